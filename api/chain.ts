@@ -1,0 +1,71 @@
+/** The chain as the API reads it: bounded in time, and with the one failure `chain_not_found`. */
+import type { Address, Hex } from "viem";
+import { type ChainPolicy, type PolicyKey, readPolicy } from "../lib/chain/reads/policy.ts";
+import { isSold, type ProductTerms, readProduct, readProducts } from "../lib/chain/reads/products.ts";
+import { readCapacity, readQuote, readSellingState, type SellingState } from "../lib/chain/reads/selling.ts";
+import { fromChain } from "./bounded.ts";
+import { contractsOf, type Dependencies } from "./dependencies.ts";
+import type { AsOf } from "./policy.ts";
+import { shareRead } from "./shared-read.ts";
+
+/** A block of the chain; `timestamp` in Unix seconds. */
+export type ChainHead = { number: bigint; hash: Hex; timestamp: bigint };
+
+/** How old the head may be that requests share, in ms: half the time of the fastest chain's block. */
+const HEAD_TTL_MS = 500;
+/** Terms change by an owner's transaction now and then; a list this old, in ms, hurts nobody. */
+const PRODUCTS_TTL_MS = 3000;
+
+/**
+ * Each rejects with ApiError `chain_not_found` when the node does not answer in time, and with
+ * `health_contracts_incomplete` when the deployment lacks contracts.
+ */
+export type ChainReads = {
+  /** The newest block as the node tells it now. */
+  head(): Promise<ChainHead>;
+  /** The newest block, at most half a second old, read once for all who ask together. */
+  recentHead(): Promise<ChainHead>;
+  /** Every registered product, at most three seconds old, read once for all who ask together. */
+  products(): Promise<ProductTerms[]>;
+  /** Undefined when the router does not know the id. */
+  product(productId: Hex): Promise<ProductTerms | undefined>;
+  /** 6 decimals. */
+  capacity(): Promise<bigint>;
+  /** 6 decimals. */
+  quote(productId: Hex, coverage: bigint): Promise<{ premium: bigint; payout: bigint }>;
+  selling(relayers: readonly Address[]): Promise<SellingState>;
+  /** Undefined when there is no such policy. */
+  policy(
+    key: PolicyKey,
+  ): Promise<{ policy: ChainPolicy & { productActive: boolean }; asOf: AsOf } | undefined>;
+};
+
+export function createChainReads({ chain, deployment }: Dependencies): ChainReads {
+  const contracts = () => contractsOf(deployment);
+
+  const head = () =>
+    fromChain(async () => {
+      const { number, hash, timestamp } = await chain.getBlock({ blockTag: "latest" });
+      return { number, hash, timestamp };
+    });
+
+  return {
+    head,
+    recentHead: shareRead(HEAD_TTL_MS, head),
+    products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(chain, contracts()))),
+    product: (productId) => fromChain(async () => readProduct(chain, contracts(), productId)),
+    capacity: () => fromChain(async () => readCapacity(chain, contracts())),
+    quote: (productId, coverage) => fromChain(async () => readQuote(chain, contracts(), productId, coverage)),
+    selling: (relayers) => fromChain(async () => readSellingState(chain, contracts(), relayers)),
+    policy: async (key) => {
+      const [block, policy, product] = await Promise.all([
+        head(),
+        fromChain(async () => readPolicy(chain, contracts(), key)),
+        fromChain(async () => readProduct(chain, contracts(), key.productId)),
+      ]);
+      if (!policy) return undefined;
+      const productActive = product !== undefined && isSold(product);
+      return { policy: { ...policy, productActive }, asOf: { source: "chain", ...block } };
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { ReadClient } from "../lib/chain/client.ts";
+import type { Connection } from "../lib/db/connect.ts";
+import type { Contracts, Deployment, IncompleteDeployment } from "../lib/deployments.ts";
+import { ApiError } from "../lib/errors.ts";
+import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
+import type { Logger } from "../lib/log.ts";
+import type { PurchaseQueue } from "../lib/queues.ts";
+
+/** All that the API works with; plain values and clients, so that a test can build any variant. */
+export type Dependencies = {
+  readonly log: Logger;
+  readonly deployment: Deployment | IncompleteDeployment;
+  /** Reads of the main chain; its time-outs bound how long an answer can wait. */
+  readonly chain: ReadClient;
+  readonly connection: Connection;
+  /** Postgres schema of the indexer's views. */
+  readonly viewsSchema: string;
+  readonly adminToken: string;
+  /** How long a purchase waits for its transaction to be mined, in ms. */
+  readonly purchaseWaitMs: number;
+  readonly queue: PurchaseQueue;
+  readonly waiter: PurchaseWaiter;
+  /** Aborted when the process is asked to stop: answers that would wait long are then given early. */
+  readonly stopping: AbortSignal;
+};
+
+/** Names the contracts that a deployment file lacks. @throws ApiError `health_contracts_incomplete` */
+export function contractsOf(deployment: Deployment | IncompleteDeployment): Contracts {
+  if (!("missing" in deployment)) return deployment.contracts;
+  throw new ApiError(
+    "health_contracts_incomplete",
+    `The deployment lacks the address of: ${deployment.missing.join(", ")}`,
+  );
+}

@@ -1,0 +1,82 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { MiddlewareHandler } from "hono";
+import { isLocal } from "../../lib/chain/client.ts";
+import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
+import { ApiError } from "../../lib/errors.ts";
+import { isWellFormedKey } from "../../lib/keys/format.ts";
+import { type Agent, findAgent, noteKeyUse } from "../../lib/keys/store.ts";
+import { errorText } from "../../lib/log.ts";
+import { fromChain, fromDatabase } from "../bounded.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { ApiEnv } from "../env.ts";
+
+export type AgentEnv = { Variables: ApiEnv["Variables"] & { agent: Agent } };
+
+const unauthenticated = (message: string) => new ApiError("unauthenticated", message);
+
+/** Names under which people put keys into addresses. */
+const KEY_PARAMETERS = /^(x[-_])?(api[-_]?key|admin[-_]?token|key|token)$/i;
+
+/** Whatever looks like a key, however it is written or wrapped. */
+const KEY_ANYWHERE = /lk_[0-9a-f]{64}/i;
+
+function refuseKeyInUrl(url: string, header: string): void {
+  for (const [name, value] of new URL(url).searchParams) {
+    if (KEY_PARAMETERS.test(name) || KEY_ANYWHERE.test(name) || KEY_ANYWHERE.test(value)) {
+      throw unauthenticated(
+        `A key in the address is refused, for addresses end up in logs: send it in the header ${header}.`,
+      );
+    }
+  }
+}
+
+/** Lets holders of a valid key through and puts who they are into the context; 401 for everybody else. */
+export function requireApiKey({ connection, log }: Dependencies): MiddlewareHandler<AgentEnv> {
+  return async (c, next) => {
+    refuseKeyInUrl(c.req.url, "x-api-key");
+    const key = c.req.header("x-api-key");
+    if (key === undefined) throw unauthenticated("The header x-api-key is missing.");
+    if (!isWellFormedKey(key))
+      throw unauthenticated("The key is malformed: a key is lk_ and 64 lowercase hex digits.");
+    const agent = await fromDatabase(() => findAgent(connection.db, key));
+    if (!agent) throw unauthenticated("The key is unknown or was revoked.");
+    c.set("agent", agent);
+    c.header("Cache-Control", "no-store");
+    // Not waited for: the answer does not depend on it.
+    noteKeyUse(connection.db, agent.keyId).catch((error) =>
+      log.warn({ err: errorText(error) }, "key use not noted"),
+    );
+    await next();
+  };
+}
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest();
+
+/**
+ * Whether the admin routes may be opened at all: the default token is known to everybody and is for local chains only.
+ * The chain is asked once it answers, and until then nobody gets in.
+ */
+function tokenAllowed({ adminToken, chain, deployment }: Dependencies): () => Promise<boolean> {
+  let known: boolean | undefined = adminToken === DEV_ADMIN_TOKEN ? undefined : true;
+  return async () => {
+    known ??= await fromChain(() => isLocal(chain, deployment));
+    return known;
+  };
+}
+
+/** Lets holders of the admin token through. Tokens are compared by their hashes, in constant time. */
+export function requireAdminToken(deps: Dependencies): MiddlewareHandler<ApiEnv> {
+  const expected = sha256(deps.adminToken);
+  const allowed = tokenAllowed(deps);
+  return async (c, next) => {
+    refuseKeyInUrl(c.req.url, "x-admin-token");
+    const token = c.req.header("x-admin-token");
+    if (token === undefined) throw unauthenticated("The header x-admin-token is missing.");
+    if (!timingSafeEqual(sha256(token), expected)) throw unauthenticated("The admin token is wrong.");
+    if (!(await allowed())) {
+      throw new ApiError("forbidden", "The default admin token is for local chains only: set ADMIN_TOKEN.");
+    }
+    c.header("Cache-Control", "no-store");
+    await next();
+  };
+}

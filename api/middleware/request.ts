@@ -1,0 +1,42 @@
+import type { MiddlewareHandler } from "hono";
+import { bodyLimit as honoBodyLimit } from "hono/body-limit";
+import { ApiError } from "../../lib/errors.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { ApiEnv } from "../env.ts";
+
+/** 1 MiB: the largest request of this API is a few hundred bytes. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+export const bodyLimit = honoBodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    throw new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+  },
+});
+
+/** Refuses an address with a broken percent-encoding, which routers would pass on as it stands. */
+export const decodablePath: MiddlewareHandler = async (c, next) => {
+  try {
+    if (c.req.url.includes("%")) decodeURIComponent(new URL(c.req.url).pathname);
+  } catch {
+    throw new ApiError("validation_error", "The address has a broken percent-encoding.", {
+      details: [{ path: "path", message: "is not valid percent-encoding" }],
+    });
+  }
+  await next();
+};
+
+/** One line per request, at level debug. The query string is left out: somebody may put a key there. */
+export const requestLog =
+  (log: Logger): MiddlewareHandler<ApiEnv> =>
+  async (c, next) => {
+    const begun = performance.now();
+    await next();
+    log.debug({
+      requestId: c.get("requestId"),
+      method: c.req.method,
+      path: c.req.path,
+      status: c.res.status,
+      ms: Math.round(performance.now() - begun),
+    });
+  };

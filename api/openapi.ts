@@ -1,0 +1,56 @@
+import type { Api } from "./env.ts";
+import { sharedTypes } from "./schemas/basics.ts";
+import { ErrorEnvelope } from "./schemas/error.ts";
+
+/** Version of the API's description; the protocol's release is another number. */
+export const API_VERSION = "0.1.0";
+
+const description = `
+Parametric cover on an Ethereum L2: one HTTP call buys a policy. The service's relayer submits the transaction and pays
+the gas; the buyer pays the premium in USDC, and must have approved the cover router for it.
+
+- On-chain integers are strings of decimal digits. USDC, coverage, payout and capacity have 6 decimals; prices and the
+  protocol token have 18.
+- Addresses are accepted in any case and answered with their checksum.
+- Every failure has the same body (\`Error\`). Answers with status 503 carry \`Retry-After\`, in seconds.
+- Any address may answer, besides what it lists: 400 \`validation_error\` for a broken percent-encoding or bytes that are
+  no HTTP, 404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 413
+  \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
+- Answers out of the index carry \`x-indexed-block\`: the block as of which they are true.
+`.trim();
+
+const tags = [
+  { name: "discovery", description: "Contracts, health and this document." },
+  { name: "products", description: "What can be bought, and at what price." },
+  { name: "policies", description: "Buying cover, and reading it." },
+  { name: "keys", description: "API keys." },
+  { name: "stats", description: "Indexed reads." },
+];
+
+/** To be called ahead of all routes: the first registration of a name decides how the document describes it. */
+export function registerSharedTypes(app: Api): void {
+  for (const [name, schema] of Object.entries(sharedTypes)) app.openAPIRegistry.register(name, schema);
+  app.openAPIRegistry.register("Error", ErrorEnvelope);
+}
+
+/** The OpenAPI 3.0.3 document of all routes that were added to `app` so far. */
+export function openApiDocument(app: Api) {
+  app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
+    type: "apiKey",
+    in: "header",
+    name: "x-api-key",
+    description: "`lk_` and 64 hex digits. Only in this header, never in an address.",
+  });
+  app.openAPIRegistry.registerComponent("securitySchemes", "adminToken", {
+    type: "apiKey",
+    in: "header",
+    name: "x-admin-token",
+    description: "The operator's token.",
+  });
+  return app.getOpenAPIDocument({
+    openapi: "3.0.3",
+    info: { title: "Parametric Cover Service", version: API_VERSION, description },
+    servers: [{ url: "/" }],
+    tags,
+  });
+}

@@ -1,0 +1,90 @@
+import { and, desc, eq } from "drizzle-orm";
+import type { Address, Hex } from "viem";
+import type { PolicyKey } from "../../lib/chain/reads/policy.ts";
+import { entryById } from "../../lib/products.ts";
+import { account, policy, product } from "../../ponder.schema.ts";
+import type { PolicyRecord } from "../policy.ts";
+import type { IndexQuery } from "./index-reader.ts";
+
+/** A policy out of the index, with the event that made it. What the index could not know is null. */
+export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
+  shield: Address | null;
+  expiresAt: bigint | null;
+  txHash: Hex;
+  blockNumber: bigint;
+};
+
+const columns = {
+  productId: policy.productId,
+  policyId: policy.policyId,
+  shield: policy.shield,
+  buyer: policy.buyer,
+  coverage: policy.coverage,
+  payout: policy.payout,
+  premium: policy.premium,
+  priceSnapshot: policy.priceSnapshot,
+  createdAt: policy.createdAt,
+  waitingEndsAt: policy.waitingEndsAt,
+  expiresAt: policy.expiresAt,
+  triggeredAt: policy.triggeredAt,
+  cancelledAt: policy.cancelledAt,
+  bondEpochId: policy.bondEpochId,
+  txHash: policy.txHash,
+  blockNumber: policy.blockNumber,
+  productName: product.name,
+  productActive: product.active,
+  productPaused: product.paused,
+};
+
+const selectPolicies = (db: IndexQuery) =>
+  db.select(columns).from(policy).leftJoin(product, eq(product.productId, policy.productId));
+
+type Row = Awaited<ReturnType<typeof selectPolicies>>[number];
+
+function toIndexedPolicy({
+  cancelledAt,
+  productName,
+  productActive,
+  productPaused,
+  ...row
+}: Row): IndexedPolicy {
+  return {
+    ...row,
+    cancelled: cancelledAt !== null,
+    productName: productName ?? entryById(row.productId)?.name ?? null,
+    productActive: productActive === true && productPaused !== true,
+  };
+}
+
+/** One policy by its key. Served by the primary key. */
+export async function findPolicy(
+  db: IndexQuery,
+  { productId, policyId }: PolicyKey,
+): Promise<IndexedPolicy | undefined> {
+  const [row] = await selectPolicies(db).where(
+    and(eq(policy.productId, productId), eq(policy.policyId, policyId)),
+  );
+  return row && toIndexedPolicy(row);
+}
+
+/** A buyer's policies, newest first. Served by the index on buyer, block and log index, walked backwards. */
+export async function findPoliciesOf(
+  db: IndexQuery,
+  buyer: Address,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ policies: IndexedPolicy[]; total: number }> {
+  const owner = lower(buyer);
+  const rows = await selectPolicies(db)
+    .where(eq(policy.buyer, owner))
+    .orderBy(desc(policy.blockNumber), desc(policy.logIndex))
+    .limit(limit)
+    .offset(offset);
+  const [counted] = await db
+    .select({ policies: account.policies })
+    .from(account)
+    .where(eq(account.address, owner));
+  return { policies: rows.map(toIndexedPolicy), total: counted?.policies ?? 0 };
+}
+
+/** Indexed addresses are lowercase. */
+const lower = (address: Address): Address => `0x${address.slice(2).toLowerCase()}`;

@@ -1,0 +1,53 @@
+import { ApiError } from "../../lib/errors.ts";
+import { readPurchase } from "../../lib/ledger/purchases.ts";
+import { fromDatabase } from "../bounded.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { Api } from "../env.ts";
+import { requireApiKey } from "../middleware/credentials.ts";
+import { purchaseBody, receiptBody } from "../purchase-body.ts";
+import { createPurchasing } from "../purchasing.ts";
+import type { Readers } from "../readers.ts";
+import { purchaseRoute, readPurchaseRoute } from "./purchases.routes.ts";
+
+/** Seconds after which a purchase that is still on its way may be asked for again: a block or two later. */
+const PENDING_RETRY_SECONDS = 5;
+
+const addressOf = (purchaseId: string) => `/api/v1/purchases/${purchaseId}`;
+
+const pending = (purchaseId: string) =>
+  new ApiError(
+    "purchase_pending",
+    `The purchase is still on its way: see GET ${addressOf(purchaseId)}, or send the same request again.`,
+    { retryAfter: PENDING_RETRY_SECONDS },
+  );
+
+/** Buying a policy, and what became of a purchase. */
+export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers): void {
+  const purchasing = createPurchasing(deps, readers);
+  const apiKey = requireApiKey(deps);
+
+  app.openapi({ ...purchaseRoute, middleware: [apiKey] as const }, async (c) => {
+    const idempotencyKey = c.req.valid("header")["Idempotency-Key"] ?? null;
+    const { purchase, created } = await purchasing.buy(c.get("agent"), c.req.valid("json"), idempotencyKey);
+    c.header("Location", addressOf(purchase.id));
+    switch (purchase.state) {
+      case "mined":
+      case "confirmed":
+        return c.json(receiptBody(purchase, purchase.receipt), created ? 201 : 200);
+      case "failed":
+        throw new ApiError(purchase.code, purchase.message);
+      default:
+        throw pending(purchase.id);
+    }
+  });
+
+  app.openapi({ ...readPurchaseRoute, middleware: [apiKey] as const }, async (c) => {
+    const { id } = c.req.valid("param");
+    const purchase = await fromDatabase(() => readPurchase(deps.connection.db, id));
+    // Another wallet's purchase does not exist for this key.
+    if (purchase?.wallet !== c.get("agent").wallet.toLowerCase()) {
+      throw new ApiError("not_found", `There is no purchase ${id}.`);
+    }
+    return c.json(purchaseBody(purchase), 200);
+  });
+}

@@ -1,0 +1,106 @@
+/** The one error envelope, and the answers that carry it in the OpenAPI document. */
+import { z } from "@hono/zod-openapi";
+import { type ApiError, type ErrorCode, errorStatus } from "../../lib/errors.ts";
+
+export const ErrorEnvelope = z
+  .object({
+    error: z.string().openapi({ description: "Machine-readable code.", example: "validation_error" }),
+    code: z.string().openapi({ description: "The same code again.", example: "validation_error" }),
+    message: z.string().openapi({ description: "Words for people. A revert's decoded reason stands here." }),
+    details: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .nullable()
+      .openapi({ description: "What is wrong with each field; only with `validation_error`." }),
+  })
+  .openapi("Error");
+
+export type ErrorEnvelope = z.infer<typeof ErrorEnvelope>;
+
+export function errorBody(error: Pick<ApiError, "code" | "message" | "details">): ErrorEnvelope {
+  return {
+    error: error.code,
+    code: error.code,
+    message: error.message,
+    details: error.details ? [...error.details] : null,
+  };
+}
+
+/** A sentence for each code, as the OpenAPI document and its examples tell it. */
+const meanings: Readonly<Record<ErrorCode, string>> = {
+  validation_error: "The request's shape is wrong; `details` names the fields.",
+  unknown_product: "No product has this name.",
+  unauthenticated: "The credential is missing, malformed, unknown or revoked.",
+  forbidden: "Not allowed.",
+  buyer_not_authorized: "The key's wallet may not buy for this buyer.",
+  not_authorized_relayer: "The cover router refused the relayer.",
+  not_found: "Nothing has this address.",
+  invalid_product: "No product has this id.",
+  policy_not_found: "No policy has this key.",
+  key_not_found: "No key has this id.",
+  method_not_allowed: "The address does not take this method; `Allow` names those it takes.",
+  request_timeout: "The request did not arrive in time.",
+  idempotency_conflict: "The idempotency key was used with another body.",
+  payload_too_large: "The body is larger than 1 MiB.",
+  unsupported_media_type: "The body must be application/json.",
+  product_inactive: "The product is not sold.",
+  coverage_below_minimum: "The coverage is below 100 USDC (100000000).",
+  coverage_above_maximum: "The payout exceeds the vault's free capacity.",
+  shield_paused: "The entry of an earlier release is paused.",
+  rate_limit: "Too many requests; `Retry-After` says when to come back.",
+  headers_too_large: "The address or the headers are too long.",
+  internal_error: "A fault of the service.",
+  health_contracts_incomplete: "The deployment lacks the address of a contract; `message` names it.",
+  onchain_revert: "The transaction reverted, or would; the reason stands in `message`.",
+  chain_not_found: "The chain's node does not answer.",
+  contract_paused: "The cover router or the whole protocol is paused.",
+  database_unavailable: "The database cannot be reached.",
+  indexer_syncing: "The indexer still reads the chain's history.",
+  indexer_unavailable: "No indexer has been started.",
+  oracle_stale: "The price feed is older than an hour.",
+  purchase_expired: "The purchase was not signed in time and has spent nothing.",
+  purchase_pending: "The purchase is still on its way; `Location` says where to look.",
+  queue_unavailable: "The queue cannot be reached.",
+  relayer_unauthorized: "The relayer is not on the cover router's allowlist.",
+  relayer_unavailable: "No relayer is at work.",
+  sequencer_down: "The chain's sequencer is down, or came back less than an hour ago.",
+};
+
+const retryAfterHeader = {
+  "Retry-After": {
+    description: "Seconds to wait before the next try.",
+    schema: { type: "integer" as const, minimum: 0 },
+  },
+};
+
+/** The failures of one route for its OpenAPI description: one answer per status, one example per code. */
+export function failures(...codes: ErrorCode[]) {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes)
+    byStatus.set(errorStatus[code], [...(byStatus.get(errorStatus[code]) ?? []), code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      status,
+      {
+        description: group.map((code) => `\`${code}\`: ${meanings[code]}`).join("\n\n"),
+        ...(status === 503 ? { headers: retryAfterHeader } : {}),
+        content: {
+          "application/json": {
+            schema: ErrorEnvelope,
+            examples: Object.fromEntries(
+              group.map((code) => [
+                code,
+                {
+                  value: errorBody({
+                    code,
+                    message: meanings[code],
+                    details: code === "validation_error" ? [{ path: "field", message: "must be …" }] : null,
+                  }),
+                },
+              ]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+}

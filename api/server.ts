@@ -1,0 +1,99 @@
+/** The API's process: it starts, and stays up, while database, chain or indexer are away. */
+import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setDatabaseSchema } from "@ponder/client";
+import { createReadClient } from "../lib/chain/client.ts";
+import { apiConfig, ConfigError, DEV_ADMIN_TOKEN } from "../lib/config.ts";
+import { connect } from "../lib/db/connect.ts";
+import { migrateService } from "../lib/db/migrate.ts";
+import { readDeployment } from "../lib/deployments.ts";
+import { createPurchaseWaiter } from "../lib/ledger/wait.ts";
+import { createLogger, errorText, type Logger } from "../lib/log.ts";
+import { openPurchaseQueue } from "../lib/queues.ts";
+import * as indexed from "../ponder.schema.ts";
+import { createApp } from "./app.ts";
+import { serve } from "./listen.ts";
+
+/** One try of the chain's node, in ms; with its one repetition an answer stays within five seconds. */
+const CHAIN_TIMEOUT_MS = 2000;
+/** A statement that runs longer is ended by the server, in ms. */
+const STATEMENT_TIMEOUT_MS = 4000;
+const MIGRATE_RETRY_MS = 1000;
+/**
+ * So long a start waits for the migration, in ms: with a database at hand no client sees the moment in which the tables
+ * are not there yet, and without one the API is up all the same.
+ */
+const FIRST_MIGRATION_MS = 3000;
+/** Answers that wait for a purchase are given when the process is told to stop; all others are quick. */
+const STOP_GRACE_MS = 8000;
+
+/** Migrates the service's schema as soon as the database lets it. */
+async function migrateWhenPossible(databaseUrl: string, stopping: AbortSignal, log: Logger): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      await migrateService(databaseUrl);
+      return;
+    } catch (error) {
+      log.warn({ err: errorText(error) }, "the database cannot be migrated yet");
+      await sleep(MIGRATE_RETRY_MS, undefined, { signal: stopping }).catch(() => {});
+    }
+  }
+}
+
+async function main(): Promise<void> {
+  const config = apiConfig(process.env);
+  const deployment = readDeployment(config.DEPLOYMENT_FILE);
+  if (config.ADMIN_TOKEN === DEV_ADMIN_TOKEN && !deployment.local) {
+    throw new ConfigError(["ADMIN_TOKEN must be set: its default is for local chains only"]);
+  }
+  const log = createLogger("api", config.LOG_LEVEL);
+  setDatabaseSchema(indexed, config.VIEWS_SCHEMA);
+
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // each purchase that waits listens
+  const connection = connect(config.DATABASE_URL, { name: "api", statementTimeout: STATEMENT_TIMEOUT_MS });
+  const onQueueError = (error: Error) => log.warn({ err: errorText(error) }, "the queue has trouble");
+  const queue = openPurchaseQueue({
+    databaseUrl: config.DATABASE_URL,
+    redisUrl: config.REDIS_URL,
+    onError: onQueueError,
+  });
+  const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
+  const app = createApp({
+    log,
+    deployment,
+    chain: createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, retryCount: 1 }),
+    connection,
+    viewsSchema: config.VIEWS_SCHEMA,
+    adminToken: config.ADMIN_TOKEN,
+    purchaseWaitMs: config.PURCHASE_WAIT_MS,
+    queue,
+    waiter,
+    stopping: stop.signal,
+  });
+  const migrated = migrateWhenPossible(config.DATABASE_URL, stop.signal, log);
+  await Promise.race([migrated, sleep(FIRST_MIGRATION_MS)]);
+  const server = await serve(app, { port: config.PORT, host: config.HOST, log });
+  log.info({ host: config.HOST, port: server.port, chainId: deployment.chainId }, "listening");
+
+  async function shutDown(signal: string): Promise<void> {
+    if (stop.signal.aborted) return;
+    log.info({ signal }, "stopping");
+    stop.abort();
+    await server.close(STOP_GRACE_MS);
+    // What is left can hang on a dependency that is away; nothing in it needs an orderly end.
+    await Promise.race([
+      Promise.allSettled([migrated, queue.close(), waiter.close(), connection.close()]),
+      sleep(1000),
+    ]);
+    log.info("stopped");
+    process.exit(0);
+  }
+  process.on("SIGTERM", () => void shutDown("SIGTERM"));
+  process.on("SIGINT", () => void shutDown("SIGINT"));
+}
+
+main().catch((error: unknown) => {
+  console.error(errorText(error));
+  process.exit(1);
+});

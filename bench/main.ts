@@ -1,0 +1,14 @@
+/** `npm run bench [name …]` runs the named benchmarks, or all of them. Figures are of this machine, in this run. */
+import { benchStack } from "./stack.ts";
+
+const benchmarks: Readonly<Record<string, () => Promise<void>>> = { stack: benchStack };
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name));
+if (unknown.length > 0) {
+  console.error(`No benchmark ${unknown.join(", ")}; there are: ${Object.keys(benchmarks).join(", ")}`);
+  process.exit(1);
+}
+for (const [name, run] of Object.entries(benchmarks)) {
+  if (asked.length === 0 || asked.includes(name)) await run();
+}

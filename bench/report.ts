@@ -1,0 +1,33 @@
+/** What a benchmark found: a figure beside the limit that it is held to. */
+export type Finding = {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  /** Undefined for a figure that is reported alone. */
+  readonly limit?: number;
+};
+
+/** The middle of the sorted values; the lower of two middles. */
+export function median(values: readonly number[]): number {
+  return percentile(values, 50);
+}
+
+/** The smallest value below or at which `share` percent of the values lie. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const value = sorted[Math.max(0, Math.ceil((sorted.length * share) / 100) - 1)];
+  if (value === undefined) throw new Error("no values to take a percentile of");
+  return value;
+}
+
+const number = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
+
+/** Prints findings as a table; the ratio is the value by its limit, and below 1 the aim is met. */
+export function report(title: string, findings: readonly Finding[]): void {
+  console.log(`\n${title}`);
+  for (const { what, value, unit, limit } of findings) {
+    const aim =
+      limit === undefined ? "" : `   limit ${number(limit)} ${unit}   ratio ${(value / limit).toFixed(2)}`;
+    console.log(`  ${what.padEnd(52)} ${number(value).padStart(8)} ${unit.padEnd(3)}${aim}`);
+  }
+}

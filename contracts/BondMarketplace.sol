@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ERC1155Holder} from "@openzeppelin/contracts/token/ERC1155/utils/ERC1155Holder.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
+import {GloballyPausable} from "./base/GloballyPausable.sol";
+import {BuybackEngine} from "./BuybackEngine.sol";
+import {IBondMarketplace} from "./interfaces/IBondMarketplace.sol";
+import {IClaimBond} from "./interfaces/IClaimBond.sol";
+import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
+
+/// @title Secondary market for claim bonds; see IBondMarketplace.
+contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, Ownable, ReentrancyGuard {
+    using SafeERC20 for IERC20;
+
+    /// @notice Taken from the seller, and from the buyer on top of the price.
+    uint256 public constant FEE_BPS = 150;
+    /// @notice One dollar a unit, USDC units: the anti-spam floor.
+    uint256 public constant MINIMUM_UNIT_PRICE = 1e6;
+    uint256 public constant MINIMUM_DURATION = 1 days;
+    uint256 public constant MAXIMUM_DURATION = 800 days;
+
+    IClaimBond public immutable claimBond;
+    IERC20 public immutable usdc;
+    BuybackEngine public immutable buybackEngine;
+    uint256 public listingCount;
+    mapping(uint256 listingId => Listing) private _listings;
+
+    constructor(
+        IClaimBond claimBond_,
+        IERC20 usdc_,
+        BuybackEngine buybackEngine_,
+        IGlobalPauseRegistry pauseRegistry_,
+        address owner_
+    ) GloballyPausable(pauseRegistry_) Ownable(owner_) {
+        (claimBond, usdc, buybackEngine) = (claimBond_, usdc_, buybackEngine_);
+    }
+
+    /// @inheritdoc IBondMarketplace
+    function list(uint256 epochId, uint256 amount, uint256 priceUSDC)
+        external
+        nonReentrant
+        whenNotGloballyPaused
+        returns (uint256 listingId)
+    {
+        uint256 floor = Math.saturatingMul(amount, MINIMUM_UNIT_PRICE);
+        if (amount == 0 || priceUSDC < floor) revert InsufficientListingValue(priceUSDC, floor);
+        uint256 maturity = claimBond.maturityDate(epochId);
+        uint256 secondsLeft = maturity > block.timestamp ? maturity - block.timestamp : 0;
+        if (secondsLeft < MINIMUM_DURATION || secondsLeft > MAXIMUM_DURATION) revert NotMatured(epochId, secondsLeft);
+        if (claimBond.balanceOf(msg.sender, epochId) < amount) revert NotBondOwner(msg.sender);
+        listingId = ++listingCount;
+        _listings[listingId] = Listing(msg.sender, epochId, amount, priceUSDC, block.timestamp, true);
+        emit Listed(listingId, msg.sender, epochId, amount, priceUSDC);
+        claimBond.safeTransferFrom(msg.sender, address(this), epochId, amount, "");
+    }
+
+    /// @inheritdoc IBondMarketplace
+    function executeBuy(uint256 listingId) external nonReentrant whenNotGloballyPaused {
+        Listing memory listing = _close(listingId);
+        uint256 fee = listing.priceUSDC * FEE_BPS / 10_000;
+        emit Bought(listingId, msg.sender, listing.seller, listing.priceUSDC, fee, fee);
+        usdc.safeTransferFrom(msg.sender, listing.seller, listing.priceUSDC - fee);
+        usdc.safeTransferFrom(msg.sender, address(buybackEngine), fee * 2);
+        buybackEngine.noteFees(msg.sender, fee * 2);
+        _give(msg.sender, listing);
+    }
+
+    /// @inheritdoc IBondMarketplace
+    function cancel(uint256 listingId) external nonReentrant {
+        Listing memory listing = _close(listingId);
+        if (listing.seller != msg.sender) revert NotBondOwner(msg.sender);
+        emit Cancelled(listingId, listing.seller);
+        _give(listing.seller, listing);
+    }
+
+    /// @inheritdoc IBondMarketplace
+    function emergencyCancel(uint256 listingId) external onlyOwner nonReentrant {
+        Listing memory listing = _close(listingId);
+        emit ListingEmergencyCancelled(listingId, listing.seller, block.timestamp);
+        _give(listing.seller, listing);
+    }
+
+    /// @inheritdoc IBondMarketplace
+    function getListing(uint256 listingId) external view returns (Listing memory) {
+        return _listings[listingId];
+    }
+
+    function _close(uint256 listingId) private returns (Listing memory listing) {
+        listing = _listings[listingId];
+        if (!listing.active) revert ListingNotFound(listingId);
+        _listings[listingId].active = false;
+    }
+
+    function _give(address to, Listing memory listing) private {
+        claimBond.safeTransferFrom(address(this), to, listing.epochId, listing.amount, "");
+    }
+}

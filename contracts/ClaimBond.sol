@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
+import {IBondVault} from "./interfaces/IBondVault.sol";
+import {IClaimBond} from "./interfaces/IClaimBond.sol";
+import {Months} from "./libraries/Months.sol";
+
+/// @title Claim bonds, one ERC-1155 id per maturity month; see IClaimBond.
+contract ClaimBond is IClaimBond, ERC1155, Ownable {
+    /// @notice From issue to maturity; an epoch matures at the end of the month in which that ends.
+    uint256 public constant MATURITY = 730 days;
+
+    IBondVault public immutable vault;
+    mapping(uint256 epochId => uint256) public maturityDate;
+    /// @notice Contracts that may move bonds between others, with the holder's approval.
+    mapping(address => bool) public operators;
+
+    constructor(IBondVault vault_, address owner_) ERC1155("") Ownable(owner_) {
+        vault = vault_;
+    }
+
+    modifier onlyVault() {
+        if (msg.sender != address(vault)) revert NotVault(msg.sender);
+        _;
+    }
+
+    function setOperator(address operator, bool authorized) external onlyOwner {
+        operators[operator] = authorized;
+        emit OperatorUpdated(operator, authorized);
+    }
+
+    /// @inheritdoc IClaimBond
+    function mint(address to, uint256 usdAmount) external onlyVault returns (uint256 epochId) {
+        epochId = Months.monthOf(block.timestamp + MATURITY);
+        if (maturityDate[epochId] == 0) {
+            maturityDate[epochId] = Months.lastSecondOf(epochId);
+            emit EpochCreated(epochId, maturityDate[epochId]);
+        }
+        emit BondsMinted(epochId, to, usdAmount);
+        _mint(to, epochId, usdAmount, "");
+    }
+
+    /// @inheritdoc IClaimBond
+    function burnFrom(address holder, uint256 epochId, uint256 usdAmount) external onlyVault {
+        emit BondsBurned(epochId, holder, usdAmount);
+        _burn(holder, epochId, usdAmount);
+    }
+
+    /// @inheritdoc IClaimBond
+    function burn(uint256 epochId, uint256 amount) external {
+        emit BondsBurnedByHolder(msg.sender, epochId, amount);
+        _burn(msg.sender, epochId, amount);
+        vault.decreaseObligations(amount);
+    }
+
+    function _update(address from, address to, uint256[] memory ids, uint256[] memory values) internal override {
+        bool moved = from != address(0) && to != address(0);
+        if (moved && !operators[msg.sender]) revert TransferNotAllowed(msg.sender);
+        super._update(from, to, ids, values);
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {ERC20Burnable} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Burnable.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
+import {IBurner} from "../interfaces/IBurner.sol";
+import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
+import {Price} from "../libraries/Price.sol";
+
+/// @title What both burners do: sell USDC income to the treasury for tokens at the feed's price, and burn those.
+/// @notice The treasury's tokens for sale lie in the burner itself; whoever sends it tokens adds to them.
+abstract contract Burner is IBurner, Ownable, ReentrancyGuard {
+    using SafeERC20 for IERC20;
+    using Price for IPriceFeed;
+
+    IERC20 public immutable usdc;
+    ERC20Burnable public immutable token;
+    IPriceFeed public immutable tokenUsdFeed;
+    /// @notice Receives the USDC for the tokens that it provides.
+    address public immutable treasury;
+    /// @notice The contract that brings the income.
+    address public immutable source;
+    mapping(address => bool) public keepers;
+
+    event KeeperUpdated(address keeper, bool authorized);
+
+    error NotKeeper(address caller);
+    error NotSource(address caller);
+    error ZeroBurn();
+
+    constructor(
+        IERC20 usdc_,
+        ERC20Burnable token_,
+        IPriceFeed tokenUsdFeed_,
+        address treasury_,
+        address source_,
+        address owner_
+    ) Ownable(owner_) {
+        (usdc, token, tokenUsdFeed, treasury, source) = (usdc_, token_, tokenUsdFeed_, treasury_, source_);
+    }
+
+    function setKeeper(address keeper, bool authorized) external onlyOwner {
+        keepers[keeper] = authorized;
+        emit KeeperUpdated(keeper, authorized);
+    }
+
+    /// @inheritdoc IBurner
+    function executeBurn(uint256 usdcAmount) external nonReentrant returns (uint256 tokenBurned) {
+        if (msg.sender != owner() && !keepers[msg.sender]) revert NotKeeper(msg.sender);
+        // USDC has 6 decimals, token and price 18.
+        tokenBurned = Math.mulDiv(usdcAmount, 1e30, tokenUsdFeed.fresh());
+        if (tokenBurned == 0) revert ZeroBurn();
+        uint256 effectivePrice = Math.mulDiv(usdcAmount, 1e30, tokenBurned);
+        emit BurnExecuted(usdcAmount, tokenBurned, effectivePrice, block.timestamp);
+        usdc.safeTransfer(treasury, usdcAmount);
+        token.burn(tokenBurned);
+    }
+
+    modifier onlySource() {
+        if (msg.sender != source) revert NotSource(msg.sender);
+        _;
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {IGlobalPauseRegistry} from "../interfaces/IGlobalPauseRegistry.sol";
+
+/// @title A contract whose entries the global pause closes.
+abstract contract GloballyPausable {
+    IGlobalPauseRegistry public immutable pauseRegistry;
+
+    error ContractPaused();
+
+    constructor(IGlobalPauseRegistry pauseRegistry_) {
+        pauseRegistry = pauseRegistry_;
+    }
+
+    modifier whenNotGloballyPaused() {
+        if (pauseRegistry.isGloballyPaused()) revert ContractPaused();
+        _;
+    }
+}

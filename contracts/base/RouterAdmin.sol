@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {ICoverRouter} from "../interfaces/ICoverRouter.sol";
+import {IPolicyManager} from "../interfaces/IPolicyManager.sol";
+import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
+import {Price} from "../libraries/Price.sol";
+
+/// @title What the router's owner decides: products, relayers and pauses.
+abstract contract RouterAdmin is ICoverRouter, Ownable {
+    using Price for IPriceFeed;
+
+    IPolicyManager public immutable policyManager;
+    IPriceFeed public immutable tokenUsdFeed;
+    bytes32[] public productList;
+    mapping(address => bool) public authorizedRelayers;
+    bool public manuallyPaused;
+    bool public autoPaused;
+    /// @notice The token price, USD with 18 decimals, below which the router pauses itself; 0 switches that off.
+    uint256 public minimumTokenPrice;
+    mapping(bytes32 productId => ProductConfig) private _configs;
+
+    constructor(IPolicyManager policyManager_, IPriceFeed tokenUsdFeed_) {
+        (policyManager, tokenUsdFeed) = (policyManager_, tokenUsdFeed_);
+    }
+
+    /// @notice Sets the terms of a product that the policy manager has registered. `active` is the manager's to say.
+    /// @param name the text whose keccak256 is the product's id.
+    function configureProduct(string calldata name, ProductConfig calldata config) external onlyOwner {
+        bytes32 productId = keccak256(bytes(name));
+        if (config.shield == address(0) || policyManager.productShield(productId) != config.shield) {
+            revert ProductNotConfigured(productId);
+        }
+        if (_configs[productId].shield == address(0)) productList.push(productId);
+        _configs[productId] = config;
+        emit ProductConfigured(productId);
+        emit ProductTermsSet(
+            productId,
+            name,
+            config.asset,
+            config.durationSeconds,
+            config.waitingSeconds,
+            config.premiumPpm,
+            config.triggerDropBps,
+            config.legacy
+        );
+    }
+
+    function setProductPaused(bytes32 productId, bool paused_) external onlyOwner {
+        _configured(productId).paused = paused_;
+        emit ProductPauseSet(productId, paused_);
+    }
+
+    function setRelayer(address relayer, bool authorized) external onlyOwner {
+        authorizedRelayers[relayer] = authorized;
+        emit RelayerUpdated(relayer, authorized);
+    }
+
+    function setPaused(bool state) external onlyOwner {
+        manuallyPaused = state;
+        emit Paused(state);
+    }
+
+    function setMinimumTokenPrice(uint256 price) external onlyOwner {
+        minimumTokenPrice = price;
+        emit MinimumTokenPriceSet(price);
+    }
+
+    /// @inheritdoc ICoverRouter
+    function checkAutoPause() external returns (bool) {
+        uint256 price = tokenUsdFeed.fresh();
+        bool low = price < minimumTokenPrice;
+        if (low && !autoPaused) emit AutoPauseActivated(price);
+        if (!low && autoPaused) emit AutoPauseDeactivated(price);
+        return autoPaused = low;
+    }
+
+    /// @inheritdoc ICoverRouter
+    function paused() public view returns (bool) {
+        return manuallyPaused || autoPaused;
+    }
+
+    /// @inheritdoc ICoverRouter
+    function getProductConfig(bytes32 productId) external view returns (ProductConfig memory config) {
+        config = _configs[productId];
+        config.active = policyManager.productActive(productId);
+    }
+
+    function getProductCount() external view returns (uint256) {
+        return productList.length;
+    }
+
+    function _configured(bytes32 productId) internal view returns (ProductConfig storage config) {
+        config = _configs[productId];
+        if (config.shield == address(0)) revert ProductNotConfigured(productId);
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+/// @title Secondary market: a listing escrows bonds and is bought whole, for USDC.
+interface IBondMarketplace {
+    struct Listing {
+        address seller;
+        uint256 epochId;
+        uint256 amount;
+        uint256 priceUSDC;
+        uint256 createdAt;
+        bool active;
+    }
+
+    event Listed(
+        uint256 indexed listingId, address indexed seller, uint256 indexed epochId, uint256 amount, uint256 priceUSDC
+    );
+    event Cancelled(uint256 indexed listingId, address indexed seller);
+    event Bought(
+        uint256 indexed listingId,
+        address indexed buyer,
+        address indexed seller,
+        uint256 priceUSDC,
+        uint256 sellerFee,
+        uint256 buyerFee
+    );
+    event ListingEmergencyCancelled(uint256 indexed listingId, address indexed seller, uint256 timestamp);
+
+    error InsufficientListingValue(uint256 priceUSDC, uint256 floor);
+    error NotMatured(uint256 epochId, uint256 secondsToMaturity);
+    error NotBondOwner(address caller);
+    error ListingNotFound(uint256 listingId);
+
+    /// @param priceUSDC the total price, 6 decimals; at least one dollar a unit.
+    function list(uint256 epochId, uint256 amount, uint256 priceUSDC) external returns (uint256 listingId);
+    function executeBuy(uint256 listingId) external;
+    function cancel(uint256 listingId) external;
+    function emergencyCancel(uint256 listingId) external;
+    function getListing(uint256 listingId) external view returns (Listing memory);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+/// @title The reserve of protocol tokens behind every bond.
+/// @notice Amounts in USD: capacity and reservations have 6 decimals, a bond unit is a whole dollar.
+interface IBondVault {
+    event BondIssued(address indexed to, uint256 indexed epochId, uint256 usdAmount);
+    event BondRedeemed(
+        address indexed holder, uint256 indexed epochId, uint256 usdAmount, uint256 tokenAmount, uint256 priceUsed
+    );
+    event BondQueued(
+        uint256 indexed queueId,
+        address indexed holder,
+        uint256 indexed epochId,
+        uint256 usdAmount,
+        uint256 targetEpoch
+    );
+    event QueueProcessed(uint256 indexed queueId, address indexed holder, uint256 tokenAmount, uint256 priceUsed);
+    event CapacityReserved(uint256 amount, uint256 newTotalReserved);
+    event ReservationCommitted(uint256 amount, uint256 newTotalReserved);
+    event ReservationReleased(uint256 amount, uint256 newTotalReserved);
+    event ObligationsDecreased(address indexed caller, uint256 amount, uint256 newTotal);
+    event ReservesBurned(address indexed caller, uint256 amount, uint256 newBalance);
+
+    event ReserveDeposited(address indexed from, uint256 amount, uint256 newBalance);
+
+    error NotClaimBond(address caller);
+    error EpochNotReached(uint256 epoch, uint256 currentEpoch);
+
+    /// @notice Reserves the payout of a new policy. @return price the token's, 18 decimals.
+    function reserveCapacity(uint256 amount) external returns (uint256 price);
+    /// @notice A policy was triggered: its reservation becomes an obligation.
+    function commitReservation(uint256 amount) external;
+    /// @notice A policy ended without a payout.
+    function releaseReservation(uint256 amount) external;
+    /// @param payout 6 decimals, rounded down to whole dollars.
+    function issueBond(address to, uint256 payout) external returns (uint256 epochId, uint256 usdAmount);
+    /// @notice A holder has given up bonds.
+    function decreaseObligations(uint256 usdAmount) external;
+    /// @notice The owner burns tokens that nothing needs: beyond what reservations and obligations take today.
+    function burnReserves(uint256 amount) external;
+
+    /// @notice Dollars (6 decimals) that new payouts may take, at the token's newest price.
+    function availableCapacityUSD() external view returns (uint256);
+
+    /// @param usdAmount whole dollars. @return tokenAmount 18 decimals. @return priceUsed USD per token, 18 decimals.
+    function previewRedemption(uint256 usdAmount) external view returns (uint256 tokenAmount, uint256 priceUsed);
+
+    /// @notice Above the week's throttle the bond is burned at once and queued for the next week; no error.
+    function redeemBond(uint256 epochId, uint256 usdAmount) external;
+
+    /// @param epoch a redemption epoch, floor(timestamp / 7 days); pays what is queued up to it, in order.
+    function processQueue(uint256 epoch) external returns (uint256 paid);
+}

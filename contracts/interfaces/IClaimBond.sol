@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {IERC1155} from "@openzeppelin/contracts/token/ERC1155/IERC1155.sol";
+
+/// @title Claim bonds: one ERC-1155 id per maturity month (YYYYMM), one unit per dollar of face value.
+interface IClaimBond is IERC1155 {
+    event BondsMinted(uint256 indexed epochId, address indexed to, uint256 usdAmount);
+    event BondsBurned(uint256 indexed epochId, address indexed from, uint256 usdAmount);
+    event BondsBurnedByHolder(address indexed holder, uint256 indexed epochId, uint256 amount);
+    event EpochCreated(uint256 indexed epochId, uint256 maturityDate);
+
+    event OperatorUpdated(address operator, bool authorized);
+
+    error NotVault(address caller);
+    /// @notice Bonds move through authorised operators alone.
+    error TransferNotAllowed(address caller);
+
+    function mint(address to, uint256 usdAmount) external returns (uint256 epochId);
+    function burnFrom(address holder, uint256 epochId, uint256 usdAmount) external;
+
+    /// @notice The last second of the epoch's month, so that no bond of it is redeemed before its 730 days.
+    function maturityDate(uint256 epochId) external view returns (uint256);
+
+    /// @notice A holder gives up bonds; the vault's obligations fall by as much.
+    function burn(uint256 epochId, uint256 amount) external;
+}

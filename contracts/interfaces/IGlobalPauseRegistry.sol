@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+/// @title One switch that pauses every entry of the protocol.
+interface IGlobalPauseRegistry {
+    event GlobalPauseToggled(bool indexed paused, address indexed by, uint256 timestamp);
+
+    function isGloballyPaused() external view returns (bool);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+
+import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
+
+/// @title The state of the chain's sequencer, from Chainlink's uptime feed: answer 0 is up, 1 is down.
+library Sequencer {
+    /// @notice After an outage prices need this long to be trusted again.
+    uint256 internal constant GRACE = 1 hours;
+
+    function isActive(IPriceFeed feed) internal view returns (bool) {
+        (, int256 answer, uint256 startedAt,,) = feed.latestRoundData();
+        return answer == 0 && startedAt > 0 && block.timestamp > startedAt + GRACE;
+    }
+}

@@ -1,0 +1,60 @@
+import { type Address, createPublicClient, defineChain, http, isAddressEqual } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import type { Deployment } from "../deployments.ts";
+
+/** The viem chain of a deployment; `rpcUrl` is the node that this process talks to. */
+export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl: string) {
+  return defineChain({
+    id: deployment.chainId,
+    name: deployment.name,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  });
+}
+
+/**
+ * A client for reads. Calls of one tick share one HTTP request, because providers limit requests; a call that has no
+ * answer after `timeout` ms (default 5 s) fails, and `retryCount` (default 1) repeats it after faults of transport.
+ */
+export function createReadClient(
+  deployment: Pick<Deployment, "chainId" | "name">,
+  rpcUrl: string,
+  { timeout = 5000, retryCount = 1 }: { timeout?: number; retryCount?: number } = {},
+) {
+  return createPublicClient({
+    chain: chainOf(deployment, rpcUrl),
+    transport: http(rpcUrl, { timeout, retryCount, retryDelay: 100, batch: { batchSize: 100 } }),
+    pollingInterval: 500,
+    cacheTime: 0,
+  });
+}
+
+export type ReadClient = ReturnType<typeof createReadClient>;
+
+const ANVIL_MNEMONIC = "test test test test test test test test test test test junk";
+
+/** One of the accounts of anvil's well-known mnemonic: everybody knows its key, so it is for local chains only. */
+export const anvilAccount = (index: number) => mnemonicToAccount(ANVIL_MNEMONIC, { addressIndex: index });
+
+/** True when `address` is one of the first twenty accounts of anvil's mnemonic. */
+export function isAnvilAddress(address: Address): boolean {
+  return Array.from({ length: 20 }, (_, index) => anvilAccount(index).address).some((a) =>
+    isAddressEqual(a, address),
+  );
+}
+
+/**
+ * True when the chain is a local one: the deployment file says so **and** the node reports itself as anvil. Only there
+ * are anvil's keys and default tokens accepted, and nowhere else.
+ */
+export async function isLocal(client: ReadClient, deployment: Pick<Deployment, "local">): Promise<boolean> {
+  if (!deployment.local) return false;
+  const version = await client.request<{
+    Method: "web3_clientVersion";
+    Parameters?: undefined;
+    ReturnType: string;
+  }>({
+    method: "web3_clientVersion",
+  });
+  return version.toLowerCase().startsWith("anvil/");
+}

@@ -1,0 +1,145 @@
+import { z } from "zod";
+
+/**
+ * The environment of each process, checked once at its start. A process parses only what it needs, and every fault is
+ * named at once. An empty variable counts as unset: it is never read as zero.
+ */
+
+/** Bad environment variables; the message holds one line for each of them. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+  constructor(readonly faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? "a fault" : "faults"}:\n${faults.map((f) => `  ${f}`).join("\n")}`,
+    );
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const url = (...protocols: string[]) =>
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`,
+    );
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
+
+const port = integer(1, 65535);
+const schemaName = z
+  .string()
+  .regex(/^[a-z_][a-z0-9_]{0,44}$/, "must be a lowercase Postgres schema name, 45 characters at most");
+const gwei = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, "must be a number of gwei, 9 decimals at most")
+  .transform((text) => {
+    const [whole = "0", fraction = ""] = text.split(".");
+    return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
+  });
+
+const privateKeys = z
+  .string()
+  .transform((text) => text.split(",").map((key) => key.trim()))
+  .pipe(
+    z.array(
+      z.custom<`0x${string}`>((key) => typeof key === "string" && /^0x[0-9a-fA-F]{64}$/.test(key), {
+        error: "must be private keys (0x and 64 hex digits), separated by commas",
+      }),
+    ),
+  )
+  .refine((keys) => new Set(keys.map((k) => k.toLowerCase())).size === keys.length, "names a key twice");
+
+/** The dev stack's admin token; refused on any chain that is not local. */
+export const DEV_ADMIN_TOKEN = "dev-admin-token";
+
+const adminToken = z.string().min(8, "must have 8 characters at least").default(DEV_ADMIN_TOKEN);
+
+const shared = {
+  DATABASE_URL: url("postgres:", "postgresql:"),
+  VIEWS_SCHEMA: schemaName.default("indexer"),
+  RPC_URL: url("http:", "https:"),
+  DEPLOYMENT_FILE: z.string(),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+};
+const queue = { REDIS_URL: url("redis:", "rediss:").optional() };
+
+const apiSchema = z.object({
+  ...shared,
+  ...queue,
+  PORT: port.default(8080),
+  HOST: z.string().default("0.0.0.0"),
+  ADMIN_TOKEN: adminToken,
+  PURCHASE_WAIT_MS: integer(1, 300_000).default(30_000),
+});
+
+const writerSchema = z.object({
+  ...shared,
+  ...queue,
+  RELAYER_PRIVATE_KEYS: privateKeys,
+  CONFIRMATIONS: integer(1, 1000).default(10),
+  MAX_FEE_GWEI: gwei.default(50_000_000_000n),
+  PURCHASE_CONCURRENCY: integer(1, 1000).default(50),
+});
+
+const indexerSchema = z.object({
+  ...shared,
+  RPC_WS_URL: url("ws:", "wss:").optional(),
+  PONDER_PORT: port.default(42069),
+  PONDER_HOST: z.string().default("127.0.0.1"),
+  POLLING_INTERVAL_MS: integer(100, 60_000).default(1000),
+  START_BLOCK: integer(0, Number.MAX_SAFE_INTEGER).optional(),
+});
+
+const devSchema = z.object({
+  DATABASE_URL: url("postgres:", "postgresql:").optional(),
+  ...queue,
+  PORT: port.default(8080),
+  HOST: z.string().default("127.0.0.1"),
+  ANVIL_PORT: port.default(8545),
+  TESTNET_ANVIL_PORT: port.default(8546),
+  POSTGRES_PORT: port.default(54329),
+  PONDER_PORT: port.default(42069),
+  DATA_DIR: z.string().default(".data"),
+  ADMIN_TOKEN: adminToken,
+  LOG_LEVEL: shared.LOG_LEVEL,
+});
+
+/** Reads `env` through `schema`; throws {@link ConfigError} that names every bad variable. */
+function parse<Config>(schema: z.ZodType<Config>, env: Environment): Config {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const result = schema.safeParse(present);
+  if (result.success) return result.data;
+  const faults = new Map<string, string>();
+  for (const issue of result.error.issues) {
+    const name = String(issue.path[0]);
+    if (!faults.has(name))
+      faults.set(name, present[name] === undefined ? `${name} is required` : `${name} ${issue.message}`);
+  }
+  throw new ConfigError([...faults.values()]);
+}
+
+export type ApiConfig = z.output<typeof apiSchema>;
+export type WriterConfig = z.output<typeof writerSchema>;
+export type IndexerConfig = z.output<typeof indexerSchema>;
+export type DevConfig = z.output<typeof devSchema>;
+
+export const apiConfig = (env: Environment): ApiConfig => parse(apiSchema, env);
+export const writerConfig = (env: Environment): WriterConfig => parse(writerSchema, env);
+export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
+export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);
+
+/** The variables of every process, for the test that holds `.env.example` to them. */
+export const variableNames: readonly string[] = [
+  ...new Set(
+    [apiSchema, writerSchema, indexerSchema, devSchema].flatMap((schema) => Object.keys(schema.shape)),
+  ),
+];

@@ -1,0 +1,83 @@
+import { drizzle } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+
+/**
+ * A pool of connections to Postgres with drizzle on top. `name` shows in `pg_stat_activity`; `max` is the pool's size.
+ * Connections are made when first used, so a process starts, and comes back by itself, while the database is away; a
+ * statement that runs longer than `statementTimeout` ms (default 10 s) is ended by the server.
+ */
+export function connect(url: string, { name, max = 10, statementTimeout = 10_000 }: ConnectOptions) {
+  const sql = postgres(url, {
+    max,
+    connect_timeout: 3,
+    // postgres.js doubles its pause between attempts without a bound; a database that is back should be found soon.
+    backoff: (retries) => Math.min(0.1 * 2 ** retries, 2),
+    onnotice: () => {},
+    // It asks for the array types on each first connection, and nobody hears when that fails: the process would end.
+    fetch_types: false,
+    types: { textArray: listOf(TEXT_ARRAY), uuidArray: listOf(UUID_ARRAY) },
+    connection: { application_name: name, statement_timeout: statementTimeout },
+  });
+  keepLostTransactions(sql);
+  return { sql, db: drizzle(sql), close: () => sql.end({ timeout: 5 }) };
+}
+
+/** The types of the lists that statements take as parameters (`any(… ::text[])`), by their numbers in Postgres. */
+const TEXT_ARRAY = 1009;
+const UUID_ARRAY = 2951;
+
+const listOf = (type: number) => ({
+  to: type,
+  from: [type],
+  serialize: (items: readonly string[]) =>
+    `{${items.map((item) => `"${item.replace(/[\\"]/g, "\\$&")}"`).join(",")}}`,
+  // No statement reads a list.
+  parse: (text: string) => text,
+});
+
+/**
+ * postgres.js answers a transaction that fails with a rollback, on the lost connection too, where that throws past every
+ * handler and ends the process. `begin` rejects by itself once its connection is gone, so a body that failed for that
+ * reason is not heard any more.
+ */
+function keepLostTransactions(sql: postgres.Sql): void {
+  type Body = (tx: postgres.TransactionSql) => unknown;
+  const { begin } = sql;
+  const guarded = (body: Body) => async (tx: postgres.TransactionSql) => {
+    try {
+      return await body(tx);
+    } catch (error) {
+      if (isConnectionLost(error)) return new Promise<never>(() => {});
+      throw error;
+    }
+  };
+  Object.assign(sql, {
+    begin: (...args: [body: Body] | [options: string, body: Body]) =>
+      args.length === 1 ? begin(guarded(args[0])) : begin(args[0], guarded(args[1])),
+  });
+}
+
+/** True when the very connection is gone; an ended statement or a refused new connection leaves the one at hand alive. */
+function isConnectionLost(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|57P0[1-5]|08006$)/.test(code);
+}
+
+export type ConnectOptions = { name: string; max?: number; statementTimeout?: number };
+export type Connection = ReturnType<typeof connect>;
+export type Database = Connection["db"];
+/** A transaction of {@link Database}; functions that take one run inside the caller's. */
+export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
+
+/** True for an error that says the database could not be reached or is going away, as opposed to a faulty query. */
+export function isConnectionError(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const code = "code" in cause ? String(cause.code) : "";
+    // 08: connection exception; 57P01-57P03: shutting down or starting; 53300: too many connections; 57014: time-out.
+    if (/^(08...|57P0[123]|53300|57014)$/.test(code)) return true;
+    if (/^(CONNECT_TIMEOUT|CONNECTION_|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)/.test(code))
+      return true;
+    if (cause instanceof AggregateError && cause.errors.some(isConnectionError)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { type Address, getAddress, isAddress } from "viem";
+import { z } from "zod";
+import { ConfigError } from "./config.ts";
+
+/** The protocol's contracts, by the keys under which `GET /health` shows them. */
+export const contractKeys = [
+  "coverRouter",
+  "policyManager",
+  "bondVault",
+  "claimBond",
+  "marketplace",
+  "twapBurner",
+  "buybackEngine",
+  "pauseRegistry",
+  "protocolToken",
+  "usdc",
+  "btcUsdFeed",
+  "ethUsdFeed",
+  "tokenUsdFeed",
+  "sequencerFeed",
+] as const;
+export type ContractKey = (typeof contractKeys)[number];
+export type Contracts = Readonly<Record<ContractKey, Address>>;
+
+const address = z
+  .custom<Address>((text) => typeof text === "string" && isAddress(text, { strict: false }), {
+    error: "is not an address",
+  })
+  .transform((text) => getAddress(text));
+
+const deploymentSchema = z.object({
+  chainId: z.int().positive(),
+  /** The chain's name as clients see it. */
+  name: z.string().min(1),
+  /** True only for a chain on this machine; see `isLocal`. */
+  local: z.boolean().default(false),
+  release: z.string().default("V5.4"),
+  /** The block from which the indexer reads; the one of the first deployed contract, or an earlier one. */
+  startBlock: z.int().nonnegative(),
+  explorerUrl: z.string().nullable().default(null),
+  contracts: z.partialRecord(z.enum(contractKeys), address),
+});
+
+/** What a deployment file says of one chain. */
+export type Deployment = Omit<z.output<typeof deploymentSchema>, "contracts"> & { contracts: Contracts };
+/** A deployment file that lacks the address of one contract or more. */
+export type IncompleteDeployment = Omit<Deployment, "contracts"> & {
+  contracts: Partial<Contracts>;
+  missing: readonly ContractKey[];
+};
+
+function isComplete(contracts: Partial<Contracts>): contracts is Contracts {
+  return contractKeys.every((key) => contracts[key] !== undefined);
+}
+
+/**
+ * Reads a deployment file. Contracts that it lacks are named in `missing`: the API starts without them, and says so.
+ * Throws {@link ConfigError} when the file is absent, is not JSON, or holds a bad value.
+ */
+export function readDeployment(file: string): Deployment | IncompleteDeployment {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new ConfigError([
+      `DEPLOYMENT_FILE ${file}: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
+  }
+  const result = deploymentSchema.safeParse(json);
+  if (!result.success) {
+    throw new ConfigError(
+      result.error.issues.map((i) => `DEPLOYMENT_FILE ${file}: ${i.path.join(".")} ${i.message}`),
+    );
+  }
+  const { contracts, ...rest } = result.data;
+  if (isComplete(contracts)) return { ...rest, contracts };
+  return { ...rest, contracts, missing: contractKeys.filter((key) => contracts[key] === undefined) };
+}
+
+/** Reads a deployment file for a process that needs every contract; throws {@link ConfigError} when one is missing. */
+export function requireDeployment(file: string): Deployment {
+  const deployment = readDeployment(file);
+  if ("missing" in deployment) {
+    throw new ConfigError(
+      deployment.missing.map((key) => `DEPLOYMENT_FILE ${file}: contracts.${key} is missing`),
+    );
+  }
+  return deployment;
+}

@@ -1,0 +1,69 @@
+/** Every code that an answer of the API can carry, with its HTTP status. */
+export const errorStatus = {
+  validation_error: 400,
+  unknown_product: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  buyer_not_authorized: 403,
+  not_authorized_relayer: 403,
+  not_found: 404,
+  invalid_product: 404,
+  policy_not_found: 404,
+  key_not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  idempotency_conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  product_inactive: 422,
+  coverage_below_minimum: 422,
+  coverage_above_maximum: 422,
+  shield_paused: 422,
+  rate_limit: 429,
+  headers_too_large: 431,
+  internal_error: 500,
+  health_contracts_incomplete: 500,
+  onchain_revert: 502,
+  chain_not_found: 503,
+  contract_paused: 503,
+  database_unavailable: 503,
+  indexer_syncing: 503,
+  indexer_unavailable: 503,
+  oracle_stale: 503,
+  purchase_expired: 503,
+  purchase_pending: 503,
+  queue_unavailable: 503,
+  relayer_unauthorized: 503,
+  relayer_unavailable: 503,
+  sequencer_down: 503,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatus;
+export type ErrorDetail = { path: string; message: string };
+
+/** Seconds after which a client should try again, sent with every 503: the API specification says 30. */
+export const RETRY_AFTER_SECONDS = 30;
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorStatus, text);
+}
+
+/** A failure that has a documented answer: a code, its status, and words for the client. */
+export class ApiError extends Error {
+  override name = "ApiError";
+  readonly status: (typeof errorStatus)[ErrorCode];
+  readonly details: readonly ErrorDetail[] | null;
+  /** Seconds for the `Retry-After` header; null sends none. */
+  readonly retryAfter: number | null;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options: { details?: readonly ErrorDetail[]; retryAfter?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.status = errorStatus[code];
+    this.details = options.details ?? null;
+    this.retryAfter = options.retryAfter ?? (this.status === 503 ? RETRY_AFTER_SECONDS : null);
+  }
+}

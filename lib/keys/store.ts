@@ -1,0 +1,64 @@
+import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { type Address, getAddress } from "viem";
+import type { Database } from "../db/connect.ts";
+import { apiKey } from "../db/service.schema.ts";
+import { generateKey, hashKey, isWellFormedKey } from "./format.ts";
+
+export const keyTiers = apiKey.tier.enumValues;
+export type KeyTier = (typeof keyTiers)[number];
+
+/** Whoever holds a valid key: the key's number, and the wallet that it belongs to (checksummed). */
+export type Agent = { keyId: number; wallet: Address; tier: KeyTier };
+
+export type IssuedKey = Agent & {
+  /** The key itself; nobody can read it again. */
+  plaintext: string;
+  label: string | null;
+  createdAt: Date;
+};
+
+/** Issues a key to a wallet. Not idempotent: each call makes another key. */
+export async function issueKey(
+  db: Database,
+  { wallet, label, tier }: { wallet: Address; label: string | null; tier: KeyTier },
+): Promise<IssuedKey> {
+  const plaintext = generateKey();
+  const [row] = await db
+    .insert(apiKey)
+    .values({ keyHash: hashKey(plaintext), wallet: wallet.toLowerCase(), label, tier })
+    .returning({ keyId: apiKey.id, createdAt: apiKey.createdAt });
+  if (!row) throw new Error("the database returned no row for a new key");
+  return { ...row, plaintext, wallet: getAddress(wallet), label, tier };
+}
+
+/** The holder of a key; undefined when the text is malformed, unknown, or was revoked. */
+export async function findAgent(db: Database, plaintext: string): Promise<Agent | undefined> {
+  if (!isWellFormedKey(plaintext)) return undefined;
+  const [row] = await db
+    .select({ keyId: apiKey.id, wallet: apiKey.wallet, tier: apiKey.tier })
+    .from(apiKey)
+    .where(and(eq(apiKey.keyHash, hashKey(plaintext)), isNull(apiKey.revokedAt)));
+  return row && { ...row, wallet: getAddress(row.wallet) };
+}
+
+/** Notes that a key was used, once a minute at most: a write for each call would cost more than it tells. */
+export async function noteKeyUse(db: Database, keyId: number): Promise<void> {
+  const aMinuteAgo = sql`now() - interval '1 minute'`;
+  await db
+    .update(apiKey)
+    .set({ lastUsedAt: sql`now()` })
+    .where(and(eq(apiKey.id, keyId), or(isNull(apiKey.lastUsedAt), lt(apiKey.lastUsedAt, aMinuteAgo))));
+}
+
+/**
+ * Revokes a key from now on. Idempotent: a second call keeps and returns the time of the first.
+ * @returns the time of revocation, or undefined when there is no such key.
+ */
+export async function revokeKey(db: Database, keyId: number): Promise<Date | undefined> {
+  const [row] = await db
+    .update(apiKey)
+    .set({ revokedAt: sql`coalesce(${apiKey.revokedAt}, now())` })
+    .where(eq(apiKey.id, keyId))
+    .returning({ revokedAt: apiKey.revokedAt });
+  return row?.revokedAt ?? undefined;
+}

@@ -1,0 +1,101 @@
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  bigserial,
+  boolean,
+  integer,
+  numeric,
+  primaryKey,
+  text,
+  timestamp,
+  uuid,
+} from "drizzle-orm/pg-core";
+import type { Address, Hex } from "viem";
+import { service } from "../db/service.schema.ts";
+import type { ErrorCode } from "../errors.ts";
+
+/**
+ * The relay ledger's tables. The constraints that keep a state and its evidence together stand in the migration
+ * (`0002_relay_ledger.sql`); addresses and hashes are lowercase.
+ */
+
+const uint256 = (name: string) => numeric(name, { precision: 78, scale: 0, mode: "bigint" });
+const moment = (name: string) => timestamp(name, { withTimezone: true });
+
+export const purchaseStates = ["accepted", "signed", "broadcast", "mined", "confirmed", "failed"] as const;
+export type PurchaseState = (typeof purchaseStates)[number];
+
+/** What somebody wants, and what became of it. */
+export const purchaseTable = service.table("purchase", {
+  id: uuid("id").primaryKey().defaultRandom(),
+  chainId: integer("chain_id").notNull(),
+  wallet: text("wallet").$type<Address>().notNull(),
+  keyId: bigint("key_id", { mode: "number" }).notNull(),
+  idempotencyKey: text("idempotency_key"),
+  fingerprint: text("fingerprint").notNull(),
+  productId: text("product_id").$type<Hex>().notNull(),
+  coverageAmount: uint256("coverage_amount").notNull(),
+  asset: text("asset").$type<Hex>().notNull(),
+  buyer: text("buyer").$type<Address>().notNull(),
+  state: text("state", { enum: purchaseStates }).notNull().default("accepted"),
+  failureCode: text("failure_code").$type<ErrorCode>(),
+  failureMessage: text("failure_message"),
+  txHash: text("tx_hash").$type<Hex>(),
+  blockNumber: bigint("block_number", { mode: "bigint" }),
+  blockHash: text("block_hash").$type<Hex>(),
+  policyId: uint256("policy_id"),
+  premiumPaid: uint256("premium_paid"),
+  createdAt: moment("created_at").notNull().defaultNow(),
+  updatedAt: moment("updated_at").notNull().defaultNow(),
+  /** Whether an identical call without an idempotency key still joins this one. */
+  joinable: boolean("joinable").notNull().default(true),
+  /** When the sweeper may wake the writer for this row again. */
+  wakeAt: moment("wake_at").notNull().default(sql`now() + interval '5 seconds'`),
+  /** When the outcome was found to stand in a block deep enough, or to need none. */
+  finalAt: moment("final_at"),
+});
+
+/** The wallets that send, each with the writer that owns it for now. */
+export const relayerWalletTable = service.table(
+  "relayer_wallet",
+  {
+    chainId: integer("chain_id").notNull(),
+    address: text("address").$type<Address>().notNull(),
+    nextNonce: bigint("next_nonce", { mode: "number" }),
+    leaseOwner: text("lease_owner"),
+    leaseUntil: moment("lease_until").notNull(),
+    /** Rises with each change of hands; a writer that still holds an older one can store nothing. */
+    fencingToken: bigint("fencing_token", { mode: "bigint" }).notNull(),
+    heartbeatAt: moment("heartbeat_at"),
+  },
+  (table) => [primaryKey({ columns: [table.chainId, table.address] })],
+);
+
+/** One row per nonce of a wallet, whatever it is used for. */
+export const transactionTable = service.table("transaction", {
+  id: bigserial("id", { mode: "number" }).primaryKey(),
+  chainId: integer("chain_id").notNull(),
+  wallet: text("wallet").$type<Address>().notNull(),
+  nonce: bigint("nonce", { mode: "number" }).notNull(),
+  kind: text("kind", { enum: ["purchase", "filler"] }).notNull(),
+  purchaseId: uuid("purchase_id"),
+  to: text("to").$type<Address>().notNull(),
+  data: text("data").$type<Hex>().notNull(),
+  gasLimit: bigint("gas_limit", { mode: "bigint" }).notNull(),
+  state: text("state", { enum: ["open", "mined", "final", "lost"] })
+    .notNull()
+    .default("open"),
+  createdAt: moment("created_at").notNull().defaultNow(),
+});
+
+/** A signed form of a transaction: its bytes are stored before they are sent, and sent again as they are. */
+export const attemptTable = service.table("attempt", {
+  hash: text("hash").$type<Hex>().primaryKey(),
+  transactionId: bigint("transaction_id", { mode: "number" }).notNull(),
+  signed: text("signed").$type<Hex>().notNull(),
+  maxFee: uint256("max_fee").notNull(),
+  priorityFee: uint256("priority_fee").notNull(),
+  fencingToken: bigint("fencing_token", { mode: "bigint" }).notNull(),
+  createdAt: moment("created_at").notNull().defaultNow(),
+  lastBroadcastAt: moment("last_broadcast_at"),
+});

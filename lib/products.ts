@@ -1,0 +1,37 @@
+import { type Hex, keccak256, stringToHex } from "viem";
+
+/**
+ * The catalogue of release V5.4: the six flash shields, by the names that clients may use. Terms, prices and states
+ * are read from the chain; only what a name stands for is fixed here.
+ */
+export const productNames = [
+  "FLASHBTC1H-001",
+  "FLASHBTC24-001",
+  "FLASHBTC48-001",
+  "FLASHETH1H-001",
+  "FLASHETH24-001",
+  "FLASHETH48-001",
+] as const;
+export type ProductName = (typeof productNames)[number];
+export type AssetSymbol = "BTC" | "ETH";
+
+export type CatalogueEntry = { name: ProductName; productId: Hex; symbol: AssetSymbol; asset: Hex };
+
+/** keccak256 of the UTF-8 bytes of a product's name. */
+export const productIdOf = (name: string): Hex => keccak256(stringToHex(name));
+
+/** An asset symbol as bytes32: ASCII, padded with zeros on the right. */
+export const assetBytes32 = (symbol: string): Hex => stringToHex(symbol, { size: 32 });
+
+export const catalogue: readonly CatalogueEntry[] = productNames.map((name) => {
+  const symbol = name.startsWith("FLASHBTC") ? "BTC" : "ETH";
+  return { name, productId: productIdOf(name), symbol, asset: assetBytes32(symbol) };
+});
+
+export const entryByName = (name: string): CatalogueEntry | undefined =>
+  catalogue.find((e) => e.name === name);
+export const entryById = (productId: string): CatalogueEntry | undefined =>
+  catalogue.find((e) => e.productId === productId.toLowerCase());
+
+/** Smallest coverage of a purchase: 100 USDC, 6 decimals. */
+export const MINIMUM_COVERAGE = 100_000_000n;

@@ -1,0 +1,65 @@
+import { createConfig } from "ponder";
+import { zeroAddress } from "viem";
+import { bondMarketplaceAbi } from "./abis/BondMarketplace.ts";
+import { bondVaultAbi } from "./abis/BondVault.ts";
+import { buybackEngineAbi } from "./abis/BuybackEngine.ts";
+import { claimBondAbi } from "./abis/ClaimBond.ts";
+import { coverRouterAbi } from "./abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "./abis/GlobalPauseRegistry.ts";
+import { policyManagerAbi } from "./abis/PolicyManager.ts";
+import { protocolTokenAbi } from "./abis/ProtocolToken.ts";
+import { twapBurnerAbi } from "./abis/TwapBurner.ts";
+import { indexerConfig } from "./lib/config.ts";
+import { requireDeployment } from "./lib/deployments.ts";
+
+const config = indexerConfig(process.env);
+const { chainId, contracts, local, ...deployment } = requireDeployment(config.DEPLOYMENT_FILE);
+const startBlock = config.START_BLOCK ?? deployment.startBlock;
+
+/**
+ * Ponder's client begins at 20 requests a second for each URL that it is given and raises that by 5 % at a time, while a
+ * live block alone needs two: the same URL sixteen times over lets it catch up after a start in under a second.
+ */
+const rpcAliases = 16;
+
+export default createConfig({
+  database: { kind: "postgres", connectionString: config.DATABASE_URL },
+  chains: {
+    main: {
+      id: chainId,
+      rpc: Array.from({ length: rpcAliases }, () => config.RPC_URL),
+      // With a websocket Ponder does not poll: the newest 30 blocks follow a start only once another block is mined.
+      ...(config.RPC_WS_URL === undefined ? {} : { ws: config.RPC_WS_URL }),
+      pollingInterval: config.POLLING_INTERVAL_MS,
+      // A local chain starts anew under the same chain id, and the cache would answer with the old one's logs.
+      disableCache: local,
+    },
+  },
+  contracts: {
+    CoverRouter: { chain: "main", abi: coverRouterAbi, address: contracts.coverRouter, startBlock },
+    PolicyManager: { chain: "main", abi: policyManagerAbi, address: contracts.policyManager, startBlock },
+    BondVault: { chain: "main", abi: bondVaultAbi, address: contracts.bondVault, startBlock },
+    ClaimBond: { chain: "main", abi: claimBondAbi, address: contracts.claimBond, startBlock },
+    BondMarketplace: { chain: "main", abi: bondMarketplaceAbi, address: contracts.marketplace, startBlock },
+    TwapBurner: { chain: "main", abi: twapBurnerAbi, address: contracts.twapBurner, startBlock },
+    BuybackEngine: { chain: "main", abi: buybackEngineAbi, address: contracts.buybackEngine, startBlock },
+    GlobalPauseRegistry: {
+      chain: "main",
+      abi: globalPauseRegistryAbi,
+      address: contracts.pauseRegistry,
+      startBlock,
+    },
+    ProtocolToken: {
+      chain: "main",
+      abi: protocolTokenAbi,
+      address: contracts.protocolToken,
+      startBlock,
+      // Only its burns: all other transfers of the token are no concern of the index.
+      filter: { event: "Transfer", args: { to: zeroAddress } },
+    },
+  },
+  blocks: {
+    /** Every block from the newest one at the start, for the `head` row. */
+    Head: { chain: "main", interval: 1, startBlock: "latest" },
+  },
+});

@@ -1,0 +1,670 @@
+import { bigint, hex, index, integer, onchainTable, primaryKey } from "ponder";
+
+/**
+ * The indexed tables. Hex columns (addresses, hashes, ids) are lowercase. USDC amounts, coverage and payouts have 6
+ * decimals, the token and every price 18; bond amounts are whole dollars. Times are Unix seconds of a block, unless a
+ * column says otherwise. A feed is read newest first by walking its primary key (block number, log index) backwards.
+ */
+
+/** Where an event stands in the chain; on an entity's row, the event that made it. */
+const eventColumns = () => ({
+  blockNumber: bigint().notNull(),
+  logIndex: integer().notNull(),
+  blockHash: hex().notNull(),
+  blockTimestamp: bigint().notNull(),
+  txHash: hex().notNull(),
+});
+
+/** The burner kinds, and `direct` for tokens that were burned without one. */
+export const burnSources = ["twap_burner", "buyback_engine", "direct"] as const;
+export const activityTypes = [
+  "policy_purchased",
+  "bond_minted",
+  "bond_redeemed",
+  "marketplace_buy",
+  "token_burned",
+] as const;
+
+/** An event that waits for its counterpart: both carry the same key; of several, one with the same hint is preferred. */
+export type WaitingEvent = {
+  readonly side: "first" | "second";
+  readonly key: string;
+  readonly hint: string;
+  readonly logIndex: number;
+};
+
+// ---------------------------------------------------------------------------------------------------------- chain head
+
+/** One row: the newest indexed block. It is reverted with all other rows, and its timestamp is what reads call now. */
+export const head = onchainTable("head", (t) => ({
+  chainId: t.integer().primaryKey(),
+  number: t.bigint().notNull(),
+  hash: t.hex().notNull(),
+  timestamp: t.bigint().notNull(),
+}));
+
+// ------------------------------------------------------------------------------------------------ products and policies
+
+/** A product as its events tell it; what no event has told yet is null. Prices and limits are read from the contracts. */
+export const product = onchainTable(
+  "product",
+  (t) => ({
+    productId: t.hex().primaryKey(),
+    name: t.text(),
+    /** The shield's adapter. */
+    shield: t.hex(),
+    asset: t.hex(),
+    durationSeconds: t.bigint(),
+    waitingSeconds: t.bigint(),
+    premiumPpm: t.bigint(),
+    triggerDropBps: t.integer(),
+    /** True for a product of release V5.0. */
+    legacy: t.boolean().notNull(),
+    /** False once deactivated or removed. */
+    active: t.boolean().notNull(),
+    removed: t.boolean().notNull(),
+    /** The product's own pause; the router's is in `pauseState`. */
+    paused: t.boolean().notNull(),
+    /** Block of the newest event about the product. */
+    updatedAtBlock: t.bigint().notNull(),
+  }),
+  (table) => ({ byName: index().on(table.name) }),
+);
+
+/** Every event about a product, one row each. */
+export const productEvent = onchainTable(
+  "product_event",
+  (t) => ({
+    ...eventColumns(),
+    productId: t.hex().notNull(),
+    kind: t
+      .text({ enum: ["registered", "configured", "terms_set", "pause_set", "deactivated", "removed"] })
+      .notNull(),
+    /** The event's other arguments by name; integers as decimal strings. */
+    args: t.jsonb().$type<Record<string, string | boolean>>().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** Sums over all policies of a product, also of one that the index does not know. */
+export const productStats = onchainTable("product_stats", (t) => ({
+  productId: t.hex().primaryKey(),
+  policies: t.integer().notNull(),
+  triggered: t.integer().notNull(),
+  cancelled: t.integer().notNull(),
+  coverage: t.bigint().notNull(),
+  premium: t.bigint().notNull(),
+}));
+
+/**
+ * A policy, with the event `PolicyPurchased` (or `PolicyCreated`, where that came alone). Its status follows from these
+ * columns and the head's timestamp: triggered or cancelled where the time is set, else waiting before `waitingEndsAt`,
+ * expired after `expiresAt`, else active.
+ */
+export const policy = onchainTable(
+  "policy",
+  (t) => ({
+    productId: t.hex().notNull(),
+    policyId: t.bigint().notNull(),
+    buyer: t.hex().notNull(),
+    /** Who paid the premium, by the router's event; null when only `PolicyCreated` was seen. */
+    paidBy: t.hex(),
+    /** The product's shield at the time of purchase; null when the index did not know the product. */
+    shield: t.hex(),
+    coverage: t.bigint().notNull(),
+    premium: t.bigint().notNull(),
+    payout: t.bigint().notNull(),
+    /** Token price in USD with 18 decimals at purchase; 0 for a policy of release V5.0. */
+    priceSnapshot: t.bigint().notNull(),
+    createdAt: t.bigint().notNull(),
+    /** End of the waiting period; null when the product has none. */
+    waitingEndsAt: t.bigint(),
+    /** Null when the index did not know the product's duration. */
+    expiresAt: t.bigint(),
+    triggeredAt: t.bigint(),
+    cancelledAt: t.bigint(),
+    /** When somebody closed the expired policy on chain; it is expired by time before that. */
+    markedExpiredAt: t.bigint(),
+    /** The bond's epoch, and its face value in whole dollars: null until triggered. */
+    bondEpochId: t.bigint(),
+    bondAmount: t.bigint(),
+    ...eventColumns(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.productId, table.policyId] }),
+    byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
+    byBlock: index().on(table.blockNumber, table.logIndex),
+    byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
+    byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
+  }),
+);
+
+/** The token's price at purchase, as its own event told it. */
+export const policyPrice = onchainTable(
+  "policy_price",
+  (t) => ({
+    ...eventColumns(),
+    productId: t.hex().notNull(),
+    policyId: t.bigint().notNull(),
+    priceSnapshot: t.bigint().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.productId, table.policyId] }) }),
+);
+
+/**
+ * How many policies that are neither triggered nor cancelled reach an edge within one minute: the end of their cover
+ * (`expiry`) or of their waiting period (`waiting`). Open policies at a time are the sum of the later minutes' `expiry`
+ * rows and, within the minute itself, the policies by the index on `expiresAt`; likewise for the waiting ones.
+ */
+export const policyClock = onchainTable(
+  "policy_clock",
+  (t) => ({
+    edge: t.text({ enum: ["expiry", "waiting"] }).notNull(),
+    /** Unix seconds at which the minute begins. */
+    minute: t.bigint().notNull(),
+    policies: t.integer().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.edge, table.minute] }) }),
+);
+
+/** One row per buyer. */
+export const account = onchainTable("account", (t) => ({
+  address: t.hex().primaryKey(),
+  policies: t.integer().notNull(),
+}));
+
+/** Trigger submissions that went through (`TriggerSubmitted`); one that fails reverts and leaves no event. */
+export const triggerSubmission = onchainTable(
+  "trigger_submission",
+  (t) => ({
+    ...eventColumns(),
+    productId: t.hex().notNull(),
+    policyId: t.bigint().notNull(),
+    submitter: t.hex().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byPolicy: index().on(table.productId, table.policyId),
+  }),
+);
+
+/** Policies that were triggered (`PolicyTriggered`), with the bond that paid them. */
+export const policyTrigger = onchainTable(
+  "policy_trigger",
+  (t) => ({
+    ...eventColumns(),
+    productId: t.hex().notNull(),
+    policyId: t.bigint().notNull(),
+    buyer: t.hex().notNull(),
+    /** As the event carries it. */
+    bondAmount: t.bigint().notNull(),
+    reason: t.hex().notNull(),
+    /** From the bond issued in the same transaction; null where there was none. */
+    bondEpochId: t.bigint(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byPolicy: index().on(table.productId, table.policyId),
+    byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** Policies that were cancelled, or marked expired on chain. */
+export const policyClosing = onchainTable(
+  "policy_closing",
+  (t) => ({
+    ...eventColumns(),
+    kind: t.text({ enum: ["cancelled", "expired"] }).notNull(),
+    productId: t.hex().notNull(),
+    policyId: t.bigint().notNull(),
+    /** Null when the index does not know the policy. */
+    buyer: t.hex(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byPolicy: index().on(table.productId, table.policyId),
+  }),
+);
+
+// --------------------------------------------------------------------------------------------------------------- bonds
+
+/** A bond's epoch: the month (YYYYMM) in which it matures. Bonds of one epoch are fungible. */
+export const bondEpoch = onchainTable("bond_epoch", (t) => ({
+  epochId: t.bigint().primaryKey(),
+  /** Unix seconds; null until `EpochCreated` told it. */
+  maturityDate: t.bigint(),
+  /** Minted and not burned. */
+  supply: t.bigint().notNull(),
+  /** Issued for policies, in total. */
+  issued: t.bigint().notNull(),
+  /** Redeemed and paid. */
+  redeemed: t.bigint().notNull(),
+  /** Burned for a redemption that waits in the queue. */
+  queued: t.bigint().notNull(),
+  /** Given up by their holders. */
+  surrendered: t.bigint().notNull(),
+}));
+
+/** What one address holds of one epoch; the marketplace has rows of its own for what it keeps in escrow. */
+export const bondHolding = onchainTable(
+  "bond_holding",
+  (t) => ({
+    owner: t.hex().notNull(),
+    epochId: t.bigint().notNull(),
+    /** The claim bond's balance: without what is in escrow, queued, redeemed or given up. */
+    balance: t.bigint().notNull(),
+    /** In escrow for the owner's open listings. */
+    escrowed: t.bigint().notNull(),
+    issued: t.bigint().notNull(),
+    redeemed: t.bigint().notNull(),
+    queued: t.bigint().notNull(),
+    surrendered: t.bigint().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.owner, table.epochId] }),
+    byEpoch: index().on(table.epochId, table.balance),
+  }),
+);
+
+/** Bonds issued by the vault for triggered policies (`BondIssued`). */
+export const bondIssue = onchainTable(
+  "bond_issue",
+  (t) => ({
+    ...eventColumns(),
+    holder: t.hex().notNull(),
+    epochId: t.bigint().notNull(),
+    usdAmount: t.bigint().notNull(),
+    /** The policy triggered in the same transaction; null where there was none. */
+    productId: t.hex(),
+    policyId: t.bigint(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byHolder: index().on(table.holder, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** Redemptions that were paid, at once (`BondRedeemed`) or out of the queue (`QueueProcessed`). */
+export const bondRedemption = onchainTable(
+  "bond_redemption",
+  (t) => ({
+    ...eventColumns(),
+    holder: t.hex().notNull(),
+    /** Null for one out of the queue whose queuing the index does not know. */
+    epochId: t.bigint(),
+    usdAmount: t.bigint(),
+    tokenAmount: t.bigint().notNull(),
+    priceUsed: t.bigint().notNull(),
+    /** Null when it was paid at once. */
+    queueId: t.bigint(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byHolder: index().on(table.holder, table.blockNumber, table.logIndex),
+    byTx: index().on(table.txHash),
+  }),
+);
+
+/** The redemption queue (`BondQueued`), and how each entry was paid. */
+export const redemptionQueue = onchainTable(
+  "redemption_queue",
+  (t) => ({
+    queueId: t.bigint().primaryKey(),
+    holder: t.hex().notNull(),
+    epochId: t.bigint().notNull(),
+    usdAmount: t.bigint().notNull(),
+    /** The week of the redemption throttle, floor(timestamp / 7 days), from which the entry can be paid. */
+    targetEpoch: t.bigint().notNull(),
+    status: t.text({ enum: ["queued", "paid"] }).notNull(),
+    tokenAmount: t.bigint(),
+    priceUsed: t.bigint(),
+    paidAt: t.bigint(),
+    paidTxHash: t.hex(),
+    ...eventColumns(),
+  }),
+  (table) => ({
+    byHolder: index().on(table.holder, table.queueId),
+    byStatus: index().on(table.status, table.queueId),
+    byBlock: index().on(table.blockNumber, table.logIndex),
+    byTx: index().on(table.txHash),
+  }),
+);
+
+/** The claim bond's ERC-1155 transfers, mints and burns included, one row for each item of a batch. */
+export const bondTransfer = onchainTable(
+  "bond_transfer",
+  (t) => ({
+    ...eventColumns(),
+    item: t.integer().notNull(),
+    operator: t.hex().notNull(),
+    from: t.hex().notNull(),
+    to: t.hex().notNull(),
+    epochId: t.bigint().notNull(),
+    amount: t.bigint().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex, table.item] }),
+    byFrom: index().on(table.from, table.blockNumber, table.logIndex),
+    byTo: index().on(table.to, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** The claim bond's own events of supply: `BondsMinted`, `BondsBurned`, `BondsBurnedByHolder`, `EpochCreated`. */
+export const bondSupplyEvent = onchainTable(
+  "bond_supply_event",
+  (t) => ({
+    ...eventColumns(),
+    kind: t.text({ enum: ["minted", "burned", "surrendered", "epoch_created"] }).notNull(),
+    epochId: t.bigint().notNull(),
+    /** Null for a new epoch. */
+    holder: t.hex(),
+    /** Whole dollars; for a new epoch its maturity date. */
+    amount: t.bigint().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byEpoch: index().on(table.epochId, table.blockNumber, table.logIndex),
+  }),
+);
+
+// --------------------------------------------------------------------------------------------------------- marketplace
+
+/** A listing, with the event `Listed`. */
+export const listing = onchainTable(
+  "listing",
+  (t) => ({
+    listingId: t.bigint().primaryKey(),
+    seller: t.hex().notNull(),
+    epochId: t.bigint().notNull(),
+    amount: t.bigint().notNull(),
+    /** Total price in USDC. */
+    price: t.bigint().notNull(),
+    /** USDC per bond, rounded down. */
+    unitPrice: t.bigint().notNull(),
+    status: t.text({ enum: ["active", "sold", "cancelled"] }).notNull(),
+    buyer: t.hex(),
+    /** Time and transaction of the sale or the cancelling; null while active. */
+    closedAt: t.bigint(),
+    closedTxHash: t.hex(),
+    ...eventColumns(),
+  }),
+  (table) => ({
+    byStatus: index().on(table.status, table.listingId),
+    byUnitPrice: index().on(table.status, table.unitPrice, table.listingId),
+    bySeller: index().on(table.seller, table.listingId),
+    byBlock: index().on(table.blockNumber, table.logIndex),
+    byTx: index().on(table.txHash),
+  }),
+);
+
+/** Filled listings (`Bought`), dated by the sale. */
+export const sale = onchainTable(
+  "sale",
+  (t) => ({
+    ...eventColumns(),
+    listingId: t.bigint().notNull(),
+    buyer: t.hex().notNull(),
+    seller: t.hex().notNull(),
+    price: t.bigint().notNull(),
+    sellerFee: t.bigint().notNull(),
+    buyerFee: t.bigint().notNull(),
+    /** From the listing; null when the index does not know it. */
+    epochId: t.bigint(),
+    amount: t.bigint(),
+    unitPrice: t.bigint(),
+    listedAt: t.bigint(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
+    byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
+    bySeller: index().on(table.seller, table.blockNumber, table.logIndex),
+    byTx: index().on(table.txHash),
+  }),
+);
+
+/** Cancelled listings, by the seller or by the owner in an emergency. */
+export const listingCancellation = onchainTable(
+  "listing_cancellation",
+  (t) => ({
+    ...eventColumns(),
+    listingId: t.bigint().notNull(),
+    seller: t.hex().notNull(),
+    emergency: t.boolean().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
+);
+
+// --------------------------------------------------------------------------------------------------------------- burns
+
+/** The token's transfers to the zero address, once each: the burned tokens. */
+export const tokenBurn = onchainTable(
+  "token_burn",
+  (t) => ({
+    ...eventColumns(),
+    /** Whose tokens were burned: the burner's contract, or anybody's. */
+    burner: t.hex().notNull(),
+    tokenAmount: t.bigint().notNull(),
+    source: t.text({ enum: burnSources }).notNull(),
+    /** From the `BurnExecuted` of the same transaction; 0 for a direct burn. */
+    usdcSpent: t.bigint().notNull(),
+    /** USD per token, 18 decimals; null for a direct burn. */
+    effectivePrice: t.bigint(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    bySource: index().on(table.source, table.blockNumber, table.logIndex),
+    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** What the burners said of their burns (`BurnExecuted`): the price history. */
+export const burnExecution = onchainTable(
+  "burn_execution",
+  (t) => ({
+    ...eventColumns(),
+    source: t.text({ enum: ["twap_burner", "buyback_engine"] }).notNull(),
+    burner: t.hex().notNull(),
+    usdcSpent: t.bigint().notNull(),
+    tokenBurned: t.bigint().notNull(),
+    effectivePrice: t.bigint().notNull(),
+    /** As the event carries it. */
+    executedAt: t.bigint().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** Burns of one UTC day, by the time of the block; a day without burns has no row. */
+export const burnDay = onchainTable("burn_day", (t) => ({
+  /** Unix seconds at which the day begins. */
+  dayStart: t.bigint().primaryKey(),
+  tokenBurned: t.bigint().notNull(),
+  usdcSpent: t.bigint().notNull(),
+  burns: t.integer().notNull(),
+}));
+
+/** Burns by their source. */
+export const burnSourceStats = onchainTable("burn_source_stats", (t) => ({
+  source: t.text({ enum: burnSources }).primaryKey(),
+  tokenBurned: t.bigint().notNull(),
+  usdcSpent: t.bigint().notNull(),
+  burns: t.integer().notNull(),
+}));
+
+/** USDC that a burner took in: premiums and marketplace fees. */
+export const burnerIncome = onchainTable(
+  "burner_income",
+  (t) => ({
+    ...eventColumns(),
+    source: t.text({ enum: ["twap_burner", "buyback_engine"] }).notNull(),
+    kind: t.text({ enum: ["premium", "marketplace_fee"] }).notNull(),
+    from: t.hex().notNull(),
+    usdcAmount: t.bigint().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
+);
+
+// --------------------------------------------------------------------------------------- feed, sums, state, administration
+
+/** The unified feed. */
+export const activity = onchainTable(
+  "activity",
+  (t) => ({
+    ...eventColumns(),
+    type: t.text({ enum: activityTypes }).notNull(),
+    /** Buyer of the policy or the listing, holder of the bond, or whose tokens were burned. */
+    actor: t.hex().notNull(),
+    /** Coverage (USDC), bond dollars, sale price (USDC), or tokens burned. */
+    amount: t.bigint().notNull(),
+    /** `productId:policyId`, the bond's epoch, the listing's id, or the burn's source. */
+    ref: t.text().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byTime: index().on(table.blockTimestamp, table.blockNumber),
+    byType: index().on(table.type, table.blockNumber, table.logIndex),
+    byActor: index().on(table.actor, table.blockNumber, table.logIndex),
+    byActorAndType: index().on(table.actor, table.type, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** One row (`id` is `protocol`): sums over everything indexed. Absent until the first of these events. */
+export const protocolStats = onchainTable("protocol_stats", (t) => ({
+  id: t.text({ enum: ["protocol"] }).primaryKey(),
+  policies: t.integer().notNull(),
+  coverage: t.bigint().notNull(),
+  /** All premiums paid; those refunded by a cancelling are in `premiumRefunded`, and not taken off. */
+  premium: t.bigint().notNull(),
+  premiumRefunded: t.bigint().notNull(),
+  triggered: t.integer().notNull(),
+  cancelled: t.integer().notNull(),
+  /** Bonds minted and not burned, in whole dollars. */
+  bondsOutstanding: t.bigint().notNull(),
+  bondsIssued: t.bigint().notNull(),
+  bondsRedeemed: t.bigint().notNull(),
+  /** Burned for redemptions that wait in the queue. */
+  bondsQueued: t.bigint().notNull(),
+  listings: t.integer().notNull(),
+  activeListings: t.integer().notNull(),
+  sales: t.integer().notNull(),
+  marketVolume: t.bigint().notNull(),
+  marketFees: t.bigint().notNull(),
+  tokenBurned: t.bigint().notNull(),
+  burns: t.integer().notNull(),
+  burnUsdcSpent: t.bigint().notNull(),
+}));
+
+/** The vault's books, as its events tell them; null until one did. One row (`id` is `vault`). */
+export const vaultState = onchainTable("vault_state", (t) => ({
+  id: t.text({ enum: ["vault"] }).primaryKey(),
+  /** Payouts reserved for open policies, 6 decimals. */
+  totalReserved: t.bigint(),
+  /** Bonds in circulation and redemptions in the queue, in whole dollars. */
+  obligations: t.bigint(),
+  /** Tokens behind the bonds, 18 decimals: the newest balance that an event named, less what was paid since. */
+  reserve: t.bigint(),
+}));
+
+/** Every change of the vault's books. */
+export const vaultEvent = onchainTable(
+  "vault_event",
+  (t) => ({
+    ...eventColumns(),
+    kind: t
+      .text({
+        enum: [
+          "reserved",
+          "committed",
+          "released",
+          "obligations_decreased",
+          "reserves_burned",
+          "reserve_deposited",
+        ],
+      })
+      .notNull(),
+    amount: t.bigint().notNull(),
+    /** The total or the balance after the event. */
+    newTotal: t.bigint().notNull(),
+    /** Null where the event does not name it. */
+    caller: t.hex(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byKind: index().on(table.kind, table.blockNumber, table.logIndex),
+  }),
+);
+
+/** What is paused now: the router by its owner, the router by the token's price (`auto`), or everything (`global`). */
+export const pauseState = onchainTable("pause_state", (t) => ({
+  scope: t.text({ enum: ["router", "auto", "global"] }).primaryKey(),
+  paused: t.boolean().notNull(),
+  updatedAt: t.bigint().notNull(),
+  updatedAtBlock: t.bigint().notNull(),
+}));
+
+/** Every pause and unpause. */
+export const pauseEvent = onchainTable(
+  "pause_event",
+  (t) => ({
+    ...eventColumns(),
+    scope: t.text({ enum: ["router", "auto", "global"] }).notNull(),
+    paused: t.boolean().notNull(),
+    /** Who toggled the global pause. */
+    by: t.hex(),
+    /** The token's price, 18 decimals, that moved the automatic pause. */
+    price: t.bigint(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
+);
+
+/** The router's relayer allowlist. */
+export const relayer = onchainTable("relayer", (t) => ({
+  address: t.hex().primaryKey(),
+  authorized: t.boolean().notNull(),
+  ...eventColumns(),
+}));
+
+/** Every change of the relayer allowlist. */
+export const relayerEvent = onchainTable(
+  "relayer_event",
+  (t) => ({
+    ...eventColumns(),
+    relayer: t.hex().notNull(),
+    authorized: t.boolean().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
+);
+
+/** Administrative events of the indexed contracts: ownership and setters. */
+export const adminEvent = onchainTable(
+  "admin_event",
+  (t) => ({
+    ...eventColumns(),
+    /** The contract's key, as in the deployment file. */
+    contract: t.text().notNull(),
+    address: t.hex().notNull(),
+    event: t.text().notNull(),
+    /** Arguments by name; integers as decimal strings, hex lowercase. */
+    args: t.jsonb().$type<Record<string, unknown>>().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byContract: index().on(table.contract, table.blockNumber, table.logIndex),
+  }),
+);
+
+/**
+ * Of the projections alone, one row per kind: events of the newest transaction that still wait for their counterpart
+ * (a burn and its `BurnExecuted`, a trigger and its bond). Another transaction starts afresh.
+ */
+export const eventPair = onchainTable("event_pair", (t) => ({
+  kind: t.text({ enum: ["burn", "bond"] }).primaryKey(),
+  txHash: t.hex().notNull(),
+  waiting: t.jsonb().$type<readonly WaitingEvent[]>().notNull(),
+}));

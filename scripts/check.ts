@@ -1,0 +1,59 @@
+/** `npm run check`: types, lint and format, who imports whom, and whether `abis/` follows from `contracts/`. */
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { boundaryFaults } from "./check/boundaries.ts";
+import { compile } from "./compile.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const require = createRequire(import.meta.url);
+
+type Outcome = { readonly name: string; readonly ok: boolean; readonly output: string };
+
+/** Runs a package's Node program to its end and keeps what it says. */
+function run(name: string, program: string, args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8");
+      stream.on("data", (text: string) => {
+        output += text;
+      });
+    }
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ name, ok: code === 0, output }));
+  });
+}
+
+function checkAbis(): Outcome {
+  const name = "abis";
+  try {
+    compile({ check: true });
+    return { name, ok: true, output: "" };
+  } catch (error) {
+    return { name, ok: false, output: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const running = [
+  run("types", require.resolve("typescript/bin/tsc"), ["--noEmit", "--pretty", "false"]),
+  run("lint and format", join(dirname(require.resolve("@biomejs/biome/package.json")), "bin", "biome"), [
+    "check",
+    ".",
+  ]),
+];
+const faults = boundaryFaults();
+const boundaries = { name: "imports", ok: faults.length === 0, output: faults.join("\n") };
+const abis = checkAbis();
+
+const outcomes = [...(await Promise.all(running)), boundaries, abis];
+for (const { name, ok, output } of outcomes) {
+  console.log(`${ok ? "ok    " : "FAILED"} ${name}`);
+  if (!ok) console.log(output.trimEnd());
+}
+if (outcomes.some((outcome) => !outcome.ok)) process.exitCode = 1;

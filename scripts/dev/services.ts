@@ -1,0 +1,120 @@
+/** The three processes of the service, started as they are in production and waited for until they answer. */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Hex } from "viem";
+import { type Child, deathNotice, startProcess } from "../../lib/local/processes.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+export type ServiceName = "indexer" | "api" | "writer";
+
+const entryPoints: Readonly<Record<ServiceName, string>> = {
+  indexer: "scripts/indexer.ts",
+  api: "api/server.ts",
+  writer: "workers/main.ts",
+};
+
+/** What a stack's processes have to agree on. */
+export type StackSettings = {
+  readonly databaseUrl: string;
+  readonly rpcUrl: string;
+  readonly rpcWsUrl: string;
+  readonly deploymentFile: string;
+  readonly redisUrl: string | undefined;
+  readonly host: string;
+  readonly apiPort: number;
+  readonly ponderPort: number;
+  readonly adminToken: string;
+  readonly relayerKeys: readonly Hex[];
+  readonly logLevel: string;
+  /** Variables over and above these, by the process that gets them. */
+  readonly more?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+};
+
+/** The index follows the chain at Ponder's shortest interval: people and tests wait for it. */
+const pollingIntervalMs = 100;
+/** An empty variable counts as unset, and so hides one of the same name in the developer's own environment. */
+const unset = "";
+
+function environment(name: ServiceName, settings: StackSettings): Record<string, string> {
+  const shared = {
+    DATABASE_URL: settings.databaseUrl,
+    REDIS_URL: settings.redisUrl ?? unset,
+    VIEWS_SCHEMA: "indexer",
+    RPC_URL: settings.rpcUrl,
+    DEPLOYMENT_FILE: settings.deploymentFile,
+    LOG_LEVEL: settings.logLevel,
+    PORT: unset,
+    RELAYER_PRIVATE_KEYS: unset,
+  };
+  const own: Record<ServiceName, Record<string, string>> = {
+    indexer: {
+      RPC_WS_URL: settings.rpcWsUrl,
+      PONDER_PORT: String(settings.ponderPort),
+      PONDER_HOST: "127.0.0.1",
+      POLLING_INTERVAL_MS: String(pollingIntervalMs),
+      START_BLOCK: unset,
+    },
+    api: { PORT: String(settings.apiPort), HOST: settings.host, ADMIN_TOKEN: settings.adminToken },
+    writer: { RELAYER_PRIVATE_KEYS: settings.relayerKeys.join(",") },
+  };
+  return { ...shared, ...own[name], ...settings.more?.[name] };
+}
+
+/** The caller's environment without what says that the caller is a test: the processes run as in production. */
+function inherited(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(NODE_ENV|VITEST.*)$/.test(name)),
+  );
+}
+
+/** Starts one of the three; its output goes to `<logFolder>/<name>.log`. */
+export function startService(name: ServiceName, settings: StackSettings, logFolder: string): Promise<Child> {
+  return startProcess({
+    name,
+    command: process.execPath,
+    args: ["--import", "tsx", join(root, entryPoints[name])],
+    cwd: root,
+    env: { ...inherited(), ...environment(name, settings) },
+    logFile: join(logFolder, `${name}.log`),
+  });
+}
+
+/** True once the process has logged that it is ready; the file may hold the same of an earlier process. */
+const saidReady = ({ logFile, pid }: Child) =>
+  readFileSync(logFile, "utf8")
+    .split("\n")
+    .some((line) => line.includes(`"pid":${pid},`) && line.includes('"msg":"the writer is ready"'));
+
+async function answers(url: string, { ok = false } = {}): Promise<true | undefined> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+  await response.body?.cancel();
+  return response.ok || !ok ? true : undefined;
+}
+
+/**
+ * Waits until a process is up: the api answers `GET /health`, be it that it is degraded; the indexer has read the
+ * chain's past; the writer takes jobs.
+ * @throws with the end of its output when it has ended instead, or when the time is up.
+ */
+export async function serviceReady(
+  child: Child,
+  name: ServiceName,
+  settings: StackSettings,
+  timeoutMs = 120_000,
+) {
+  const probes: Record<ServiceName, () => Promise<true | undefined> | true | undefined> = {
+    api: () => answers(`http://127.0.0.1:${settings.apiPort}/health`),
+    indexer: () => answers(`http://127.0.0.1:${settings.ponderPort}/ready`, { ok: true }),
+    writer: () => (saidReady(child) ? true : undefined),
+  };
+  await waitFor({
+    what: `the ${name} to be ready; its output is in ${child.logFile}`,
+    probe: probes[name],
+    hopeless: () => deathNotice(child),
+    timeoutMs,
+    intervalMs: 50,
+  });
+}

@@ -1,0 +1,12 @@
+import { ponder } from "ponder:registry";
+import { head } from "ponder:schema";
+
+/** Ponder runs this after all logs of the block, so the row names a block that is wholly indexed. */
+ponder.on("Head:block", async ({ event, context }) => {
+  const { number, hash, timestamp } = event.block;
+  const row = { number, hash, timestamp };
+  await context.db
+    .insert(head)
+    .values({ chainId: context.chain.id, ...row })
+    .onConflictDoUpdate(row);
+});

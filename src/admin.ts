@@ -1,0 +1,35 @@
+import { type EventNames, ponder } from "ponder:registry";
+import { adminEvent } from "ponder:schema";
+import { jsonArguments, position } from "./shared/event.ts";
+
+/** Administrative events, with the key under which the deployment file names their contract. */
+const adminEvents = [
+  ["CoverRouter:MinimumTokenPriceSet", "coverRouter"],
+  ["CoverRouter:OwnershipTransferred", "coverRouter"],
+  ["PolicyManager:OwnershipTransferred", "policyManager"],
+  ["BondVault:OwnershipTransferred", "bondVault"],
+  ["ClaimBond:OperatorUpdated", "claimBond"],
+  ["ClaimBond:OwnershipTransferred", "claimBond"],
+  ["ClaimBond:URI", "claimBond"],
+  ["BondMarketplace:OwnershipTransferred", "marketplace"],
+  ["TwapBurner:KeeperUpdated", "twapBurner"],
+  ["TwapBurner:OwnershipTransferred", "twapBurner"],
+  ["BuybackEngine:KeeperUpdated", "buybackEngine"],
+  ["BuybackEngine:OwnershipTransferred", "buybackEngine"],
+  ["GlobalPauseRegistry:OwnershipTransferred", "pauseRegistry"],
+] as const satisfies readonly (readonly [EventNames, string])[];
+
+for (const [name, contract] of adminEvents) {
+  ponder.on(name, async ({ event, context: { db } }) => {
+    await db
+      .insert(adminEvent)
+      .values({
+        ...position(event),
+        contract,
+        address: event.log.address,
+        event: name.slice(name.indexOf(":") + 1),
+        args: jsonArguments(event.args),
+      })
+      .onConflictDoNothing();
+  });
+}

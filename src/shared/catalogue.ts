@@ -1,0 +1,27 @@
+import { type Hex, keccak256, stringToHex } from "viem";
+
+/**
+ * The six flash shields of release V5.4, whose names, assets and durations the deployed contracts tell in no event. A
+ * deployment that does tell them (`ProductTermsSet`) overrides this.
+ */
+const HOUR = 3600n;
+const shields = [
+  { name: "FLASHBTC1H-001", symbol: "BTC", durationSeconds: HOUR },
+  { name: "FLASHBTC24-001", symbol: "BTC", durationSeconds: 24n * HOUR },
+  { name: "FLASHBTC48-001", symbol: "BTC", durationSeconds: 48n * HOUR },
+  { name: "FLASHETH1H-001", symbol: "ETH", durationSeconds: HOUR },
+  { name: "FLASHETH24-001", symbol: "ETH", durationSeconds: 24n * HOUR },
+  { name: "FLASHETH48-001", symbol: "ETH", durationSeconds: 48n * HOUR },
+] as const;
+
+export type KnownTerms = { name: string; asset: Hex; durationSeconds: bigint; waitingSeconds: bigint };
+
+const byId: ReadonlyMap<string, KnownTerms> = new Map(
+  shields.map(({ name, symbol, durationSeconds }) => [
+    keccak256(stringToHex(name)),
+    { name, asset: stringToHex(symbol, { size: 32 }), durationSeconds, waitingSeconds: 0n },
+  ]),
+);
+
+/** The terms of a product by its id (keccak256 of its name); undefined for any other product. */
+export const knownTerms = (productId: string): KnownTerms | undefined => byId.get(productId.toLowerCase());

@@ -1,0 +1,39 @@
+import type { Context } from "ponder:registry";
+
+export type Db = Context["db"];
+
+/** What every log event of Ponder has, of whichever contract. */
+export type LogEvent = {
+  block: { number: bigint; hash: `0x${string}`; timestamp: bigint };
+  transaction: { hash: `0x${string}` };
+  log: { logIndex: number; address: `0x${string}` };
+};
+
+/** The columns that say where an event stands in the chain. */
+export const position = ({ block, transaction, log }: LogEvent) => ({
+  blockNumber: block.number,
+  logIndex: log.logIndex,
+  blockHash: block.hash,
+  blockTimestamp: block.timestamp,
+  txHash: transaction.hash,
+});
+
+/**
+ * Event arguments as JSON, by name: integers as decimal strings, hex in lower case, and without the NUL characters that
+ * Postgres refuses. Anything can stand in a string, and a row that cannot be written would stop the index.
+ */
+export function jsonArguments(args: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, jsonValue(value)]));
+}
+
+function jsonValue(value: unknown): unknown {
+  if (typeof value === "bigint" || typeof value === "number") return value.toString();
+  if (typeof value === "string")
+    return /^0x[0-9a-fA-F]*$/.test(value) ? value.toLowerCase() : withoutNul(value);
+  if (Array.isArray(value)) return value.map(jsonValue);
+  if (typeof value === "object" && value !== null) return jsonArguments(value);
+  return value;
+}
+
+/** Text as Postgres can keep it. */
+export const withoutNul = (text: string): string => text.replaceAll("\0", "");

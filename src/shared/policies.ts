@@ -1,0 +1,80 @@
+import { policy, policyPrice, product } from "ponder:schema";
+import { knownTerms } from "./catalogue.ts";
+import { type Db, type LogEvent, position } from "./event.ts";
+import { changeProduct, changeProtocol, countPolicyOf, moveClock } from "./sums.ts";
+
+type Purchase = {
+  productId: `0x${string}`;
+  policyId: bigint;
+  buyer: `0x${string}`;
+  coverage: bigint;
+  premium: bigint;
+  payout: bigint;
+};
+
+/**
+ * When the cover of a policy bought at `createdAt` begins and ends; the waiting period is part of the product's duration.
+ * Null where the product's terms are unknown.
+ */
+async function window(db: Db, productId: `0x${string}`, createdAt: bigint) {
+  const terms = await db.find(product, { productId });
+  const known = knownTerms(productId);
+  const waiting = terms?.waitingSeconds ?? known?.waitingSeconds ?? 0n;
+  const duration = terms?.durationSeconds ?? known?.durationSeconds ?? null;
+  return {
+    shield: terms?.shield ?? null,
+    waitingEndsAt: waiting === 0n ? null : createdAt + waiting,
+    expiresAt: duration === null ? null : createdAt + duration,
+  };
+}
+
+/**
+ * Opens a policy, once: a purchase is told twice, by the manager (`PolicyCreated`) and by the router (`PolicyPurchased`,
+ * which alone knows who paid), and either makes the row if the other has not.
+ */
+export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, paidBy: `0x${string}` | null) {
+  const { productId, policyId, buyer, coverage, premium, payout } = purchase;
+  const createdAt = event.block.timestamp;
+  const price = await db.find(policyPrice, { productId, policyId });
+  const terms = await window(db, productId, createdAt);
+  const opened = await db
+    .insert(policy)
+    .values({
+      ...position(event),
+      ...{ productId, policyId, buyer, coverage, premium, payout, paidBy, createdAt },
+      ...terms,
+      priceSnapshot: price?.priceSnapshot ?? 0n,
+    })
+    .onConflictDoNothing();
+  if (opened === null) {
+    if (paidBy !== null) await db.update(policy, { productId, policyId }).set({ ...position(event), paidBy });
+    return;
+  }
+  await moveClock(db, terms, 1);
+  await countPolicyOf(db, buyer);
+  await changeProduct(db, productId, (sums) => ({
+    policies: sums.policies + 1,
+    coverage: sums.coverage + coverage,
+    premium: sums.premium + premium,
+  }));
+  await changeProtocol(db, (sums) => ({
+    policies: sums.policies + 1,
+    coverage: sums.coverage + coverage,
+    premium: sums.premium + premium,
+  }));
+}
+
+/** Closes a policy before its time. Resolves to the policy as it was, or null when the index does not know it. */
+export async function closePolicy(
+  db: Db,
+  key: { productId: `0x${string}`; policyId: bigint },
+  how: { triggeredAt: bigint } | { cancelledAt: bigint },
+): Promise<{ buyer: `0x${string}`; premium: bigint; wasOpen: boolean } | null> {
+  const row = await db.find(policy, key);
+  if (row === null) return null;
+  const { buyer, premium, waitingEndsAt, expiresAt } = row;
+  const wasOpen = row.triggeredAt === null && row.cancelledAt === null;
+  await db.update(policy, key).set(how);
+  if (wasOpen) await moveClock(db, { waitingEndsAt, expiresAt }, -1);
+  return { buyer, premium, wasOpen };
+}

@@ -1,0 +1,38 @@
+import { product, productEvent } from "ponder:schema";
+import { knownTerms } from "./catalogue.ts";
+import { type Db, type LogEvent, position } from "./event.ts";
+
+type Product = typeof product.$inferSelect;
+type Kind = (typeof productEvent.$inferSelect)["kind"];
+
+/** Records an event about a product and what it says of it; a product that no event has named before begins here. */
+export async function changeProductState(
+  db: Db,
+  event: LogEvent & { args: { productId: `0x${string}` } },
+  kind: Kind,
+  args: Record<string, string | boolean>,
+  change: Partial<Omit<Product, "productId" | "updatedAtBlock">>,
+): Promise<void> {
+  const { productId } = event.args;
+  await db
+    .insert(productEvent)
+    .values({ ...position(event), productId, kind, args })
+    .onConflictDoNothing();
+  const known = knownTerms(productId);
+  const changed = { ...change, updatedAtBlock: event.block.number };
+  await db
+    .insert(product)
+    .values({
+      productId,
+      name: known?.name ?? null,
+      asset: known?.asset ?? null,
+      durationSeconds: known?.durationSeconds ?? null,
+      waitingSeconds: known?.waitingSeconds ?? null,
+      legacy: false,
+      active: false,
+      removed: false,
+      paused: false,
+      ...changed,
+    })
+    .onConflictDoUpdate(changed);
+}

@@ -1,0 +1,137 @@
+import {
+  account,
+  bondEpoch,
+  bondHolding,
+  burnDay,
+  burnSourceStats,
+  policyClock,
+  productStats,
+  protocolStats,
+} from "ponder:schema";
+import type { Db } from "./event.ts";
+
+/**
+ * The sums that reads serve without counting. Each function applies a change to a row, which begins at zero. Whoever
+ * calls one has made sure that the event was not counted before.
+ */
+
+const SECONDS_PER_MINUTE = 60n;
+const SECONDS_PER_DAY = 86_400n;
+
+type Change<Row> = (row: Row) => Partial<Row>;
+type Row<Table extends { $inferSelect: unknown }> = Table["$inferSelect"];
+
+const noStats: Row<typeof protocolStats> = {
+  id: "protocol",
+  policies: 0,
+  coverage: 0n,
+  premium: 0n,
+  premiumRefunded: 0n,
+  triggered: 0,
+  cancelled: 0,
+  bondsOutstanding: 0n,
+  bondsIssued: 0n,
+  bondsRedeemed: 0n,
+  bondsQueued: 0n,
+  listings: 0,
+  activeListings: 0,
+  sales: 0,
+  marketVolume: 0n,
+  marketFees: 0n,
+  tokenBurned: 0n,
+  burns: 0,
+  burnUsdcSpent: 0n,
+};
+
+export async function changeProtocol(db: Db, change: Change<Row<typeof protocolStats>>): Promise<void> {
+  await db
+    .insert(protocolStats)
+    .values({ ...noStats, ...change(noStats) })
+    .onConflictDoUpdate(change);
+}
+
+export async function changeProduct(
+  db: Db,
+  productId: `0x${string}`,
+  change: Change<Omit<Row<typeof productStats>, "productId">>,
+): Promise<void> {
+  const none = { policies: 0, triggered: 0, cancelled: 0, coverage: 0n, premium: 0n };
+  await db
+    .insert(productStats)
+    .values({ productId, ...none, ...change(none) })
+    .onConflictDoUpdate(change);
+}
+
+export async function countPolicyOf(db: Db, buyer: `0x${string}`): Promise<void> {
+  await db
+    .insert(account)
+    .values({ address: buyer, policies: 1 })
+    .onConflictDoUpdate((row) => ({ policies: row.policies + 1 }));
+}
+
+/** Adds an open policy to the minutes in which its edges lie, or takes a closed one off them (`by` -1). */
+export async function moveClock(
+  db: Db,
+  policy: { waitingEndsAt: bigint | null; expiresAt: bigint | null },
+  by: 1 | -1,
+): Promise<void> {
+  for (const [edge, at] of [
+    ["expiry", policy.expiresAt],
+    ["waiting", policy.waitingEndsAt],
+  ] as const) {
+    if (at === null) continue;
+    await db
+      .insert(policyClock)
+      .values({ edge, minute: at - (at % SECONDS_PER_MINUTE), policies: by })
+      .onConflictDoUpdate((row) => ({ policies: row.policies + by }));
+  }
+}
+
+export async function changeEpoch(
+  db: Db,
+  epochId: bigint,
+  change: Change<Omit<Row<typeof bondEpoch>, "epochId">>,
+): Promise<void> {
+  const none = { maturityDate: null, supply: 0n, issued: 0n, redeemed: 0n, queued: 0n, surrendered: 0n };
+  await db
+    .insert(bondEpoch)
+    .values({ epochId, ...none, ...change(none) })
+    .onConflictDoUpdate(change);
+}
+
+export async function changeHolding(
+  db: Db,
+  owner: `0x${string}`,
+  epochId: bigint,
+  change: Change<Omit<Row<typeof bondHolding>, "owner" | "epochId">>,
+): Promise<void> {
+  const none = { balance: 0n, escrowed: 0n, issued: 0n, redeemed: 0n, queued: 0n, surrendered: 0n };
+  await db
+    .insert(bondHolding)
+    .values({ owner, epochId, ...none, ...change(none) })
+    .onConflictDoUpdate(change);
+}
+
+export async function changeBurnDay(
+  db: Db,
+  timestamp: bigint,
+  change: Change<Omit<Row<typeof burnDay>, "dayStart">>,
+): Promise<void> {
+  const none = { tokenBurned: 0n, usdcSpent: 0n, burns: 0 };
+  await db
+    .insert(burnDay)
+    .values({ dayStart: timestamp - (timestamp % SECONDS_PER_DAY), ...none, ...change(none) })
+    .onConflictDoUpdate(change);
+}
+
+export async function changeBurnSource(
+  db: Db,
+  source: Row<typeof burnSourceStats>["source"],
+  change: Change<Omit<Row<typeof burnSourceStats>, "source">>,
+): Promise<void> {
+  const none = { tokenBurned: 0n, usdcSpent: 0n, burns: 0 };
+  await db
+    .insert(burnSourceStats)
+    .values({ source, ...none, ...change(none) })
+    .onConflictDoUpdate(change);
+}

@@ -1,0 +1,211 @@
+import { connect } from "node:net";
+import { beforeAll, describe, expect, test } from "vitest";
+import { MAX_BODY_BYTES } from "../../api/middleware/request.ts";
+import { admin, failure, messageOf, startApi, type TestApi } from "./support/api.ts";
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+
+/** Sends bytes as they are and reads what comes until the server closes the connection. */
+function sendBytes(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = "";
+    const socket = connect(Number(new URL(api.stack.apiUrl).port), "127.0.0.1", () => socket.write(bytes));
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.on("close", () => resolve(received));
+    socket.on("error", reject);
+    socket.setTimeout(20_000, () => reject(new Error(`no end after: ${received}`)));
+  });
+}
+
+const keys = "/api/v1/keys/generate";
+
+describe("every failure has the one envelope", () => {
+  test.each([
+    ["/", 404, "not_found"],
+    ["/nothing/here", 404, "not_found"],
+    ["/api/v1/policies/by-buyer", 404, "not_found"],
+    ["/health/", 404, "not_found"],
+    ["//health", 404, "not_found"],
+    ["/%E0%A4%A", 400, "validation_error"],
+    ["/policies/%zz/1", 400, "validation_error"],
+    ["/products/0x12", 400, "validation_error"],
+    [`/products/${"0x".padEnd(67, "a")}`, 400, "validation_error"],
+    [`/products/${"0x".padEnd(66, "g")}`, 400, "validation_error"],
+    ["/products/FLASHBTC1H-001", 400, "validation_error"],
+    [`/products/${"0x".padEnd(66, "a")}`, 404, "invalid_product"],
+    [`/products/${"0x".padEnd(66, "A")}/quote?coverageAmount=100000000`, 404, "invalid_product"],
+    [`/policies/${"0x".padEnd(66, "a")}/1`, 404, "policy_not_found"],
+    [`/policies/${"0x".padEnd(66, "a")}/-1`, 400, "validation_error"],
+    [`/policies/${"0x".padEnd(66, "a")}/1e3`, 400, "validation_error"],
+    [`/policies/${"0x".padEnd(66, "a")}/0x1`, 400, "validation_error"],
+    [`/policies/${"0x".padEnd(66, "a")}/1%00`, 400, "validation_error"],
+    [`/policies/${"0x".padEnd(66, "a")}/${2n ** 256n - 1n}`, 404, "policy_not_found"],
+    [`/policies/${"0x".padEnd(66, "a")}/${2n ** 256n}`, 400, "validation_error"],
+    [`/policies/${"0x".padEnd(66, "a")}/${"9".repeat(79)}`, 400, "validation_error"],
+    ["/api/v1/policies/by-buyer/nobody", 400, "validation_error"],
+    [`/api/v1/policies/by-buyer/0x${"1".repeat(41)}`, 400, "validation_error"],
+    ["/api/v1/keys/abc", 405, "method_not_allowed"],
+    ["/api/v1/purchases/7", 401, "unauthenticated"],
+  ])("GET %s is %i %s", async (path, status, code) => {
+    expect(failure(await api.request(path))).toEqual([status, code]);
+  });
+
+  test.each([
+    "limit=0",
+    "limit=101",
+    "limit=-1",
+    "limit=1e1",
+    "limit=0x10",
+    "limit=%205",
+    "limit=",
+    "offset=-1",
+    "offset=x",
+    `offset=${"9".repeat(30)}`,
+  ])("a list with %s is a validation error", async (query) => {
+    const answer = await api.request(`/api/v1/policies/by-buyer/${api.chain.owner.address}?${query}`);
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+  });
+
+  test.each([
+    ["POST", "/health", "GET, HEAD"],
+    ["PUT", "/products", "GET, HEAD"],
+    ["DELETE", "/api/v1/policies", "POST"],
+    ["GET", "/api/v1/policies", "POST"],
+    ["PATCH", "/api/v1/keys/1", "DELETE"],
+    ["POST", "/openapi.json", "GET, HEAD"],
+    ["QUERY", "/health", "GET, HEAD"],
+  ])("%s %s is 405 and names the methods that are allowed", async (method, path, allowed) => {
+    const answer = await api.request(path, { method });
+    expect(failure(answer)).toEqual([405, "method_not_allowed"]);
+    expect(answer.headers.get("allow")).toBe(allowed);
+  });
+
+  test.each(['{"wallet":', "", "nonsense", '{"wallet":"0x"}}', "\u0000"])(
+    "the body %j is not JSON: 400",
+    async (rawBody) => {
+      expect(failure(await api.request(keys, { method: "POST", headers: admin, rawBody }))).toEqual([
+        400,
+        "validation_error",
+      ]);
+    },
+  );
+
+  test.each([
+    "null",
+    "[]",
+    "1",
+    '"text"',
+    "{}",
+    '{"__proto__":{"wallet":"x"}}',
+    '{"wallet":{"toString":1}}',
+    "[".repeat(500) + "]".repeat(500),
+  ])("the body %j is not what is wanted: 400", async (rawBody) => {
+    const answer = await api.request(keys, { method: "POST", headers: admin, rawBody });
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+  });
+
+  test("a body that is nested a hundred thousand deep is refused like any other", async () => {
+    const rawBody = "[".repeat(100_000) + "]".repeat(100_000);
+    const answer = await api.request(keys, { method: "POST", headers: admin, rawBody });
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+  });
+
+  test("another content type is 415", async () => {
+    const request = {
+      method: "POST",
+      rawBody: "wallet=0x",
+      headers: { ...admin, "content-type": "text/plain" },
+    };
+    expect(failure(await api.request(keys, request))).toEqual([415, "unsupported_media_type"]);
+  });
+
+  test("a body of 1 MiB is read, and one of a byte more is 413", async () => {
+    const body = (length: number) => `{"wallet":"${"x".repeat(length - 13)}"}`;
+    const send = (length: number) =>
+      api.request(keys, { method: "POST", headers: admin, rawBody: body(length) });
+    expect(failure(await send(MAX_BODY_BYTES))).toEqual([400, "validation_error"]);
+    expect(failure(await send(MAX_BODY_BYTES + 1))).toEqual([413, "payload_too_large"]);
+  });
+
+  test("a body that does not tell its length is cut off at the same size", async () => {
+    const chunk = new Uint8Array(64 * 1024).fill(32);
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(chunk);
+      },
+    });
+    const answer = await fetch(`${api.stack.apiUrl}${keys}`, {
+      method: "POST",
+      headers: { ...admin, "content-type": "application/json" },
+      body,
+      duplex: "half",
+    }).catch((error: Error) => error);
+    // The server may close while the client still sends; if it answers, then so.
+    if (answer instanceof Response) expect(answer.status).toBe(413);
+    expect((await api.request("/health")).status).toBe(200);
+  });
+});
+
+describe("bytes that are no request, and requests that are no good", () => {
+  test.each([
+    ["NONSENSE\r\n\r\n", "HTTP/1.1 400", "validation_error"],
+    [`GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, "HTTP/1.1 431", "headers_too_large"],
+    [`GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, "HTTP/1.1 431", "headers_too_large"],
+    ["GET /health HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n", "HTTP/1.1 400", "validation_error"],
+    [
+      "GET ftp://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 400",
+      "validation_error",
+    ],
+    ["GET http://x/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 404", "not_found"],
+  ])("%j is answered %s %s", async (bytes, statusLine, code) => {
+    const received = await sendBytes(bytes);
+    expect(received.startsWith(statusLine), received).toBe(true);
+    expect(received).toContain(`"error":"${code}"`);
+  });
+
+  test("a client of HTTP/1.0 without Host is served", async () => {
+    expect(await sendBytes("GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200/);
+  });
+});
+
+describe("methods that every server has", () => {
+  test("HEAD answers as GET without a body", async () => {
+    const answer = await api.request("/health", { method: "HEAD" });
+    expect([answer.status, answer.text]).toEqual([200, ""]);
+    expect((await api.request("/nothing", { method: "HEAD" })).status).toBe(404);
+  });
+
+  test("OPTIONS lets a page of any origin read, and send a key but no admin token", async () => {
+    const headers = {
+      origin: "https://example.org",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "x-api-key",
+    };
+    const answer = await api.request("/api/v1/policies", { method: "OPTIONS", headers });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-api-key");
+    expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).not.toContain("x-admin-token");
+    const read = await api.request("/products", { headers: { origin: "https://example.org" } });
+    expect(read.headers.get("access-control-allow-origin")).toBe("*");
+  });
+});
+
+test("each answer has a request id: the caller's own, unless that is not one", async () => {
+  const own = await api.request("/health", { headers: { "x-request-id": "abc-123" } });
+  expect(own.headers.get("x-request-id")).toBe("abc-123");
+  const bad = await api.request("/health", { headers: { "x-request-id": "a b;c".repeat(50) } });
+  expect(bad.headers.get("x-request-id")).toMatch(/^[\w-]{36}$/);
+});
+
+test("messages say what was wrong in words, and never echo a whole request", async () => {
+  const answer = await api.request(`/${"x".repeat(5000)}`);
+  expect(messageOf(answer).length).toBeLessThan(300);
+});

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import postgres from "postgres";
+import { getAddress } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { atEnd } from "../support/cleanup.ts";
+import { admin, failure, faultyFields, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
+
+const wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+let api: TestApi;
+let sql: postgres.Sql;
+beforeAll(async () => {
+  api = await startApi();
+  sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+});
+
+const generate = (body: unknown, headers: Record<string, string> = admin) =>
+  api.request("/api/v1/keys/generate", { headers, body });
+const me = (headers: Record<string, string>) => api.request("/api/v1/auth/me", { headers });
+
+describe("issuing a key", () => {
+  test("answers the key once, for the wallet in checksummed form, and stores only its hash", async () => {
+    const answer = await generate({ wallet: wallet.toLowerCase(), label: "bot", tier: "paid" });
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject({ ok: true, wallet, label: "bot", tier: "paid" });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { apiKey, keyId } = z.object({ apiKey: z.string(), keyId: z.number() }).parse(answer.json);
+    expect(apiKey).toMatch(/^lk_[0-9a-f]{64}$/);
+    const rows = await sql`select * from service.api_key where id = ${keyId}`;
+    expect(rows[0]?.key_hash).toBe(createHash("sha256").update(apiKey).digest("hex"));
+    expect(JSON.stringify(rows)).not.toContain(apiKey);
+    expect((await me({ "x-api-key": apiKey })).json).toEqual({ ok: true, wallet, tier: "paid", keyId });
+  });
+
+  test("makes another key each time, of the free tier and without a label unless told otherwise", async () => {
+    const first = await generate({ wallet });
+    const second = await generate({ wallet });
+    expect(first.json).toMatchObject({ tier: "free", label: null });
+    expect(first.json).not.toEqual(second.json);
+  });
+
+  test.each([
+    wallet,
+    wallet.toLowerCase(),
+    `0x${wallet.slice(2).toUpperCase()}`,
+    `0x${wallet.slice(2, 20)}${wallet.slice(20).toLowerCase()}`,
+  ])("takes the address %s, whatever its case and checksum", async (spelling) => {
+    expect((await generate({ wallet: spelling })).json).toMatchObject({ wallet: getAddress(wallet) });
+  });
+
+  test.each([
+    [{}, ["wallet"]],
+    [{ wallet: null }, ["wallet"]],
+    [{ wallet: "0x12" }, ["wallet"]],
+    [{ wallet: `0X${wallet.slice(2)}` }, ["wallet"]],
+    [{ wallet: ` ${wallet}` }, ["wallet"]],
+    [{ wallet: [wallet] }, ["wallet"]],
+    [{ wallet, label: 1, tier: "gold" }, ["label", "tier"]],
+    [{ wallet, label: "x".repeat(101) }, ["label"]],
+    [{ wallet, label: "a\u0000b" }, ["label"]],
+    [{ wallet, label: null }, ["label"]],
+  ])("refuses %j and names the fields", async (body, fields) => {
+    const answer = await generate(body);
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+    expect(faultyFields(answer)).toEqual(fields);
+  });
+
+  test("keeps a label in any script as it is", async () => {
+    const label = "ключ 🔑 '; drop table service.api_key; --";
+    expect((await generate({ wallet, label })).json).toMatchObject({ label });
+  });
+
+  test.each([
+    ["no token", {}],
+    ["an empty token", { "x-admin-token": "" }],
+    ["a wrong token", { "x-admin-token": "dev-admin-tokem" }],
+    ["a token with more behind it", { "x-admin-token": "dev-admin-token2" }],
+    ["an API key instead", { "x-api-key": `lk_${"0".repeat(64)}` }],
+  ])("with %s is 401", async (_, headers) => {
+    expect(failure(await generate({ wallet }, headers))).toEqual([401, "unauthenticated"]);
+  });
+});
+
+describe("a key", () => {
+  test.each([
+    ["none", {}],
+    ["an empty one", { "x-api-key": "" }],
+    ["one that is too short", { "x-api-key": `lk_${"a".repeat(63)}` }],
+    ["one that is too long", { "x-api-key": `lk_${"a".repeat(65)}` }],
+    ["one with other letters", { "x-api-key": `lk_${"g".repeat(64)}` }],
+    ["one without its prefix", { "x-api-key": "a".repeat(64) }],
+    ["an unknown one", { "x-api-key": `lk_${"a".repeat(64)}` }],
+    ["one in another header", { authorization: `Bearer lk_${"a".repeat(64)}` }],
+  ])("that is %s is 401", async (_, headers) => {
+    expect(failure(await me(headers))).toEqual([401, "unauthenticated"]);
+  });
+
+  test.each(["x-api-key", "api_key", "apiKey", "key", "anything"])(
+    "in the address as %s is refused, even when the header holds it too",
+    async (name) => {
+      const { apiKey, headers } = await issueKey(api.request, wallet);
+      for (const more of [{}, headers]) {
+        const answer = await api.request(`/api/v1/auth/me?${name}=${apiKey}`, { headers: more });
+        expect(failure(answer)).toEqual([401, "unauthenticated"]);
+        expect(messageOf(answer)).toContain("in the header x-api-key");
+        expect(answer.text).not.toContain(apiKey);
+      }
+    },
+  );
+
+  test("is not written to the log, wherever it was sent", async () => {
+    const { apiKey, headers } = await issueKey(api.request, wallet);
+    await me(headers);
+    await api.request(`/api/v1/auth/me?key=${apiKey}`);
+    await api.request(`/nothing/${apiKey.slice(0, 10)}?key=${apiKey}`);
+    expect(api.stack.output("api")).not.toContain(apiKey);
+  });
+
+  test("notes when it was used", async () => {
+    const { keyId, headers } = await issueKey(api.request, wallet);
+    await me(headers);
+    await expect
+      .poll(
+        async () =>
+          (await sql`select last_used_at from service.api_key where id = ${keyId}`)[0]?.last_used_at,
+      )
+      .toBeInstanceOf(Date);
+  });
+});
+
+describe("revoking", () => {
+  const revoke = (id: string, headers: Record<string, string> = admin) =>
+    api.request(`/api/v1/keys/${id}`, { method: "DELETE", headers });
+
+  test("refuses the key from the next call on, and is the same when repeated", async () => {
+    const { keyId, headers } = await issueKey(api.request, wallet);
+    expect((await me(headers)).status).toBe(200);
+    const first = await revoke(String(keyId));
+    expect([first.status, first.json]).toEqual([200, expect.objectContaining({ ok: true, keyId })]);
+    expect(failure(await me(headers))).toEqual([401, "unauthenticated"]);
+    expect((await revoke(String(keyId))).json).toEqual(first.json);
+  });
+
+  test("leaves the wallet's other keys alone", async () => {
+    const [one, other] = [await issueKey(api.request, wallet), await issueKey(api.request, wallet)];
+    await revoke(String(one.keyId));
+    expect((await me(other.headers)).status).toBe(200);
+  });
+
+  test.each([
+    ["999999999", 404, "key_not_found"],
+    ["0", 404, "key_not_found"],
+    ["999999999999999", 404, "key_not_found"],
+    ["abc", 400, "validation_error"],
+    ["-1", 400, "validation_error"],
+    ["1.5", 400, "validation_error"],
+    ["9".repeat(16), 400, "validation_error"],
+  ])("the id %s is %i %s", async (id, status, code) => {
+    expect(failure(await revoke(id))).toEqual([status, code]);
+  });
+
+  test("needs the admin token; a key does not revoke itself here", async () => {
+    const { keyId, headers } = await issueKey(api.request, wallet);
+    expect(failure(await revoke(String(keyId), headers))).toEqual([401, "unauthenticated"]);
+    expect((await me(headers)).status).toBe(200);
+  });
+});

@@ -1,0 +1,97 @@
+/** The checker that all other tests of the API lean on: it must find what is wrong. */
+import { expect, test } from "vitest";
+import type { HttpAnswer } from "../support/http.ts";
+import { faultsOf, type OpenApi } from "../support/openapi.ts";
+
+const document: OpenApi = {
+  openapi: "3.0.3",
+  info: { title: "t", version: "1" },
+  components: {
+    securitySchemes: {},
+    schemas: {
+      Error: {
+        type: "object",
+        properties: { error: { type: "string" } },
+        required: ["error"],
+      },
+      Id: { type: "string", pattern: "^\\d+$" },
+      Thing: {
+        type: "object",
+        properties: {
+          id: { allOf: [{ $ref: "#/components/schemas/Id" }, {}] },
+          kind: { type: "string", enum: ["a", "b"] },
+          parent: { type: "string", nullable: true },
+          tags: { type: "array", items: { type: "integer", minimum: 1 } },
+        },
+        required: ["id", "kind"],
+      },
+      Bigger: {
+        allOf: [
+          { $ref: "#/components/schemas/Thing" },
+          { type: "object", properties: { more: { type: "boolean" } }, required: ["more"] },
+        ],
+      },
+    },
+  },
+  paths: {
+    "/things/{id}": {
+      get: {
+        operationId: "getThing",
+        summary: "",
+        responses: {
+          "200": {
+            description: "",
+            content: { "application/json": { schema: { $ref: "#/components/schemas/Thing" } } },
+          },
+          "201": {
+            description: "",
+            content: { "application/json": { schema: { $ref: "#/components/schemas/Bigger" } } },
+          },
+        },
+      },
+    },
+  },
+};
+
+const answer = (json: unknown, status = 200, type = "application/json"): HttpAnswer => ({
+  status,
+  json,
+  text: JSON.stringify(json),
+  headers: new Headers({ "content-type": type }),
+});
+const faults = (json: unknown, status?: number, type?: string) =>
+  faultsOf(document, "get", "/things/7", answer(json, status, type));
+
+test("an answer as the document has it has no faults", () => {
+  expect(faults({ id: "1", kind: "a" })).toEqual([]);
+  expect(faults({ id: "1", kind: "a", parent: null, tags: [1, 2] })).toEqual([]);
+  expect(faults({ id: "1", kind: "a", more: true }, 201)).toEqual([]);
+});
+
+test.each<[what: string, json: unknown, fault: RegExp]>([
+  ["a field that is missing", { id: "1" }, /kind: is missing/],
+  ["a field that is not in the document", { id: "1", kind: "a", extra: 1 }, /extra: is not in the document/],
+  ["another type", { id: 1, kind: "a" }, /id: must be of type string/],
+  ["a text of another form", { id: "x", kind: "a" }, /id: must match/],
+  ["a value that is not listed", { id: "1", kind: "c" }, /kind: must be one of a, b/],
+  ["null where it is not allowed", { id: "1", kind: null }, /kind: must be of type string/],
+  ["a bad item of a list", { id: "1", kind: "a", tags: [1, 0, 1.5] }, /tags\[1\]: must be 1 at least/],
+  ["no object at all", [], /body: must be of type object/],
+])("%s is found", (_, json, fault) => {
+  expect(faults(json).join("\n")).toMatch(fault);
+});
+
+test("parts that are put together are checked each, and closed as a whole", () => {
+  expect(faults({ id: "1", kind: "a" }, 201).join()).toMatch(/more: is missing/);
+  expect(faults({ id: "x", kind: "a", more: true, extra: 1 }, 201).join("\n")).toMatch(
+    /extra[\s\S]*id: must match/,
+  );
+});
+
+test("a status, a type and an address that the document does not have are faults", () => {
+  expect(faults({}, 418).join()).toMatch(/documents no status 418/);
+  expect(faults({}, 200, "text/plain").join()).toMatch(/documents no text\/plain/);
+  expect(faultsOf(document, "get", "/other", answer({ id: "1" })).join()).toMatch(/not in the document/);
+  expect(faultsOf(document, "get", "/other", answer({ error: "not_found" }, 404))).toEqual([]);
+  expect(faultsOf(document, "get", "/other", answer({ wrong: 1 }, 404)).length).toBeGreaterThan(0);
+});

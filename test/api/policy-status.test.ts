@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { type PolicyTimes, policyStatus } from "../../api/policy-status.ts";
+
+const open: PolicyTimes = { triggered: false, cancelled: false, waitingEndsAt: null, expiresAt: 200n };
+const waiting: PolicyTimes = { ...open, waitingEndsAt: 100n };
+
+test.each<[what: string, policy: PolicyTimes, now: bigint, status: string]>([
+  ["is active from the start without a waiting period", open, 0n, "Active"],
+  ["waits until the second before its waiting period ends", waiting, 99n, "Waiting"],
+  ["is active from the second at which it ends", waiting, 100n, "Active"],
+  ["is active in its last second", open, 200n, "Active"],
+  ["is expired a second later", open, 201n, "Expired"],
+  ["is triggered whatever the time", { ...waiting, triggered: true }, 999n, "Triggered"],
+  ["is cancelled whatever the time", { ...waiting, cancelled: true }, 0n, "Cancelled"],
+  [
+    "is expired even if it waited longer than it ran",
+    { ...open, waitingEndsAt: 150n, expiresAt: 120n },
+    160n,
+    "Expired",
+  ],
+])("a policy %s", (_, policy, now, status) => {
+  expect(policyStatus(policy, now)).toBe(status);
+});

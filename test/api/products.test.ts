@@ -1,0 +1,190 @@
+import { getAddress } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
+import { setProductPaused } from "../../lib/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+
+const products = z.object({
+  count: z.number(),
+  products: z.array(
+    z.looseObject({ productId: z.string(), name: z.string().nullable(), active: z.boolean() }),
+  ),
+});
+const list = async () => products.parse((await api.request("/products")).json);
+const health = z.object({ reasons: z.array(z.object({ code: z.string() })) });
+const reasonsOf = (body: unknown) =>
+  health
+    .parse(body)
+    .reasons.map((r) => r.code)
+    .sort();
+const idOf = productIdOf;
+const quote = (productId: string, coverage: string) =>
+  api.request(`/products/${productId}/quote?coverageAmount=${coverage}`);
+
+describe("GET /products", () => {
+  test("lists all that the router has, the six of the catalogue as active", async () => {
+    const { count, products } = await list();
+    expect(count).toBe(8);
+    expect(products.filter((p) => p.active).map((p) => p.name)).toEqual(catalogue.map((c) => c.name));
+    const others = products.filter((p) => !catalogue.some((c) => c.productId === p.productId));
+    expect(others.map((p) => p.productId).sort()).toEqual(
+      [legacyTerms.productId, withdrawnTerms.productId].sort(),
+    );
+  });
+
+  test("tells a product's terms as the contracts do", async () => {
+    const shield = await api.chain.client.readContract({
+      address: api.chain.deployment.contracts.policyManager,
+      abi: [
+        {
+          type: "function",
+          name: "productShield",
+          stateMutability: "view",
+          inputs: [{ type: "bytes32" }],
+          outputs: [{ type: "address" }],
+        },
+      ],
+      functionName: "productShield",
+      args: [idOf("FLASHETH24-001")],
+    });
+    const answer = await api.request(`/products/${idOf("FLASHETH24-001")}`);
+    expect(answer.json).toEqual({
+      productId: idOf("FLASHETH24-001"),
+      shield: getAddress(shield),
+      payoutRatioBps: 8000,
+      triggerProbBps: 286,
+      marginBps: 20000,
+      durationSeconds: 86400,
+      active: true,
+      name: "FLASHETH24-001",
+      displayName: "ETH flash shield, 24 hours",
+      coveredAsset: "ETH",
+      paymentAsset: "USDC",
+      coverageDescription:
+        "Pays 80% of the coverage in bonds if ETH falls 8.5% or more from its price at purchase within 24 hours.",
+      asset: assetBytes32("ETH"),
+      triggerDropBps: 850,
+      premiumPpm: 45800,
+      waitingSeconds: 0,
+      legacy: false,
+      paused: false,
+    });
+    const { products } = await list();
+    expect(products.find((p) => p.name === "FLASHETH24-001")).toEqual(answer.json);
+  });
+
+  test("takes a product's id in any case", async () => {
+    const id = idOf("FLASHBTC1H-001");
+    const answer = await api.request(`/products/0x${id.slice(2).toUpperCase()}`);
+    expect(answer.json).toMatchObject({ productId: id });
+  });
+});
+
+describe("GET /products/{productId}/quote", () => {
+  // The premiums of the specification's table, per 1000 USD of coverage.
+  test.each([
+    ["FLASHBTC1H-001", "2920000"],
+    ["FLASHBTC24-001", "52600000"],
+    ["FLASHBTC48-001", "148670000"],
+    ["FLASHETH1H-001", "1680000"],
+    ["FLASHETH24-001", "45800000"],
+    ["FLASHETH48-001", "123010000"],
+  ])("%s costs %s for 1000 USD", async (name, premium) => {
+    const answer = await quote(idOf(name), "1000000000");
+    expect(answer.json).toMatchObject({
+      productName: name,
+      coverageAmount: "1000000000",
+      premium,
+      payout: "800000000",
+      availableCapacity: "5000000000000",
+    });
+  });
+
+  test("rounds a premium up, and takes leading zeros for what they are", async () => {
+    expect((await quote(idOf("FLASHBTC1H-001"), "000100000001")).json).toMatchObject({
+      coverageAmount: "100000001",
+      premium: "292001",
+    });
+  });
+
+  test.each([
+    ["99999999", 422, "coverage_below_minimum"],
+    ["0", 422, "coverage_below_minimum"],
+    ["6250000000002", 422, "coverage_above_maximum"],
+    [String(2n ** 256n - 1n), 422, "coverage_above_maximum"],
+    [String(2n ** 256n), 400, "validation_error"],
+    ["-100000000", 400, "validation_error"],
+    ["1e9", 400, "validation_error"],
+    ["100000000.5", 400, "validation_error"],
+    ["", 400, "validation_error"],
+    ["%F0%9F%92%A9", 400, "validation_error"],
+  ])("a coverage of %s is %i %s", async (coverage, status, code) => {
+    expect(failure(await quote(idOf("FLASHBTC1H-001"), coverage))).toEqual([status, code]);
+  });
+
+  test("the largest coverage that the vault can hold is quoted", async () => {
+    expect((await quote(idOf("FLASHBTC1H-001"), "6250000000000")).status).toBe(200);
+  });
+
+  test("a coverage is needed", async () => {
+    expect(failure(await api.request(`/products/${idOf("FLASHBTC1H-001")}/quote`))).toEqual([
+      400,
+      "validation_error",
+    ]);
+  });
+
+  test("what is not sold has no price: withdrawn, legacy, unknown, paused", async () => {
+    expect(failure(await quote(withdrawnTerms.productId, "100000000"))).toEqual([422, "product_inactive"]);
+    expect(failure(await quote(legacyTerms.productId, "100000000"))).toEqual([422, "shield_paused"]);
+    expect(failure(await quote(idOf("no such product"), "100000000"))).toEqual([404, "invalid_product"]);
+    const id = idOf("FLASHETH48-001");
+    await setProductPaused(api.protocol, api.chain.owner, id, true);
+    const paused = await quote(id, "100000000");
+    expect([failure(paused), messageOf(paused)]).toEqual([
+      [422, "shield_paused"],
+      `The product ${id} is paused.`,
+    ]);
+    await setProductPaused(api.protocol, api.chain.owner, id, false);
+    expect((await quote(id, "100000000")).status).toBe(200);
+  });
+});
+
+describe("GET /health", () => {
+  test("names every contract and the chain, and says what is missing", async () => {
+    const answer = await api.request("/health");
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({
+      status: "degraded",
+      service: "parametric-cover-service",
+      version: "0.1.0",
+      release: "V5.4",
+      chain: { chainId: 8453, name: "Test chain", rpcConnected: true },
+      relayer: null,
+      relayers: [],
+      contracts: api.chain.deployment.contracts,
+    });
+    // Right after the start the database may not be migrated yet, which is a reason too.
+    await expect
+      .poll(async () => reasonsOf((await api.request("/health")).json))
+      .toEqual(["indexer_unavailable", "relayer_unavailable"]);
+  });
+});
+
+describe("indexed reads without an indexer", () => {
+  test.each([
+    "/api/v1/indexer/health",
+    "/api/v1/stats/activity",
+    `/api/v1/policies/by-buyer/0x${"1".repeat(40)}`,
+  ])("%s is 503 and says when to come back", async (path) => {
+    const answer = await api.request(path);
+    expect(failure(answer)).toEqual([503, "indexer_unavailable"]);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { type Address, getAddress } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
+import { approveUsdc } from "../../lib/protocol/actions/index.ts";
+import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { type Buyer, createBuyer, keyHolder, receiptOf } from "./support/buyer.ts";
+
+let api: TestApi;
+let buyer: Buyer;
+let other: Buyer;
+beforeAll(async () => {
+  api = await startApi({ services: ["api", "writer"] });
+  buyer = await createBuyer(api, anvilAccount(2));
+  other = await createBuyer(api, anvilAccount(3));
+});
+
+const nonceOf = (address: Address) => api.chain.client.getTransactionCount({ address });
+const relayerNonce = () => nonceOf(api.chain.relayer.address);
+const readPurchase = (id: string, headers: Record<string, string>) =>
+  api.request(`/api/v1/purchases/${id}`, { headers });
+
+describe("buying a policy", () => {
+  test.each(catalogue)("$name by name and by id: the receipt is the mined transaction's", async (entry) => {
+    for (const product of [
+      { productName: entry.name },
+      { productId: entry.productId, productName: undefined },
+    ]) {
+      const answer = await buyer.buy({ ...product, coverageAmount: "1000000000" });
+      expect(answer.status, answer.text).toBe(201);
+      const { txHash, blockNumber, policyId, premiumPaid, purchaseId } = receiptOf(answer);
+      expect(answer.json).toMatchObject({
+        ok: true,
+        buyer: buyer.account.address,
+        productId: entry.productId,
+        coverageAmount: "1000000000",
+      });
+      expect(answer.headers.get("location")).toBe(`/api/v1/purchases/${purchaseId}`);
+      const [event] = await api.chain.client.getContractEvents({
+        abi: coverRouterAbi,
+        address: api.chain.deployment.contracts.coverRouter,
+        eventName: "PolicyPurchased",
+        fromBlock: BigInt(blockNumber),
+        toBlock: BigInt(blockNumber),
+        strict: true,
+      });
+      expect(event).toMatchObject({
+        transactionHash: txHash,
+        args: {
+          productId: entry.productId,
+          policyId: BigInt(policyId),
+          buyer: buyer.account.address,
+          premium: BigInt(premiumPaid),
+        },
+      });
+    }
+  });
+
+  test("takes ids and addresses in any case, an asset that fits, and ignores fields that it does not know", async () => {
+    const [entry] = catalogue;
+    const answer = await buyer.buy({
+      productName: undefined,
+      productId: `0x${entry?.productId.slice(2).toUpperCase()}`,
+      asset: assetBytes32("BTC"),
+      buyer: `0x${buyer.account.address.slice(2).toUpperCase()}`,
+      coverageAmount: "0000100000000",
+      surprise: { __proto__: null },
+    });
+    expect([answer.status, answer.json]).toEqual([
+      201,
+      expect.objectContaining({ buyer: getAddress(buyer.account.address), coverageAmount: "100000000" }),
+    ]);
+  });
+
+  test("can be read back at once from the contracts, and as a purchase by its owner alone", async () => {
+    const { policyId, productId, purchaseId, txHash } = receiptOf(await buyer.buy());
+    const policy = await api.request(`/policies/${productId}/${policyId}`);
+    expect(policy.json).toMatchObject({
+      source: "chain",
+      status: "Active",
+      buyer: buyer.account.address,
+      holder: buyer.account.address,
+      productName: "FLASHBTC1H-001",
+      productActive: true,
+      coverageAmount: "100000000",
+      payoutAmount: "80000000",
+      premiumPaid: "292000",
+      priceSnapshot: "100000000000000000",
+      bondId: null,
+    });
+    const own = await readPurchase(purchaseId, buyer.headers);
+    expect(own.json).toMatchObject({ purchaseId, txHash, receipt: { policyId }, failure: null });
+    expect(failure(await readPurchase(purchaseId, other.headers))).toEqual([404, "not_found"]);
+    expect(failure(await readPurchase(randomUUID(), buyer.headers))).toEqual([404, "not_found"]);
+    expect(failure(await readPurchase("7", buyer.headers))).toEqual([400, "validation_error"]);
+    expect(failure(await readPurchase(purchaseId, {}))).toEqual([401, "unauthenticated"]);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test("answers the same receipt again with 200 and spends nothing, also to calls that come at once", async () => {
+    const key = { "idempotency-key": randomUUID() };
+    const before = await relayerNonce();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => buyer.buy({}, key)));
+    expect(answers.map((a) => a.status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+    expect(new Set(answers.map((a) => receiptOf(a).txHash)).size).toBe(1);
+    const again = await buyer.buy(
+      { productId: productIdOf("FLASHBTC1H-001"), asset: assetBytes32("BTC") },
+      key,
+    );
+    expect([again.status, again.json]).toEqual([200, answers[0]?.json]);
+    expect(await relayerNonce()).toBe(before + 1);
+  });
+
+  test("is a conflict with another body, and belongs to one wallet", async () => {
+    const key = { "idempotency-key": `order ${randomUUID()}` };
+    expect((await buyer.buy({}, key)).status).toBe(201);
+    expect(failure(await buyer.buy({ coverageAmount: "100000001" }, key))).toEqual([
+      409,
+      "idempotency_conflict",
+    ]);
+    expect((await other.buy({}, key)).status).toBe(201);
+  });
+
+  test.each(["x".repeat(129), "schlüssel", "a\tb", ""])("%j is none: 400", async (key) => {
+    const answer = await buyer.buy({}, { "idempotency-key": key });
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+  });
+
+  test("of 128 characters is one", async () => {
+    const key = { "idempotency-key": randomUUID().padEnd(128, "~") };
+    expect((await buyer.buy({}, key)).status).toBe(201);
+    expect((await buyer.buy({}, key)).status).toBe(200);
+  });
+});
+
+describe("what the chain refuses is 502 with the decoded reason, and costs no gas", () => {
+  test("an allowance that is too small; once mended, the same key buys", async () => {
+    const poor = await keyHolder(api, anvilAccount(5));
+    const rich = await createBuyer(api, anvilAccount(6));
+    await approveUsdc(api.protocol, rich.account, api.chain.deployment.contracts.coverRouter, 291_999n);
+    const before = await relayerNonce();
+    const noMoney = await poor.buy();
+    expect(failure(noMoney)).toEqual([502, "onchain_revert"]);
+    const key = { "idempotency-key": randomUUID() };
+    const answer = await rich.buy({}, key);
+    expect(failure(answer)).toEqual([502, "onchain_revert"]);
+    expect(messageOf(answer)).toContain(
+      `ERC20InsufficientAllowance(${api.chain.deployment.contracts.coverRouter}, 291999, 292000)`,
+    );
+    expect(await relayerNonce()).toBe(before);
+    await approveUsdc(api.protocol, rich.account, api.chain.deployment.contracts.coverRouter);
+    expect((await rich.buy({}, key)).status).toBe(201);
+  });
+
+  test("the wrong asset", async () => {
+    const answer = await buyer.buy({ asset: assetBytes32("ETH") });
+    expect(failure(answer)).toEqual([502, "onchain_revert"]);
+    expect(messageOf(answer)).toContain(`InvalidAsset(${assetBytes32("ETH")})`);
+  });
+});
+
+test("the buyer must be the key's wallet", async () => {
+  const before = await relayerNonce();
+  const answer = await buyer.buy({ buyer: other.account.address });
+  expect(failure(answer)).toEqual([403, "buyer_not_authorized"]);
+  expect(await relayerNonce()).toBe(before);
+});
+
+test("a caller that goes away loses nothing: what was accepted is bought, and the same key shows it", async () => {
+  const key = { "idempotency-key": randomUUID() };
+  const controller = new AbortController();
+  const call = fetch(`${api.stack.apiUrl}/api/v1/policies`, {
+    method: "POST",
+    signal: controller.signal,
+    headers: { ...buyer.headers, ...key, "content-type": "application/json" },
+    body: JSON.stringify({
+      productName: "FLASHETH1H-001",
+      coverageAmount: "100000000",
+      buyer: buyer.account.address,
+    }),
+  });
+  setTimeout(() => controller.abort(), 20);
+  const first = await call.then((answer) => answer.status).catch(() => "gone");
+  const later = await buyer.buy({ productName: "FLASHETH1H-001" }, key);
+  // Gone before or after it was accepted: one purchase either way.
+  expect([200, 201]).toContain(later.status);
+  if (first === 201) expect(later.status).toBe(200);
+  expect((await buyer.buy({ productName: "FLASHETH1H-001" }, key)).json).toEqual(later.json);
+});

@@ -1,0 +1,187 @@
+/** Bonds: their epoch and maturity, who may move them, and what the vault keeps for them. */
+import { encodeFunctionData, parseEther, parseEventLogs } from "viem";
+import { describe, expect, test } from "vitest";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { claimBondAbi } from "../../abis/ClaimBond.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import * as act from "../../lib/protocol/actions/index.ts";
+import { alice, bob, DAY, expectRevert, owner, stranger, termsOf, USDC, useProtocol } from "./support.ts";
+
+const protocol = useProtocol();
+const btc1h = termsOf("FLASHBTC1H-001");
+const TWO_YEARS = 730n * DAY;
+
+/** A triggered policy of `account`: this many dollars of bonds. */
+async function bondsFor(account: typeof alice, dollars: bigint) {
+  const { policyId } = await act.purchase(protocol(), account, btc1h, (dollars * USDC * 10n) / 8n);
+  return act.trigger(protocol(), stranger, btc1h, policyId);
+}
+
+const vault = (
+  functionName: "obligations" | "reserve" | "throttleLeft" | "availableCapacityUSD" | "currentEpoch",
+) =>
+  protocol().client.readContract({
+    abi: bondVaultAbi,
+    address: protocol().deployment.contracts.bondVault,
+    functionName,
+  });
+const bondBalance = (account: `0x${string}`, epochId: bigint) =>
+  protocol().client.readContract({
+    abi: claimBondAbi,
+    address: protocol().deployment.contracts.claimBond,
+    functionName: "balanceOf",
+    args: [account, epochId],
+  });
+describe("an epoch", () => {
+  test("is the month 730 days after the issue, and matures with its last second", async () => {
+    const { epochId, receipt } = await bondsFor(alice, 800n);
+    const { timestamp } = await protocol().client.getBlock({ blockNumber: receipt.blockNumber });
+    const due = new Date(Number(timestamp + TWO_YEARS) * 1000);
+    expect(epochId).toBe(BigInt(due.getUTCFullYear() * 100 + due.getUTCMonth() + 1));
+    const end = BigInt(Date.UTC(due.getUTCFullYear(), due.getUTCMonth() + 1, 1) / 1000) - 1n;
+    expect(await act.maturityDate(protocol(), epochId)).toBe(end);
+    expect(end >= timestamp + TWO_YEARS).toBe(true);
+    expect(act.onlyEvent(receipt, claimBondAbi, "EpochCreated").args).toEqual({ epochId, maturityDate: end });
+    expect(act.onlyEvent(receipt, claimBondAbi, "BondsMinted").args).toEqual({
+      epochId,
+      to: alice.address,
+      usdAmount: 800n,
+    });
+    expect(act.onlyEvent(receipt, bondVaultAbi, "ReservationCommitted").args).toEqual({
+      amount: 800n * USDC,
+      newTotalReserved: 0n,
+    });
+  });
+
+  test("has the right month at the edges of months, years and leap years, and is created once", async () => {
+    const issueDays = [
+      "2030-02-28", // due on 28 February 2032
+      "2030-03-01", // on the 29th
+      "2030-03-02", // on 1 March
+      "2030-12-31",
+      "2031-01-01", // on 31 December 2032
+      "2031-01-02", // on 1 January 2033
+      "2032-02-29",
+      "2098-02-28", // 2100 is no leap year
+      "2098-03-01",
+      "2098-12-31",
+    ];
+    const seen = new Set<bigint>();
+    for (const day of issueDays) {
+      await act.mineAt(protocol(), BigInt(Date.parse(`${day}T23:00:00Z`) / 1000));
+      await act.refreshFeeds(protocol(), owner);
+      const { epochId, receipt } = await bondsFor(alice, 80n);
+      const { timestamp } = await protocol().client.getBlock({ blockNumber: receipt.blockNumber });
+      const due = new Date(Number(timestamp + TWO_YEARS) * 1000);
+      expect(epochId).toBe(BigInt(due.getUTCFullYear() * 100 + due.getUTCMonth() + 1));
+      const end = BigInt(Date.UTC(due.getUTCFullYear(), due.getUTCMonth() + 1, 1) / 1000) - 1n;
+      expect(await act.maturityDate(protocol(), epochId)).toBe(end);
+      const created = parseEventLogs({ abi: claimBondAbi, logs: receipt.logs, eventName: "EpochCreated" });
+      expect(created.length).toBe(seen.has(epochId) ? 0 : 1);
+      seen.add(epochId);
+    }
+    expect(seen.size).toBe(8);
+  });
+
+  test("a payout is rounded down to whole dollars", async () => {
+    const { policyId, payout } = await act.purchase(protocol(), alice, btc1h, 101_249_999n);
+    expect(payout).toBe(80_999_999n);
+    expect((await act.trigger(protocol(), stranger, btc1h, policyId)).usdAmount).toBe(80n);
+    expect(await vault("obligations")).toBe(80n);
+  });
+});
+
+describe("bonds move", () => {
+  test("through authorised operators alone: a holder cannot give them to another", async () => {
+    const { epochId } = await bondsFor(alice, 800n);
+    const transfer = encodeFunctionData({
+      abi: claimBondAbi,
+      functionName: "safeTransferFrom",
+      args: [alice.address, bob.address, epochId, 1n, "0x"],
+    });
+    const { claimBond } = protocol().deployment.contracts;
+    await expectRevert(
+      act.send(protocol(), alice, claimBond, transfer),
+      `TransferNotAllowed(${alice.address})`,
+    );
+    const approve = encodeFunctionData({
+      abi: claimBondAbi,
+      functionName: "setApprovalForAll",
+      args: [bob.address, true],
+    });
+    await act.send(protocol(), alice, claimBond, approve);
+    await expectRevert(act.send(protocol(), bob, claimBond, transfer), `TransferNotAllowed(${bob.address})`);
+  });
+
+  test("a holder may give them up, and the vault's obligations fall", async () => {
+    const { epochId } = await bondsFor(alice, 800n);
+    const before = await vault("availableCapacityUSD");
+    const receipt = await act.surrenderBonds(protocol(), alice, epochId, 300n);
+    expect(act.onlyEvent(receipt, claimBondAbi, "BondsBurnedByHolder").args).toEqual({
+      holder: alice.address,
+      epochId,
+      amount: 300n,
+    });
+    expect(act.onlyEvent(receipt, bondVaultAbi, "ObligationsDecreased").args).toMatchObject({
+      amount: 300n,
+      newTotal: 500n,
+    });
+    expect(await bondBalance(alice.address, epochId)).toBe(500n);
+    expect((await vault("availableCapacityUSD")) - before).toBe(300n * USDC);
+  });
+
+  test("only the vault mints or burns, and only the bond contract lowers obligations", async () => {
+    const { claimBond, bondVault } = protocol().deployment.contracts;
+    const mint = encodeFunctionData({ abi: claimBondAbi, functionName: "mint", args: [owner.address, 1n] });
+    await expectRevert(act.send(protocol(), owner, claimBond, mint), `NotVault(${owner.address})`);
+    const lower = encodeFunctionData({ abi: bondVaultAbi, functionName: "decreaseObligations", args: [1n] });
+    await expectRevert(act.send(protocol(), owner, bondVault, lower), `NotClaimBond(${owner.address})`);
+  });
+});
+
+describe("the vault obeys", () => {
+  test("Only PolicyManager for reservations and bonds", async () => {
+    const calls = [
+      encodeFunctionData({ abi: bondVaultAbi, functionName: "reserveCapacity", args: [1n] }),
+      encodeFunctionData({ abi: bondVaultAbi, functionName: "commitReservation", args: [1n] }),
+      encodeFunctionData({ abi: bondVaultAbi, functionName: "releaseReservation", args: [1n] }),
+      encodeFunctionData({ abi: bondVaultAbi, functionName: "issueBond", args: [owner.address, USDC] }),
+    ];
+    for (const data of calls)
+      await expectRevert(
+        act.send(protocol(), owner, protocol().deployment.contracts.bondVault, data),
+        "Only PolicyManager",
+      );
+  });
+
+  test("and the policy manager obeys the router alone", async () => {
+    const data = encodeFunctionData({
+      abi: policyManagerAbi,
+      functionName: "triggerPolicy",
+      args: [btc1h.productId, 1n, btc1h.asset],
+    });
+    await expectRevert(
+      act.send(protocol(), owner, protocol().deployment.contracts.policyManager, data),
+      `NotRouter(${owner.address})`,
+    );
+  });
+
+  test("the owner burns tokens that nothing needs, and none that reservations or bonds need", async () => {
+    await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
+    await bondsFor(alice, 800n);
+    // 1,600 USD are taken: 16,000 of the 50 million tokens.
+    const free = parseEther("50000000") - parseEther("16000");
+    await expectRevert(act.burnReserves(protocol(), owner, free + 1n), "Insufficient reserve");
+    await expectRevert(
+      act.burnReserves(protocol(), alice, 1n),
+      `OwnableUnauthorizedAccount(${alice.address})`,
+    );
+    const receipt = await act.burnReserves(protocol(), owner, free);
+    expect(act.onlyEvent(receipt, bondVaultAbi, "ReservesBurned").args).toEqual({
+      caller: owner.address,
+      amount: free,
+      newBalance: parseEther("16000"),
+    });
+    await expectRevert(act.purchase(protocol(), alice, btc1h, 100n * USDC), "Exceeds capacity");
+  });
+});

@@ -1,0 +1,181 @@
+/** Every reason to refuse a purchase, and which one comes first. */
+import { erc20Abi, parseEventLogs, toHex } from "viem";
+import { describe, expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import * as act from "../../lib/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+import {
+  alice,
+  expectRevert,
+  HOUR,
+  owner,
+  relayer,
+  stranger,
+  termsOf,
+  USDC,
+  useProtocol,
+} from "./support.ts";
+
+const protocol = useProtocol();
+const btc1h = termsOf("FLASHBTC1H-001");
+const quote = (productId: `0x${string}`, coverage: bigint) =>
+  protocol().client.readContract({
+    abi: coverRouterAbi,
+    address: protocol().deployment.contracts.coverRouter,
+    functionName: "quotePremium",
+    args: [productId, coverage],
+  });
+const balanceOf = (address: `0x${string}`) =>
+  protocol().client.readContract({
+    abi: erc20Abi,
+    address: protocol().deployment.contracts.usdc,
+    functionName: "balanceOf",
+    args: [address],
+  });
+
+describe("a purchase is refused with", () => {
+  const buy = (product: act.ProductRef = btc1h, coverage = 100n * USDC) =>
+    act.purchase(protocol(), alice, product, coverage);
+
+  test("ContractPaused while the router is paused, for a relayer and for a buyer", async () => {
+    await act.setRouterPaused(protocol(), owner, true);
+    await expectRevert(buy(), "ContractPaused");
+    await expectRevert(
+      act.purchaseFor(protocol(), stranger, btc1h, 100n * USDC, alice.address),
+      "ContractPaused",
+    );
+    await act.setRouterPaused(protocol(), owner, false);
+    expect((await buy()).policyId).toBe(1n);
+  });
+
+  test("ContractPaused while everything is paused", async () => {
+    await act.setGlobalPause(protocol(), owner, true);
+    await expectRevert(buy(), "ContractPaused");
+  });
+
+  test("NotAuthorizedRelayer for a relayer that is not on the list, or no longer", async () => {
+    const buyFor = (account = relayer) =>
+      act.purchaseFor(protocol(), account, btc1h, 100n * USDC, alice.address);
+    await expectRevert(buyFor(stranger), `NotAuthorizedRelayer(${stranger.address})`);
+    await act.setRelayer(protocol(), owner, relayer.address, false);
+    await expectRevert(buyFor(), `NotAuthorizedRelayer(${relayer.address})`);
+  });
+
+  test("SEQUENCER_DOWN while it is down, and for an hour after it is up again", async () => {
+    const now = await act.chainTime(protocol());
+    await act.setSequencer(protocol(), owner, { down: true, startedAt: now - 5n * HOUR });
+    await expectRevert(buy(), "SEQUENCER_DOWN");
+    const upAt = await act.chainTime(protocol());
+    await act.setSequencer(protocol(), owner, { down: false, startedAt: upAt });
+    await act.nextBlockAt(protocol(), upAt + HOUR);
+    await expectRevert(buy(), "SEQUENCER_DOWN");
+    await act.refreshFeeds(protocol(), owner);
+    await act.nextBlockAt(protocol(), upAt + HOUR + 1n);
+    expect((await buy()).policyId).toBe(1n);
+  });
+
+  test("ProductNotConfigured for a product that does not exist", async () => {
+    const productId = toHex("no such product", { size: 32 });
+    await expectRevert(buy({ ...btc1h, productId }), `ProductNotConfigured(${productId})`);
+    await expect(quote(productId, 100n * USDC)).rejects.toThrow("ProductNotConfigured");
+  });
+
+  test("ShieldPaused for the paused entry of an earlier release", async () => {
+    await expectRevert(buy(legacyTerms), `ShieldPaused(${legacyTerms.productId})`);
+  });
+
+  test("ProductInactive for a product that is no longer sold", async () => {
+    await expectRevert(buy(withdrawnTerms), `ProductInactive(${withdrawnTerms.productId})`);
+    await act.deactivateProduct(protocol(), owner, btc1h.productId);
+    await expectRevert(buy(), `ProductInactive(${btc1h.productId})`);
+  });
+
+  test("InvalidCoverage below 100 USD", async () => {
+    await expectRevert(buy(btc1h, 99_999_999n), "InvalidCoverage(99999999)");
+    await expectRevert(buy(btc1h, 0n), "InvalidCoverage(0)");
+  });
+
+  test("InvalidAsset for another asset than the shield's", async () => {
+    const { asset } = termsOf("FLASHETH1H-001");
+    await expectRevert(buy({ ...btc1h, asset }), `InvalidAsset(${asset})`);
+  });
+
+  test("ORACLE_INVALID when the asset's or the token's price is not above zero", async () => {
+    for (const feed of ["BTC", "token"] as const) {
+      const { price } = await act.latestRound(protocol(), feed);
+      for (const bad of [0n, -1n]) {
+        await act.pushPrice(protocol(), owner, feed, bad);
+        await expectRevert(buy(), "ORACLE_INVALID");
+      }
+      await act.pushPrice(protocol(), owner, feed, price);
+    }
+    expect((await buy()).policyId).toBe(1n);
+  });
+
+  test("ORACLE_STALE when a price is older than an hour, and not a second before", async () => {
+    for (const feed of ["BTC", "token"] as const) {
+      await act.refreshFeeds(protocol(), owner);
+      const { price } = await act.latestRound(protocol(), feed);
+      const now = await act.chainTime(protocol());
+      await act.pushPrice(protocol(), owner, feed, price, now - 100n);
+      await act.nextBlockAt(protocol(), now + HOUR - 100n);
+      await buy();
+      await act.nextBlockAt(protocol(), now + HOUR - 99n);
+      await expectRevert(buy(), "ORACLE_STALE");
+    }
+  });
+
+  test("Exceeds capacity when the payout is above the vault's free capacity, and not a unit below", async () => {
+    // 5,000,000 USD of reserve cover a payout of 80 % of 6,250,000 USD.
+    await expectRevert(buy(btc1h, 6_250_000n * USDC + 2n), "Exceeds capacity");
+    await expectRevert(buy(btc1h, 2n ** 256n - 1n), "Exceeds capacity");
+    expect((await buy(btc1h, 6_250_000n * USDC)).payout).toBe(5_000_000n * USDC);
+    await expectRevert(buy(), "Exceeds capacity");
+  });
+
+  test("ERC20InsufficientBalance when the buyer holds less USDC than the premium", async () => {
+    await act.approveUsdc(protocol(), stranger, protocol().deployment.contracts.coverRouter);
+    await act.mintUsdc(protocol(), owner, stranger.address, 291_999n);
+    await expectRevert(
+      act.purchaseFor(protocol(), relayer, btc1h, 100n * USDC, stranger.address),
+      `ERC20InsufficientBalance(${stranger.address}, 291999, 292000)`,
+    );
+  });
+
+  test("ERC20InsufficientAllowance when the router may take less than the premium", async () => {
+    const { coverRouter } = protocol().deployment.contracts;
+    await act.approveUsdc(protocol(), alice, coverRouter, 291_999n);
+    await expectRevert(buy(), `ERC20InsufficientAllowance(${coverRouter}, 291999, 292000)`);
+  });
+
+  test("the earlier reason, where there are several", async () => {
+    const { contracts } = protocol().deployment;
+    const unknown = toHex("no such product", { size: 32 });
+    await act.approveUsdc(protocol(), alice, contracts.coverRouter, 0n);
+    await act.pushPrice(protocol(), owner, "BTC", 0n);
+    await expectRevert(buy(btc1h, 6_250_001n * USDC), "ORACLE_INVALID");
+    await expectRevert(buy({ ...btc1h, asset: unknown }, 1n), "InvalidCoverage(1)");
+    await act.deactivateProduct(protocol(), owner, btc1h.productId);
+    await expectRevert(buy(btc1h, 1n), `ProductInactive(${btc1h.productId})`);
+    await act.setProductPaused(protocol(), owner, btc1h.productId, true);
+    await expectRevert(buy(btc1h, 1n), `ShieldPaused(${btc1h.productId})`);
+    await act.setSequencer(protocol(), owner, { down: true, startedAt: 1n });
+    await expectRevert(buy({ ...btc1h, productId: unknown }), "SEQUENCER_DOWN");
+    await expectRevert(
+      act.purchaseFor(protocol(), stranger, btc1h, 1n, alice.address),
+      `NotAuthorizedRelayer(${stranger.address})`,
+    );
+    await act.setRouterPaused(protocol(), owner, true);
+    await expectRevert(act.purchaseFor(protocol(), stranger, btc1h, 1n, alice.address), "ContractPaused");
+  });
+
+  test("nothing spent: a refused purchase moves no USDC and reserves nothing", async () => {
+    await act.pushPrice(protocol(), owner, "BTC", 0n);
+    const before = await balanceOf(alice.address);
+    const refused = await buy().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(act.RevertedError);
+    if (refused instanceof act.RevertedError)
+      expect(parseEventLogs({ abi: coverRouterAbi, logs: refused.receipt.logs })).toEqual([]);
+    expect(await balanceOf(alice.address)).toBe(before);
+  });
+});

@@ -1,0 +1,184 @@
+/** The seeded history: what a newcomer's reads find. */
+import { type ContractEventName, parseAbiItem, parseEventLogs, zeroAddress } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { claimBondAbi } from "../../abis/ClaimBond.ts";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
+import { catalogue } from "../../lib/products.ts";
+import { chainTime, openProtocol, type Protocol, purchase } from "../../lib/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+import { cast, productNamed } from "../../scripts/seed/cast.ts";
+import { DAY } from "../../scripts/seed/timeline.ts";
+import { seedHistory } from "../../scripts/seed.ts";
+import { startChain } from "../support/chain.ts";
+import { relayer, USDC } from "./support.ts";
+
+const everything = [
+  ...coverRouterAbi,
+  ...policyManagerAbi,
+  ...bondVaultAbi,
+  ...claimBondAbi,
+  ...bondMarketplaceAbi,
+  ...twapBurnerAbi,
+  ...globalPauseRegistryAbi,
+] as const;
+type EventName = ContractEventName<typeof everything>;
+
+let protocol: Protocol;
+let wallClock = 0;
+let events: { name: EventName; address: string; timestamp: number; args: unknown }[];
+
+beforeAll(async () => {
+  const timestamp = BigInt(Math.floor(Date.now() / 1000) - 800 * DAY);
+  const { url, deployment } = await startChain({ timestamp, retired: false });
+  await seedHistory({ rpcUrl: url, deployment });
+  wallClock = Date.now() / 1000;
+  protocol = openProtocol(deployment, url);
+  const logs = await protocol.client.getLogs({ fromBlock: 0n, toBlock: "latest" });
+  const numbers = [...new Set(logs.map((log) => log.blockNumber))];
+  const blocks = await Promise.all(numbers.map((blockNumber) => protocol.client.getBlock({ blockNumber })));
+  const times = new Map(blocks.map((block) => [block.number, Number(block.timestamp)]));
+  events = parseEventLogs({ abi: everything, logs }).map((event) => ({
+    name: event.eventName,
+    address: event.address,
+    timestamp: times.get(event.blockNumber) ?? 0,
+    args: event.args,
+  }));
+});
+
+const named = (name: EventName) => events.filter((event) => event.name === name);
+const policiesOf = async (productId: `0x${string}`) => {
+  const read = { abi: policyManagerAbi, address: protocol.deployment.contracts.policyManager } as const;
+  const count = await protocol.client.readContract({
+    ...read,
+    functionName: "policyCount",
+    args: [productId],
+  });
+  const ids = Array.from({ length: Number(count) }, (_, i) => BigInt(i + 1));
+  return Promise.all(
+    ids.map(async (id) => ({
+      ...(await protocol.client.readContract({ ...read, functionName: "getPolicy", args: [productId, id] })),
+      ...(await protocol.client.readContract({
+        ...read,
+        functionName: "policyDetails",
+        args: [productId, id],
+      })),
+    })),
+  );
+};
+
+describe("the seeded history", () => {
+  test("ends at the wall clock, with feeds on which a policy can be bought", async () => {
+    expect(Math.abs(Number(await chainTime(protocol)) - wallClock)).toBeLessThan(5);
+    const bought = await purchase(protocol, cast.bob, productNamed("FLASHBTC1H-001"), 100n * USDC);
+    expect(bought.policyId).toBeGreaterThan(1n);
+  });
+
+  test("has policies of each product of the catalogue, by several buyers, each open today", async () => {
+    const now = await chainTime(protocol);
+    const holders = new Set<string>();
+    for (const { productId } of catalogue) {
+      const policies = await policiesOf(productId);
+      expect(policies.some((p) => p.expiresAt >= now && !p.triggered && !p.cancelled)).toBe(true);
+      for (const { buyer } of policies) holders.add(buyer);
+    }
+    expect(holders.size).toBe(5);
+  });
+
+  test("has a policy in every status", async () => {
+    const now = await chainTime(protocol);
+    const all = [
+      ...(await Promise.all(catalogue.map(({ productId }) => policiesOf(productId)))).flat(),
+      ...(await policiesOf(legacyTerms.productId)),
+      ...(await policiesOf(withdrawnTerms.productId)),
+    ];
+    const open = all.filter((p) => !p.triggered && !p.expired && !p.cancelled);
+    expect({
+      triggered: all.some((p) => p.triggered && p.bondEpochId > 0n),
+      cancelled: all.some((p) => p.cancelled),
+      markedExpired: all.some((p) => p.expired),
+      expiredByTime: open.some((p) => p.expiresAt < now),
+      waiting: open.some((p) => p.waitingEndsAt > now),
+      active: open.some((p) => p.waitingEndsAt <= now && p.expiresAt >= now),
+    }).toEqual({
+      triggered: true,
+      cancelled: true,
+      markedExpired: true,
+      expiredByTime: true,
+      waiting: true,
+      active: true,
+    });
+  });
+
+  test("leaves the V5.0 product paused, its policies without a snapshot, and the other one inactive", async () => {
+    const read = { abi: coverRouterAbi, address: protocol.deployment.contracts.coverRouter } as const;
+    const config = (productId: `0x${string}`) =>
+      protocol.client.readContract({ ...read, functionName: "getProductConfig", args: [productId] });
+    expect(await config(legacyTerms.productId)).toMatchObject({ paused: true, active: true, legacy: true });
+    expect((await config(withdrawnTerms.productId)).active).toBe(false);
+    expect((await policiesOf(legacyTerms.productId)).map((p) => p.priceSnapshot)).toEqual([0n, 0n]);
+    expect(await protocol.client.readContract({ ...read, functionName: "paused" })).toBe(false);
+  });
+
+  test("has listings that were sold, cancelled and returned, one sold today, and some still open", () => {
+    const closed = named("Cancelled").length + named("ListingEmergencyCancelled").length;
+    expect(closed).toBe(2);
+    const sales = named("Bought").map((e) => wallClock - e.timestamp);
+    expect(sales.length).toBe(3);
+    expect(Math.min(...sales)).toBeLessThan(DAY);
+    expect(named("Listed").length - closed - sales.length).toBe(2);
+  });
+
+  test("has bonds redeemed at once, one out of the queue, and one that still waits in it", async () => {
+    expect(named("BondRedeemed").length).toBe(3);
+    expect(named("BondQueued").length).toBe(2);
+    expect(named("QueueProcessed").length).toBe(1);
+    expect(named("BondsBurnedByHolder").length).toBe(1);
+    const waiting = await protocol.client.readContract({
+      abi: bondVaultAbi,
+      address: protocol.deployment.contracts.bondVault,
+      functionName: "queuedUsd",
+    });
+    expect(waiting).toBe(75_000n);
+  });
+
+  test("has burns by both burners on several days of the last month, and burns without them", async () => {
+    const { twapBurner, buybackEngine, protocolToken } = protocol.deployment.contracts;
+    const recent = named("BurnExecuted").filter((e) => wallClock - e.timestamp < 30 * DAY);
+    const days = (address: string) =>
+      new Set(
+        recent.filter((e) => e.address === address.toLowerCase()).map((e) => Math.floor(e.timestamp / DAY)),
+      ).size;
+    expect(days(twapBurner)).toBeGreaterThanOrEqual(4);
+    expect(days(buybackEngine)).toBeGreaterThanOrEqual(3);
+    const burned = await protocol.client.getLogs({
+      address: protocolToken,
+      event: parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)"),
+      args: { to: zeroAddress },
+      fromBlock: 0n,
+    });
+    // Two by holders, and one out of the vault's free reserve.
+    expect(burned.length).toBe(named("BurnExecuted").length + 3);
+    expect(named("ReservesBurned").length).toBe(1);
+  });
+
+  test("has pauses of all three kinds, switched on and off again", () => {
+    expect(named("Paused").map((e) => e.args)).toEqual([{ state: true }, { state: false }]);
+    expect(named("GlobalPauseToggled").length).toBe(2);
+    expect([named("AutoPauseActivated").length, named("AutoPauseDeactivated").length]).toEqual([1, 1]);
+  });
+
+  test("sends nothing from the relayer's account", async () => {
+    expect(await protocol.client.getTransactionCount({ address: relayer.address })).toBe(0);
+  });
+});
+
+test("a chain whose genesis is too young is refused", async () => {
+  const timestamp = BigInt(Math.floor(Date.now() / 1000) - 100 * DAY);
+  const { url, deployment } = await startChain({ timestamp, retired: false });
+  await expect(seedHistory({ rpcUrl: url, deployment })).rejects.toThrow(/800 days in the past/);
+});

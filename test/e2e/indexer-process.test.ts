@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import postgres from "postgres";
+import { beforeAll, expect, inject, test } from "vitest";
+import { isPortFree } from "../../lib/local/ports.ts";
+import { tail } from "../../lib/local/processes.ts";
+import { startService } from "../../scripts/dev/services.ts";
+import { startChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { http } from "../support/http.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+/** Exit code of an indexer whose schema another one serves. */
+const takenExitCode = 3;
+
+let stack: Stack;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  const chain = await startChain();
+  // A port for the API stands in the environment, as it does wherever all processes share one `.env`.
+  stack = await startStack({ chain, services: ["indexer"], env: { indexer: { PORT: "20999" } } });
+  sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+});
+
+const deployments = () =>
+  sql<{ name: string }[]>`select schema_name as name from service.indexer_deployment`.then((rows) =>
+    rows.map(({ name }) => name),
+  );
+
+async function isLocked(): Promise<unknown> {
+  const [schema = ""] = await deployments();
+  const [row] =
+    await sql`select value ->> 'is_locked' as locked from ${sql(schema)}._ponder_meta where key = 'app'`;
+  return row?.locked;
+}
+
+/** Starts one more indexer with the stack's settings and waits until it gives up. */
+async function secondIndexer(ponderPort: number) {
+  const folder = join(inject("runFolder"), `second-indexer-${ponderPort}`);
+  const child = await startService("indexer", { ...stack.settings, ponderPort }, folder);
+  atEnd(async () => void (await child.stop()));
+  const { code } = await child.exited;
+  return { code, said: tail(child.logFile) };
+}
+
+test("it records the one schema that it builds, and serves it through the views schema", async () => {
+  const [schema, ...others] = await deployments();
+  expect(schema).toMatch(/^idx_[0-9a-f]{12}$/);
+  expect(others).toEqual([]);
+  const tables = await sql`select table_name from information_schema.views where table_schema = 'indexer'`;
+  expect(tables.map((row) => row.table_name)).toContain("policy");
+});
+
+test("it listens on its own port, whatever PORT says", async () => {
+  expect((await http(`${stack.ponderUrl}/ready`)).status).toBe(200);
+  expect(await isPortFree(20_999)).toBe(true);
+});
+
+test("a second one on the same schema is refused, and the first one keeps its lock", async () => {
+  const { code, said } = await secondIndexer(stack.settings.ponderPort + 1);
+  expect({ code, said }).toMatchObject({
+    code: takenExitCode,
+    said: expect.stringMatching(/served by another/),
+  });
+  expect(await isLocked()).toBe("1");
+  expect((await http(`${stack.ponderUrl}/ready`)).status).toBe(200);
+});
+
+test("it refuses a port that is taken instead of quietly taking the next one", async () => {
+  const { code, said } = await secondIndexer(stack.settings.ponderPort);
+  expect({ code, said }).toMatchObject({ code: 1, said: expect.stringMatching(/PONDER_PORT \d+ is taken/) });
+});
+
+test("after a kill -9 it takes up its schema again without waiting for the dead one's lock to lapse", async () => {
+  await stack.kill9("indexer");
+  expect(await isLocked()).toBe("1");
+  await stack.start("indexer");
+  expect(await deployments()).toHaveLength(1);
+  expect(stack.output("indexer")).not.toMatch(/locked by/i);
+});
+
+test("told to stop, it puts its lock down", async () => {
+  await stack.stopService("indexer");
+  expect(await isLocked()).toBe("0");
+  await stack.start("indexer");
+});

@@ -1,0 +1,251 @@
+/**
+ * A node that loses answers, refuses, hangs, or rewrites its past. What this proves, counted on the chain: each purchase
+ * is one policy, none is called failed that may still be mined, and the ledger ends with the chain's own receipt.
+ */
+import { keccak256, type LocalAccount } from "viem";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
+import { approveUsdc, openProtocol, type Protocol, purchase } from "../../lib/protocol/actions/index.ts";
+import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+  usdc,
+} from "../support/ledger.ts";
+import { askRpc, HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const CONFIRMATIONS = 5;
+
+let chain: TestChain;
+let protocol: Protocol;
+let proxy: RpcProxy;
+let stack: Stack;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  protocol = openProtocol(chain.deployment, chain.url);
+  proxy = await startRpcProxy(chain.url);
+  const env = { writer: { CONFIRMATIONS: String(CONFIRMATIONS) } };
+  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+afterEach(() => proxy.intercept());
+
+const buySeveral = (buyer: LocalAccount, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      ledger.buy(purchaseRequest(buyer.address), `${buyer.address}-${n}`),
+    ),
+  );
+
+async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<void> {
+  const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  const policies = await policiesOnChain(chain, buyer.address);
+  const claimed = settled.map((one) => ("receipt" in one ? one.receipt.txHash : one.state));
+  expect(claimed.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
+  expect(policies).toHaveLength(ids.length);
+}
+
+test("the answer to every broadcast is lost: bought once", async () => {
+  const buyer = await newBuyer(chain);
+  proxy.intercept(async (call, forward) => {
+    const answer = await forward();
+    return call.method === "eth_sendRawTransaction" ? "lost" : answer;
+  });
+  await expectOnePolicyEach(await buySeveral(buyer, 3), buyer);
+});
+
+test("the node refuses bytes that it took all the same: bought once", async () => {
+  const buyer = await newBuyer(chain);
+  for (const message of [
+    "nonce too low",
+    "replacement transaction underpriced",
+    "insufficient funds for gas",
+  ]) {
+    proxy.intercept(async (call, forward) => {
+      const answer = await forward();
+      return call.method === "eth_sendRawTransaction" ? { error: { code: -32000, message } } : answer;
+    });
+    const [id] = await Promise.all([ledger.buy(purchaseRequest(buyer.address), message)]);
+    expect(await ledger.settled(id)).toMatchObject({ state: expect.stringMatching(/mined|confirmed/) });
+  }
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(3);
+});
+
+test("the first broadcasts never reach the chain: the stored bytes are sent again", async () => {
+  const buyer = await newBuyer(chain);
+  const seen = new Map<unknown, number>();
+  proxy.intercept(async (call, forward) => {
+    if (call.method !== "eth_sendRawTransaction") return forward();
+    const bytes = call.params[0];
+    seen.set(bytes, (seen.get(bytes) ?? 0) + 1);
+    if ((seen.get(bytes) ?? 0) < 2) throw new HttpFault(500);
+    return forward();
+  });
+  const ids = await buySeveral(buyer, 3);
+  await expectOnePolicyEach(ids, buyer);
+  expect(seen.size).toBe(3);
+});
+
+test("the node takes ten requests a second and refuses the rest: a hundred purchases at once land", async () => {
+  const buyer = await newBuyer(chain);
+  proxy.limit(10);
+  const ids = await buySeveral(buyer, 100);
+  await expectOnePolicyEach(ids, buyer);
+  proxy.limit();
+});
+
+test("receipts of mined transactions are null for a while: nothing fails, nothing is signed twice", async () => {
+  const buyer = await newBuyer(chain);
+  const until = Date.now() + 6000;
+  proxy.intercept(async (call, forward) =>
+    /Receipt/.test(call.method) && Date.now() < until ? { result: null } : forward(),
+  );
+  const ids = await buySeveral(buyer, 3);
+  await expectOnePolicyEach(ids, buyer);
+  const attempts = await ledger.connection.sql`
+    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.purchase_id = any(${ids}::uuid[])`;
+  expect(attempts).toHaveLength(3);
+});
+
+test("the chain is away for a while: the purchase waits, and is bought when it is back", async () => {
+  const buyer = await newBuyer(chain);
+  proxy.intercept(async () => "lost");
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
+  proxy.intercept();
+  await expectOnePolicyEach([id], buyer);
+});
+
+test("a reorganisation drops a mined purchase: the same bytes are sent again, and the receipt is rewritten", async () => {
+  const [buyer, rival] = [await newBuyer(chain), await newBuyer(chain)];
+  await chain.client.mine({ blocks: 3 }); // so that the approvals stand
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  const before = await ledger.inState(id, "mined");
+  if (!("receipt" in before)) throw new Error("no receipt");
+  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  expect(await askRpc(chain.url, "anvil_reorg", [3, []])).toEqual({ result: null });
+  // Somebody else's policy of the same product comes first now, and takes the number.
+  const [product] = catalogueTerms;
+  if (!product) throw new Error("no product");
+  const taken = await purchase(protocol, rival, product, usdc(100));
+  expect(taken.policyId).toBe(before.receipt.policyId);
+  await ledger.inState(id, "broadcast");
+  proxy.intercept();
+
+  const after = await ledger.inState(id, "confirmed", 60_000);
+  if (!("receipt" in after)) throw new Error("no receipt");
+  expect(after.receipt.txHash).toBe(before.receipt.txHash);
+  expect(after.receipt.policyId).toBe(before.receipt.policyId + 1n);
+  const [policy, ...others] = await policiesOnChain(chain, buyer.address);
+  expect(others).toEqual([]);
+  expect(policy).toMatchObject({
+    transactionHash: after.receipt.txHash,
+    blockHash: after.receipt.blockHash,
+    args: { policyId: after.receipt.policyId },
+  });
+});
+
+/** A purchase whose allowance goes between the simulation and the block. */
+async function buyWithoutAllowance(buyer: LocalAccount, key: string): Promise<string> {
+  proxy.intercept(async (call, forward) => {
+    if (call.method === "eth_sendRawTransaction") {
+      proxy.intercept();
+      await approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter, 0n);
+    }
+    return forward();
+  });
+  return ledger.buy(purchaseRequest(buyer.address), key);
+}
+
+test("a purchase that reverts in its block fails with the reason once that block is final, and keeps its key", async () => {
+  const buyer = await newBuyer(chain);
+  const id = await buyWithoutAllowance(buyer, "reverts");
+  expect(await ledger.settled(id)).toMatchObject({
+    state: "failed",
+    code: "onchain_revert",
+    message: expect.stringMatching(/reverted in block \d+: ERC20InsufficientAllowance\(/),
+    txHash: expect.stringMatching(/^0x/),
+  });
+  // It has cost gas: the same key means this purchase, and not another try.
+  expect(await ledger.buy(purchaseRequest(buyer.address), "reverts")).toBe(id);
+});
+
+test("a reorganisation undoes a revert: the same bytes buy, and nobody was told of a failure", async () => {
+  const buyer = await newBuyer(chain);
+  await chain.client.mine({ blocks: 3 });
+  const id = await buyWithoutAllowance(buyer, "reverts-at-first");
+  await waitFor({
+    what: "the revert to be seen",
+    probe: async () => {
+      const rows = await ledger.connection.sql`
+        select 1 from service.purchase where id = ${id} and state = 'failed' and final_at is null`;
+      return rows.length > 0 ? true : undefined;
+    },
+    timeoutMs: 30_000,
+  });
+  expect(await ledger.read(id)).toMatchObject({ state: "broadcast" });
+  expect(await askRpc(chain.url, "anvil_reorg", [3, []])).toEqual({ result: null });
+  await expectOnePolicyEach([(await ledger.inState(id, "confirmed", 60_000)).id], buyer);
+});
+
+test("a reorganisation includes the same transaction in another block: the receipt names that block", async () => {
+  const buyer = await newBuyer(chain);
+  await chain.client.mine({ blocks: 3 }); // so that the buyer's approval stands
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  const before = await ledger.inState(id, "mined");
+  if (!("receipt" in before)) throw new Error("no receipt");
+  const [row] = await ledger.connection.sql<{ signed: `0x${string}` }[]>`
+    select signed from service.attempt where hash = ${before.receipt.txHash}`;
+  if (!row) throw new Error("no bytes");
+  expect(keccak256(row.signed)).toBe(before.receipt.txHash);
+  expect(await askRpc(chain.url, "anvil_reorg", [3, [[row.signed, 1]]])).toEqual({ result: null });
+  await waitFor({
+    what: "the receipt to follow the chain",
+    probe: async () => {
+      const now = await ledger.read(id);
+      const [policy] = await policiesOnChain(chain, buyer.address);
+      if (!("receipt" in now) || !policy) return undefined;
+      return now.receipt.blockHash === policy.blockHash && now.receipt.blockHash !== before.receipt.blockHash
+        ? true
+        : undefined;
+    },
+    timeoutMs: 60_000,
+  });
+});
+
+test("the nonce is taken by a transaction from outside: proven on the chain, then bought under another nonce", async () => {
+  const buyer = await newBuyer(chain);
+  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  const [stolen] = await waitFor({
+    what: "the purchase to be signed",
+    probe: async () => {
+      const rows = await ledger.connection.sql<{ nonce: string }[]>`
+        select nonce from service.transaction where purchase_id = ${id}`;
+      return rows.length > 0 ? rows : undefined;
+    },
+    timeoutMs: 30_000,
+  });
+  const outside = await chain.client.sendTransaction({
+    account: chain.relayer,
+    to: chain.owner.address,
+    value: 1n,
+    nonce: Number(stolen?.nonce),
+    chain: null,
+  });
+  await chain.client.waitForTransactionReceipt({ hash: outside });
+  proxy.intercept();
+  await expectOnePolicyEach([id], buyer);
+  const rows = await ledger.connection.sql<{ state: string }[]>`
+    select state from service.transaction where purchase_id = ${id} order by nonce`;
+  expect(rows.map((row) => row.state)).toEqual(["lost", expect.stringMatching(/mined|final/)]);
+});

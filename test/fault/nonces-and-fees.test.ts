@@ -1,0 +1,91 @@
+/**
+ * What this proves: a nonce that nothing will use is filled, so that what waits behind it is mined; a transaction whose
+ * fee fell behind is replaced by the same call at a higher fee; nothing is signed above the cap.
+ */
+import { privateKeyToAccount } from "viem/accounts";
+import { beforeAll, expect, test } from "vitest";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { privateKeyOf } from "../../lib/local/anvil.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { askRpc } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const GWEI = 1_000_000_000n;
+
+let chain: TestChain;
+let stack: Stack;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true, relayers: [anvilAccount(1)] });
+  stack = await startStack({ chain, services: [], env: { writer: { MAX_FEE_GWEI: "40" } } });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+
+const attemptsOf = (id: string) => ledger.connection.sql<{ hash: string; max_fee: string; nonce: string }[]>`
+  select hash, max_fee, nonce from service.attempt a join service.transaction t on t.id = a.transaction_id
+  where t.purchase_id = ${id} order by a.created_at`;
+
+test("a transaction from outside that waited at the start and vanished leaves a gap: it is filled", async () => {
+  const buyer = await newBuyer(chain);
+  const relayer = privateKeyToAccount(privateKeyOf(anvilAccount(1)));
+  // Mining rests, so that the outside transaction stays in the node's pool while the writer starts.
+  await askRpc(chain.url, "evm_setIntervalMining", [0]);
+  await askRpc(chain.url, "evm_setAutomine", [false]);
+  const outside = await chain.client.sendTransaction({
+    account: relayer,
+    to: relayer.address,
+    nonce: 0,
+    chain: null,
+  });
+  await stack.start("writer");
+  await askRpc(chain.url, "anvil_dropTransaction", [outside]);
+  await askRpc(chain.url, "evm_setIntervalMining", [1]);
+
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  await ledger.settled(id, 60_000);
+  expect((await attemptsOf(id)).map((attempt) => attempt.nonce)).toEqual(["1"]);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+  const fillers = await ledger.connection
+    .sql`select nonce, kind from service.transaction where kind = 'filler'`;
+  expect(fillers).toEqual([{ nonce: "0", kind: "filler" }]);
+});
+
+test("the base fee jumps past a transaction's fee: the same call is sent again at a higher one, and bought once", async () => {
+  const buyer = await newBuyer(chain);
+  // Nothing is mined until the fee has jumped.
+  await askRpc(chain.url, "evm_setIntervalMining", [0]);
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  await ledger.inState(id, "broadcast");
+  await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [`0x${(100n * GWEI).toString(16)}`]);
+  await askRpc(chain.url, "evm_setIntervalMining", [1]);
+  await waitFor({
+    what: "the base fee to have jumped",
+    probe: async () => ((await chain.client.getBlock()).baseFeePerGas ?? 0n) > 40n * GWEI || undefined,
+    timeoutMs: 10_000,
+  });
+  // Above the cap nothing is signed at all.
+  const dear = await ledger.buy(purchaseRequest(buyer.address, "FLASHETH1H-001"));
+  expect(await ledger.read(dear)).toMatchObject({ state: "accepted" });
+  expect(await attemptsOf(dear)).toEqual([]);
+
+  const bought = await ledger.settled(id, 60_000);
+  const attempts = await attemptsOf(id);
+  expect(attempts.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(attempts.map((attempt) => attempt.nonce)).size).toBe(1);
+  const [first, second] = attempts;
+  expect(Number(second?.max_fee)).toBeGreaterThanOrEqual(Number(first?.max_fee) * 1.125);
+  expect(Number(attempts.at(-1)?.max_fee)).toBeLessThanOrEqual(Number(40n * GWEI));
+  if (!("receipt" in bought)) throw new Error(`it is ${bought.state}`);
+  expect(attempts.slice(1).map((attempt) => attempt.hash)).toContain(bought.receipt.txHash);
+  await ledger.settled(dear, 60_000);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(2);
+});

@@ -1,0 +1,72 @@
+/**
+ * A job is only a wake-up. What this proves: a queue that is emptied or away loses no purchase and buys none twice, and
+ * a hundred purchases at once cost the node three calls each at most.
+ */
+import { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import { startChain } from "../support/chain.ts";
+import { freshDatabase } from "../support/database.ts";
+import { newBuyer, openLedger, policiesOnChain, purchaseRequest } from "../support/ledger.ts";
+import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import { askRpc, startRpcProxy } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+
+const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((a, b) => a + b, 0);
+
+test("a hundred purchases at once cost the node three calls each at most", async () => {
+  const chain = await startChain({ blockTime: 1, mixedMining: true });
+  const proxy = await startRpcProxy(chain.url);
+  const stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });
+  const ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+  const buyer = await newBuyer(chain);
+  await askRpc(chain.url, "evm_setIntervalMining", [1]); // a block a second, and no others
+  const before = sum(proxy.counts);
+  const ids = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => ledger.buy(purchaseRequest(buyer.address), `hundred-${n}`)),
+  );
+  await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(100);
+  expect(sum(proxy.counts) - before).toBeLessThanOrEqual(300);
+  await stack.stop();
+});
+
+describeWithRedis("with Redis", () => {
+  test("emptied, and away for a while: every purchase is made once", async () => {
+    const chain = await startChain({ blockTime: 1, mixedMining: true });
+    const redis = await freshRedis();
+    const proxy = await startTcpProxy(redis.url);
+    const databaseUrl = await freshDatabase();
+    const env = { writer: { REDIS_URL: proxy.url } };
+    const stack = await startStack({ chain, databaseUrl, services: ["writer"], env });
+    const ledger = await openLedger(chain, { databaseUrl, redisUrl: proxy.url });
+    const buyer = await newBuyer(chain);
+    const buy = (key: string) => ledger.buy(purchaseRequest(buyer.address), key);
+    const several = (name: string) => Promise.all([1, 2, 3, 4, 5].map((n) => buy(`${name}-${n}`)));
+
+    const ids = [await buy("served")];
+    await Promise.all(ids.map((id) => ledger.settled(id)));
+
+    // Jobs vanish before a writer has seen them.
+    await stack.stopService("writer");
+    ids.push(...(await several("emptied")));
+    const client = new Redis(redis.url);
+    expect(await client.dbsize()).toBeGreaterThan(0);
+    await client.flushall();
+    await client.quit();
+    await stack.start("writer");
+    await Promise.all(ids.map((id) => ledger.settled(id)));
+
+    await proxy.cut();
+    ids.push(...(await several("away")));
+    await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+
+    await proxy.mend();
+    ids.push(...(await several("back")));
+    await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+    const policies = await policiesOnChain(chain, buyer.address);
+    expect(policies).toHaveLength(ids.length);
+    expect(new Set(policies.map((policy) => policy.transactionHash)).size).toBe(ids.length);
+    await stack.stop();
+  });
+});

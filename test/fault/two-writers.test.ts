@@ -1,0 +1,132 @@
+/**
+ * Two writers with the same key. What this proves: one of them owns the wallet at a time, a writer that was asleep while
+ * the other took over cannot sign under its old lease, and a hundred purchases at once are a hundred policies.
+ */
+import { beforeAll, expect, test } from "vitest";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { privateKeyOf } from "../../lib/local/anvil.ts";
+import type { Child } from "../../lib/local/processes.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const wallets = [anvilAccount(1), anvilAccount(2)] as const;
+
+let chain: TestChain;
+let proxies: [RpcProxy, RpcProxy];
+let stacks: [Stack, Stack];
+let writers: [Child, Child];
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true, relayers: wallets });
+  proxies = [await startRpcProxy(chain.url), await startRpcProxy(chain.url)];
+  const common = { chain, services: [], relayerKeys: wallets.map(privateKeyOf) };
+  const first = await startStack({ ...common, rpcUrl: proxies[0].url });
+  const second = await startStack({ ...common, rpcUrl: proxies[1].url, databaseUrl: first.databaseUrl });
+  stacks = [first, second];
+  ledger = await openLedger(chain, { databaseUrl: first.databaseUrl });
+  writers = [await first.start("writer"), await second.start("writer")];
+});
+
+async function expectAllOnce(ids: readonly string[], buyer: `0x${string}`): Promise<void> {
+  const settled = await Promise.all(ids.map((id) => ledger.settled(id, 90_000)));
+  const policies = await policiesOnChain(chain, buyer);
+  const claimed = settled.map((purchase) =>
+    "receipt" in purchase ? purchase.receipt.txHash : purchase.state,
+  );
+  expect(claimed.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
+  expect(policies).toHaveLength(ids.length);
+  const gaps = await ledger.connection.sql`
+    select address from service.relayer_wallet w
+    where next_nonce <> (select count(*) from service.transaction t where t.wallet = w.address)`;
+  expect(gaps).toEqual([]);
+}
+
+test("a hundred purchases at once are a hundred policies, from both wallets", async () => {
+  const buyer = await newBuyer(chain);
+  const request = purchaseRequest(buyer.address);
+  const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => ledger.buy(request, `hundred-${n}`)));
+  expect(new Set(ids).size).toBe(100);
+  await expectAllOnce(ids, buyer.address);
+  const used = await ledger.connection.sql`select wallet from service.transaction group by wallet`;
+  expect(used).toHaveLength(2);
+});
+
+test("a hundred calls with one key at once are one policy", async () => {
+  const buyer = await newBuyer(chain);
+  const request = purchaseRequest(buyer.address);
+  const ids = await Promise.all(Array.from({ length: 100 }, () => ledger.buy(request, "the-same")));
+  const [id, ...others] = new Set(ids);
+  expect(others).toEqual([]);
+  await expectAllOnce([String(id)], buyer.address);
+});
+
+test("the owner falls asleep with a purchase in its hands and the other takes over: bought once", async () => {
+  const buyer = await newBuyer(chain);
+  const request = purchaseRequest(buyer.address);
+  // The owner's simulations are held up, so that it sleeps between them and the signature.
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let holding = 0;
+  proxies[0].intercept(async (call, forward) => {
+    if (call.method !== "eth_estimateGas") return forward();
+    holding += 1;
+    const answer = await forward();
+    await held;
+    return answer;
+  });
+  const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => ledger.buy(request, `asleep-${n}`)));
+  await waitFor({
+    what: "the first writer to simulate",
+    probe: () => (holding > 0 ? true : undefined),
+    timeoutMs: 30_000,
+  });
+  process.kill(writers[0].pid, "SIGSTOP");
+  const [before] = await ledger.connection.sql<{ owner: string }[]>`
+    select lease_owner as owner from service.relayer_wallet order by address`;
+  release();
+  await waitFor({
+    what: "the second writer to take the wallets over",
+    probe: async () => {
+      const rows = await ledger.connection.sql<
+        { owner: string }[]
+      >`select lease_owner as owner from service.relayer_wallet`;
+      return rows.every((row) => row.owner !== before?.owner) ? true : undefined;
+    },
+    timeoutMs: 30_000,
+  });
+  process.kill(writers[0].pid, "SIGCONT");
+  await expectAllOnce(ids, buyer.address);
+  const signedBy = await ledger.connection.sql<{ token: string }[]>`
+    select distinct fencing_token as token from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.purchase_id = any(${ids}::uuid[])`;
+  // Whatever the sleeper had in hand, only the lease that was valid then has signed.
+  const tokens = await ledger.connection.sql<{ token: string }[]>`
+    select distinct fencing_token as token from service.relayer_wallet`;
+  expect(tokens.map((row) => row.token)).toEqual(expect.arrayContaining(signedBy.map((row) => row.token)));
+});
+
+test("the owner is told to stop: the other sends from its wallets at once", async () => {
+  proxies[0].intercept();
+  const [owner] = await ledger.connection.sql<{ pid: string }[]>`
+    select split_part(lease_owner, '-', 2) as pid from service.relayer_wallet`;
+  const index = String(writers[0].pid) === owner?.pid ? 0 : 1;
+  await stacks[index].stopService("writer");
+  const buyer = await newBuyer(chain);
+  const started = Date.now();
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  await ledger.settled(id);
+  expect(Date.now() - started).toBeLessThan(7000);
+  await expectAllOnce([id], buyer.address);
+});

@@ -1,0 +1,195 @@
+/**
+ * The writer is killed (SIGKILL) at each step of a purchase and started again. What this proves, counted on the chain:
+ * each idempotency key ends as exactly one policy, and a transaction that was signed is the one that is mined.
+ */
+import type { Hex, LocalAccount } from "viem";
+import { beforeAll, expect, test } from "vitest";
+import type { Child } from "../../lib/local/processes.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const PURCHASES = 4;
+
+let chain: TestChain;
+let proxy: RpcProxy;
+let stack: Stack;
+let ledger: TestLedger;
+let round = 0;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  proxy = await startRpcProxy(chain.url);
+  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+
+/** Several purchases of one buyer at once, each under a key of its own. */
+async function buySeveral(buyer: LocalAccount): Promise<string[]> {
+  round += 1;
+  const request = purchaseRequest(buyer.address);
+  return Promise.all(Array.from({ length: PURCHASES }, (_, n) => ledger.buy(request, `round-${round}-${n}`)));
+}
+
+/** An interceptor that kills the writer at the first call of a method: before the chain hears of it, or after. */
+function killAt(
+  methods: readonly string[],
+  when: "before" | "after",
+): { dead: Promise<void>; intercept: Interceptor } {
+  let kill: () => void = () => {};
+  const dead = new Promise<void>((resolve) => {
+    kill = () => resolve(stack.kill9("writer"));
+  });
+  return {
+    dead,
+    async intercept(call, forward) {
+      if (!methods.includes(call.method)) return forward();
+      if (when === "after") await forward();
+      kill();
+      await dead;
+      return "lost";
+    },
+  };
+}
+
+async function hashesOf(ids: readonly string[]): Promise<Hex[]> {
+  const rows = await ledger.connection.sql<{ hash: Hex }[]>`
+    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.purchase_id = any(${[...ids]}::uuid[])`;
+  return rows.map((row) => row.hash).toSorted();
+}
+
+/** Every purchase settled by its own transaction, one policy on the chain for each, and no gap in the nonces. */
+async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<Hex[]> {
+  const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  const policies = await policiesOnChain(chain, buyer.address);
+  const claimed = settled.map((purchase) =>
+    "receipt" in purchase ? purchase.receipt.txHash : purchase.state,
+  );
+  expect(claimed.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
+  expect(policies).toHaveLength(ids.length);
+  const [wallet] = await ledger.connection.sql<{ next: string; used: string }[]>`
+    select w.next_nonce as next, (select count(*) from service.transaction) as used from service.relayer_wallet w`;
+  expect(wallet?.used).toBe(wallet?.next);
+  return policies.map((policy) => policy.transactionHash).toSorted();
+}
+
+async function restart(): Promise<Child> {
+  proxy.intercept();
+  return stack.start("writer");
+}
+
+test("killed before anything was signed: bought once after the restart", async () => {
+  const buyer = await newBuyer(chain);
+  const { dead, intercept } = killAt(["eth_estimateGas"], "before");
+  proxy.intercept(intercept);
+  const ids = await buySeveral(buyer);
+  await dead;
+  expect(await hashesOf(ids)).toEqual([]);
+  await restart();
+  await expectOnePolicyEach(ids, buyer);
+});
+
+test("killed with a nonce taken and not yet committed: the nonce is free again", async () => {
+  const buyer = await newBuyer(chain);
+  const { sql } = ledger.connection;
+  let ids: string[] = [];
+  await sql.begin(async (tx) => {
+    // Stops the writer's transaction after the statement that takes the nonces.
+    await tx`lock table service.transaction in share mode`;
+    ids = await buySeveral(buyer);
+    await waitFor({
+      what: "the writer to store signed bytes",
+      probe: async () => {
+        const [row] = await sql<{ n: number }[]>`
+          select count(*)::int as n from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%service.transaction%'`;
+        return row?.n ? true : undefined;
+      },
+      timeoutMs: 30_000,
+    });
+    await stack.kill9("writer");
+  });
+  await waitFor({
+    what: "the dead writer's transaction to end",
+    probe: async () => {
+      const rows = await sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and application_name = 'writer' and state <> 'idle'`;
+      return rows.length === 0 ? true : undefined;
+    },
+    timeoutMs: 30_000,
+  });
+  const stored = await hashesOf(ids);
+  await restart();
+  expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
+});
+
+test("killed with signed bytes stored and not sent: those bytes are mined", async () => {
+  const buyer = await newBuyer(chain);
+  const { dead, intercept } = killAt(["eth_sendRawTransaction"], "before");
+  proxy.intercept(intercept);
+  const ids = await buySeveral(buyer);
+  await dead;
+  const stored = await hashesOf(ids);
+  expect(stored.length).toBeGreaterThan(0);
+  await restart();
+  expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
+});
+
+test("killed after the node took the bytes, before its answer: nothing is signed again", async () => {
+  const buyer = await newBuyer(chain);
+  const { dead, intercept } = killAt(["eth_sendRawTransaction"], "after");
+  proxy.intercept(intercept);
+  const ids = await buySeveral(buyer);
+  await dead;
+  const stored = await hashesOf(ids);
+  await restart();
+  expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
+});
+
+test("killed after the transactions were mined, before they were written down: found by their receipts", async () => {
+  const buyer = await newBuyer(chain);
+  const { dead, intercept } = killAt(["eth_getBlockReceipts", "eth_getTransactionReceipt"], "before");
+  proxy.intercept(intercept);
+  const ids = await buySeveral(buyer);
+  await dead;
+  expect(await policiesOnChain(chain, buyer.address)).not.toHaveLength(0);
+  await restart();
+  await expectOnePolicyEach(ids, buyer);
+});
+
+test("asked for while no writer runs: bought once when one starts", async () => {
+  const buyer = await newBuyer(chain);
+  await stack.kill9("writer");
+  const ids = await buySeveral(buyer);
+  await restart();
+  await expectOnePolicyEach(ids, buyer);
+});
+
+test("told to stop in the middle: leaves within ten seconds with code 0, and another writer finishes", async () => {
+  await stack.kill9("writer");
+  const writer = await restart();
+  const buyer = await newBuyer(chain);
+  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  const ids = await buySeveral(buyer);
+  await waitFor({
+    what: "something to be signed",
+    probe: async () => ((await hashesOf(ids)).length > 0 ? true : undefined),
+    timeoutMs: 30_000,
+  });
+  const started = Date.now();
+  await stack.stopService("writer");
+  expect(Date.now() - started).toBeLessThan(10_000);
+  expect(writer.exit()).toEqual({ code: 0, signal: null });
+  await restart();
+  await expectOnePolicyEach(ids, buyer);
+});

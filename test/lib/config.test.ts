@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import {
+  apiConfig,
+  ConfigError,
+  devConfig,
+  indexerConfig,
+  variableNames,
+  writerConfig,
+} from "../../lib/config.ts";
+
+const valid = {
+  DATABASE_URL: "postgres://user@127.0.0.1/db",
+  RPC_URL: "http://127.0.0.1:8545",
+  DEPLOYMENT_FILE: "deployment.json",
+  RELAYER_PRIVATE_KEYS: `0x${"1".repeat(64)}`,
+};
+
+/** The faults of a configuration that must be refused. */
+function faultsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+}
+
+test("names every bad variable at once", () => {
+  const faults = faultsOf(() =>
+    apiConfig({ ...valid, RPC_URL: "ftp://x", PORT: "80a", DATABASE_URL: undefined, LOG_LEVEL: "loud" }),
+  );
+  expect(faults.map((fault) => fault.split(" ")[0]).sort()).toEqual([
+    "DATABASE_URL",
+    "LOG_LEVEL",
+    "PORT",
+    "RPC_URL",
+  ]);
+  expect(faults).toContain("DATABASE_URL is required");
+});
+
+test("an empty variable counts as unset and never as zero", () => {
+  expect(indexerConfig({ ...valid, START_BLOCK: "" }).START_BLOCK).toBeUndefined();
+  expect(indexerConfig({ ...valid, START_BLOCK: "0" }).START_BLOCK).toBe(0);
+  expect(apiConfig({ ...valid, PORT: "" }).PORT).toBe(8080);
+  expect(faultsOf(() => apiConfig({ ...valid, RPC_URL: "" }))).toEqual(["RPC_URL is required"]);
+});
+
+test.each(["0", "65536", "-1", "8080.5", "0x50", " 80", "1e3"])("refuses the port %j", (PORT) => {
+  expect(faultsOf(() => apiConfig({ ...valid, PORT }))).toEqual([
+    "PORT must be a whole number from 1 to 65535",
+  ]);
+});
+
+test("a process does not ask for what only another one needs", () => {
+  const { RELAYER_PRIVATE_KEYS: _, ...withoutKeys } = valid;
+  expect(() => apiConfig(withoutKeys)).not.toThrow();
+  expect(() => devConfig({})).not.toThrow();
+  expect(faultsOf(() => writerConfig(withoutKeys))).toEqual(["RELAYER_PRIVATE_KEYS is required"]);
+});
+
+test("reads fees in gwei to the last wei", () => {
+  expect(writerConfig({ ...valid, MAX_FEE_GWEI: "0.000000001" }).MAX_FEE_GWEI).toBe(1n);
+  expect(writerConfig({ ...valid, MAX_FEE_GWEI: "1.5" }).MAX_FEE_GWEI).toBe(1_500_000_000n);
+  expect(faultsOf(() => writerConfig({ ...valid, MAX_FEE_GWEI: "1,5" }))).toHaveLength(1);
+});
+
+test("never repeats a private key in a fault", () => {
+  const secret = `0x${"ab".repeat(31)}`;
+  const faults = faultsOf(() => writerConfig({ ...valid, RELAYER_PRIVATE_KEYS: secret }));
+  expect(faults).toHaveLength(1);
+  expect(faults.join()).not.toContain(secret);
+  expect(
+    faultsOf(() =>
+      writerConfig({
+        ...valid,
+        RELAYER_PRIVATE_KEYS: `${valid.RELAYER_PRIVATE_KEYS},${valid.RELAYER_PRIVATE_KEYS}`,
+      }),
+    ),
+  ).toEqual(["RELAYER_PRIVATE_KEYS names a key twice"]);
+});
+
+test(".env.example explains every variable and no other", () => {
+  const text = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");
+  const documented = [...text.matchAll(/^([A-Z_]+)=/gm)].map((match) => match[1]);
+  expect([...documented].sort()).toEqual([...variableNames].sort());
+});

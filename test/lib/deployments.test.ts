@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { ConfigError } from "../../lib/config.ts";
+import { contractKeys, readDeployment, requireDeployment } from "../../lib/deployments.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "deployments-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const address = (index: number) => `0x${(index + 0xabc).toString(16).padStart(40, "0")}`;
+const complete = {
+  chainId: 8453,
+  name: "Test chain",
+  startBlock: 7,
+  contracts: Object.fromEntries(contractKeys.map((key, index) => [key, address(index)])),
+};
+
+function file(content: unknown): string {
+  const path = join(folder, `${Math.random()}.json`);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+test("reads a complete file, with addresses checksummed and safe defaults", () => {
+  const deployment = requireDeployment(file(complete));
+  expect(deployment).toMatchObject({
+    chainId: 8453,
+    startBlock: 7,
+    local: false,
+    release: "V5.4",
+    explorerUrl: null,
+  });
+  expect(deployment.contracts.coverRouter).toBe("0x0000000000000000000000000000000000000aBc");
+});
+
+test("names the contracts that a file lacks", () => {
+  const { usdc: _, marketplace: __, ...contracts } = complete.contracts;
+  const path = file({ ...complete, contracts });
+  expect(readDeployment(path)).toMatchObject({ missing: ["marketplace", "usdc"] });
+  expect(() => requireDeployment(path)).toThrow(
+    /contracts\.marketplace is missing[\s\S]*contracts\.usdc is missing/,
+  );
+});
+
+test.each([
+  ["an absent file", () => join(folder, "absent.json"), /ENOENT/],
+  ["what is not JSON", () => file("{"), /JSON/],
+  [
+    "a bad address",
+    () => file({ ...complete, contracts: { ...complete.contracts, usdc: "0x12" } }),
+    /contracts\.usdc is not an address/,
+  ],
+  ["a start block of the wrong type", () => file({ ...complete, startBlock: "" }), /startBlock/],
+])("refuses %s and says why", (_, path, message) => {
+  expect(() => readDeployment(path())).toThrow(ConfigError);
+  expect(() => readDeployment(path())).toThrow(message);
+});

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { expect, test } from "vitest";
+import { waitFor } from "../../../lib/local/wait.ts";
+import { clearStaleLock, lockSchema, SchemaTakenError } from "../../../scripts/indexer/schema-lock.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { freshDatabase } from "../../support/database.ts";
+
+async function admin(url: string): Promise<postgres.Sql> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+  return sql;
+}
+
+const neverLost = () => {
+  throw new Error("the lock was not to be lost");
+};
+
+test("a schema is locked by one indexer at a time, and free again when that one's session ends", async () => {
+  const url = await freshDatabase();
+  const first = await lockSchema(url, "idx_a", neverLost);
+  await expect(lockSchema(url, "idx_a", neverLost)).rejects.toThrow(SchemaTakenError);
+  const other = await lockSchema(url, "idx_b", neverLost);
+  await Promise.all([first.release(), other.release()]);
+  const next = await lockSchema(url, "idx_a", neverLost);
+  await next.release();
+});
+
+test("a lock whose connection breaks is taken again", async () => {
+  const url = await freshDatabase();
+  const guard = await lockSchema(url, "idx_a", neverLost);
+  atEnd(() => guard.release());
+  const sql = await admin(url);
+  const holder = () =>
+    sql<{ pid: number }[]>`
+      select pid from pg_locks where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = current_database())`;
+  const [before] = await holder();
+  await sql`select pg_terminate_backend(${before?.pid ?? 0})`;
+  const after = await waitFor({
+    what: "the lock to be taken again",
+    probe: async () => (await holder())[0]?.pid,
+    timeoutMs: 10_000,
+  });
+  expect(after).not.toBe(before?.pid);
+});
+
+test("an indexer whose lock went to another one while it was away hears of it", async () => {
+  const url = await freshDatabase();
+  let lost = 0;
+  const guard = await lockSchema(url, "idx_a", () => {
+    lost += 1;
+  });
+  const sql = await admin(url);
+  // One statement ends the guard's session and takes the lock in its place, faster than the guard can come back.
+  await sql`do $$ begin
+    perform pg_terminate_backend(pid) from pg_stat_activity where application_name = 'idx_a_guard' and datname = current_database();
+    perform pg_advisory_lock(hashtextextended('ponder:idx_a', 0));
+  end $$`;
+  await waitFor({
+    what: "the loss to be noticed",
+    probe: () => (lost > 0 ? true : undefined),
+    timeoutMs: 10_000,
+  });
+  await sleep(300);
+  expect(lost).toBe(1);
+  await guard.release();
+});
+
+test("a lock row that a crash left behind is cleared", async () => {
+  const url = await freshDatabase();
+  const sql = await admin(url);
+  await clearStaleLock(sql, "idx_a"); // no schema yet: nothing to clear
+  await sql`create schema idx_a`;
+  await sql`create table idx_a._ponder_meta (key text primary key, value jsonb)`;
+  await sql`insert into idx_a._ponder_meta values ('app', '{"is_locked": 1, "is_ready": 1}')`;
+  await clearStaleLock(sql, "idx_a");
+  expect((await sql`select value from idx_a._ponder_meta`)[0]?.value).toEqual({ is_locked: 0, is_ready: 1 });
+});

@@ -1,0 +1,98 @@
+/** What this proves: no event of the contracts is forgotten, and no table stands without a projection that fills it. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { getTableName, is } from "drizzle-orm";
+import { PgTable } from "drizzle-orm/pg-core";
+import type { Abi } from "viem";
+import { expect, inject, test } from "vitest";
+import { contractKeys } from "../../lib/deployments.ts";
+import * as schema from "../../ponder.schema.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** Events that no row follows from, and why. */
+const excluded: Readonly<Record<string, string>> = {
+  "ClaimBond:ApprovalForAll": "says who may move a holder's bonds; what is moved is indexed",
+  "ProtocolToken:Approval": "an allowance; no read of the service knows of allowances",
+  "MockUSDC:Approval": "USDC is not indexed",
+  "MockUSDC:Transfer": "USDC is not indexed: premiums, sales and burns name their amounts themselves",
+  "MockPriceFeed:AnswerUpdated": "prices are read from the feeds, and only on local chains do feeds log this",
+  "MockSequencerFeed:StatusUpdated": "as for the price feeds",
+};
+
+const isAbi = (value: unknown): value is Abi => Array.isArray(value);
+
+/** `Contract:Event` of every file in `abis/`. */
+async function eventsOfAbis(): Promise<string[]> {
+  const files = readdirSync(join(root, "abis")).filter((file) => file.endsWith(".ts"));
+  const events: string[] = [];
+  for (const file of files) {
+    const module: Record<string, unknown> = await import(`../../abis/${file}`);
+    const abi = Object.values(module).find(isAbi) ?? [];
+    for (const item of abi) if (item.type === "event") events.push(`${file.slice(0, -3)}:${item.name}`);
+  }
+  return events;
+}
+
+/** The text of all projections. */
+const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts") && !file.startsWith("api"))
+  .map((file) => readFileSync(join(root, "src", file), "utf8"))
+  .join("\n");
+const projected = new Set([...sources.matchAll(/"([A-Z]\w*:\w+)"/g)].map(([, name]) => name));
+
+test("every event in abis/ has a projection or a reason to have none", async () => {
+  const events = await eventsOfAbis();
+  expect(events.length).toBeGreaterThan(40);
+  expect(events.filter((event) => !projected.has(event) && !(event in excluded))).toEqual([]);
+});
+
+test("an exclusion names an event that exists and that no projection takes", async () => {
+  const events = await eventsOfAbis();
+  expect(Object.keys(excluded).filter((event) => !events.includes(event) || projected.has(event))).toEqual(
+    [],
+  );
+});
+
+test("every table is filled by a projection", () => {
+  const tables = Object.entries(schema).filter(([, value]) => is(value, PgTable));
+  const filled = new Set([...sources.matchAll(/\.insert\(\s*(\w+)/g)].map(([, name]) => name));
+  expect(tables.length).toBeGreaterThan(20);
+  expect(tables.map(([name]) => name).filter((name) => !filled.has(name))).toEqual([]);
+});
+
+test("tables are named after their exports, so that rows are found where the code says", () => {
+  for (const [name, table] of Object.entries(schema)) {
+    if (!is(table, PgTable)) continue;
+    expect(getTableName(table)).toBe(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  }
+});
+
+test("every contract with a projection is a source, at the address that the deployment file names", async () => {
+  const contracts = Object.fromEntries(
+    contractKeys.map((key, index) => [key, `0x${(index + 1).toString(16).padStart(40, "0")}`]),
+  );
+  const file = join(inject("runFolder"), "coverage-deployment.json");
+  writeFileSync(file, JSON.stringify({ chainId: 8453, name: "Somewhere", startBlock: 7, contracts }));
+  const environment = {
+    DATABASE_URL: "postgres://localhost/unused",
+    RPC_URL: "http://localhost:1",
+    DEPLOYMENT_FILE: file,
+  };
+  const before = { ...process.env };
+  Object.assign(process.env, environment);
+  try {
+    const { default: config } = await import("../../ponder.config.ts");
+    const names = [...projected].flatMap((event) => event?.split(":")[0] ?? []);
+    expect([...new Set(names)].sort()).toEqual(
+      [...Object.keys(config.contracts), ...Object.keys(config.blocks)].sort(),
+    );
+    const used = Object.values(config.contracts).map(({ address }) => address.toLowerCase());
+    expect(new Set(used).size).toBe(used.length);
+    for (const address of used) expect(Object.values(contracts)).toContain(address);
+    for (const { startBlock } of Object.values(config.contracts)) expect(startBlock).toBe(7);
+    expect(config.chains.main).toMatchObject({ id: 8453, disableCache: false });
+  } finally {
+    process.env = before;
+  }
+});

@@ -1,0 +1,220 @@
+/**
+ * A history in chapters that reaches every event of the protocol at least once. Between two chapters a test may kill an
+ * indexer or take blocks back.
+ */
+import { type Abi, type Address, encodeFunctionData, type LocalAccount, parseEther } from "viem";
+import { claimBondAbi } from "../../../abis/ClaimBond.ts";
+import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
+import { anvilAccount } from "../../../lib/chain/client.ts";
+import * as act from "../../../lib/protocol/actions/index.ts";
+import { retireProducts } from "../../../lib/protocol/deploy.ts";
+import { allTerms, legacyTerms, type ProductTerms, withdrawnTerms } from "../../../lib/protocol/terms.ts";
+import type { TestChain } from "../../support/chain.ts";
+
+const USDC = 1_000_000n;
+const HOUR = 3_600n;
+const DAY = 86_400n;
+const WEEK = 7n * DAY;
+
+const [alice, bob, carol] = [anvilAccount(2), anvilAccount(3), anvilAccount(4)];
+export const buyers: readonly LocalAccount[] = [alice, bob, carol];
+
+function product(name: string): ProductTerms {
+  const terms = allTerms.find((t) => t.name === name);
+  if (!terms) throw new Error(`no product ${name}`);
+  return terms;
+}
+
+type Story = {
+  readonly protocol: act.Protocol;
+  readonly owner: LocalAccount;
+  readonly relayer: LocalAccount;
+};
+export type Chapter = { readonly name: string; readonly play: (story: Story) => Promise<void> };
+
+/** A call for which there is no action, because nobody else makes it. */
+const call = (story: Story, to: Address, abi: Abi, functionName: string, ...args: unknown[]) =>
+  act.send(story.protocol, story.owner, to, encodeFunctionData({ abi, functionName, args }));
+
+/** How many policies of a product there are: the id of its newest one. */
+const newest = ({ protocol }: Story, { productId }: ProductTerms) =>
+  protocol.client.readContract({
+    abi: policyManagerAbi,
+    address: protocol.deployment.contracts.policyManager,
+    functionName: "policyCount",
+    args: [productId],
+  });
+
+async function epochOf(story: Story, terms: ProductTerms): Promise<bigint> {
+  const { bondEpochId } = await story.protocol.client.readContract({
+    abi: policyManagerAbi,
+    address: story.protocol.deployment.contracts.policyManager,
+    functionName: "policyDetails",
+    args: [terms.productId, 1n],
+  });
+  return bondEpochId;
+}
+
+const purse: Chapter = {
+  name: "everybody gets USDC and approves what they will need",
+  async play({ protocol, owner }) {
+    const { coverRouter, marketplace, policyManager } = protocol.deployment.contracts;
+    for (const account of [...buyers, owner]) {
+      await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
+      await act.approveUsdc(protocol, account, coverRouter);
+      await act.approveUsdc(protocol, account, marketplace);
+      await act.approveMarketplace(protocol, account);
+    }
+    await act.approveUsdc(protocol, owner, policyManager);
+  },
+};
+
+const purchases: Chapter = {
+  name: "policies of every product, bought directly and through the relayer",
+  async play({ protocol, owner, relayer }) {
+    for (const [index, terms] of allTerms.entries()) {
+      const buyer = buyers[index % buyers.length] ?? alice;
+      await act.purchase(protocol, buyer, terms, 100_000n * USDC);
+      await act.purchaseFor(protocol, relayer, terms, 123_456_789n + BigInt(index), alice.address);
+    }
+    await retireProducts(protocol.deployment, protocol.rpcUrl, owner);
+  },
+};
+
+const endings: Chapter = {
+  name: "a policy is triggered, one cancelled, one marked as expired",
+  async play({ protocol, owner }) {
+    await act.trigger(protocol, bob, product("FLASHBTC24-001"), 1n);
+    await act.trigger(protocol, bob, product("FLASHETH48-001"), 1n);
+    await act.cancelPolicy(protocol, owner, withdrawnTerms, 2n);
+    await act.cancelPolicy(protocol, owner, product("FLASHETH24-001"), 2n);
+    await act.timeTravel(protocol, HOUR + 1n);
+    await act.markExpired(protocol, carol, product("FLASHBTC1H-001"), 1n);
+    await act.refreshFeeds(protocol, owner);
+  },
+};
+
+const market: Chapter = {
+  name: "bonds are listed, sold, taken back, given up, and stay listed",
+  async play(story) {
+    const { protocol, owner } = story;
+    const epochId = await epochOf(story, product("FLASHBTC24-001"));
+    const sold = await act.listBond(protocol, bob, epochId, 10_000n, 11_000n * USDC);
+    const cancelled = await act.listBond(protocol, bob, epochId, 500n, 700n * USDC);
+    const emergency = await act.listBond(protocol, bob, epochId, 600n, 601n * USDC);
+    await act.listBond(protocol, bob, epochId, 700n, 1_000n * USDC);
+    await act.buyListing(protocol, carol, sold);
+    await act.cancelListing(protocol, bob, cancelled);
+    await act.emergencyCancelListing(protocol, owner, emergency);
+    await act.listBond(protocol, carol, epochId, 50n, 60n * USDC);
+    await act.surrenderBonds(protocol, carol, epochId, 77n);
+  },
+};
+
+const burns: Chapter = {
+  name: "burns of both kinds and a direct one, on several days",
+  async play({ protocol, owner }) {
+    for (const usdc of [10n, 20n, 30n]) {
+      await act.executeBurn(protocol, owner, "twapBurner", usdc * USDC);
+      await act.timeTravel(protocol, DAY / 2n + 7n);
+      await act.refreshFeeds(protocol, owner);
+    }
+    await act.pushPrice(protocol, owner, "token", 12_000_000n);
+    await act.executeBurn(protocol, owner, "buybackEngine", 5n * USDC);
+    const { protocolToken } = protocol.deployment.contracts;
+    const args = [alice.address, parseEther("100")] as const;
+    const data = encodeFunctionData({ abi: protocolTokenAbi, functionName: "transfer", args });
+    await act.send(protocol, owner, protocolToken, data);
+    await act.burnTokens(protocol, alice, parseEther("3"));
+    await act.burnReserves(protocol, owner, parseEther("1000"));
+  },
+};
+
+const administration: Chapter = {
+  name: "pauses, relayers, keepers, products, owners",
+  async play(story) {
+    const { protocol, owner, relayer } = story;
+    const { contracts } = protocol.deployment;
+    await act.setRouterPaused(protocol, owner, true);
+    await act.setRouterPaused(protocol, owner, false);
+    await act.setGlobalPause(protocol, owner, true);
+    await act.setGlobalPause(protocol, owner, false);
+    await act.setMinimumTokenPrice(protocol, owner, 10n ** 18n);
+    await act.checkAutoPause(protocol, bob);
+    await act.setMinimumTokenPrice(protocol, owner, 1n);
+    await act.checkAutoPause(protocol, bob);
+    await act.setRelayer(protocol, owner, carol.address, true);
+    await act.setRelayer(protocol, owner, carol.address, false);
+    await act.setProductPaused(protocol, owner, product("FLASHETH1H-001").productId, true);
+    await act.setProductPaused(protocol, owner, product("FLASHETH1H-001").productId, false);
+    await call(story, contracts.twapBurner, twapBurnerAbi, "setKeeper", relayer.address, true);
+    await call(story, contracts.buybackEngine, twapBurnerAbi, "setKeeper", relayer.address, true);
+    await call(story, contracts.claimBond, claimBondAbi, "setOperator", carol.address, false);
+    await call(story, contracts.policyManager, policyManagerAbi, "removeProduct", legacyTerms.productId);
+    await call(
+      story,
+      contracts.pauseRegistry,
+      globalPauseRegistryAbi,
+      "transferOwnership",
+      "0x000000000000000000000000000000000000dEaD",
+    );
+  },
+};
+
+const redemptions: Chapter = {
+  name: "two years later: a bond redeemed, one queued, the queue paid",
+  async play(story) {
+    const { protocol, owner } = story;
+    const epochId = await epochOf(story, product("FLASHBTC24-001"));
+    await act.mineAt(protocol, (await act.maturityDate(protocol, epochId)) + 1n);
+    await act.refreshFeeds(protocol, owner);
+    await act.redeem(protocol, carol, epochId, 1_000n);
+    await act.redeem(protocol, bob, epochId, 66_000n);
+    await act.redeem(protocol, carol, epochId, 40n);
+    const week = (await act.chainTime(protocol)) / WEEK;
+    await act.mineAt(protocol, (week + 1n) * WEEK);
+    await act.refreshFeeds(protocol, owner);
+    await act.processQueue(protocol, alice, week + 1n);
+    await act.purchase(protocol, alice, product("FLASHBTC48-001"), 200n * USDC);
+  },
+};
+
+/** The chapters in their order; each needs those before it. */
+export const chapters: readonly Chapter[] = [
+  purse,
+  purchases,
+  endings,
+  market,
+  burns,
+  administration,
+  redemptions,
+];
+
+/** What a chapter needs to be played on a chain that was started with `retired: false`. */
+export const storyOn = (chain: TestChain): Story => ({
+  protocol: act.openProtocol(chain.deployment, chain.url),
+  owner: chain.owner,
+  relayer: chain.relayer,
+});
+
+/** A few more blocks of trade, at any time and any number of times: for blocks that a reorganisation takes back. */
+export async function trade(story: Story): Promise<void> {
+  const { protocol, owner, relayer } = story;
+  await act.refreshFeeds(protocol, owner);
+  const terms = product("FLASHETH24-001");
+  await act.purchaseFor(protocol, relayer, terms, 2_500n * USDC, bob.address);
+  await act.purchase(protocol, carol, terms, 3_500n * USDC);
+  await act.trigger(protocol, carol, terms, await newest(story, terms));
+  const { bondEpochId } = await protocol.client.readContract({
+    abi: policyManagerAbi,
+    address: protocol.deployment.contracts.policyManager,
+    functionName: "policyDetails",
+    args: [terms.productId, await newest(story, terms)],
+  });
+  const listingId = await act.listBond(protocol, carol, bondEpochId, 100n, 150n * USDC);
+  await act.buyListing(protocol, bob, listingId);
+  await act.executeBurn(protocol, owner, "twapBurner", 4n * USDC);
+}

@@ -1,0 +1,226 @@
+/** The rows that the chain's own logs ask for, read without Ponder: each log of an indexed contract is one row. */
+import { type Abi, type Address, type Log, parseEventLogs, zeroAddress } from "viem";
+import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../../abis/BondVault.ts";
+import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
+import { claimBondAbi } from "../../../abis/ClaimBond.ts";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
+import type { ContractKey, Deployment } from "../../../lib/deployments.ts";
+import type { TestClient } from "../../support/chain.ts";
+
+const indexed: readonly (readonly [ContractKey, Abi])[] = [
+  ["coverRouter", coverRouterAbi],
+  ["policyManager", policyManagerAbi],
+  ["bondVault", bondVaultAbi],
+  ["claimBond", claimBondAbi],
+  ["marketplace", bondMarketplaceAbi],
+  ["twapBurner", twapBurnerAbi],
+  ["buybackEngine", buybackEngineAbi],
+  ["pauseRegistry", globalPauseRegistryAbi],
+  ["protocolToken", protocolTokenAbi],
+];
+
+export type Arguments = Readonly<Record<string, unknown>>;
+/** A decoded log, its arguments as they stand in the rows: integers as text, hex in lower case. */
+export type ChainEvent = {
+  readonly contract: ContractKey;
+  readonly name: string;
+  readonly args: Arguments;
+  readonly address: string;
+  readonly position: {
+    readonly block_number: string;
+    readonly log_index: number;
+    readonly block_hash: string;
+    readonly block_timestamp: string;
+    readonly tx_hash: string;
+  };
+};
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string") return value.startsWith("0x") ? value.toLowerCase() : value;
+  return value;
+}
+
+function decode(contract: ContractKey, abi: Abi, logs: Log[], times: ReadonlyMap<bigint, bigint>) {
+  return parseEventLogs({ abi, logs }).map((log): ChainEvent => {
+    const args: object = log.args ?? {};
+    return {
+      contract,
+      name: log.eventName,
+      args: Object.fromEntries(Object.entries(args).map(([name, value]) => [name, plain(value)])),
+      address: log.address.toLowerCase(),
+      position: {
+        block_number: String(log.blockNumber),
+        log_index: Number(log.logIndex),
+        block_hash: String(log.blockHash),
+        block_timestamp: String(times.get(log.blockNumber ?? -1n)),
+        tx_hash: String(log.transactionHash),
+      },
+    };
+  });
+}
+
+/** Every event of the indexed contracts, in the chain's order. */
+export async function chainEvents(
+  client: TestClient,
+  deployment: Deployment,
+): Promise<readonly ChainEvent[]> {
+  const range = { fromBlock: BigInt(deployment.startBlock), toBlock: "latest" } as const;
+  const address: Address[] = indexed.map(([key]) => deployment.contracts[key]);
+  const logs = await client.getLogs({ address, ...range });
+  const times = new Map<bigint, bigint>();
+  for (const blockNumber of new Set(logs.map((log) => log.blockNumber))) {
+    times.set(blockNumber, (await client.getBlock({ blockNumber })).timestamp);
+  }
+  const order = ({ position }: ChainEvent) => Number(position.block_number) * 1e5 + position.log_index;
+  return indexed
+    .flatMap(([key, abi]) => {
+      const own = logs.filter((log) => log.address.toLowerCase() === deployment.contracts[key].toLowerCase());
+      return decode(key, abi, own, times);
+    })
+    .filter(({ contract, name, args }) => {
+      if (contract === "protocolToken") return name === "Transfer" && args.to === zeroAddress;
+      return name !== "ApprovalForAll";
+    })
+    .sort((a, b) => order(a) - order(b));
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const same = (args: Arguments) =>
+  Object.fromEntries(Object.entries(args).map(([name, value]) => [snake(name), value]));
+const without = (args: Arguments, ...names: string[]) =>
+  Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
+
+type ToRow = (event: ChainEvent) => readonly [table: string, columns: Arguments];
+
+const productEvent =
+  (kind: string): ToRow =>
+  ({ args }) => [
+    "product_event",
+    { product_id: args.productId, kind, args: textual(without(args, "productId")) },
+  ];
+const vaultEvent =
+  (kind: string): ToRow =>
+  ({ args }) => [
+    "vault_event",
+    {
+      kind,
+      amount: args.amount,
+      new_total: args.newTotalReserved ?? args.newTotal ?? args.newBalance,
+      caller: args.caller ?? args.from ?? null,
+    },
+  ];
+const closing =
+  (kind: string): ToRow =>
+  ({ args }) => ["policy_closing", { kind, ...same(args) }];
+const supply =
+  (kind: string, holder: string, amount: string): ToRow =>
+  ({ args }) => [
+    "bond_supply_event",
+    { kind, epoch_id: args.epochId, holder: args[holder] ?? null, amount: args[amount] },
+  ];
+const pause =
+  (scope: string, paused?: boolean): ToRow =>
+  ({ args }) => [
+    "pause_event",
+    { scope, paused: paused ?? args.state ?? args.paused, by: args.by ?? null, price: args.priceWei ?? null },
+  ];
+const as =
+  (table: string, columns: (args: Arguments) => Arguments = same): ToRow =>
+  ({ args }) => [table, columns(args)];
+const burner = (event: ChainEvent) => (event.contract === "twapBurner" ? "twap_burner" : "buyback_engine");
+const income =
+  (kind: string): ToRow =>
+  (event) => ["burner_income", { kind, source: burner(event), ...same(event.args) }];
+const admin: ToRow = ({ contract, name, address, args }) => [
+  "admin_event",
+  { contract, event: name, address, args: textual(args) },
+];
+/** Arguments inside JSON are text, but for truth values. */
+const textual = (args: Arguments) =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === "number" ? String(value) : value]),
+  );
+
+const rowOf: Readonly<Record<string, ToRow>> = {
+  PolicyPurchased: as("policy"),
+  PolicyPriceSnapshot: as("policy_price"),
+  TriggerSubmitted: as("trigger_submission"),
+  ProductConfigured: productEvent("configured"),
+  ProductTermsSet: productEvent("terms_set"),
+  ProductPauseSet: productEvent("pause_set"),
+  ProductRegistered: productEvent("registered"),
+  ProductDeactivated: productEvent("deactivated"),
+  ProductRemoved: productEvent("removed"),
+  Paused: pause("router"),
+  AutoPauseActivated: pause("auto", true),
+  AutoPauseDeactivated: pause("auto", false),
+  GlobalPauseToggled: pause("global"),
+  RelayerUpdated: as("relayer_event"),
+  PolicyTriggered: as("policy_trigger"),
+  PolicyExpired: closing("expired"),
+  PolicyCancelled: closing("cancelled"),
+  BondIssued: as("bond_issue", ({ to, ...args }) => ({ holder: to, ...same(args) })),
+  BondRedeemed: as("bond_redemption", (args) => ({ ...same(args), queue_id: null })),
+  BondQueued: as("redemption_queue"),
+  QueueProcessed: as("bond_redemption"),
+  CapacityReserved: vaultEvent("reserved"),
+  ReservationCommitted: vaultEvent("committed"),
+  ReservationReleased: vaultEvent("released"),
+  ObligationsDecreased: vaultEvent("obligations_decreased"),
+  ReservesBurned: vaultEvent("reserves_burned"),
+  ReserveDeposited: vaultEvent("reserve_deposited"),
+  TransferSingle: as("bond_transfer", ({ id, value, ...args }) => ({
+    ...same(args),
+    epoch_id: id,
+    amount: value,
+    item: 0,
+  })),
+  BondsMinted: supply("minted", "to", "usdAmount"),
+  BondsBurned: supply("burned", "from", "usdAmount"),
+  BondsBurnedByHolder: supply("surrendered", "holder", "amount"),
+  EpochCreated: supply("epoch_created", "", "maturityDate"),
+  Listed: as("listing", ({ priceUSDC, ...args }) => ({ ...same(args), price: priceUSDC })),
+  Bought: as("sale", ({ priceUSDC, ...args }) => ({ ...same(args), price: priceUSDC })),
+  Cancelled: as("listing_cancellation", (args) => ({ ...same(args), emergency: false })),
+  ListingEmergencyCancelled: as("listing_cancellation", ({ timestamp, ...args }) => ({
+    ...same(args),
+    emergency: true,
+  })),
+  BurnExecuted: (event) => {
+    const { timestamp, ...args } = event.args;
+    const source = burner(event);
+    return ["burn_execution", { ...same(args), executed_at: timestamp, source, burner: event.address }];
+  },
+  PremiumReceived: income("premium"),
+  MarketplaceFeeReceived: income("marketplace_fee"),
+  Transfer: as("token_burn", ({ from, value }) => ({ burner: from, token_amount: value })),
+  MinimumTokenPriceSet: admin,
+  OwnershipTransferred: admin,
+  OperatorUpdated: admin,
+  KeeperUpdated: admin,
+};
+
+/** Events that are told in a row of another event of the same transaction. */
+const toldElsewhere = ["PolicyCreated"];
+
+/** The tables of events, each with the rows that the logs ask for: where the event stands, and what it says. */
+export function expectedRows(events: readonly ChainEvent[]): ReadonlyMap<string, readonly Arguments[]> {
+  const tables = new Map<string, Arguments[]>();
+  for (const event of events) {
+    if (toldElsewhere.includes(event.name)) continue;
+    const toRow = rowOf[event.name];
+    if (toRow === undefined) throw new Error(`this test does not know ${event.contract}:${event.name}`);
+    const [table, columns] = toRow(event);
+    tables.set(table, [...(tables.get(table) ?? []), { ...event.position, ...columns }]);
+  }
+  return tables;
+}
+
+/** The names of the events that this file knows, for a test that its history has all of them. */
+export const knownEvents: readonly string[] = [...Object.keys(rowOf), ...toldElsewhere];

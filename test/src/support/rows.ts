@@ -1,0 +1,60 @@
+/** The indexed rows as readers see them: through the views schema. */
+import { getTableName, is } from "drizzle-orm";
+import { PgTable } from "drizzle-orm/pg-core";
+import postgres from "postgres";
+import { waitFor } from "../../../lib/local/wait.ts";
+import * as schema from "../../../ponder.schema.ts";
+import type { TestClient } from "../../support/chain.ts";
+
+export const VIEWS_SCHEMA = "indexer";
+
+/** The names of all indexed tables. */
+export const tableNames: readonly string[] = Object.values(schema)
+  .filter((value) => is(value, PgTable))
+  .map((table) => getTableName(table));
+
+/** A row as Postgres renders it in JSON, with numerics as text: 78 digits do not fit a JavaScript number. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The text of a row by which rows are put in order; Postgres orders the names inside JSON in a way of its own. */
+export function textOf(value: unknown): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value) ?? "";
+  const fields = Object.entries(value).map(([name, field]) => `${name}:${textOf(field)}`);
+  return fields.sort().join(",");
+}
+export const byText = (a: unknown, b: unknown): number => (textOf(a) < textOf(b) ? -1 : 1);
+
+/** Reads tables of the views schema; `close` it when the test is over. */
+export function openRows(databaseUrl: string, viewsSchema = VIEWS_SCHEMA) {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+
+  /** All rows of a table, in the order of their text. */
+  async function rows(table: string): Promise<readonly Row[]> {
+    const found = await sql<Row[]>`select * from ${sql(viewsSchema)}.${sql(table)}`;
+    return found.map((row) => ({ ...row })).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+
+  /** All rows of every table. */
+  async function everything(): Promise<Readonly<Record<string, readonly Row[]>>> {
+    const all: Record<string, readonly Row[]> = {};
+    for (const name of tableNames) all[name] = await rows(name);
+    return all;
+  }
+
+  /** Waits until the head row names the chain's newest block. */
+  async function caughtUp(client: TestClient, timeoutMs = 60_000): Promise<void> {
+    await waitFor({
+      what: "the index to reach the chain's head",
+      probe: async () => {
+        const block = await client.getBlock();
+        const [head] = await sql<Row[]>`select hash from ${sql(viewsSchema)}.head`;
+        return head?.hash === block.hash ? true : undefined;
+      },
+      timeoutMs,
+    });
+  }
+
+  return { sql, rows, everything, caughtUp, close: () => sql.end() };
+}
+
+export type Rows = ReturnType<typeof openRows>;

@@ -1,0 +1,196 @@
+/** The entities as the contracts' own views tell them, in the shape of the rows that the index should hold. */
+import { zeroHash } from "viem";
+import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../../abis/BondVault.ts";
+import { claimBondAbi } from "../../../abis/ClaimBond.ts";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import type { Deployment } from "../../../lib/deployments.ts";
+import { allTerms } from "../../../lib/protocol/terms.ts";
+import type { TestClient } from "../../support/chain.ts";
+import type { Row } from "./rows.ts";
+
+/** A time or an id that the contracts write as 0 when there is none. */
+const orNull = (value: bigint) => (value === 0n ? null : value.toString());
+
+export type Policy = Row & {
+  readonly expires_at: string;
+  readonly waiting_ends_at: string | null;
+  readonly triggered_at: string | null;
+  readonly cancelled: boolean;
+};
+
+/** Every policy of every product. */
+export async function policies(client: TestClient, { contracts }: Deployment): Promise<Policy[]> {
+  const manager = { abi: policyManagerAbi, address: contracts.policyManager } as const;
+  const found: Policy[] = [];
+  for (const { productId } of allTerms) {
+    const args = [productId] as const;
+    const count = await client.readContract({ ...manager, functionName: "policyCount", args });
+    for (let policyId = 1n; policyId <= count; policyId++) {
+      const key = [productId, policyId] as const;
+      const policy = await client.readContract({ ...manager, functionName: "getPolicy", args: key });
+      const details = await client.readContract({ ...manager, functionName: "policyDetails", args: key });
+      if (policy.productId === zeroHash) throw new Error(`${productId} has no policy ${policyId}`);
+      found.push({
+        product_id: productId,
+        policy_id: policyId.toString(),
+        shield: policy.shield.toLowerCase(),
+        buyer: policy.buyer.toLowerCase(),
+        coverage: policy.coverage.toString(),
+        payout: policy.payout.toString(),
+        premium: policy.premium.toString(),
+        created_at: policy.createdAt.toString(),
+        expires_at: policy.expiresAt.toString(),
+        waiting_ends_at: orNull(details.waitingEndsAt),
+        price_snapshot: details.priceSnapshot.toString(),
+        triggered_at: orNull(details.triggeredAt),
+        bond_epoch_id: orNull(details.bondEpochId),
+        cancelled: details.cancelled,
+      });
+    }
+  }
+  return found;
+}
+
+/** Every product that the router knows; what the manager has forgotten is inactive. */
+export async function products(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
+  const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
+  const count = await client.readContract({ ...router, functionName: "getProductCount" });
+  const found: Row[] = [];
+  for (let index = 0n; index < count; index++) {
+    const productId = await client.readContract({ ...router, functionName: "productList", args: [index] });
+    const terms = await client.readContract({
+      ...router,
+      functionName: "getProductConfig",
+      args: [productId],
+    });
+    const active = await client.readContract({
+      abi: policyManagerAbi,
+      address: contracts.policyManager,
+      functionName: "productActive",
+      args: [productId],
+    });
+    found.push({
+      product_id: productId,
+      name: allTerms.find((t) => t.productId === productId)?.name,
+      shield: terms.shield.toLowerCase(),
+      asset: terms.asset,
+      duration_seconds: terms.durationSeconds.toString(),
+      waiting_seconds: terms.waitingSeconds.toString(),
+      premium_ppm: terms.premiumPpm.toString(),
+      trigger_drop_bps: terms.triggerDropBps,
+      legacy: terms.legacy,
+      paused: terms.paused,
+      active,
+    });
+  }
+  return found;
+}
+
+/** The balances of these holdings, and the maturity of their epochs. */
+export async function holdings(
+  client: TestClient,
+  { contracts }: Deployment,
+  keys: readonly { owner: `0x${string}`; epochId: bigint }[],
+): Promise<Row[]> {
+  const bond = { abi: claimBondAbi, address: contracts.claimBond } as const;
+  const found: Row[] = [];
+  for (const { owner, epochId } of keys) {
+    const args = [owner, epochId] as const;
+    const balance = await client.readContract({ ...bond, functionName: "balanceOf", args });
+    found.push({ owner, epoch_id: epochId.toString(), balance: balance.toString() });
+  }
+  return found;
+}
+
+export async function maturity(
+  client: TestClient,
+  { contracts }: Deployment,
+  epochId: bigint,
+): Promise<string> {
+  const bond = { abi: claimBondAbi, address: contracts.claimBond } as const;
+  return String(await client.readContract({ ...bond, functionName: "maturityDate", args: [epochId] }));
+}
+
+/** Every listing; one that is not active is sold or cancelled, which only the logs tell. */
+export async function listings(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
+  const market = { abi: bondMarketplaceAbi, address: contracts.marketplace } as const;
+  const count = await client.readContract({ ...market, functionName: "listingCount" });
+  const found: Row[] = [];
+  for (let listingId = 1n; listingId <= count; listingId++) {
+    const listing = await client.readContract({ ...market, functionName: "getListing", args: [listingId] });
+    found.push({
+      listing_id: listingId.toString(),
+      seller: listing.seller.toLowerCase(),
+      epoch_id: listing.epochId.toString(),
+      amount: listing.amount.toString(),
+      price: listing.priceUSDC.toString(),
+      block_timestamp: listing.createdAt.toString(),
+      active: listing.active,
+    });
+  }
+  return found;
+}
+
+/** The vault's books and its queue. */
+export async function vault(client: TestClient, { contracts }: Deployment) {
+  const target = { abi: bondVaultAbi, address: contracts.bondVault } as const;
+  const [totalReserved, obligations, reserve, head, length] = await Promise.all([
+    client.readContract({ ...target, functionName: "totalReserved" }),
+    client.readContract({ ...target, functionName: "obligations" }),
+    client.readContract({ ...target, functionName: "reserve" }),
+    client.readContract({ ...target, functionName: "queueHead" }),
+    client.readContract({ ...target, functionName: "queueLength" }),
+  ]);
+  const queue: Row[] = [];
+  for (let index = 0n; index < length; index++) {
+    const [holder, targetEpoch, epochId, usdAmount] = await client.readContract({
+      ...target,
+      functionName: "queue",
+      args: [index],
+    });
+    queue.push({
+      queue_id: (index + 1n).toString(),
+      holder: holder.toLowerCase(),
+      epoch_id: epochId.toString(),
+      usd_amount: usdAmount.toString(),
+      target_epoch: targetEpoch.toString(),
+      status: index < head ? "paid" : "queued",
+    });
+  }
+  const state = {
+    id: "vault",
+    total_reserved: totalReserved.toString(),
+    obligations: obligations.toString(),
+    reserve: reserve.toString(),
+  };
+  return { state, queue };
+}
+
+/** What is paused, by scope. */
+export async function pauses(client: TestClient, { contracts }: Deployment) {
+  const registry = { abi: globalPauseRegistryAbi, address: contracts.pauseRegistry } as const;
+  const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
+  const [global, closed] = await Promise.all([
+    client.readContract({ ...registry, functionName: "isGloballyPaused" }),
+    client.readContract({ ...router, functionName: "paused" }),
+  ]);
+  return { global, closed };
+}
+
+export async function isRelayer(
+  client: TestClient,
+  { contracts }: Deployment,
+  address: `0x${string}`,
+): Promise<boolean> {
+  const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
+  return client.readContract({ ...router, functionName: "authorizedRelayers", args: [address] });
+}
+
+export async function tokenSupply(client: TestClient, { contracts }: Deployment): Promise<bigint> {
+  const token = { abi: protocolTokenAbi, address: contracts.protocolToken } as const;
+  return client.readContract({ ...token, functionName: "totalSupply" });
+}

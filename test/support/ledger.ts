@@ -1,0 +1,123 @@
+/** Purchases in the ledger, as the api puts them there, and what became of them on the chain. */
+import { type Address, type LocalAccount, parseAbiItem } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { type Connection, connect } from "../../lib/db/connect.ts";
+import { migrateService } from "../../lib/db/migrate.ts";
+import { isSettled, type Purchase, type PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import { acceptPurchase, noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { catalogue, type ProductName } from "../../lib/products.ts";
+import { approveUsdc, mintUsdc, openProtocol } from "../../lib/protocol/actions/index.ts";
+import { openPurchaseQueue } from "../../lib/queues.ts";
+import type { TestChain } from "./chain.ts";
+import { atEnd } from "./cleanup.ts";
+
+/** USDC base units of a whole number of dollars. */
+export const usdc = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
+
+/** An account with USDC that lets the router take all of it; it owns ether for its approval and nothing else. */
+export async function newBuyer(
+  chain: TestChain,
+  { dollars = 1_000_000, approve = true } = {},
+): Promise<LocalAccount> {
+  const buyer = privateKeyToAccount(generatePrivateKey());
+  const protocol = openProtocol(chain.deployment, chain.url);
+  await chain.client.setBalance({ address: buyer.address, value: 10n ** 18n });
+  await mintUsdc(protocol, chain.owner, buyer.address, usdc(dollars));
+  if (approve) await approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter);
+  return buyer;
+}
+
+export function purchaseRequest(
+  buyer: Address,
+  name: ProductName = "FLASHBTC1H-001",
+  dollars = 100,
+): PurchaseRequest {
+  const entry = catalogue.find((product) => product.name === name);
+  if (!entry) throw new Error(`no product ${name}`);
+  return { productId: entry.productId, asset: entry.asset, coverageAmount: usdc(dollars), buyer };
+}
+
+export type TestLedger = {
+  readonly connection: Connection;
+  /** Accepts a purchase and wakes the writer; the row's id. */
+  readonly buy: (request: PurchaseRequest, idempotencyKey?: string) => Promise<string>;
+  readonly read: (id: string) => Promise<Purchase>;
+  /** Waits until the purchase is mined, confirmed or failed, and counts as a caller who was told. */
+  readonly settled: (id: string, timeoutMs?: number) => Promise<Purchase>;
+  /** Waits until the purchase is in this state. */
+  readonly inState: (id: string, state: Purchase["state"], timeoutMs?: number) => Promise<Purchase>;
+};
+
+/** Does what the api does: the ledger's rows, a key for each wallet, and wake-ups through the queue. */
+export async function openLedger(
+  chain: TestChain,
+  { databaseUrl, redisUrl }: { databaseUrl: string; redisUrl?: string },
+): Promise<TestLedger> {
+  await migrateService(databaseUrl);
+  const connection = connect(databaseUrl, { name: "test" });
+  const queue = openPurchaseQueue({ databaseUrl, redisUrl });
+  atEnd(async () => {
+    await queue.close();
+    await connection.close();
+  });
+
+  const read = async (id: string): Promise<Purchase> => {
+    const purchase = await readPurchase(connection.db, id);
+    if (!purchase) throw new Error(`no purchase ${id}`);
+    return purchase;
+  };
+  const until = (id: string, what: string, test: (purchase: Purchase) => boolean, timeoutMs: number) =>
+    waitFor({
+      what: `purchase ${id} to be ${what}`,
+      probe: async () => {
+        const purchase = await read(id);
+        return test(purchase) ? purchase : undefined;
+      },
+      timeoutMs,
+      intervalMs: 25,
+    });
+
+  return {
+    connection,
+    read,
+    async buy(request, idempotencyKey) {
+      const wallet = request.buyer;
+      const [key] = await connection.sql<{ id: string }[]>`
+        insert into service.api_key (key_hash, wallet, tier) values (${wallet.toLowerCase()}, ${wallet.toLowerCase()}, 'paid')
+        on conflict (key_hash) do update set tier = 'paid' returning id`;
+      const accepted = await acceptPurchase(connection.db, {
+        chainId: chain.deployment.chainId,
+        wallet,
+        keyId: Number(key?.id),
+        idempotencyKey: idempotencyKey ?? null,
+        request,
+      });
+      if (accepted.outcome === "conflict") throw new Error("the key stands for another request");
+      // A queue that is away is no fault: the writer's sweeper finds the row.
+      await queue.wake(accepted.purchase.id).catch(() => {});
+      return accepted.purchase.id;
+    },
+    async settled(id, timeoutMs = 30_000) {
+      const purchase = await until(id, "settled", isSettled, timeoutMs);
+      await noteTold(connection.db, id);
+      return purchase;
+    },
+    inState: (id, state, timeoutMs = 30_000) =>
+      until(id, state, (purchase) => purchase.state === state, timeoutMs),
+  };
+}
+
+const purchased = parseAbiItem(
+  "event PolicyPurchased(bytes32 indexed productId, uint256 indexed policyId, address indexed buyer, uint256 coverage, uint256 premium, uint256 payout, address paidBy)",
+);
+
+/** The policies that the chain says a buyer has, counted from its own logs. */
+export const policiesOnChain = (chain: TestChain, buyer: Address) =>
+  chain.client.getLogs({
+    address: chain.deployment.contracts.coverRouter,
+    event: purchased,
+    args: { buyer },
+    fromBlock: 0n,
+    strict: true,
+  });

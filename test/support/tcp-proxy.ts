@@ -1,0 +1,54 @@
+/** A server that goes away on command: a proxy in front of Postgres or Redis whose connections can be cut. */
+import { createServer, connect as dial, type Socket } from "node:net";
+import { atEnd } from "./cleanup.ts";
+
+export type TcpProxy = {
+  /** The server's URL, by way of the proxy. */
+  readonly url: string;
+  /** Breaks every connection and refuses new ones, as a server does that has ended. */
+  readonly cut: () => Promise<void>;
+  /** Lets connections through again, on the same port. */
+  readonly mend: () => Promise<void>;
+};
+
+/** Starts a proxy in front of the server that `target` (a URL) names; it ends with the test file. */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(target);
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = dial(Number(port), hostname);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(from);
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+      from.on("close", () => {
+        open.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  const listen = (at: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(at, "127.0.0.1", resolve);
+    });
+  await listen(0);
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  const url = new URL(target);
+  url.hostname = "127.0.0.1";
+  url.port = String(address.port);
+
+  const cut = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of open) socket.destroy();
+    await closed;
+  };
+  atEnd(async () => {
+    if (server.listening) await cut();
+  });
+  return { url: url.href, cut, mend: () => listen(address.port) };
+}

@@ -1,0 +1,417 @@
+/** The ledger's promises that Postgres itself keeps: acceptance, evidence, leases, nonces; and the waiter on top. */
+import { randomUUID } from "node:crypto";
+import type { Address, Hex } from "viem";
+import { numberToHex } from "viem";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Connection, connect } from "../../lib/db/connect.ts";
+import { migrateService } from "../../lib/db/migrate.ts";
+import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import { acceptPurchase, type NewPurchase, noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
+import { createPurchaseWaiter } from "../../lib/ledger/wait.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { failUnsigned, takeForgotten } from "../../workers/ledger/accepted.ts";
+import {
+  type Lease,
+  LeaseLost,
+  raiseNextNonce,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "../../workers/ledger/leases.ts";
+import { openTransactions } from "../../workers/ledger/open.ts";
+import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/settled.ts";
+import {
+  type Call,
+  markSent,
+  type Sign,
+  signPurchases,
+  storeBump,
+  storeFiller,
+} from "../../workers/ledger/signed.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+
+const chainId = 8453;
+const wallet: Address = "0x00000000000000000000000000000000000000aa";
+const relayer: Address = "0x00000000000000000000000000000000000000bb";
+const router: Address = "0x00000000000000000000000000000000000000cc";
+const word = (n: number): Hex => numberToHex(n, { size: 32 });
+const request: PurchaseRequest = {
+  productId: word(1),
+  coverageAmount: 100_000_000n,
+  asset: word(2),
+  buyer: wallet,
+};
+
+let databaseUrl: string;
+let connection: Connection;
+let keyId: number;
+
+beforeAll(async () => {
+  databaseUrl = await freshDatabase();
+  await migrateService(databaseUrl);
+  connection = connect(databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+  const [key] = await connection.sql<{ id: string }[]>`
+    insert into service.api_key (key_hash, wallet, tier) values ('x', ${wallet}, 'paid') returning id`;
+  keyId = Number(key?.id);
+});
+afterEach(async () => {
+  await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.relayer_wallet`;
+});
+
+const wish = (more: Partial<NewPurchase> = {}): NewPurchase => ({
+  chainId,
+  wallet,
+  keyId,
+  idempotencyKey: null,
+  request,
+  ...more,
+});
+
+async function accepted(more: Partial<NewPurchase> = {}): Promise<string> {
+  const result = await acceptPurchase(connection.db, wish({ idempotencyKey: randomUUID(), ...more }));
+  if (result.outcome !== "created") throw new Error(result.outcome);
+  return result.purchase.id;
+}
+
+describe("accepting a purchase", () => {
+  test.each([
+    ["under one key", "k"],
+    ["without a key", null],
+  ])("fifty identical calls at once %s are one row", async (_name, idempotencyKey) => {
+    const results = await Promise.all(
+      Array.from({ length: 50 }, () => acceptPurchase(connection.db, wish({ idempotencyKey }))),
+    );
+    const outcomes = results.map((result) => result.outcome);
+    expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === "joined")).toHaveLength(49);
+    expect(await connection.sql`select id from service.purchase`).toHaveLength(1);
+  });
+
+  test("a key stands for one request, in whatever letters", async () => {
+    const idempotencyKey = "k";
+    await acceptPurchase(connection.db, wish({ idempotencyKey }));
+    const upper = { ...request, buyer: "0x00000000000000000000000000000000000000AA" as const };
+    expect(await acceptPurchase(connection.db, wish({ idempotencyKey, request: upper }))).toMatchObject({
+      outcome: "joined",
+    });
+    for (const other of [
+      { coverageAmount: 100_000_001n },
+      { productId: word(9) },
+      { asset: word(9) },
+      { buyer: relayer },
+    ]) {
+      const result = await acceptPurchase(
+        connection.db,
+        wish({ idempotencyKey, request: { ...request, ...other } }),
+      );
+      expect(result).toEqual({ outcome: "conflict" });
+    }
+  });
+
+  test("the same key of another wallet is another purchase", async () => {
+    const first = await acceptPurchase(connection.db, wish({ idempotencyKey: "k" }));
+    const second = await acceptPurchase(connection.db, wish({ idempotencyKey: "k", wallet: relayer }));
+    expect([first.outcome, second.outcome]).toEqual(["created", "created"]);
+  });
+
+  test.each([
+    ["its key", "k"],
+    ["its content", null],
+  ])("one that failed with nothing signed frees %s", async (_name, idempotencyKey) => {
+    const first = await acceptPurchase(connection.db, wish({ idempotencyKey }));
+    if (first.outcome !== "created") throw new Error(first.outcome);
+    await failUnsigned(connection.sql, first.purchase.id, { code: "chain_not_found", message: "m" });
+    const second = await acceptPurchase(connection.db, wish({ idempotencyKey }));
+    expect(second.outcome).toBe("created");
+  });
+
+  test("without a key, a purchase is joined until its outcome was told", async () => {
+    const lease = await newLease();
+    const first = await acceptPurchase(connection.db, wish());
+    if (first.outcome !== "created") throw new Error(first.outcome);
+    const { id } = first.purchase;
+    const [signed] = await sign(lease, [id]);
+    await settle(connection.sql, [bought(signed?.signed.hash, 7)]);
+    expect(await acceptPurchase(connection.db, wish())).toMatchObject({
+      outcome: "joined",
+      purchase: { id },
+    });
+    await noteTold(connection.db, id);
+    expect(await acceptPurchase(connection.db, wish())).toMatchObject({ outcome: "created" });
+    // A reorganisation brings the first one back on its way: the second is not disturbed.
+    expect(await dropBlock(connection.sql, chainId, { number: 7n, hash: word(7) })).toEqual([id]);
+  });
+});
+
+let count = 0;
+const signer: Sign = async (nonce, call) => {
+  count += 1;
+  return { hash: word(1_000_000 + count * 1000 + nonce), bytes: call.data, maxFee: 30n, priorityFee: 1n };
+};
+const call: Call = { to: router, data: "0x1234", gasLimit: 21_000n };
+
+async function newLease(next = 0): Promise<Lease> {
+  const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
+  if (!lease) throw new Error("no lease");
+  await raiseNextNonce(connection.sql, lease, next);
+  return lease;
+}
+const sign = (lease: Lease, ids: readonly string[]) =>
+  signPurchases(connection.sql, lease, new Map(ids.map((id) => [id, call])), signer);
+const bought = (hash: Hex | undefined, block: number, policyId = 1n) => ({
+  kind: "bought" as const,
+  hash: hash ?? "0x",
+  blockNumber: BigInt(block),
+  blockHash: word(block),
+  policyId,
+  premiumPaid: 292_000n,
+});
+
+describe("a lease", () => {
+  test("belongs to one writer at a time, and its token rises with each change of hands", async () => {
+    const [mine, theirs] = await Promise.all(
+      ["me", "they"].map((owner) => takeLease(connection.sql, { chainId, address: relayer, owner })),
+    );
+    const holder = mine ?? theirs;
+    expect([mine, theirs].filter(Boolean)).toHaveLength(1);
+    if (!holder) throw new Error("nobody holds it");
+    expect(await renewLease(connection.sql, holder)).toBe(true);
+    await releaseLease(connection.sql, holder);
+    expect(await renewLease(connection.sql, holder)).toBe(false);
+    const next = await takeLease(connection.sql, { chainId, address: relayer, owner: "third" });
+    expect(Number(next?.token)).toBe(Number(holder.token) + 1);
+  });
+
+  test("that was taken over lets nothing be stored", async () => {
+    const old = await newLease();
+    const id = await accepted();
+    const [first] = await sign(old, [await accepted()]);
+    await connection.sql`update service.relayer_wallet set lease_until = now() - interval '1 second'`;
+    await takeLease(connection.sql, { chainId, address: relayer, owner: "they" });
+    await expect(sign(old, [id])).rejects.toThrow(LeaseLost);
+    const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+    if (!open || !first) throw new Error("nothing is open");
+    await expect(storeBump(connection.sql, old, open.id, await signer(0, call))).rejects.toThrow(LeaseLost);
+    await expect(
+      storeFiller(connection.sql, old, 0, { call, signed: await signer(0, call) }),
+    ).rejects.toThrow(LeaseLost);
+    await expect(raiseNextNonce(connection.sql, old, 9)).rejects.toThrow(LeaseLost);
+    expect(await connection.sql`select hash from service.attempt`).toEqual([{ hash: first.signed.hash }]);
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "accepted" });
+  });
+
+  test("that lapsed lets nothing be stored, though nobody took it", async () => {
+    const lease = await newLease();
+    const id = await accepted();
+    await connection.sql`update service.relayer_wallet set lease_until = now() - interval '1 second'`;
+    await expect(sign(lease, [id])).rejects.toThrow(LeaseLost);
+    expect(await renewLease(connection.sql, lease)).toBe(true);
+    expect(await sign(lease, [id])).toHaveLength(1);
+  });
+});
+
+describe("signing", () => {
+  test("gives nonces in the order of acceptance, without a gap, whatever is signed at the same moment", async () => {
+    const lease = await newLease(5);
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await accepted());
+    // The same purchases in two overlapping rounds, as a job that runs twice would bring them.
+    const rounds = await Promise.all([sign(lease, ids.slice(0, 4)), sign(lease, ids.slice(2))]);
+    const signed = rounds.flat();
+    expect(signed.map((one) => one.id).toSorted()).toEqual(ids.toSorted());
+    expect(signed.map((one) => one.nonce).toSorted((a, b) => a - b)).toEqual([5, 6, 7, 8, 9, 10]);
+    const [row] = await connection.sql<
+      { next: string }[]
+    >`select next_nonce as next from service.relayer_wallet`;
+    expect(row?.next).toBe("11");
+  });
+
+  test("that fails on the way takes no nonce", async () => {
+    const lease = await newLease();
+    const id = await accepted();
+    const failing: Sign = async () => {
+      throw new Error("no key");
+    };
+    await expect(signPurchases(connection.sql, lease, new Map([[id, call]]), failing)).rejects.toThrow(
+      "no key",
+    );
+    const [row] = await connection.sql<
+      { next: string }[]
+    >`select next_nonce as next from service.relayer_wallet`;
+    expect(row?.next).toBe("0");
+    expect(await sign(lease, [id])).toMatchObject([{ id, nonce: 0 }]);
+  });
+
+  test("leaves out what is too old, what has failed, and what another chain is to do", async () => {
+    const lease = await newLease();
+    const [old, failed, elsewhere] = [await accepted(), await accepted(), await accepted({ chainId: 84532 })];
+    await connection.sql`update service.purchase set created_at = now() - interval '61 seconds' where id = ${old}`;
+    await failUnsigned(connection.sql, failed, { code: "purchase_expired", message: "m" });
+    expect(await sign(lease, [old, failed, elsewhere])).toEqual([]);
+  });
+
+  test("what was signed cannot be failed for want of a signature", async () => {
+    const lease = await newLease();
+    const id = await accepted();
+    await sign(lease, [id]);
+    expect(await failUnsigned(connection.sql, id, { code: "chain_not_found", message: "m" })).toBe(false);
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "signed" });
+  });
+});
+
+describe("settling", () => {
+  let lease: Lease;
+  let id: string;
+  let hash: Hex;
+
+  beforeEach(async () => {
+    lease = await newLease();
+    id = await accepted();
+    const [signed] = await sign(lease, [id]);
+    if (!signed) throw new Error("not signed");
+    hash = signed.signed.hash;
+  });
+
+  test("twice changes nothing; another block rewrites the receipt; a final one stays", async () => {
+    expect(await settle(connection.sql, [bought(hash, 7)])).toEqual([id]);
+    expect(await settle(connection.sql, [bought(hash, 7)])).toEqual([]);
+    expect(await settle(connection.sql, [bought(hash, 8, 2n)])).toEqual([id]);
+    expect(await readPurchase(connection.db, id)).toMatchObject({
+      state: "mined",
+      receipt: { policyId: 2n, blockNumber: 8n },
+    });
+    await confirmBlock(connection.sql, chainId, { number: 8n, hash: word(8) });
+    expect(await settle(connection.sql, [bought(hash, 9, 3n)])).toEqual([]);
+    expect(await readPurchase(connection.db, id)).toMatchObject({
+      state: "confirmed",
+      receipt: { policyId: 2n },
+    });
+  });
+
+  test("a late note that the bytes were sent does not undo it", async () => {
+    await settle(connection.sql, [bought(hash, 7)]);
+    await markSent(connection.sql, [{ hash, accepted: true }]);
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "mined" });
+  });
+
+  test("a purchase whose nonce was lost is signed again under another one", async () => {
+    const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+    await markLost(connection.sql, Number(open?.id), hash);
+    // The holder turned out to be one of our own forms: nothing is lost.
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "signed" });
+    await markLost(connection.sql, Number(open?.id), word(99));
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "accepted" });
+    expect(await sign(lease, [id])).toMatchObject([{ id, nonce: 1 }]);
+  });
+
+  test("one purchase can have no second transaction that may be mined", async () => {
+    await expect(connection.sql`
+      insert into service.transaction (chain_id, wallet, nonce, kind, purchase_id, "to", data, gas_limit)
+      values (${chainId}, ${relayer}, 1, 'purchase', ${id}, ${router}, '0x', 21000)`).rejects.toThrow(
+      "transaction_purchase",
+    );
+  });
+});
+
+test("a state without its evidence cannot be stored", async () => {
+  const id = await accepted();
+  const hash = word(5);
+  const illegal = [
+    "state = 'signed'",
+    "state = 'broadcast'",
+    "state = 'mined'",
+    `state = 'mined', tx_hash = '${hash}', block_number = 1, block_hash = '${hash}'`,
+    `state = 'confirmed', tx_hash = '${hash}', block_number = 1, block_hash = '${hash}', policy_id = 1, premium_paid = 1`,
+    "state = 'failed', joinable = false",
+    "state = 'failed', failure_code = 'c', failure_message = 'm', joinable = false",
+    // Signed, and no block that shows the failure: not proven.
+    `state = 'failed', failure_code = 'c', failure_message = 'm', tx_hash = '${hash}', final_at = now()`,
+    `state = 'accepted', tx_hash = '${hash}'`,
+    "state = 'done'",
+    "buyer = upper(buyer)",
+    "coverage_amount = 0",
+  ];
+  for (const change of illegal) {
+    await expect(
+      connection.sql.unsafe(`update service.purchase set ${change} where id = '${id}'`),
+      change,
+    ).rejects.toThrow(/violates check constraint/);
+  }
+});
+
+test("a forgotten purchase is given out once in its time, to one of many who ask", async () => {
+  const [forgotten, fresh] = [await accepted(), await accepted()];
+  await connection.sql`update service.purchase set wake_at = now() where id = ${forgotten}`;
+  const taken = await Promise.all(
+    Array.from({ length: 10 }, () => takeForgotten(connection.sql, chainId, { minAgeSeconds: 0, limit: 10 })),
+  );
+  expect(taken.flat()).toEqual([forgotten]);
+  expect(taken.flat()).not.toContain(fresh);
+});
+
+describe("waiting for a purchase", () => {
+  test("many callers are answered soon after it settles, also one who came too late for the notification", async () => {
+    const waiter = createPurchaseWaiter(databaseUrl, connection.db);
+    atEnd(() => waiter.close());
+    const id = await accepted();
+    const early = Promise.all([waiter.wait(id, 20_000), waiter.wait(id, 20_000)]);
+    await failUnsigned(connection.sql, id, { code: "oracle_stale", message: "m" });
+    expect((await early).map((purchase) => purchase.state)).toEqual(["failed", "failed"]);
+    expect((await waiter.wait(id, 20_000)).state).toBe("failed");
+    await waiter.close();
+  });
+
+  test("the time-out answers with the state as it is", async () => {
+    const waiter = createPurchaseWaiter(databaseUrl, connection.db);
+    const id = await accepted();
+    expect(await waiter.wait(id, 50)).toMatchObject({ id, state: "accepted" });
+    await expect(waiter.wait(randomUUID(), 50)).rejects.toThrow("there is no purchase");
+    await waiter.close();
+  });
+
+  test("a change without a notification is found by the poll", async () => {
+    const waiter = createPurchaseWaiter(databaseUrl, connection.db);
+    const id = await accepted();
+    const waiting = waiter.wait(id, 20_000);
+    await connection.sql`
+      update service.purchase set state = 'failed', failure_code = 'oracle_stale', failure_message = 'm',
+        joinable = false, final_at = now() where id = ${id}`;
+    expect((await waiting).state).toBe("failed");
+    await waiter.close();
+  });
+
+  test("it starts while Postgres is away, and listens again whenever it comes back", async () => {
+    const proxy = await startTcpProxy(databaseUrl);
+    await proxy.cut();
+    const reads = connect(proxy.url, { name: "test-reads" });
+    const waiter = createPurchaseWaiter(proxy.url, reads.db);
+    const listening = (expected: number) =>
+      waitFor({
+        what: `${expected} listening session`,
+        probe: async () => {
+          const rows = await connection.sql`
+            select 1 from pg_stat_activity
+            where datname = current_database() and application_name = 'purchase-waiter' and query ilike 'listen%'`;
+          return rows.length === expected ? true : undefined;
+        },
+        timeoutMs: 30_000,
+      });
+    await proxy.mend();
+    await listening(1);
+    for (let n = 0; n < 2; n += 1) {
+      await proxy.cut();
+      await listening(0);
+      await proxy.mend();
+      await listening(1);
+    }
+    const id = await accepted();
+    const waiting = waiter.wait(id, 20_000);
+    await failUnsigned(connection.sql, id, { code: "oracle_stale", message: "m" });
+    expect((await waiting).state).toBe("failed");
+    await waiter.close();
+    await reads.close();
+  });
+});

@@ -1,0 +1,175 @@
+import type { LocalAccount } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Purchase } from "../../lib/ledger/purchase.ts";
+import { liveRelayers } from "../../lib/ledger/relayers.ts";
+import { productNames } from "../../lib/products.ts";
+import {
+  openProtocol,
+  type Protocol,
+  setGlobalPause,
+  setRelayer,
+  setRouterPaused,
+  setSequencer,
+} from "../../lib/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let chain: TestChain;
+let stack: Stack;
+let ledger: TestLedger;
+let protocol: Protocol;
+let buyer: LocalAccount;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  protocol = openProtocol(chain.deployment, chain.url);
+  stack = await startStack({ chain, services: ["writer"], env: { writer: { CONFIRMATIONS: "2" } } });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+  buyer = await newBuyer(chain);
+});
+
+const relayerNonce = () => chain.client.getTransactionCount({ address: chain.relayer.address });
+
+describe("a relayed purchase", () => {
+  test.each(productNames)("buys %s, and the ledger holds the policy that the chain has", async (name) => {
+    const owner = await newBuyer(chain);
+    const id = await ledger.buy(purchaseRequest(owner.address, name, 1_000));
+    const purchase = await ledger.settled(id);
+    const [policy, ...others] = await policiesOnChain(chain, owner.address);
+    expect(others).toEqual([]);
+    expect(purchase).toMatchObject({
+      state: expect.stringMatching(/^(mined|confirmed)$/),
+      receipt: {
+        txHash: policy?.transactionHash,
+        blockNumber: policy?.blockNumber,
+        blockHash: policy?.blockHash,
+        policyId: policy?.args.policyId,
+        premiumPaid: policy?.args.premium,
+      },
+    });
+  });
+
+  test("is confirmed once its block lies deep enough", async () => {
+    const id = await ledger.buy(purchaseRequest(buyer.address), "confirms");
+    const { receipt } = settledReceipt(await ledger.inState(id, "confirmed"));
+    expect(await chain.client.getBlockNumber()).toBeGreaterThanOrEqual(receipt.blockNumber + 2n);
+  });
+
+  test("is relayed from a wallet that the api can name", async () => {
+    const relayers = await liveRelayers(ledger.connection.db, 8453);
+    expect(relayers).toEqual([{ address: chain.relayer.address, chainId: 8453, seenAt: expect.any(Date) }]);
+  });
+});
+
+function settledReceipt(purchase: Purchase) {
+  if (purchase.state !== "mined" && purchase.state !== "confirmed")
+    throw new Error(`it is ${purchase.state}`);
+  return purchase;
+}
+
+describe("a purchase that would revert fails with the contract's reason, and spends neither gas nor a nonce", () => {
+  type Refusal = {
+    name: string;
+    code: string;
+    message: RegExp;
+    product?: { productId: `0x${string}`; asset: `0x${string}` };
+    dollars?: number;
+    before?: () => Promise<unknown>;
+    after?: () => Promise<unknown>;
+    poor?: "no allowance" | "no balance";
+  };
+  const refusals: Refusal[] = [
+    {
+      name: "router paused",
+      code: "contract_paused",
+      message: /ContractPaused/,
+      before: () => setRouterPaused(protocol, chain.owner, true),
+      after: () => setRouterPaused(protocol, chain.owner, false),
+    },
+    {
+      name: "paused everywhere",
+      code: "contract_paused",
+      message: /ContractPaused/,
+      before: () => setGlobalPause(protocol, chain.owner, true),
+      after: () => setGlobalPause(protocol, chain.owner, false),
+    },
+    {
+      name: "relayer not allowed",
+      code: "not_authorized_relayer",
+      message: /NotAuthorizedRelayer\(0x7099/,
+      before: () => setRelayer(protocol, chain.owner, chain.relayer.address, false),
+      after: () => setRelayer(protocol, chain.owner, chain.relayer.address, true),
+    },
+    {
+      name: "inactive product",
+      code: "product_inactive",
+      message: /ProductInactive\(0x/,
+      product: withdrawnTerms,
+    },
+    { name: "paused legacy entry", code: "shield_paused", message: /ShieldPaused\(0x/, product: legacyTerms },
+    {
+      name: "more than the vault can pay",
+      code: "coverage_above_maximum",
+      message: /Exceeds capacity/,
+      dollars: 500_000_000,
+    },
+    {
+      name: "no allowance",
+      code: "onchain_revert",
+      message: /ERC20InsufficientAllowance\(/,
+      poor: "no allowance",
+    },
+    { name: "no balance", code: "onchain_revert", message: /ERC20InsufficientBalance\(/, poor: "no balance" },
+    {
+      name: "wrong asset",
+      code: "onchain_revert",
+      message: /InvalidAsset\(0x4554480/,
+      product: {
+        productId: purchaseRequest("0x").productId,
+        asset: purchaseRequest("0x", "FLASHETH1H-001").asset,
+      },
+    },
+    {
+      name: "too little coverage",
+      code: "onchain_revert",
+      message: /InvalidCoverage\(99000000\)/,
+      dollars: 99,
+    },
+    {
+      name: "sequencer down",
+      code: "sequencer_down",
+      message: /SEQUENCER_DOWN/,
+      before: () => setSequencer(protocol, chain.owner, { down: true, startedAt: 0n }),
+    },
+  ];
+
+  test.each(refusals)("$name", async ({ code, message, product, dollars, before, after, poor }) => {
+    const payer =
+      poor === "no allowance"
+        ? await newBuyer(chain, { approve: false })
+        : poor === "no balance"
+          ? await newBuyer(chain, { dollars: 0 })
+          : buyer;
+    await before?.();
+    const nonce = await relayerNonce();
+    const request = { ...purchaseRequest(payer.address, "FLASHBTC1H-001", dollars ?? 100) };
+    if (product) Object.assign(request, { productId: product.productId, asset: product.asset });
+    const failed = await ledger.settled(await ledger.buy(request));
+    await after?.();
+    expect(failed).toMatchObject({
+      state: "failed",
+      code,
+      message: expect.stringMatching(message),
+      txHash: null,
+    });
+    expect(await relayerNonce()).toBe(nonce);
+  });
+});

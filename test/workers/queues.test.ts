@@ -1,0 +1,211 @@
+/** One contract, held by both back ends of the queue. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
+import {
+  openPurchaseQueue,
+  type PurchaseQueue,
+  type PurchaseWorker,
+  startPurchaseWorker,
+} from "../../lib/queues.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+type Backend = { databaseUrl: string; redisUrl: string | undefined; proxy: TcpProxy };
+
+/** A worker that notes what it was woken for. */
+async function listener(
+  backend: Backend,
+  options: { concurrency?: number; work?: (id: string) => Promise<void> } = {},
+) {
+  const woken: string[] = [];
+  const errors: string[] = [];
+  const worker = await startPurchaseWorker({
+    ...backend,
+    concurrency: options.concurrency ?? 10,
+    handle: async (id) => {
+      woken.push(id);
+      await options.work?.(id);
+    },
+    onError: (error) => errors.push(error.message),
+  });
+  let closed = false;
+  const close = async () => {
+    if (!closed) await worker.close();
+    closed = true;
+  };
+  atEnd(close);
+  const wokenFor = (id: string, times = 1) =>
+    waitFor({
+      what: `a wake-up for ${id}`,
+      probe: () => (woken.filter((one) => one === id).length >= times ? true : undefined),
+      timeoutMs: 30_000,
+      intervalMs: 10,
+    });
+  return { worker: worker satisfies PurchaseWorker, woken, errors, wokenFor, close };
+}
+
+function queueOf(backend: Backend): PurchaseQueue {
+  const queue = openPurchaseQueue(backend);
+  atEnd(() => queue.close());
+  return queue;
+}
+
+function contract(start: () => Promise<Backend>): void {
+  let backend: Backend;
+  let queue: PurchaseQueue;
+
+  beforeAll(async () => {
+    backend = await start();
+    queue = queueOf(backend);
+  });
+
+  test("a wake-up reaches a worker, once", async () => {
+    const { worker, woken, wokenFor, close } = await listener(backend);
+    worker.resume();
+    const ids = Array.from({ length: 20 }, () => randomUUID());
+    await Promise.all(ids.map((id) => queue.wake(id)));
+    await Promise.all(ids.map((id) => wokenFor(id)));
+    await sleep(200);
+    expect(woken.toSorted()).toEqual(ids.toSorted());
+    await close();
+  });
+
+  test("what waits already is not queued twice; what was done can be woken again", async () => {
+    const { worker, woken, wokenFor, close } = await listener(backend);
+    const id = randomUUID();
+    await Promise.all([queue.wake(id), queue.wake(id), queue.wake(id)]);
+    worker.resume();
+    await wokenFor(id);
+    await sleep(200);
+    expect(woken).toEqual([id]);
+    await queue.wake(id);
+    await wokenFor(id, 2);
+    await close();
+  });
+
+  test("a handler that fails is reported, not repeated, and can be woken again", async () => {
+    let fail = true;
+    const { worker, woken, errors, wokenFor, close } = await listener(backend, {
+      work: async () => {
+        if (fail) throw new Error("no luck");
+      },
+    });
+    worker.resume();
+    const id = randomUUID();
+    await queue.wake(id);
+    await wokenFor(id);
+    await sleep(500);
+    expect(woken).toEqual([id]);
+    expect(errors).toContain("no luck");
+    fail = false;
+    await queue.wake(id);
+    await wokenFor(id, 2);
+    await close();
+  });
+
+  test("no more jobs are at work at once than allowed", async () => {
+    let atWork = 0;
+    let most = 0;
+    const { worker, wokenFor, close } = await listener(backend, {
+      concurrency: 3,
+      work: async () => {
+        atWork += 1;
+        most = Math.max(most, atWork);
+        await sleep(30);
+        atWork -= 1;
+      },
+    });
+    worker.resume();
+    const ids = Array.from({ length: 12 }, () => randomUUID());
+    await Promise.all(ids.map((id) => queue.wake(id)));
+    await Promise.all(ids.map((id) => wokenFor(id)));
+    expect(most).toBe(3);
+    await close();
+  });
+
+  test("closing waits for the job at work and leaves the rest to the next worker", async () => {
+    const done: string[] = [];
+    const first = await listener(backend, {
+      concurrency: 1,
+      work: async (id) => {
+        await sleep(300);
+        done.push(id);
+      },
+    });
+    const ids = [randomUUID(), randomUUID(), randomUUID()];
+    for (const id of ids) await queue.wake(id);
+    first.worker.resume();
+    await waitFor({
+      what: "a job",
+      probe: () => (first.woken.length > 0 ? true : undefined),
+      timeoutMs: 10_000,
+    });
+    await first.close();
+    expect(done).toEqual(first.woken);
+    expect(done.length).toBeLessThan(3);
+    const second = await listener(backend);
+    second.worker.resume();
+    const rest = ids.filter((id) => !done.includes(id));
+    await Promise.all(rest.map((id) => second.wokenFor(id)));
+    await second.close();
+  });
+
+  test("two workers share the jobs, each done once", async () => {
+    const slow = { concurrency: 2, work: () => sleep(20) };
+    const [one, other] = [await listener(backend, slow), await listener(backend, slow)];
+    one.worker.resume();
+    other.worker.resume();
+    const ids = Array.from({ length: 30 }, () => randomUUID());
+    await Promise.all(ids.map((id) => queue.wake(id)));
+    await waitFor({
+      what: "all jobs",
+      probe: () => (one.woken.length + other.woken.length >= ids.length ? true : undefined),
+      timeoutMs: 30_000,
+    });
+    expect([...one.woken, ...other.woken].toSorted()).toEqual(ids.toSorted());
+    expect(Math.min(one.woken.length, other.woken.length)).toBeGreaterThan(0);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test("while the server is away waking fails within seconds; both ends come back by themselves", async () => {
+    const { worker, wokenFor, close } = await listener(backend);
+    worker.resume();
+    const early = openPurchaseQueue(backend);
+    atEnd(() => early.close());
+    await backend.proxy.cut();
+    const started = Date.now();
+    await expect(queue.wake(randomUUID())).rejects.toThrow();
+    // One that is used for the first time while the server is away recovers like one that had worked before.
+    await expect(early.wake(randomUUID())).rejects.toThrow();
+    expect(Date.now() - started).toBeLessThan(8000);
+    await backend.proxy.mend();
+    for (const end of [queue, early]) {
+      const id = randomUUID();
+      await waitFor({
+        what: "waking to work again",
+        probe: () => end.wake(id).then(() => true as const),
+        timeoutMs: 30_000,
+      });
+      await wokenFor(id);
+    }
+    await close();
+  });
+}
+
+describe("the queue on Postgres", () => {
+  contract(async () => {
+    const proxy = await startTcpProxy(await freshDatabase());
+    return { databaseUrl: proxy.url, redisUrl: undefined, proxy };
+  });
+});
+
+describeWithRedis("the queue on Redis", () => {
+  contract(async () => {
+    const proxy = await startTcpProxy((await freshRedis()).url);
+    return { databaseUrl: "postgres://nobody@127.0.0.1:1/none", redisUrl: proxy.url, proxy };
+  });
+});

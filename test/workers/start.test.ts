@@ -1,0 +1,99 @@
+/** The writer as a process: what it refuses to start with, and what it waits for. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { generatePrivateKey } from "viem/accounts";
+import { beforeAll, expect, inject, test } from "vitest";
+import { liveRelayers } from "../../lib/ledger/relayers.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { freshDatabase } from "../support/database.ts";
+import { newBuyer, openLedger, policiesOnChain, purchaseRequest } from "../support/ledger.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+
+let chain: TestChain;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+});
+
+/** Starts a writer that is expected to leave; its exit code and what it said. */
+async function refusal(options: Partial<Parameters<typeof startStack>[0]>) {
+  const stack = await startStack({ chain, services: [], ...options });
+  const writer = await stack.start("writer", { wait: false });
+  return { exit: await writer.exited, output: stack.output("writer") };
+}
+
+test("a key that is not anvil's is refused on a local chain, and not shown", async () => {
+  const key = generatePrivateKey();
+  const { exit, output } = await refusal({ relayerKeys: [chain.relayerKey, key] });
+  expect(exit.code).toBe(1);
+  expect(output).toMatch(/RELAYER_PRIVATE_KEYS: 0x\w{40} is not one of anvil's accounts/);
+  expect(output).not.toContain(key);
+  expect(output).not.toContain(chain.relayerKey);
+});
+
+test("anvil's keys are refused on a chain that is not local", async () => {
+  const deploymentFile = join(inject("runFolder"), "not-local.json");
+  writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, local: false }));
+  const { exit, output } = await refusal({ chain: { ...chain, deploymentFile } });
+  expect(exit.code).toBe(1);
+  expect(output).toContain("is one of anvil's accounts, whose key everybody knows");
+});
+
+test("a node of another chain is refused", async () => {
+  const deploymentFile = join(inject("runFolder"), "other-chain.json");
+  writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, chainId: 84532 }));
+  const { exit, output } = await refusal({ chain: { ...chain, deploymentFile } });
+  expect(exit.code).toBe(1);
+  expect(output).toContain("RPC_URL serves chain 8453, but DEPLOYMENT_FILE describes chain 84532");
+});
+
+test("every bad variable is named at once", async () => {
+  const env = { writer: { RELAYER_PRIVATE_KEYS: "0x1", CONFIRMATIONS: "many", MAX_FEE_GWEI: "" } };
+  const { exit, output } = await refusal({ env });
+  expect(exit.code).toBe(1);
+  expect(output).toContain("RELAYER_PRIVATE_KEYS");
+  expect(output).toContain("CONFIRMATIONS");
+  expect(output).not.toContain("MAX_FEE_GWEI");
+});
+
+test("it waits for Postgres and the chain, survives the loss of both, and sells when they are back", async () => {
+  const databaseUrl = await freshDatabase();
+  const [rpc, database] = [await startRpcProxy(chain.url), await startTcpProxy(databaseUrl)];
+  rpc.intercept(async () => "lost");
+  await database.cut();
+  const stack = await startStack({ chain, services: [], rpcUrl: rpc.url, databaseUrl: database.url });
+  const writer = await stack.start("writer", { wait: false });
+  const says = (text: string) =>
+    waitFor({
+      what: `the writer to say: ${text}`,
+      probe: () => (stack.output("writer").includes(text) ? true : undefined),
+      timeoutMs: 60_000,
+    });
+  await says("waiting for the chain");
+  rpc.intercept();
+  await says("waiting for Postgres");
+  await database.mend();
+  await says("the writer is ready");
+
+  const ledger = await openLedger(chain, { databaseUrl });
+  const buyer = await newBuyer(chain);
+  await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)));
+
+  await database.cut();
+  rpc.intercept(async () => "lost");
+  const missed = await ledger.buy(purchaseRequest(buyer.address), "missed");
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+  await database.mend();
+  rpc.intercept();
+  await ledger.settled(missed, 60_000);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(2);
+  expect(writer.exit()).toBeUndefined();
+
+  // Its addresses are published while it lives, and gone once it has left.
+  expect(await liveRelayers(ledger.connection.db, 8453)).toHaveLength(1);
+  await stack.stopService("writer");
+  expect(await liveRelayers(ledger.connection.db, 8453)).toEqual([]);
+});

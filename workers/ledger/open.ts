@@ -1,0 +1,116 @@
+import type { Sql } from "postgres";
+import type { Address, Hex } from "viem";
+import type { Signed } from "./signed.ts";
+
+/** A signed form of an open transaction; ages in seconds by the database's clock, `sentAgo` null when never sent. */
+export type OpenAttempt = Signed & { age: number; sentAgo: number | null };
+/** A transaction that may still be mined, with its signed forms, oldest first. */
+export type OpenTransaction = {
+  id: number;
+  wallet: Address;
+  nonce: number;
+  kind: "purchase" | "filler";
+  to: Address;
+  data: Hex;
+  gasLimit: bigint;
+  attempts: OpenAttempt[];
+};
+
+type Row = {
+  id: string;
+  wallet: Address;
+  nonce: string;
+  kind: "purchase" | "filler";
+  to: Address;
+  data: Hex;
+  gas_limit: string;
+  hash: Hex;
+  signed: Hex;
+  max_fee: string;
+  priority_fee: string;
+  age: number;
+  sent_ago: number | null;
+};
+
+/** The lowest `limit` open transactions of a wallet, in the order of their nonces. */
+export async function openTransactions(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+  limit: number,
+): Promise<OpenTransaction[]> {
+  const rows = await sql<Row[]>`
+    with open as (
+      select * from service.transaction
+      where chain_id = ${chainId} and wallet = ${wallet} and state = 'open' order by nonce limit ${limit}
+    )
+    select open.id, wallet, nonce, kind, "to", data, gas_limit, hash, signed, max_fee, priority_fee,
+      extract(epoch from now() - a.created_at)::float8 as age,
+      extract(epoch from now() - a.last_broadcast_at)::float8 as sent_ago
+    from open join service.attempt a on a.transaction_id = open.id
+    order by nonce, a.created_at`;
+  const found = new Map<number, OpenTransaction>();
+  for (const row of rows) {
+    const id = Number(row.id);
+    const { wallet: from, kind, to, data } = row;
+    const transaction = found.get(id) ?? {
+      id,
+      wallet: from,
+      nonce: Number(row.nonce),
+      kind,
+      to,
+      data,
+      gasLimit: BigInt(row.gas_limit),
+      attempts: [],
+    };
+    transaction.attempts.push({
+      hash: row.hash,
+      bytes: row.signed,
+      maxFee: BigInt(row.max_fee),
+      priorityFee: BigInt(row.priority_fee),
+      age: row.age,
+      sentAgo: row.sent_ago,
+    });
+    found.set(id, transaction);
+  }
+  return [...found.values()];
+}
+
+/** Nonces from `first` up to the next one to give out, that no row of the ledger has; at most 100. */
+export async function nonceGaps(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+  first: number,
+): Promise<number[]> {
+  const rows = await sql<{ nonce: string }[]>`
+    select n as nonce from service.relayer_wallet w,
+      generate_series(${first}::bigint, least(w.next_nonce - 1, ${first}::bigint + 99)) n
+    where w.chain_id = ${chainId} and w.address = ${wallet} and not exists (
+      select 1 from service.transaction t
+      where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n)`;
+  return rows.map((row) => Number(row.nonce));
+}
+
+/** Those of a block's transactions that are ours and not final, with what they do. */
+export async function ownTransactions(
+  sql: Sql,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<OwnTransaction[]> {
+  if (hashes.length === 0) return [];
+  const rows = await sql<(Omit<OwnTransaction, "gasLimit"> & { gas_limit: string })[]>`
+    select a.hash, t.wallet, t.kind, t."to", t.data, t.gas_limit
+    from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where a.hash = any(${[...hashes]}::text[]) and t.chain_id = ${chainId} and t.state in ('open', 'mined')`;
+  return rows.map(({ gas_limit, ...row }) => ({ ...row, gasLimit: BigInt(gas_limit) }));
+}
+
+export type OwnTransaction = {
+  hash: Hex;
+  wallet: Address;
+  kind: "purchase" | "filler";
+  to: Address;
+  data: Hex;
+  gasLimit: bigint;
+};

@@ -1,0 +1,138 @@
+import type { Sql } from "postgres";
+import { lower } from "../../lib/ledger/lower.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { LeaseLost } from "../ledger/leases.ts";
+import { nonceGaps, type OpenAttempt, type OpenTransaction, openTransactions } from "../ledger/open.ts";
+import { hasMinedFillers, markLost, reopenFillers } from "../ledger/settled.ts";
+import { type Call, storeBump, storeFiller } from "../ledger/signed.ts";
+import type { Chain } from "./chain.ts";
+import { bumpedFees, initialFees } from "./fees.ts";
+import type { MarketSource } from "./market.ts";
+import { findNonceHolder } from "./nonce-holder.ts";
+import { isProvenLost, LOOK_AFTER, nextStep, type WalletView } from "./plan.ts";
+import type { Send } from "./sender.ts";
+import type { SettleReceipts } from "./settle.ts";
+import { signCall } from "./sign.ts";
+import type { Wallet, Wallets } from "./wallets.ts";
+
+/** Open transactions of a wallet that are looked at in one round, lowest nonces first. */
+const ROUND = 200;
+/** A plain transfer costs exactly this much gas. */
+const TRANSFER_GAS = 21_000n;
+
+export type RecoveryOptions = {
+  sql: Sql;
+  chain: Pick<Chain, "block" | "nonce" | "receipt" | "senders">;
+  chainId: number;
+  confirmations: number;
+  market: MarketSource;
+  wallets: Wallets;
+  send: Send;
+  settleReceipts: SettleReceipts;
+  /** The most that a gas may cost, in wei. */
+  maxFee: bigint;
+  log: Logger;
+};
+
+/**
+ * Brings open transactions of our wallets to their end, whatever became of the writer that signed them: sends stored
+ * bytes again, finds those that were mined while nobody watched, raises the fee of one that is stuck, closes gaps.
+ */
+export function createRecovery(options: RecoveryOptions) {
+  const { sql, chain, chainId, confirmations, market, wallets, send, settleReceipts, maxFee, log } = options;
+
+  async function bump(wallet: Wallet, transaction: OpenTransaction, last: OpenAttempt): Promise<void> {
+    const fees = bumpedFees(last, await market.now(), maxFee);
+    if (!fees) {
+      log.warn(
+        { wallet: wallet.address, nonce: transaction.nonce },
+        "stuck, and a higher fee is above the cap",
+      );
+      await send(last);
+      return;
+    }
+    const signed = await signCall(wallet, transaction.nonce, transaction, fees);
+    if (!(await storeBump(sql, wallet.lease, transaction.id, signed))) return;
+    log.info({ wallet: wallet.address, nonce: transaction.nonce, hash: signed.hash }, "raised a fee");
+    await send(signed);
+  }
+
+  /** Asks for the receipts of all forms of transactions whose nonce is used, and proves the worst where there are none. */
+  async function look(transactions: readonly OpenTransaction[]): Promise<void> {
+    const own = transactions.flatMap((transaction) =>
+      transaction.attempts.map(({ hash }) => ({ ...transaction, hash })),
+    );
+    const receipts = (await Promise.all(own.map(({ hash }) => chain.receipt(hash)))).flatMap((r) => r ?? []);
+    await settleReceipts(own, receipts);
+    const found = new Set(receipts.map((receipt) => receipt.hash));
+    const missing = transactions.find(({ attempts }) => !attempts.some(({ hash }) => found.has(hash)));
+    // One proof a round: each takes a search through the chain's past.
+    if (missing) await proveLost(missing);
+  }
+
+  async function proveLost({ id, wallet, nonce, attempts }: OpenTransaction): Promise<void> {
+    const head = await chain.block("latest");
+    if (!head) return;
+    const holder = await findNonceHolder(chain, wallet, nonce, head.number).catch((error: unknown) => {
+      log.warn({ wallet, nonce, error: errorText(error) }, "could not find out who used a nonce");
+      return undefined;
+    });
+    const seen = holder && { hash: holder.hash, depth: head.number - holder.blockNumber };
+    if (!isProvenLost(attempts, seen, confirmations)) return;
+    log.error({ wallet, nonce, by: holder?.hash }, "a nonce was used by a transaction that is not ours");
+    if (holder) await markLost(sql, id, lower(holder.hash));
+  }
+
+  /** Nonces below an open transaction that nothing of ours and nothing in the node's pool will use. */
+  async function closeGaps(wallet: Wallet, lowest: OpenTransaction, view: WalletView): Promise<void> {
+    const { minedNonce, pooledNonce } = view;
+    if (lowest.nonce <= minedNonce || (lowest.attempts.at(-1)?.age ?? 0) < LOOK_AFTER) return;
+    const gaps = await nonceGaps(sql, chainId, wallet.address, minedNonce);
+    const fees = initialFees(await market.now(), maxFee);
+    if (!fees) return;
+    for (const nonce of gaps.filter((gap) => gap >= pooledNonce && gap < lowest.nonce)) {
+      const call: Call = { to: wallet.address, data: "0x", gasLimit: TRANSFER_GAS };
+      const signed = await signCall(wallet, nonce, call, fees);
+      if (!(await storeFiller(sql, wallet.lease, nonce, { call, signed }))) continue;
+      log.warn({ wallet: wallet.address, nonce }, "closed a gap of nonces with an empty transfer");
+      await send(signed);
+    }
+  }
+
+  async function recoverWallet(wallet: Wallet): Promise<void> {
+    const open = await openTransactions(sql, chainId, wallet.address, ROUND);
+    const [lowest] = open;
+    // Under load everything is young, and the node is asked nothing.
+    const isYoung = ({ attempts }: OpenTransaction) => (attempts.at(-1)?.sentAgo ?? Infinity) < LOOK_AFTER;
+    const fillers = await hasMinedFillers(sql, chainId, wallet.address);
+    if (!fillers && (!lowest || open.every(isYoung))) return;
+    const [minedNonce, pooledNonce] = await Promise.all([
+      chain.nonce(wallet.address, "latest"),
+      chain.nonce(wallet.address, "pending"),
+    ]);
+    if (fillers) await reopenFillers(sql, chainId, wallet.address, minedNonce);
+    if (!lowest) return;
+    const steps = open.map((transaction) => ({
+      transaction,
+      step: nextStep(transaction, { minedNonce, pooledNonce }),
+    }));
+    const looks = steps.flatMap(({ transaction, step }) => (step.do === "look" ? [transaction] : []));
+    await Promise.all(steps.flatMap(({ step }) => (step.do === "send" ? [send(step.attempt)] : [])));
+    for (const { transaction, step } of steps) {
+      if (step.do === "bump") await bump(wallet, transaction, step.attempt);
+    }
+    if (looks.length > 0) await look(looks);
+    await closeGaps(wallet, lowest, { minedNonce, pooledNonce });
+  }
+
+  return async function recover(): Promise<void> {
+    for (const wallet of wallets.all()) {
+      try {
+        await recoverWallet(wallet);
+      } catch (error) {
+        if (!(error instanceof LeaseLost)) throw error;
+        wallets.lost(error.lease);
+      }
+    }
+  };
+}

@@ -1,0 +1,140 @@
+import type { Sql } from "postgres";
+import type { Address } from "viem";
+import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import { purchaseCalldata } from "../../lib/ledger/purchase-call.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { type AcceptedPurchase, failUnsigned, readAccepted, tryAgainIn } from "../ledger/accepted.ts";
+import { LeaseLost } from "../ledger/leases.ts";
+import { type Call, SIGN_WITHIN_SECONDS, signPurchases } from "../ledger/signed.ts";
+import type { SendAnswer } from "./answers.ts";
+import { createBatcher } from "./batcher.ts";
+import type { Chain } from "./chain.ts";
+import { chainSilent, neverSigned, simulatedFailure } from "./failures.ts";
+import { initialFees } from "./fees.ts";
+import type { MarketSource } from "./market.ts";
+import type { Send } from "./sender.ts";
+import { signCall } from "./sign.ts";
+import type { Wallet, Wallets } from "./wallets.ts";
+
+/** Purchases that are read or signed together. */
+const ROUND = 50;
+/** A purchase that could not be signed now is tried again so many seconds later. */
+const RETRY_SECONDS = 1;
+/** Gas above the simulation's need: other purchases may be mined in between and change storage that this one reads. */
+const withMargin = (gas: bigint) => (gas * 5n) / 4n;
+
+export type RelayOptions = {
+  sql: Sql;
+  chain: Pick<Chain, "estimateGas">;
+  chainId: number;
+  coverRouter: Address;
+  market: MarketSource;
+  wallets: Wallets;
+  send: Send;
+  /** The most that a gas may cost, in wei. */
+  maxFee: bigint;
+  /** Bytes are on their way: the next blocks are worth watching closely. */
+  onSent: () => void;
+  log: Logger;
+};
+
+/** Gas is too dear, or the lease was lost: nothing was signed, and the purchase waits. */
+class NotNow extends Error {}
+
+/**
+ * Takes a purchase from `accepted` to `broadcast`: simulates it, gives it a nonce, stores its signed bytes, sends them.
+ * It may be called any number of times for the same purchase, at the same moment too: a row that has moved on is left
+ * alone. Rejects when the database is away; the sweeper then finds the row.
+ */
+export function createRelay(options: RelayOptions) {
+  const { sql, chain, chainId, coverRouter, market, wallets, send, maxFee, onSent, log } = options;
+  const read = createBatcher((ids: string[]) => readAccepted(sql, chainId, ids), ROUND);
+
+  async function signAndSend(
+    wallet: Wallet,
+    calls: Map<string, Call>,
+  ): Promise<Map<string, Promise<SendAnswer>>> {
+    const fees = initialFees(await market.now(), maxFee);
+    if (!fees) throw new NotNow("gas costs more than the cap");
+    const signed = await signPurchases(sql, wallet.lease, calls, (nonce, call) =>
+      signCall(wallet, nonce, call, fees),
+    );
+    onSent();
+    // In the order of the nonces, and without waiting: the next round may sign meanwhile.
+    return new Map(signed.map((one) => [one.id, send(one.signed)]));
+  }
+
+  type Item = { id: string; call: Call };
+  const newSigner = (wallet: Wallet) =>
+    createBatcher(
+      (items: Item[]) => signAndSend(wallet, new Map(items.map(({ id, call }) => [id, call]))),
+      ROUND,
+    );
+  const signers = new WeakMap<Wallet, ReturnType<typeof newSigner>>();
+  function signerOf(wallet: Wallet) {
+    const signer = signers.get(wallet) ?? newSigner(wallet);
+    signers.set(wallet, signer);
+    return signer;
+  }
+
+  async function fail(id: string, failure: Parameters<typeof failUnsigned>[2]): Promise<void> {
+    if (await failUnsigned(sql, id, failure)) log.info({ purchase: id, ...failure }, "a purchase failed");
+  }
+
+  async function expire(id: string): Promise<void> {
+    const chainAnswers = await market.now().then(
+      () => true,
+      () => false,
+    );
+    await fail(id, chainAnswers ? neverSigned : chainSilent);
+  }
+
+  /** A wallet that can buy, with the gas limit; undefined when the purchase failed or is to be tried again. */
+  async function simulate({ id }: AcceptedPurchase, candidates: readonly Wallet[], data: Call["data"]) {
+    let refusal: Revert | undefined;
+    for (const wallet of candidates) {
+      try {
+        const gas = await chain.estimateGas({ from: wallet.address, to: coverRouter, data });
+        return { wallet, gasLimit: withMargin(gas) };
+      } catch (error) {
+        refusal = findRevert(error);
+        if (!refusal) {
+          await later(id, error);
+          return undefined;
+        }
+        // Every other reason is the purchase's own, whoever sends it.
+        if (refusal.name !== "NotAuthorizedRelayer") break;
+      }
+    }
+    if (refusal) await fail(id, simulatedFailure(refusal));
+    return undefined;
+  }
+
+  async function later(id: string, reason: unknown, seconds = RETRY_SECONDS): Promise<void> {
+    log.warn({ purchase: id, reason: errorText(reason) }, "a purchase has to wait");
+    await tryAgainIn(sql, id, seconds);
+  }
+
+  return async function relay(id: string): Promise<void> {
+    const purchase = (await read(id)).get(id);
+    if (!purchase) return;
+    if (purchase.age > SIGN_WITHIN_SECONDS) return expire(id);
+    const candidates = wallets.inTurn();
+    if (candidates.length === 0) return tryAgainIn(sql, id, 0); // Another writer's sweeper may take it at once.
+
+    const data = purchaseCalldata(purchase.request);
+    const able = await simulate(purchase, candidates, data);
+    if (!able) return;
+    const { wallet, gasLimit } = able;
+    try {
+      const sent = await signerOf(wallet)({ id, call: { to: coverRouter, data, gasLimit } });
+      await sent.get(id);
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) return later(id, error);
+      wallets.lost(error.lease);
+      await later(id, error, 0);
+    }
+  };
+}
+
+export type Relay = ReturnType<typeof createRelay>;

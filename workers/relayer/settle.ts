@@ -1,0 +1,48 @@
+import type { Sql } from "postgres";
+import type { Address, Hex } from "viem";
+import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import type { OwnTransaction } from "../ledger/open.ts";
+import { settle } from "../ledger/settled.ts";
+import type { Chain, Receipt } from "./chain.ts";
+import { outcomeOf } from "./outcome.ts";
+
+export type SettlerOptions = {
+  sql: Sql;
+  chain: Pick<Chain, "call">;
+  coverRouter: Address;
+  log: Logger;
+};
+
+/** Writes receipts of our transactions down, whoever found them. Twice is as good as once. */
+export function createSettler({ sql, chain, coverRouter, log }: SettlerOptions) {
+  /** The reason of a revert, by the same call in the state after its block; undefined when that gives none. */
+  async function reasonOf(own: OwnTransaction, receipt: Receipt): Promise<Revert | undefined> {
+    const { wallet: from, to, data, gasLimit: gas } = own;
+    try {
+      await chain.call({ from, to, data, gas }, receipt.blockNumber);
+    } catch (error) {
+      const revert = findRevert(error);
+      if (!revert) log.warn({ hash: receipt.hash, error: errorText(error) }, "no reason for a revert");
+      return revert;
+    }
+    return undefined;
+  }
+
+  return async function settleReceipts(own: readonly OwnTransaction[], receipts: readonly Receipt[]) {
+    const byHash = new Map<Hex, OwnTransaction>(own.map((transaction) => [transaction.hash, transaction]));
+    const outcomes = await Promise.all(
+      receipts.flatMap((receipt) => {
+        const transaction = byHash.get(receipt.hash);
+        if (!transaction) return [];
+        const asksWhy = !receipt.succeeded && transaction.kind === "purchase";
+        const reason = asksWhy ? reasonOf(transaction, receipt) : Promise.resolve(undefined);
+        return [reason.then((revert) => outcomeOf(transaction, receipt, coverRouter, revert))];
+      }),
+    );
+    const ids = await settle(sql, outcomes);
+    if (ids.length > 0) log.info({ purchases: ids.length }, "settled purchases");
+  };
+}
+
+export type SettleReceipts = ReturnType<typeof createSettler>;

@@ -1,0 +1,97 @@
+import type { Sql } from "postgres";
+import type { Address, Hex } from "viem";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { lower } from "../../lib/ledger/lower.ts";
+import type { Logger } from "../../lib/log.ts";
+import { type Lease, raiseNextNonce, releaseLease, renewLease, takeLease } from "../ledger/leases.ts";
+import type { Chain } from "./chain.ts";
+
+/** A wallet that this writer may send from now. */
+export type Wallet = { address: Address; account: PrivateKeyAccount; lease: Lease };
+
+export type WalletOptions = {
+  sql: Sql;
+  chain: Pick<Chain, "nonce">;
+  chainId: number;
+  /** Names this process among the writers. */
+  owner: string;
+  privateKeys: readonly Hex[];
+  log: Logger;
+  /** Called when the first wallet has become ours, and when the last one was lost. */
+  onChange: (ready: boolean) => void;
+};
+
+/** Takes, keeps and gives back the leases on the relayer wallets, and hands the wallets out in turn. */
+export function createWallets(options: WalletOptions) {
+  const { sql, chain, chainId, owner, privateKeys, log, onChange } = options;
+  const accounts = privateKeys.map((key) => privateKeyToAccount(key));
+  const owned = new Map<Address, Wallet>();
+  let turn = 0;
+  let reported = false;
+
+  function report(): void {
+    const ready = owned.size > 0;
+    if (ready !== reported) onChange(ready);
+    reported = ready;
+  }
+
+  function drop(address: Address): void {
+    if (owned.delete(address)) log.warn({ wallet: address }, "lost the lease on a relayer wallet");
+    report();
+  }
+
+  /** Leases that were taken and whose nonce is not known yet, because the chain did not answer. */
+  const pending = new Map<Address, Lease>();
+
+  async function keep(account: PrivateKeyAccount): Promise<void> {
+    const address = lower(account.address);
+    const held = owned.get(address)?.lease ?? pending.get(address);
+    if (held && !(await renewLease(sql, held))) {
+      pending.delete(address);
+      drop(address);
+      return;
+    }
+    if (owned.has(address)) return;
+    const lease = held ?? (await takeLease(sql, { chainId, address, owner }));
+    if (!lease) return;
+    pending.set(address, lease);
+    const next = await raiseNextNonce(sql, lease, await chain.nonce(address, "pending"));
+    pending.delete(address);
+    owned.set(address, { address, account, lease });
+    log.info(
+      { wallet: address, nextNonce: next, fencingToken: lease.token },
+      "sending from a relayer wallet",
+    );
+    report();
+  }
+
+  return {
+    addresses: accounts.map((account) => account.address),
+    /** Renews what is held and takes what is free. Rejects when the database or the chain is away. */
+    async keepAll(): Promise<void> {
+      const results = await Promise.allSettled(accounts.map(keep));
+      for (const result of results) if (result.status === "rejected") throw result.reason;
+    },
+    /** The wallets that are ours now. */
+    all: (): Wallet[] => [...owned.values()],
+    /** The wallets that are ours now, the next one in turn first. */
+    inTurn(): Wallet[] {
+      const wallets = [...owned.values()];
+      turn = (turn + 1) % Math.max(wallets.length, 1);
+      return [...wallets.slice(turn), ...wallets.slice(0, turn)];
+    },
+    /** Forgets a wallet after a statement found its lease lost. */
+    lost: (lease: Lease): void => {
+      if (owned.get(lease.address)?.lease.token === lease.token) drop(lease.address);
+    },
+    /** Gives everything back. */
+    async release(): Promise<void> {
+      const leases = [...[...owned.values()].map((wallet) => wallet.lease), ...pending.values()];
+      owned.clear();
+      pending.clear();
+      await Promise.all(leases.map((lease) => releaseLease(sql, lease)));
+    },
+  };
+}
+
+export type Wallets = ReturnType<typeof createWallets>;
