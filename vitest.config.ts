@@ -12,6 +12,8 @@ export default defineConfig({
     reporters: ["default", "./test/support/closing-line.ts"],
     pool: "forks",
     maxWorkers: 2,
+    // A test that runs away ends its process soon, and not at the machine's limit after minutes.
+    execArgv: ["--max-old-space-size=1024"],
     testTimeout,
     hookTimeout,
     teardownTimeout: 60_000,

@@ -39,10 +39,11 @@ test("a lock whose connection breaks is taken again", async () => {
   await sql`select pg_terminate_backend(${before?.pid ?? 0})`;
   const after = await waitFor({
     what: "the lock to be taken again",
-    probe: async () => (await holder())[0]?.pid,
+    // The session that was ended may hold it for a moment more.
+    probe: async () => (await holder()).map(({ pid }) => pid).find((pid) => pid !== before?.pid),
     timeoutMs: 10_000,
   });
-  expect(after).not.toBe(before?.pid);
+  expect(after).toBeGreaterThan(0);
 });
 
 test("an indexer whose lock went to another one while it was away hears of it", async () => {
