@@ -6,6 +6,7 @@ import { secureHeaders } from "hono/secure-headers";
 import type { Dependencies } from "./dependencies.ts";
 import type { Api, ApiEnv } from "./env.ts";
 import { onError, onInvalid, onMethodNotAllowed, onNotFound } from "./middleware/errors.ts";
+import { readLimits } from "./middleware/rate-limit.ts";
 import { bodyLimit, decodablePath, requestLog } from "./middleware/request.ts";
 import { registerSharedTypes } from "./openapi.ts";
 import { createReaders } from "./readers.ts";
@@ -16,9 +17,17 @@ import { addPolicyRoutes } from "./routes/policies.ts";
 import { addProductRoutes } from "./routes/products.ts";
 import { addPurchaseRoutes } from "./routes/purchases.ts";
 import { addStatsRoutes } from "./routes/stats.ts";
+import { RATE_LIMIT_HEADERS } from "./schemas/rate-limit.ts";
 
 /** Response headers that a page of another origin may read. */
-const EXPOSED = ["Retry-After", "Location", "x-indexed-block", "x-chain-block", "x-request-id"];
+const EXPOSED = [
+  "Retry-After",
+  "Location",
+  "x-indexed-block",
+  "x-chain-block",
+  "x-request-id",
+  ...RATE_LIMIT_HEADERS,
+];
 
 /** Puts the API together. It opens nothing by itself: clients and pools come with `dependencies`. */
 export function createApp(dependencies: Dependencies): Api {
@@ -43,6 +52,7 @@ export function createApp(dependencies: Dependencies): Api {
   app.use(decodablePath);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
   app.use(bodyLimit);
+  for (const [path, limit] of readLimits(dependencies.limits, dependencies.clientOf)) app.use(path, limit);
 
   registerSharedTypes(app);
   const readers = createReaders(dependencies);

@@ -5,6 +5,8 @@ import { ApiError } from "../lib/errors.ts";
 import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
 import type { Logger } from "../lib/log.ts";
 import type { PurchaseQueue } from "../lib/queues.ts";
+import type { Limits } from "./limits/limits.ts";
+import type { ClientOf } from "./middleware/rate-limit.ts";
 
 /** All that the API works with; plain values and clients, so that a test can build any variant. */
 export type Dependencies = {
@@ -16,6 +18,9 @@ export type Dependencies = {
   /** Postgres schema of the indexer's views. */
   readonly viewsSchema: string;
   readonly adminToken: string;
+  readonly limits: Limits;
+  /** Names a request's client for the limits. */
+  readonly clientOf: ClientOf;
   /** How long a purchase waits for its transaction to be mined, in ms. */
   readonly purchaseWaitMs: number;
   readonly queue: PurchaseQueue;

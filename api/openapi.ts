@@ -1,6 +1,7 @@
 import type { Api } from "./env.ts";
 import { sharedTypes } from "./schemas/basics.ts";
 import { ErrorEnvelope } from "./schemas/error.ts";
+import { documentRateLimits } from "./schemas/rate-limit.ts";
 
 /** Version of the API's description; the protocol's release is another number. */
 export const API_VERSION = "0.1.0";
@@ -16,6 +17,10 @@ the gas; the buyer pays the premium in USDC, and must have approved the cover ro
 - Any address may answer, besides what it lists: 400 \`validation_error\` for a broken percent-encoding or bytes that are
   no HTTP, 404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 413
   \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
+- Reads that need no credential are limited by client address, to 120 a minute unless the operator chose otherwise, and
+  live scans of the chain, apart from those, to 10. Each answer tells where the client stands in \`x-ratelimit-limit\`,
+  \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds); beyond the limit it is 429 \`rate_limit\` with
+  \`Retry-After\`. So it is, for a minute, after 20 refused credentials. An IPv6 client is its /64.
 - Answers out of the index carry \`x-indexed-block\`: the block as of which they are true.
 `.trim();
 
@@ -47,6 +52,7 @@ export function openApiDocument(app: Api) {
     name: "x-admin-token",
     description: "The operator's token.",
   });
+  documentRateLimits(app);
   return app.getOpenAPIDocument({
     openapi: "3.0.3",
     info: { title: "Parametric Cover Service", version: API_VERSION, description },

@@ -12,6 +12,8 @@ import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { openPurchaseQueue } from "../lib/queues.ts";
 import * as indexed from "../ponder.schema.ts";
 import { createApp } from "./app.ts";
+import { clientAddress } from "./client-address.ts";
+import { openLimits } from "./limits/limits.ts";
 import { serve } from "./listen.ts";
 
 /** One try of the chain's node, in ms; with its one repetition an answer stays within five seconds. */
@@ -58,6 +60,7 @@ async function main(): Promise<void> {
     redisUrl: config.REDIS_URL,
     onError: onQueueError,
   });
+  const limits = openLimits(config, log);
   const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
   const app = createApp({
     log,
@@ -66,6 +69,8 @@ async function main(): Promise<void> {
     connection,
     viewsSchema: config.VIEWS_SCHEMA,
     adminToken: config.ADMIN_TOKEN,
+    limits,
+    clientOf: clientAddress(config.TRUST_PROXY),
     purchaseWaitMs: config.PURCHASE_WAIT_MS,
     queue,
     waiter,
@@ -81,6 +86,7 @@ async function main(): Promise<void> {
     log.info({ signal }, "stopping");
     stop.abort();
     await server.close(STOP_GRACE_MS);
+    limits.close();
     // What is left can hang on a dependency that is away; nothing in it needs an orderly end.
     await Promise.race([
       Promise.allSettled([migrated, queue.close(), waiter.close(), connection.close()]),

@@ -54,6 +54,7 @@ async function startStack(): Promise<{ stack: Stack; readySeconds: number }> {
       PONDER_PORT: String(ponder),
       DATABASE_URL: "",
       REDIS_URL: "",
+      PUBLIC_RATE_LIMIT: "1000000000",
     },
   });
   await waitFor({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { NO_PROXY, parseTrustedProxies } from "./trust-proxy.ts";
 
 /**
  * The environment of each process, checked once at its start. A process parses only what it needs, and every fault is
@@ -56,6 +57,18 @@ const privateKeys = z
   )
   .refine((keys) => new Set(keys.map((k) => k.toLowerCase())).size === keys.length, "names a key twice");
 
+const trustedProxies = z.string().transform((text, context) => {
+  const proxies = parseTrustedProxies(text);
+  if (proxies) return proxies;
+  context.addIssue(
+    "must be a number of proxies up to 16, or addresses, CIDR ranges, loopback, linklocal or uniquelocal, separated by commas",
+  );
+  return z.NEVER;
+});
+
+/** Requests a minute. A limit can be raised out of sight, but not be switched off. */
+const rateLimit = integer(1, 1_000_000_000);
+
 /** The dev stack's admin token; refused on any chain that is not local. */
 export const DEV_ADMIN_TOKEN = "dev-admin-token";
 
@@ -77,6 +90,10 @@ const apiSchema = z.object({
   HOST: z.string().default("0.0.0.0"),
   ADMIN_TOKEN: adminToken,
   PURCHASE_WAIT_MS: integer(1, 300_000).default(30_000),
+  TRUST_PROXY: trustedProxies.default(NO_PROXY),
+  PUBLIC_RATE_LIMIT: rateLimit.default(120),
+  LIVE_SCAN_RATE_LIMIT: rateLimit.default(10),
+  FAILED_CREDENTIALS_LIMIT: rateLimit.default(20),
 });
 
 const writerSchema = z.object({
@@ -108,6 +125,9 @@ const devSchema = z.object({
   PONDER_PORT: port.default(42069),
   DATA_DIR: z.string().default(".data"),
   ADMIN_TOKEN: adminToken,
+  // Whoever develops against the stack is its only client, and reloads a page more often than a minute allows.
+  PUBLIC_RATE_LIMIT: rateLimit.default(100_000),
+  LIVE_SCAN_RATE_LIMIT: rateLimit.default(1000),
   LOG_LEVEL: shared.LOG_LEVEL,
 });
 

@@ -9,6 +9,7 @@ import { errorText } from "../../lib/log.ts";
 import { fromChain, fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { ApiEnv } from "../env.ts";
+import { limitFailures } from "./rate-limit.ts";
 
 export type AgentEnv = { Variables: ApiEnv["Variables"] & { agent: Agent } };
 
@@ -31,15 +32,21 @@ function refuseKeyInUrl(url: string, header: string): void {
 }
 
 /** Lets holders of a valid key through and puts who they are into the context; 401 for everybody else. */
-export function requireApiKey({ connection, log }: Dependencies): MiddlewareHandler<AgentEnv> {
-  return async (c, next) => {
-    refuseKeyInUrl(c.req.url, "x-api-key");
-    const key = c.req.header("x-api-key");
+export function requireApiKey(deps: Dependencies): MiddlewareHandler<AgentEnv> {
+  const { connection, log, limits, clientOf } = deps;
+  const findHolder = async (url: string, key: string | undefined): Promise<Agent> => {
+    refuseKeyInUrl(url, "x-api-key");
     if (key === undefined) throw unauthenticated("The header x-api-key is missing.");
     if (!isWellFormedKey(key))
       throw unauthenticated("The key is malformed: a key is lk_ and 64 lowercase hex digits.");
     const agent = await fromDatabase(() => findAgent(connection.db, key));
     if (!agent) throw unauthenticated("The key is unknown or was revoked.");
+    return agent;
+  };
+  return async (c, next) => {
+    const agent = await limitFailures(c, limits.failedKeys, clientOf, () =>
+      findHolder(c.req.url, c.req.header("x-api-key")),
+    );
     c.set("agent", agent);
     c.header("Cache-Control", "no-store");
     // Not waited for: the answer does not depend on it.
@@ -68,11 +75,15 @@ function tokenAllowed({ adminToken, chain, deployment }: Dependencies): () => Pr
 export function requireAdminToken(deps: Dependencies): MiddlewareHandler<ApiEnv> {
   const expected = sha256(deps.adminToken);
   const allowed = tokenAllowed(deps);
-  return async (c, next) => {
-    refuseKeyInUrl(c.req.url, "x-admin-token");
-    const token = c.req.header("x-admin-token");
+  const check = async (url: string, token: string | undefined): Promise<void> => {
+    refuseKeyInUrl(url, "x-admin-token");
     if (token === undefined) throw unauthenticated("The header x-admin-token is missing.");
     if (!timingSafeEqual(sha256(token), expected)) throw unauthenticated("The admin token is wrong.");
+  };
+  return async (c, next) => {
+    await limitFailures(c, deps.limits.failedAdminTokens, deps.clientOf, () =>
+      check(c.req.url, c.req.header("x-admin-token")),
+    );
     if (!(await allowed())) {
       throw new ApiError("forbidden", "The default admin token is for local chains only: set ADMIN_TOKEN.");
     }

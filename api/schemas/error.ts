@@ -82,7 +82,7 @@ export function failures(...codes: ErrorCode[]) {
       status,
       {
         description: group.map((code) => `\`${code}\`: ${meanings[code]}`).join("\n\n"),
-        ...(status === 503 ? { headers: retryAfterHeader } : {}),
+        ...(status === 503 || status === 429 ? { headers: retryAfterHeader } : {}),
         content: {
           "application/json": {
             schema: ErrorEnvelope,

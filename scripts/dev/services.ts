@@ -57,7 +57,12 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
       POLLING_INTERVAL_MS: String(pollingIntervalMs),
       START_BLOCK: unset,
     },
-    api: { PORT: String(settings.apiPort), HOST: settings.host, ADMIN_TOKEN: settings.adminToken },
+    api: {
+      PORT: String(settings.apiPort),
+      HOST: settings.host,
+      ADMIN_TOKEN: settings.adminToken,
+      TRUST_PROXY: unset,
+    },
     writer: { RELAYER_PRIVATE_KEYS: settings.relayerKeys.join(",") },
   };
   return { ...shared, ...own[name], ...settings.more?.[name] };

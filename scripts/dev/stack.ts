@@ -121,6 +121,12 @@ export async function runStack(stack: DevStack): Promise<void> {
     adminToken: config.ADMIN_TOKEN,
     relayerKeys: [privateKeyOf(relayer)],
     logLevel: config.LOG_LEVEL,
+    more: {
+      api: {
+        PUBLIC_RATE_LIMIT: String(config.PUBLIC_RATE_LIMIT),
+        LIVE_SCAN_RATE_LIMIT: String(config.LIVE_SCAN_RATE_LIMIT),
+      },
+    },
   };
   // The processes come up while the history is being written.
   await Promise.all([main.writeHistory(), ...services.map((name) => runService(stack, name, settings))]);

@@ -1,0 +1,89 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { ApiError } from "../../lib/errors.ts";
+import type { ApiEnv } from "../env.ts";
+import type { Limiter, Standing } from "../limits/limiter.ts";
+
+/** Names a request's client. */
+export type ClientOf = (c: Context) => string;
+
+/** Where every answer to a credential-free read comes from: the addresses that count as public reads, and as scans. */
+const PUBLIC_PATHS = [
+  "/health",
+  "/products/*",
+  "/policies/*",
+  "/openapi.json",
+  "/api-docs/*",
+  "/api/v1/stats/*",
+  "/api/v1/policies/by-buyer/*",
+  "/api/v1/bonds/by-owner/*",
+  "/api/v1/triggers/*",
+  "/api/v1/marketplace/active-listings",
+  "/api/v1/marketplace/recent-sales",
+  "/api/v1/burns/*",
+  "/api/v1/indexer/*",
+];
+const SCAN_PATHS = ["/api/v1/public/*"];
+
+/** Says where the client stands, on whatever answer the request gets. */
+function tell(c: Context, { limit, remaining, resetSeconds }: Standing): void {
+  c.header("x-ratelimit-limit", String(limit));
+  c.header("x-ratelimit-remaining", String(remaining));
+  c.header("x-ratelimit-reset", String(resetSeconds));
+}
+
+const tooMany = (message: string, { resetSeconds }: Standing) =>
+  new ApiError("rate_limit", message, { retryAfter: resetSeconds });
+
+/** Counts each request by its client, and refuses those above the limit with 429. */
+const limitReads =
+  (limiter: Limiter, clientOf: ClientOf): MiddlewareHandler<ApiEnv> =>
+  async (c, next) => {
+    const standing = await limiter.consume(clientOf(c));
+    tell(c, standing);
+    if (standing.exceeded) {
+      throw tooMany(`More than ${standing.limit} requests in a minute; try again later.`, standing);
+    }
+    await next();
+  };
+
+/** Which limit stands before which address, for the app to put in front of its routes. */
+export function readLimits(
+  limits: { publicReads: Limiter; liveScans: Limiter },
+  clientOf: ClientOf,
+): [path: string, limit: MiddlewareHandler<ApiEnv>][] {
+  const publicReads = limitReads(limits.publicReads, clientOf);
+  const liveScans = limitReads(limits.liveScans, clientOf);
+  return [
+    ...PUBLIC_PATHS.map((path): [string, typeof publicReads] => [path, publicReads]),
+    ...SCAN_PATHS.map((path): [string, typeof liveScans] => [path, liveScans]),
+  ];
+}
+
+/**
+ * Checks a credential by `check`, which throws `unauthenticated` for a bad one. A client with too many of those gets 429
+ * instead, also for a good one: whoever guesses must not learn which is right.
+ */
+export async function limitFailures<T>(
+  c: Context,
+  limiter: Limiter,
+  clientOf: ClientOf,
+  check: () => Promise<T>,
+): Promise<T> {
+  const client = clientOf(c);
+  const refuse = (standing: Standing) => {
+    tell(c, standing);
+    return tooMany("Too many refused credentials in a minute; try again later.", standing);
+  };
+  const before = await limiter.peek(client);
+  if (before.exceeded) throw refuse(before);
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "unauthenticated") throw error;
+    const standing = await limiter.consume(client);
+    // Of many at the same moment, only as many are answered as the limit allows.
+    if (standing.exceeded) throw refuse(standing);
+    tell(c, standing);
+    throw error;
+  }
+}
