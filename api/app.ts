@@ -10,9 +10,13 @@ import { readLimits } from "./middleware/rate-limit.ts";
 import { bodyLimit, decodablePath, requestLog } from "./middleware/request.ts";
 import { registerSharedTypes } from "./openapi.ts";
 import { createReaders } from "./readers.ts";
+import { addBondRoutes } from "./routes/bonds.ts";
 import { addDocumentRoutes } from "./routes/documents.ts";
+import { addFeedRoutes } from "./routes/feeds.ts";
 import { addHealthRoutes } from "./routes/health.ts";
+import { addIndexerRoutes } from "./routes/indexer.ts";
 import { addKeyRoutes } from "./routes/keys.ts";
+import { addMarketplaceRoutes } from "./routes/marketplace.ts";
 import { addPolicyRoutes } from "./routes/policies.ts";
 import { addProductRoutes } from "./routes/products.ts";
 import { addPurchaseRoutes } from "./routes/purchases.ts";
@@ -61,7 +65,11 @@ export function createApp(dependencies: Dependencies): Api {
   addPolicyRoutes(app, readers);
   addPurchaseRoutes(app, dependencies, readers);
   addKeyRoutes(app, dependencies);
-  addStatsRoutes(app, dependencies, readers);
+  addStatsRoutes(app, readers);
+  addBondRoutes(app, readers);
+  addFeedRoutes(app, readers);
+  addMarketplaceRoutes(app, readers);
+  addIndexerRoutes(app, dependencies, readers);
   addDocumentRoutes(app);
   return app;
 }

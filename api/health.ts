@@ -71,9 +71,10 @@ function findReasons({ chainId, head, live, position }: Probes, deps: Dependenci
     add("relayer_unavailable", "No writer is at work; purchases cannot be sent.");
   if (position.reason && position.reason.code !== live.reason?.code) reasons.push(position.reason);
   if (!position.reason && head.value) {
-    const { status, lagBlocks } = indexerStatus(position.value, head.value);
-    if (status === "syncing") add("indexer_syncing", "The indexer still reads the chain's history.");
-    if (status === "lagging")
+    const { condition, lagBlocks } = indexerStatus(position.value, head.value, Date.now());
+    if (condition === "down") add("indexer_down", "The indexer gives no sign of life.");
+    if (condition === "backfilling") add("indexer_syncing", "The indexer still reads the chain's history.");
+    if (condition === "behind")
       add("indexer_lagging", `The index is ${lagBlocks} blocks behind; up to ${LAG_LIMIT} are normal.`);
   }
   return reasons;

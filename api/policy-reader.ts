@@ -15,12 +15,26 @@ const READ_TIMEOUT_MS = 4800;
 export type FoundPolicy = { policy: PolicyRecord; asOf: AsOf };
 
 /** True when all that an answer needs is in the row: the index may not have known the product. */
-export function isComplete(policy: IndexedPolicy): policy is IndexedPolicy & PolicyRecord {
+function isComplete(policy: IndexedPolicy): policy is IndexedPolicy & PolicyRecord {
   return policy.shield !== null && policy.expiresAt !== null;
 }
 
+/**
+ * A policy out of the index, with what the index could not know because its product was set up before the first indexed
+ * block: shield and dates, which never change and so are true at every block.
+ * @throws ApiError `chain_not_found` when only the chain could tell and does not answer
+ */
+export async function completePolicy(readers: Readers, policy: IndexedPolicy): Promise<PolicyRecord> {
+  if (isComplete(policy)) return policy;
+  const { productId, policyId } = policy;
+  const found = await readers.chain.policy({ productId, policyId });
+  if (!found) throw new Error(`the index has a policy that the chain lacks: ${productId} ${policyId}`);
+  const { shield, expiresAt, waitingEndsAt } = found.policy;
+  return { ...policy, shield, expiresAt, waitingEndsAt };
+}
+
 /** A policy as the contracts hold it, with its product's name where that is known; undefined when there is none. */
-export async function readFromChain(readers: Readers, key: PolicyKey): Promise<FoundPolicy | undefined> {
+async function readFromChain(readers: Readers, key: PolicyKey): Promise<FoundPolicy | undefined> {
   const [found, names] = await Promise.all([
     readers.chain.policy(key),
     readers.productNames([key.productId]),

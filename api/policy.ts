@@ -1,4 +1,4 @@
-import { getAddress } from "viem";
+import { getAddress, type Hex } from "viem";
 import type { ChainPolicy } from "../lib/chain/reads/policy.ts";
 import { policyStatus } from "./policy-status.ts";
 import type { PolicyBody } from "./schemas/policy.ts";
@@ -7,7 +7,7 @@ import type { PolicyBody } from "./schemas/policy.ts";
 export type PolicyRecord = ChainPolicy & { productName: string | null; productActive: boolean };
 
 /** The block as of which something is told. */
-export type AsOf = { source: "index" | "chain"; number: bigint; timestamp: bigint };
+export type AsOf = { source: "index" | "chain"; number: bigint; hash: Hex; timestamp: bigint };
 
 /** A policy in the shape of the API specification, with its status at the time of the block. */
 export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {

@@ -14,6 +14,7 @@ import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { isPortFree } from "../lib/local/ports.ts";
 import { waitFor } from "../lib/local/wait.ts";
 import { createLogger, errorText } from "../lib/log.ts";
+import { startHeartbeat } from "./indexer/heartbeat.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
 import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
 
@@ -107,6 +108,7 @@ async function main(): Promise<void> {
   });
   await clearStaleLock(guard.sql, schema);
   await record(config, deployment, schema);
+  startHeartbeat(guard.sql, schema);
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   passTerminationOnAsInterrupt();
   await runPonder(config, schema);

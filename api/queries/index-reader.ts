@@ -17,6 +17,8 @@ export type IndexReader = {
    * @throws ApiError `database_unavailable`, `indexer_unavailable`, or `indexer_syncing` while there is nothing to read yet
    */
   read<T>(query: (db: IndexQuery, asOf: AsOf) => Promise<T>): Promise<{ asOf: AsOf; value: T }>;
+  /** The newest indexed block. @throws as `read` does */
+  head(): Promise<AsOf>;
 };
 
 /** As long as the slowest indexed read may take, in ms. */
@@ -49,28 +51,34 @@ export function createIndexReader({ connection, deployment, viewsSchema }: Depen
   // Ponder names columns in snake_case; our own tables name theirs themselves.
   const db = drizzle(connection.sql, { casing: "snake_case" });
 
+  async function headRow(query: Pick<IndexQuery, "select">): Promise<AsOf | undefined> {
+    const [row] = await query.select().from(indexed.head).where(eq(indexed.head.chainId, chainId));
+    return row && { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
+  }
+
   const snapshot = <T>(query: (db: IndexQuery, asOf: AsOf) => Promise<T>) =>
     db.transaction(
       async (tx) => {
-        const [head] = await tx.select().from(indexed.head).where(eq(indexed.head.chainId, chainId));
-        if (!head) return undefined;
-        const asOf = { source: "index", number: head.number, timestamp: head.timestamp } as const;
-        return { asOf, value: await query(tx, asOf) };
+        const asOf = await headRow(tx);
+        return asOf && { asOf, value: await query(tx, asOf) };
       },
       { isolationLevel: "repeatable read", accessMode: "read only" },
     );
 
+  async function bounded<T>(read: () => Promise<T | undefined>): Promise<T> {
+    try {
+      const attempt = () => within(READ_TIMEOUT_MS, read(), databaseUnavailable);
+      const result = await attempt().catch((error) => (isSwap(error) ? attempt() : Promise.reject(error)));
+      if (result !== undefined) return result;
+    } catch (error) {
+      if (isConnectionError(error)) throw databaseUnavailable(error);
+      if (!isNotBuilt(error)) throw error;
+    }
+    throw await absentIndex(connection.db, viewsSchema, chainId);
+  }
+
   return {
-    async read(query) {
-      try {
-        const attempt = () => within(READ_TIMEOUT_MS, snapshot(query), databaseUnavailable);
-        const result = await attempt().catch((error) => (isSwap(error) ? attempt() : Promise.reject(error)));
-        if (result) return result;
-      } catch (error) {
-        if (isConnectionError(error)) throw databaseUnavailable(error);
-        if (!isNotBuilt(error)) throw error;
-      }
-      throw await absentIndex(connection.db, viewsSchema, chainId);
-    },
+    read: (query) => bounded(() => snapshot(query)),
+    head: () => bounded(() => headRow(db)),
   };
 }

@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import { z } from "zod";
 import { isConnectionError } from "../../lib/db/connect.ts";
 import * as indexed from "../../ponder.schema.ts";
-import { databaseUnavailable, within } from "../bounded.ts";
+import { databaseUnavailable, fromDatabase, within } from "../bounded.ts";
 import type { ChainHead } from "../chain.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { absentIndex, isNotBuilt } from "./index-reader.ts";
@@ -11,17 +11,36 @@ import { absentIndex, isNotBuilt } from "./index-reader.ts";
 /** Blocks behind the chain's head from which on the index counts as lagging. */
 export const LAG_LIMIT = 10n;
 
-/** How far an indexer has come: `syncing` until its backfill is complete, then by its distance to the chain's head. */
+/** An indexer that gives no sign of life for so long counts as dead, in seconds; it gives one every two. */
+const DEAD_AFTER_SECONDS = 10;
+
+/** A chain without a new block for so long counts as quiet, in seconds. */
+const QUIET_AFTER_SECONDS = 60n;
+
+export const indexerConditions = ["backfilling", "caught_up", "quiet", "behind", "down"] as const;
+
+/**
+ * How far an indexer has come: `syncing` until its backfill is complete, then by its distance to the chain's head and by
+ * its signs of life. The condition says why.
+ */
 export type IndexerStatus = {
   status: "synced" | "lagging" | "syncing";
+  condition: (typeof indexerConditions)[number];
   /** The newest block that reads see; 0 while there is nothing to read. */
   lastSyncedBlock: bigint;
   headBlock: bigint;
   lagBlocks: bigint;
 };
 
-/** What the index says of itself: Ponder's `is_ready`, the indexed head, and the checkpoint where there is no head yet. */
-export type IndexPosition = { ready: boolean; block: bigint };
+/** What the index says of itself; `heartbeatAt` in Unix seconds, null before the indexer's first sign of life. */
+export type IndexPosition = {
+  /** Whether its rows can be read, and were complete up to `block` once. */
+  ready: boolean;
+  /** The indexed head, or the checkpoint where there is no head yet; 0 while there are no views. */
+  block: bigint;
+  alive: boolean;
+  heartbeatAt: bigint | null;
+};
 
 /** As long as the read may take, in ms. */
 const READ_TIMEOUT_MS = 4500;
@@ -34,11 +53,8 @@ const positionRow = z.object({
 /** In Ponder's checkpoint strings the block number follows the timestamp (10 digits) and the chain id (16). */
 const CHECKPOINT_BLOCK = { from: 27, length: 16 };
 
-/**
- * Reads how far the index is, in one statement; undefined when an indexer was started and has no views yet.
- * @throws ApiError `database_unavailable`, or `indexer_unavailable` when none was started
- */
-export async function readIndexPosition(deps: Dependencies): Promise<IndexPosition | undefined> {
+/** How far the views' rows are, in one statement; undefined while there are no views. */
+async function readViews(deps: Dependencies): Promise<Pick<IndexPosition, "ready" | "block"> | undefined> {
   const { connection, viewsSchema, deployment } = deps;
   const views = sql.identifier(viewsSchema);
   const { chainId } = deployment;
@@ -57,21 +73,68 @@ export async function readIndexPosition(deps: Dependencies): Promise<IndexPositi
   } catch (error) {
     if (isConnectionError(error)) throw databaseUnavailable(error);
     if (!isNotBuilt(error)) throw error;
+    return undefined;
   }
-  const reason = await absentIndex(connection.db, viewsSchema, chainId);
-  if (reason.code === "indexer_syncing") return undefined;
-  throw reason;
 }
 
-/** The status that follows from the index's position and the chain's head. */
+const lifeRow = z.object({
+  heartbeat: z.string().nullable(),
+  seconds: z.number().nullable(),
+});
+
+/** The newest sign of life of any indexer of these views: one may build while another serves. */
+async function readLife({ connection, viewsSchema, deployment }: Dependencies) {
+  const [row] = await fromDatabase(() =>
+    connection.db.execute(sql`
+      select floor(extract(epoch from max(heartbeat_at)))::text as heartbeat,
+        extract(epoch from now() - max(coalesce(heartbeat_at, started_at)))::float8 as seconds
+      from service.indexer_deployment
+      where views_schema = ${viewsSchema} and chain_id = ${deployment.chainId}`),
+  );
+  const { heartbeat, seconds } = lifeRow.parse(row);
+  return {
+    alive: seconds !== null && seconds <= DEAD_AFTER_SECONDS,
+    heartbeatAt: heartbeat === null ? null : BigInt(heartbeat),
+  };
+}
+
+/**
+ * Reads how far the index is and whether its indexer lives.
+ * @throws ApiError `database_unavailable`, or `indexer_unavailable` when none was started
+ */
+export async function readIndexPosition(deps: Dependencies): Promise<IndexPosition> {
+  const [views, life] = await Promise.all([readViews(deps), readLife(deps)]);
+  if (views) return { ...views, ...life };
+  const reason = await absentIndex(deps.connection.db, deps.viewsSchema, deps.deployment.chainId);
+  if (reason.code !== "indexer_syncing") throw reason;
+  return { ready: false, block: 0n, ...life };
+}
+
+/** The status that follows from the index's position and the chain's head, at the wall clock's time in ms. */
 export function indexerStatus(
-  position: IndexPosition | undefined,
-  head: Pick<ChainHead, "number">,
+  position: IndexPosition,
+  head: Pick<ChainHead, "number" | "timestamp">,
+  nowMs: number,
 ): IndexerStatus {
-  const lastSyncedBlock = position?.block ?? 0n;
+  const lastSyncedBlock = position.block;
   // The head that requests share can be older than what the index has read since.
   const headBlock = head.number > lastSyncedBlock ? head.number : lastSyncedBlock;
   const lagBlocks = headBlock - lastSyncedBlock;
-  const status = !position?.ready ? "syncing" : lagBlocks > LAG_LIMIT ? "lagging" : "synced";
-  return { status, lastSyncedBlock, headBlock, lagBlocks };
+  return {
+    ...judge(position, lagBlocks, BigInt(Math.floor(nowMs / 1000)) - head.timestamp),
+    lastSyncedBlock,
+    headBlock,
+    lagBlocks,
+  };
+}
+
+function judge(
+  { ready, alive }: IndexPosition,
+  lagBlocks: bigint,
+  headAge: bigint,
+): Pick<IndexerStatus, "status" | "condition"> {
+  if (!alive) return { status: ready ? "lagging" : "syncing", condition: "down" };
+  if (!ready) return { status: "syncing", condition: "backfilling" };
+  if (lagBlocks > LAG_LIMIT) return { status: "lagging", condition: "behind" };
+  return { status: "synced", condition: headAge > QUIET_AFTER_SECONDS ? "quiet" : "caught_up" };
 }

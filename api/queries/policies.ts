@@ -4,7 +4,10 @@ import type { PolicyKey } from "../../lib/chain/reads/policy.ts";
 import { entryById } from "../../lib/products.ts";
 import { account, policy, product } from "../../ponder.schema.ts";
 import type { PolicyRecord } from "../policy.ts";
+import type { FeedPage } from "../schemas/paging.ts";
+import { lower } from "./address.ts";
 import type { IndexQuery } from "./index-reader.ts";
+import { behind } from "./paging.ts";
 
 /** A policy out of the index, with the event that made it. What the index could not know is null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
@@ -12,6 +15,7 @@ export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
   expiresAt: bigint | null;
   txHash: Hex;
   blockNumber: bigint;
+  logIndex: number;
 };
 
 const columns = {
@@ -31,6 +35,7 @@ const columns = {
   bondEpochId: policy.bondEpochId,
   txHash: policy.txHash,
   blockNumber: policy.blockNumber,
+  logIndex: policy.logIndex,
   productName: product.name,
   productActive: product.active,
   productPaused: product.paused,
@@ -67,17 +72,20 @@ export async function findPolicy(
   return row && toIndexedPolicy(row);
 }
 
-/** A buyer's policies, newest first. Served by the index on buyer, block and log index, walked backwards. */
+/**
+ * A buyer's policies, newest first, one further than `limit`, and how many there are in all. Served by the index on
+ * buyer, block and log index, walked backwards.
+ */
 export async function findPoliciesOf(
   db: IndexQuery,
   buyer: Address,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, cursor }: FeedPage,
 ): Promise<{ policies: IndexedPolicy[]; total: number }> {
   const owner = lower(buyer);
   const rows = await selectPolicies(db)
-    .where(eq(policy.buyer, owner))
+    .where(and(eq(policy.buyer, owner), behind(policy, cursor)))
     .orderBy(desc(policy.blockNumber), desc(policy.logIndex))
-    .limit(limit)
+    .limit(limit + 1)
     .offset(offset);
   const [counted] = await db
     .select({ policies: account.policies })
@@ -85,6 +93,3 @@ export async function findPoliciesOf(
     .where(eq(account.address, owner));
   return { policies: rows.map(toIndexedPolicy), total: counted?.policies ?? 0 };
 }
-
-/** Indexed addresses are lowercase. */
-const lower = (address: Address): Address => `0x${address.slice(2).toLowerCase()}`;

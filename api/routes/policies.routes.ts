@@ -5,19 +5,12 @@ import {
   Bytes32,
   bytes32Input,
   DecimalString,
-  integerInput,
   uint256Input,
 } from "../schemas/basics.ts";
 import { failures } from "../schemas/error.ts";
+import { feedQuery, pageFields, refuseOffsetWithCursor } from "../schemas/paging.ts";
 import { Policy } from "../schemas/policy.ts";
-
-/** Names the block as of which an indexed answer is true. */
-export const indexedBlockHeader = {
-  "x-indexed-block": {
-    description: "The indexed block as of which the answer is true.",
-    schema: { type: "string" as const },
-  },
-};
+import { indexedBlockHeader, indexedResponses } from "./indexed.ts";
 
 export const policyRoute = createRoute({
   method: "get",
@@ -58,7 +51,20 @@ export const policyRoute = createRoute({
 const IndexedPolicy = Policy.extend({
   txHash: Bytes32.openapi({ description: "The purchase's transaction." }),
   blockNumber: DecimalString.openapi({ description: "The purchase's block.", example: "1200" }),
+  logIndex: z.int().openapi({ description: "Place of the purchase's log in its block.", example: 5 }),
 }).openapi("IndexedPolicy");
+
+export const policyPageQuery = feedQuery({}).superRefine(refuseOffsetWithCursor);
+
+/** Policies of one buyer, out of the index and off the chain alike. */
+export const PolicyList = z
+  .object({
+    buyer: Address,
+    ...pageFields,
+    total: z.int().openapi({ description: "Policies of the buyer.", example: 1 }),
+    policies: z.array(IndexedPolicy),
+  })
+  .openapi("PolicyList");
 
 export const policiesByBuyerRoute = createRoute({
   method: "get",
@@ -66,40 +72,12 @@ export const policiesByBuyerRoute = createRoute({
   operationId: "listPoliciesByBuyer",
   tags: ["stats", "policies"],
   summary: "A buyer's policies, newest first",
-  request: {
-    params: z.object({ address: addressInput }),
-    query: z.object({
-      limit: integerInput(1, 100, 50).openapi({ description: "The most policies that the answer may hold." }),
-      offset: integerInput(0, 100_000_000, 0).openapi({ description: "Newer policies to pass over." }),
-    }),
-  },
-  responses: {
-    200: {
-      description: "One page; statuses are those at the indexed block's time.",
-      headers: indexedBlockHeader,
-      content: {
-        "application/json": {
-          schema: z
-            .object({
-              buyer: Address,
-              count: z.int().openapi({ description: "Policies in this answer.", example: 1 }),
-              total: z.int().openapi({ description: "Policies of the buyer.", example: 1 }),
-              limit: z.int().openapi({ example: 50 }),
-              offset: z.int().openapi({ example: 0 }),
-              policies: z.array(IndexedPolicy),
-            })
-            .openapi("PolicyList"),
-        },
-      },
-    },
-    ...failures(
-      "validation_error",
-      "internal_error",
-      "health_contracts_incomplete",
-      "database_unavailable",
-      "indexer_syncing",
-      "indexer_unavailable",
-      "chain_not_found",
-    ),
-  },
+  request: { params: z.object({ address: addressInput }), query: policyPageQuery },
+  responses: indexedResponses(
+    "One page; statuses are those at the indexed block's time.",
+    PolicyList,
+    "validation_error",
+    "health_contracts_incomplete",
+    "chain_not_found",
+  ),
 });

@@ -1,9 +1,12 @@
+import type { Address } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import type { Api } from "../env.ts";
+import { sendIndexed } from "../indexed-answers.ts";
 import { policyBody } from "../policy.ts";
-import { isComplete, readFromChain, readPolicy } from "../policy-reader.ts";
+import { completePolicy, readPolicy } from "../policy-reader.ts";
 import { findPoliciesOf } from "../queries/policies.ts";
 import type { Readers } from "../readers.ts";
+import { cursorOf, cutPage, type FeedPage } from "../schemas/paging.ts";
 import { policiesByBuyerRoute, policyRoute } from "./policies.routes.ts";
 
 /** Reads of policies: one by its key, and the list of a buyer. */
@@ -19,21 +22,21 @@ export function addPolicyRoutes(app: Api, readers: Readers): void {
     return c.json(policyBody(policy, asOf), 200);
   });
 
-  app.openapi(policiesByBuyerRoute, async (c) => {
-    const { address } = c.req.valid("param");
-    const page = c.req.valid("query");
-    const { asOf, value } = await readers.index.read((db) => findPoliciesOf(db, address, page));
-    const policies = await Promise.all(
-      value.policies.map(async (row) => {
-        const { txHash, blockNumber } = row;
-        // A product that was set up before the first indexed block is unknown to the index.
-        const found = isComplete(row) ? { policy: row, asOf } : await readFromChain(readers, row);
-        if (!found)
-          throw new Error(`the index has a policy that the chain lacks: ${row.productId} ${row.policyId}`);
-        return { ...policyBody(found.policy, found.asOf), txHash, blockNumber: String(blockNumber) };
-      }),
-    );
-    c.header("x-indexed-block", String(asOf.number));
-    return c.json({ buyer: address, count: policies.length, total: value.total, ...page, policies }, 200);
-  });
+  const byBuyer = readers.answers.of(
+    (db, page: FeedPage & { address: Address }) => findPoliciesOf(db, page.address, page),
+    async ({ policies: found, total }, { address, limit, offset }, asOf) => {
+      const { rows, next } = cutPage(found, limit, cursorOf);
+      const policies = await Promise.all(
+        rows.map(async (row) => {
+          const { txHash, blockNumber, logIndex } = row;
+          const policy = await completePolicy(readers, row);
+          return { ...policyBody(policy, asOf), txHash, blockNumber: String(blockNumber), logIndex };
+        }),
+      );
+      return { buyer: address, count: policies.length, total, limit, offset, nextCursor: next, policies };
+    },
+  );
+  app.openapi(policiesByBuyerRoute, async (c) =>
+    sendIndexed(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
+  );
 }

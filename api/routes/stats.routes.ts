@@ -1,40 +1,105 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { activityTypes } from "../../ponder.schema.ts";
-import { Address, Bytes32, DecimalString, UnixSeconds } from "../schemas/basics.ts";
-import { failures } from "../schemas/error.ts";
-import { indexedBlockHeader } from "./policies.routes.ts";
+import { activityTypes, burnSources } from "../../ponder.schema.ts";
+import {
+  Address,
+  addressInput,
+  Bytes32,
+  DecimalString,
+  UnixSeconds,
+  unixSecondsInput,
+} from "../schemas/basics.ts";
+import {
+  cursorField,
+  feedQuery,
+  limitInput,
+  positionCursor,
+  refuseOffsetWithCursor,
+} from "../schemas/paging.ts";
+import { indexedResponses } from "./indexed.ts";
 
-const block = (description: string, example: string) => DecimalString.openapi({ description, example });
+const integer = (description: string, example: number) => z.int().openapi({ description, example });
+const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
+const token = (what: string) => decimal(`${what} 18 decimals.`, "12500000000000000000");
+const usdc = (what: string) => decimal(`${what} USDC, 6 decimals.`, "52600000");
+const dollars = (what: string) => decimal(`${what} Whole dollars of face value.`, "800");
 
-export const indexerHealthRoute = createRoute({
+/** Where an event stands, in the field case of the statistics. */
+const position = {
+  tx_hash: Bytes32,
+  block_number: decimal("Block of the event.", "1234"),
+  block_timestamp: UnixSeconds,
+  log_index: integer("Place of the event's log in its block.", 5),
+};
+
+const burnSums = {
+  token_burned: token("Tokens burned."),
+  usdc_spent: usdc("Spent by burners for them."),
+  burns: integer("Number of burns.", 1),
+};
+
+export const burnStatsRoute = createRoute({
   method: "get",
-  path: "/api/v1/indexer/health",
-  operationId: "getIndexerHealth",
+  path: "/api/v1/stats/burns",
+  operationId: "getBurnStats",
   tags: ["stats"],
-  summary: "How far the index has come",
+  summary: "Burned tokens, in total, by day and by source",
   description:
-    "`syncing` until the chain's history is read, then `synced`, or `lagging` when more than 10 blocks behind the chain.",
-  responses: {
-    200: {
-      description: "The index's position.",
-      content: {
-        "application/json": {
-          schema: z
-            .object({
-              status: z.enum(["synced", "lagging", "syncing"]),
-              lastSyncedBlock: block(
-                "Newest block that reads see; 0 while there is nothing to read.",
-                "1234",
-              ),
-              headBlock: block("Newest block of the chain.", "1234"),
-              lagBlocks: block("The difference.", "0"),
-            })
-            .openapi("IndexerHealth"),
-        },
-      },
-    },
-    ...failures("internal_error", "database_unavailable", "indexer_unavailable", "chain_not_found"),
-  },
+    "Burned tokens are the token's transfers to the zero address, once each. A day is a UTC day, by the time of the block; today is the indexed block's.",
+  responses: indexedResponses(
+    "The sums.",
+    z
+      .object({
+        total_token_burned: token("Tokens burned."),
+        total_usdc_volume: usdc("Spent by burners."),
+        last_30_days_burned: token("Burned on the last 30 UTC days, today included."),
+        burns_count: integer("Number of burns.", 12),
+        by_day: z
+          .array(
+            z.object({
+              day: z.string().openapi({ description: "UTC day.", example: "2026-01-31" }),
+              ...burnSums,
+            }),
+          )
+          .openapi({
+            description:
+              "Each day from the first burn's to today, oldest first; days without burns are zero.",
+          }),
+        by_source: z.array(z.object({ source: z.enum(burnSources), ...burnSums })).openapi({
+          description: "Each kind of burner, and `direct` for tokens that were burned without one.",
+        }),
+      })
+      .openapi("BurnStats"),
+  ),
+});
+
+export const protocolStatsRoute = createRoute({
+  method: "get",
+  path: "/api/v1/stats/protocol",
+  operationId: "getProtocolStats",
+  tags: ["stats"],
+  summary: "The protocol in numbers",
+  responses: indexedResponses(
+    "The sums as of the indexed block; policies are counted by their status at its time.",
+    z
+      .object({
+        active_policies: integer("Policies with status `Active`.", 3),
+        waiting_policies: integer("Policies with status `Waiting`.", 0),
+        policies_total: integer("Policies ever bought.", 40),
+        policies_triggered: integer("Of these, triggered.", 4),
+        policies_cancelled: integer("Of these, cancelled.", 1),
+        coverage_total: usdc("Coverage of all policies ever bought."),
+        bonds_outstanding_usd: dollars("Bonds minted and not burned."),
+        bonds_queued_usd: dollars("Bonds burned for redemptions that wait in the queue."),
+        total_premium_collected: usdc("All premiums paid, those that were refunded later included."),
+        total_premium_refunded: usdc("Premiums given back for cancelled policies."),
+        marketplace_volume_total: usdc("Prices of all sales."),
+        marketplace_sales: integer("Number of sales.", 7),
+        active_listings: integer("Listings that can be bought.", 2),
+        token_total_burned: token("Tokens burned."),
+        token_circulating: token("The supply of 100 million tokens, less those burned."),
+      })
+      .openapi("ProtocolStats"),
+  ),
 });
 
 const Activity = z
@@ -51,9 +116,7 @@ const Activity = z
       description: "`productId:policyId`, the bond's epoch, the listing's id, or the burn's source.",
       example: "1",
     }),
-    tx_hash: Bytes32,
-    block_number: block("Block of the event.", "1234"),
-    block_timestamp: UnixSeconds,
+    ...position,
   })
   .openapi("Activity");
 
@@ -63,18 +126,82 @@ export const activityRoute = createRoute({
   operationId: "getActivity",
   tags: ["stats"],
   summary: "The unified feed",
-  responses: {
-    200: {
-      description: "At most 100 events, newest first.",
-      headers: indexedBlockHeader,
-      content: {
-        "application/json": {
-          schema: z
-            .object({ events: z.array(Activity), count: z.int().openapi({ example: 1 }) })
-            .openapi("ActivityFeed"),
-        },
+  request: {
+    query: feedQuery(
+      {
+        type: z.enum(activityTypes).optional().openapi({ description: "Events of this type alone." }),
+        actor: addressInput.optional().openapi({ description: "Events of this actor alone." }),
+        since: unixSecondsInput.optional().openapi({ description: "Events of blocks from this time on." }),
       },
-    },
-    ...failures("internal_error", "database_unavailable", "indexer_syncing", "indexer_unavailable"),
+      { defaultLimit: 100 },
+    ).superRefine(refuseOffsetWithCursor),
   },
+  responses: indexedResponses(
+    "At most 100 events, newest first.",
+    z
+      .object({
+        events: z.array(Activity),
+        count: integer("Events in this answer.", 1),
+        next_cursor: cursorField,
+      })
+      .openapi("ActivityFeed"),
+    "validation_error",
+  ),
+});
+
+/** What the `range` of a price history stands for, in seconds; null is all of it. */
+export const PRICE_RANGES = { "24h": 86_400n, "7d": 604_800n, "30d": 2_592_000n, all: null } as const;
+const ranges = ["24h", "7d", "30d", "all"] as const satisfies readonly (keyof typeof PRICE_RANGES)[];
+
+export const priceHistoryRoute = createRoute({
+  method: "get",
+  path: "/api/v1/stats/token-price-history",
+  operationId: "getTokenPriceHistory",
+  tags: ["stats"],
+  summary: "Prices of the protocol token, as burners paid them",
+  description:
+    "One point for each `BurnExecuted`. A range ends with the indexed block. Of a range with more points than `limit`, the newest are answered; `next_cursor` leads to those before.",
+  request: {
+    query: z.object({
+      range: z
+        .enum(ranges)
+        .default("30d")
+        .openapi({ description: "How far back; `all` is from the first burn on." }),
+      limit: limitInput(1000, 1000),
+      cursor: positionCursor,
+    }),
+  },
+  responses: indexedResponses(
+    "The points, oldest first.",
+    z
+      .object({
+        range: z.enum(ranges),
+        from: z
+          .string()
+          .regex(/^\d+$/)
+          .nullable()
+          .openapi({
+            description: "Unix seconds at which the range begins; null for `all`.",
+            example: "1767225600",
+          }),
+        count: integer("Points in this answer.", 1),
+        points: z.array(
+          z
+            .object({
+              timestamp: UnixSeconds,
+              price: decimal("USD per token, 18 decimals.", "100000000000000000"),
+              token_burned: token("Tokens burned at that price."),
+              usdc_spent: usdc("Spent for them."),
+              source: z.enum(["twap_burner", "buyback_engine"]),
+              tx_hash: Bytes32,
+              block_number: position.block_number,
+              log_index: position.log_index,
+            })
+            .openapi("PricePoint"),
+        ),
+        next_cursor: cursorField,
+      })
+      .openapi("PriceHistory"),
+    "validation_error",
+  ),
 });

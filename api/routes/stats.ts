@@ -1,35 +1,75 @@
 import { getAddress } from "viem";
-import type { Dependencies } from "../dependencies.ts";
+import { burnStatsBody } from "../burn-stats.ts";
 import type { Api } from "../env.ts";
+import { sendIndexed } from "../indexed-answers.ts";
+import type { AsOf } from "../policy.ts";
 import { readActivity } from "../queries/activity.ts";
-import { indexerStatus, readIndexPosition } from "../queries/indexer-status.ts";
+import { readPricePoints } from "../queries/burns.ts";
+import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "../queries/protocol.ts";
 import type { Readers } from "../readers.ts";
-import { activityRoute, indexerHealthRoute } from "./stats.routes.ts";
+import { cursorOf, cutPage, type Position } from "../schemas/paging.ts";
+import {
+  activityRoute,
+  burnStatsRoute,
+  PRICE_RANGES,
+  priceHistoryRoute,
+  protocolStatsRoute,
+} from "./stats.routes.ts";
 
-/** Entries of the feed. */
-const FEED_LENGTH = 100;
+/** The token's supply before any burn: 100 million, 18 decimals. */
+const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
 
-/** The index's own position, and the feed of what happened. */
-export function addStatsRoutes(app: Api, deps: Dependencies, readers: Readers): void {
-  app.openapi(indexerHealthRoute, async (c) => {
-    const [position, head] = await Promise.all([readIndexPosition(deps), readers.chain.recentHead()]);
-    const { status, lastSyncedBlock, headBlock, lagBlocks } = indexerStatus(position, head);
-    c.header("Cache-Control", "no-store");
-    return c.json(
-      {
-        status,
-        lastSyncedBlock: String(lastSyncedBlock),
-        headBlock: String(headBlock),
-        lagBlocks: String(lagBlocks),
-      },
-      200,
-    );
-  });
+type PricePage = { range: keyof typeof PRICE_RANGES; limit: number; cursor?: Position | undefined };
 
-  app.openapi(activityRoute, async (c) => {
-    const { asOf, value } = await readers.index.read((db) => readActivity(db, FEED_LENGTH));
-    c.header("x-indexed-block", String(asOf.number));
-    const events = value.map((event) => ({
+/** When a range of prices begins, Unix seconds; undefined when it has no begin. */
+function beginOf({ range }: PricePage, { timestamp }: AsOf): bigint | undefined {
+  const length = PRICE_RANGES[range];
+  return length === null ? undefined : timestamp - length;
+}
+
+/** The statistics: sums that the projections keep, the feed of what happened, and the token's price. */
+export function addStatsRoutes(app: Api, { answers }: Readers): void {
+  const burnStats = answers.of(
+    async (db, _: null) => ({
+      sums: await readProtocolSums(db),
+      days: await readBurnDays(db),
+      sources: await readBurnSources(db),
+    }),
+    (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
+  );
+  app.openapi(burnStatsRoute, async (c) => sendIndexed(c, await burnStats(null)));
+
+  const protocolStats = answers.of(
+    async (db, _: null, { timestamp }) => ({
+      sums: await readProtocolSums(db),
+      policies: await countOpenPolicies(db, timestamp),
+    }),
+    ({ sums, policies: { open, waiting } }) => {
+      const burned = sums?.tokenBurned ?? 0n;
+      return {
+        active_policies: open - waiting,
+        waiting_policies: waiting,
+        policies_total: sums?.policies ?? 0,
+        policies_triggered: sums?.triggered ?? 0,
+        policies_cancelled: sums?.cancelled ?? 0,
+        coverage_total: String(sums?.coverage ?? 0),
+        bonds_outstanding_usd: String(sums?.bondsOutstanding ?? 0),
+        bonds_queued_usd: String(sums?.bondsQueued ?? 0),
+        total_premium_collected: String(sums?.premium ?? 0),
+        total_premium_refunded: String(sums?.premiumRefunded ?? 0),
+        marketplace_volume_total: String(sums?.marketVolume ?? 0),
+        marketplace_sales: sums?.sales ?? 0,
+        active_listings: sums?.activeListings ?? 0,
+        token_total_burned: String(burned),
+        token_circulating: String(TOKEN_SUPPLY - burned),
+      };
+    },
+  );
+  app.openapi(protocolStatsRoute, async (c) => sendIndexed(c, await protocolStats(null)));
+
+  const activity = answers.of(readActivity, (found, { limit }) => {
+    const { rows, next } = cutPage(found, limit, cursorOf);
+    const events = rows.map((event) => ({
       type: event.type,
       actor: getAddress(event.actor),
       amount: String(event.amount),
@@ -37,7 +77,35 @@ export function addStatsRoutes(app: Api, deps: Dependencies, readers: Readers): 
       tx_hash: event.txHash,
       block_number: String(event.blockNumber),
       block_timestamp: String(event.blockTimestamp),
+      log_index: event.logIndex,
     }));
-    return c.json({ events, count: events.length }, 200);
+    return { events, count: events.length, next_cursor: next };
   });
+  app.openapi(activityRoute, async (c) => sendIndexed(c, await activity(c.req.valid("query"))));
+
+  const priceHistory = answers.of(
+    (db, page: PricePage, asOf) => readPricePoints(db, beginOf(page, asOf), page),
+    (found, page, asOf) => {
+      const { rows, next } = cutPage(found, page.limit, cursorOf);
+      const from = beginOf(page, asOf);
+      const points = rows.toReversed().map((point) => ({
+        timestamp: String(point.blockTimestamp),
+        price: String(point.effectivePrice),
+        token_burned: String(point.tokenBurned),
+        usdc_spent: String(point.usdcSpent),
+        source: point.source,
+        tx_hash: point.txHash,
+        block_number: String(point.blockNumber),
+        log_index: point.logIndex,
+      }));
+      return {
+        range: page.range,
+        from: from === undefined ? null : String(from),
+        count: points.length,
+        points,
+        next_cursor: next,
+      };
+    },
+  );
+  app.openapi(priceHistoryRoute, async (c) => sendIndexed(c, await priceHistory(c.req.valid("query"))));
 }

@@ -70,6 +70,13 @@ export const uint256Input = z
   .transform(BigInt)
   .refine((value) => value <= MAX_UINT256, "must be below 2^256");
 
+/** In requests: a time, parsed to `bigint`. */
+export const unixSecondsInput = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be Unix seconds in decimal digits")
+  .transform(BigInt)
+  .openapi({ example: "1767225600" });
+
 /** In requests: an address in any case, whatever its checksum; parsed to the checksummed form. */
 export const addressInput = Address.transform((text) => getAddress(lowercaseHex(text)));
 

@@ -26,4 +26,6 @@ export const indexerDeployment = service.table("indexer_deployment", {
   viewsSchema: text("views_schema").notNull(),
   chainId: integer("chain_id").notNull(),
   startedAt: timestamp("started_at", { withTimezone: true }).notNull().defaultNow(),
+  /** The launcher's newest sign of life, by the database's clock. */
+  heartbeatAt: timestamp("heartbeat_at", { withTimezone: true }),
 });

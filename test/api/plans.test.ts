@@ -70,7 +70,7 @@ test("a buyer's policies are read from the index in their order: no sort, no fil
 });
 
 test("the feed is the primary key read backwards", async () => {
-  const [plan] = await plansOf((db) => readActivity(db, 100));
+  const [plan] = await plansOf((db) => readActivity(db, { limit: 99, offset: 0 }));
   expect(plan).toMatch(/Index Scan Backward using activity_block_number_log_index_pk/);
   expect(plan).not.toMatch(/Sort/);
 });

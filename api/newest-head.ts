@@ -1,0 +1,47 @@
+import type { AsOf } from "./policy.ts";
+import type { IndexReader } from "./queries/index-reader.ts";
+
+/**
+ * The newest indexed block that this process has seen. No answer that is kept may be of an older one: a client never
+ * goes back in time, but for a reorganisation or a restart of the indexer.
+ */
+export type NewestHead = {
+  /** The newest block, asked for at most {@link HEAD_TTL_MS} ago. @throws as `IndexReader.head` */
+  get(): Promise<AsOf>;
+  /** Takes note of the head of a snapshot that was asked for at `begun` (of `performance.now`). */
+  learn(asOf: AsOf, begun: number): void;
+};
+
+/** So old may the newest block be that an answer relies on, in ms: far less than the time between two blocks. */
+const HEAD_TTL_MS = 20;
+
+export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
+  let known: { asOf: AsOf; begun: number; learned: number } | undefined;
+  let asking: Promise<AsOf> | undefined;
+
+  function learn(asOf: AsOf, begun: number): void {
+    // Only a snapshot that was asked for after the known one had arrived is surely the later one, and may go back.
+    if (known && asOf.number <= known.asOf.number && begun < known.learned) return;
+    known = { asOf, begun, learned: performance.now() };
+  }
+
+  async function ask(): Promise<AsOf> {
+    const begun = performance.now();
+    try {
+      const asOf = await index.head();
+      learn(asOf, begun);
+      return known?.asOf ?? asOf;
+    } finally {
+      asking = undefined;
+    }
+  }
+
+  return {
+    learn,
+    async get() {
+      if (known && performance.now() - known.begun < HEAD_TTL_MS) return known.asOf;
+      asking ??= ask();
+      return asking;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { and, desc, eq, lt } from "drizzle-orm";
+import { bondEpoch, listing, protocolStats, sale } from "../../ponder.schema.ts";
+import type { FeedPage } from "../schemas/paging.ts";
+import type { IndexQuery } from "./index-reader.ts";
+import { behind } from "./paging.ts";
+
+export type ListingPage = {
+  readonly limit: number;
+  readonly offset: number;
+  /** The id behind which the page begins. */
+  readonly cursor?: bigint | undefined;
+};
+
+/** Listings that can be bought, newest first, one further than `limit`. Served by the index on status and id. */
+export const readActiveListings = (db: IndexQuery, { limit, offset, cursor }: ListingPage) =>
+  db
+    .select({
+      listingId: listing.listingId,
+      seller: listing.seller,
+      epochId: listing.epochId,
+      amount: listing.amount,
+      price: listing.price,
+      unitPrice: listing.unitPrice,
+      maturityDate: bondEpoch.maturityDate,
+      txHash: listing.txHash,
+      blockNumber: listing.blockNumber,
+      blockTimestamp: listing.blockTimestamp,
+      logIndex: listing.logIndex,
+    })
+    .from(listing)
+    .leftJoin(bondEpoch, eq(bondEpoch.epochId, listing.epochId))
+    .where(
+      and(eq(listing.status, "active"), cursor === undefined ? undefined : lt(listing.listingId, cursor)),
+    )
+    .orderBy(desc(listing.listingId))
+    .limit(limit + 1)
+    .offset(offset);
+
+/** How many listings can be bought. */
+export async function countActiveListings(db: IndexQuery): Promise<number> {
+  const [row] = await db.select({ active: protocolStats.activeListings }).from(protocolStats);
+  return row?.active ?? 0;
+}
+
+/** Filled listings by the time of their sale, newest first, one further than `limit`. Served by the primary key. */
+export const readSales = (db: IndexQuery, { limit, offset, cursor }: FeedPage) =>
+  db
+    .select({
+      listingId: sale.listingId,
+      buyer: sale.buyer,
+      seller: sale.seller,
+      epochId: sale.epochId,
+      amount: sale.amount,
+      price: sale.price,
+      unitPrice: sale.unitPrice,
+      sellerFee: sale.sellerFee,
+      buyerFee: sale.buyerFee,
+      listedAt: sale.listedAt,
+      txHash: sale.txHash,
+      blockNumber: sale.blockNumber,
+      blockTimestamp: sale.blockTimestamp,
+      logIndex: sale.logIndex,
+    })
+    .from(sale)
+    .where(behind(sale, cursor))
+    .orderBy(desc(sale.blockNumber), desc(sale.logIndex))
+    .limit(limit + 1)
+    .offset(offset);

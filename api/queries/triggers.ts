@@ -1,0 +1,38 @@
+import { and, desc, eq } from "drizzle-orm";
+import { policyTrigger, product, triggerSubmission } from "../../ponder.schema.ts";
+import type { FeedPage } from "../schemas/paging.ts";
+import type { IndexQuery } from "./index-reader.ts";
+import { behind } from "./paging.ts";
+
+/**
+ * Submissions of triggers, newest first, one further than `limit`, each with what it paid: a policy is triggered once.
+ * Served by the primary key, and by the index on the policy for the payout.
+ */
+export const readTriggers = (db: IndexQuery, { limit, offset, cursor }: FeedPage) =>
+  db
+    .select({
+      productId: triggerSubmission.productId,
+      productName: product.name,
+      policyId: triggerSubmission.policyId,
+      submitter: triggerSubmission.submitter,
+      buyer: policyTrigger.buyer,
+      bondEpochId: policyTrigger.bondEpochId,
+      bondAmount: policyTrigger.bondAmount,
+      txHash: triggerSubmission.txHash,
+      blockNumber: triggerSubmission.blockNumber,
+      blockTimestamp: triggerSubmission.blockTimestamp,
+      logIndex: triggerSubmission.logIndex,
+    })
+    .from(triggerSubmission)
+    .leftJoin(
+      policyTrigger,
+      and(
+        eq(policyTrigger.productId, triggerSubmission.productId),
+        eq(policyTrigger.policyId, triggerSubmission.policyId),
+      ),
+    )
+    .leftJoin(product, eq(product.productId, triggerSubmission.productId))
+    .where(behind(triggerSubmission, cursor))
+    .orderBy(desc(triggerSubmission.blockNumber), desc(triggerSubmission.logIndex))
+    .limit(limit + 1)
+    .offset(offset);

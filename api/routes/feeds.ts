@@ -1,0 +1,49 @@
+import { getAddress, type Hex } from "viem";
+import { entryById } from "../../lib/products.ts";
+import type { Api } from "../env.ts";
+import { sendIndexed } from "../indexed-answers.ts";
+import { readBurns } from "../queries/burns.ts";
+import { readTriggers } from "../queries/triggers.ts";
+import type { Readers } from "../readers.ts";
+import { cursorOf, cutPage, type Position } from "../schemas/paging.ts";
+import { burnsRoute, triggersRoute } from "./feeds.routes.ts";
+
+const positionBody = (row: Position & { txHash: Hex; blockTimestamp: bigint }) => ({
+  txHash: row.txHash,
+  blockNumber: String(row.blockNumber),
+  blockTimestamp: String(row.blockTimestamp),
+  logIndex: row.logIndex,
+});
+
+/** The feeds of triggers and burns. */
+export function addFeedRoutes(app: Api, { answers }: Readers): void {
+  const recentTriggers = answers.of(readTriggers, (found, { limit, offset }) => {
+    const { rows, next } = cutPage(found, limit, cursorOf);
+    const triggers = rows.map((row) => ({
+      productId: row.productId,
+      productName: row.productName ?? entryById(row.productId)?.name ?? null,
+      policyId: String(row.policyId),
+      submitter: getAddress(row.submitter),
+      buyer: row.buyer && getAddress(row.buyer),
+      bondId: row.bondEpochId === null ? null : String(row.bondEpochId),
+      bondAmount: row.bondAmount === null ? null : String(row.bondAmount),
+      ...positionBody(row),
+    }));
+    return { count: triggers.length, limit, offset, nextCursor: next, triggers };
+  });
+  app.openapi(triggersRoute, async (c) => sendIndexed(c, await recentTriggers(c.req.valid("query"))));
+
+  const recentBurns = answers.of(readBurns, (found, { limit, offset }) => {
+    const { rows, next } = cutPage(found, limit, cursorOf);
+    const burns = rows.map((row) => ({
+      source: row.source,
+      burner: getAddress(row.burner),
+      tokenBurned: String(row.tokenAmount),
+      usdcSpent: String(row.usdcSpent),
+      effectivePrice: row.effectivePrice === null ? null : String(row.effectivePrice),
+      ...positionBody(row),
+    }));
+    return { count: burns.length, limit, offset, nextCursor: next, burns };
+  });
+  app.openapi(burnsRoute, async (c) => sendIndexed(c, await recentBurns(c.req.valid("query"))));
+}
