@@ -1,13 +1,12 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { cors } from "hono/cors";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
-import { secureHeaders } from "hono/secure-headers";
 import type { Dependencies } from "./dependencies.ts";
 import type { Api, ApiEnv } from "./env.ts";
+import { createFront, type Front } from "./front.ts";
 import { onError, onInvalid, onMethodNotAllowed, onNotFound } from "./middleware/errors.ts";
 import { readLimits } from "./middleware/rate-limit.ts";
-import { bodyLimit, decodablePath, requestLog } from "./middleware/request.ts";
+import { bodyLimit, decodablePath, preflight, requestLog } from "./middleware/request.ts";
 import { registerSharedTypes } from "./openapi.ts";
 import { createReaders } from "./readers.ts";
 import { addBondRoutes } from "./routes/bonds.ts";
@@ -19,44 +18,27 @@ import { addKeyRoutes } from "./routes/keys.ts";
 import { addMarketplaceRoutes } from "./routes/marketplace.ts";
 import { addPolicyRoutes } from "./routes/policies.ts";
 import { addProductRoutes } from "./routes/products.ts";
+import { addPublicRoutes } from "./routes/public.ts";
 import { addPurchaseRoutes } from "./routes/purchases.ts";
 import { addStatsRoutes } from "./routes/stats.ts";
-import { RATE_LIMIT_HEADERS } from "./schemas/rate-limit.ts";
 
-/** Response headers that a page of another origin may read. */
-const EXPOSED = [
-  "Retry-After",
-  "Location",
-  "x-indexed-block",
-  "x-chain-block",
-  "x-request-id",
-  ...RATE_LIMIT_HEADERS,
-];
-
-/** Puts the API together. It opens nothing by itself: clients and pools come with `dependencies`. */
-export function createApp(dependencies: Dependencies): Api {
-  const { log } = dependencies;
+/**
+ * Puts the API together: the app, and what answers ahead of it. It opens nothing by itself: clients and pools come with
+ * `dependencies`.
+ */
+export function createApp(dependencies: Dependencies): { app: Api; front: Front } {
+  const { log, limits, clientOf } = dependencies;
   const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
   app.onError(onError(log));
   app.notFound(onNotFound);
 
   app.use(requestId({ limitLength: 64 }));
   app.use(requestLog(log));
-  // No cookie ever counts here, so pages of any origin may call; the admin token is not a header they may send.
-  app.use(
-    cors({
-      origin: "*",
-      allowMethods: ["GET", "HEAD", "POST", "DELETE"],
-      allowHeaders: ["Content-Type", "x-api-key", "Idempotency-Key"],
-      exposeHeaders: EXPOSED,
-      maxAge: 600,
-    }),
-  );
-  app.use(secureHeaders({ crossOriginResourcePolicy: "cross-origin", xFrameOptions: "DENY" }));
+  app.use(preflight);
   app.use(decodablePath);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
   app.use(bodyLimit);
-  for (const [path, limit] of readLimits(dependencies.limits, dependencies.clientOf)) app.use(path, limit);
+  for (const [path, limit] of readLimits(limits, clientOf)) app.use(path, limit);
 
   registerSharedTypes(app);
   const readers = createReaders(dependencies);
@@ -70,6 +52,9 @@ export function createApp(dependencies: Dependencies): Api {
   addFeedRoutes(app, readers);
   addMarketplaceRoutes(app, readers);
   addIndexerRoutes(app, dependencies, readers);
+  addPublicRoutes(app, dependencies);
   addDocumentRoutes(app);
-  return app;
+  const { kept, newest } = readers;
+  const front = createFront({ kept, newest, limiter: limits.publicReads, clientOf, log });
+  return { app, front };
 }

@@ -1,6 +1,4 @@
 /** Who sent a request, for limits that count by client. */
-import { getConnInfo } from "@hono/node-server/conninfo";
-import type { Context } from "hono";
 import { type IpAddress, isTrusted, parseAddress, type TrustedProxies } from "../lib/trust-proxy.ts";
 
 /** Parts of 16 bits that make the /64 of an IPv6 address: providers give each customer at least one of them. */
@@ -38,9 +36,3 @@ export function clientOf(
   }
   return clientName(client);
 }
-
-/** Makes the function that names the client of a request. */
-export const clientAddress =
-  (proxies: TrustedProxies) =>
-  (c: Context): string =>
-    clientOf(getConnInfo(c).remote.address, c.req.header("x-forwarded-for"), proxies);

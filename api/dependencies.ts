@@ -6,7 +6,9 @@ import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
 import type { Logger } from "../lib/log.ts";
 import type { PurchaseQueue } from "../lib/queues.ts";
 import type { Limits } from "./limits/limits.ts";
+import type { ScanClients } from "./live/clients.ts";
 import type { ClientOf } from "./middleware/rate-limit.ts";
+import type { StandingHeaders } from "./standing-headers.ts";
 
 /** All that the API works with; plain values and clients, so that a test can build any variant. */
 export type Dependencies = {
@@ -14,6 +16,8 @@ export type Dependencies = {
   readonly deployment: Deployment | IncompleteDeployment;
   /** Reads of the main chain; its time-outs bound how long an answer can wait. */
   readonly chain: ReadClient;
+  /** The same chain for live scans. */
+  readonly live: ScanClients;
   readonly connection: Connection;
   /** Postgres schema of the indexer's views. */
   readonly viewsSchema: string;
@@ -21,6 +25,8 @@ export type Dependencies = {
   readonly limits: Limits;
   /** Names a request's client for the limits. */
   readonly clientOf: ClientOf;
+  /** What stands on every answer; the server sets it. */
+  readonly standing: StandingHeaders;
   /** How long a purchase waits for its transaction to be mined, in ms. */
   readonly purchaseWaitMs: number;
   readonly queue: PurchaseQueue;

@@ -1,12 +1,20 @@
 /** The HTTP server around the app: what fails before a request exists is answered with the same envelope. */
-import { createServer, type Server, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError, type ErrorCode } from "../lib/errors.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { Api } from "./env.ts";
+import type { Front } from "./front.ts";
 import { errorBody } from "./schemas/error.ts";
+import type { StandingHeaders } from "./standing-headers.ts";
 
 export type Listening = {
   readonly port: number;
@@ -68,10 +76,19 @@ function listen(server: Server, port: number, host: string): Promise<AddressInfo
   });
 }
 
-/** Serves `app`; port 0 takes a free one. Rejects when the port is taken. */
+/**
+ * Serves `app`, with `front` ahead of it and the `standing` headers on every answer; port 0 takes a free one. Rejects when
+ * the port is taken.
+ */
 export async function serve(
   app: Api,
-  { port, host, log }: { port: number; host: string; log: Logger },
+  {
+    port,
+    host,
+    log,
+    front,
+    standing,
+  }: { port: number; host: string; log: Logger; front: Front; standing: StandingHeaders },
 ): Promise<Listening> {
   const listener = getRequestListener(app.fetch, {
     hostname: "localhost", // for clients of HTTP/1.0, which send no Host
@@ -83,6 +100,12 @@ export async function serve(
       return jsonAnswer(new ApiError("internal_error", "The service failed; try again later."));
     },
   });
+  /** From the kept answers, or by the app. */
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (await front(incoming, outgoing)) return;
+    for (const [name, value] of standing) outgoing.setHeader(name, value);
+    await listener(incoming, outgoing);
+  }
   let closing = false;
   const server = createServer(
     {
@@ -94,7 +117,7 @@ export async function serve(
     },
     (incoming, outgoing) => {
       if (closing) outgoing.setHeader("Connection", "close");
-      void listener(incoming, outgoing);
+      void answer(incoming, outgoing);
     },
   );
   server.on("clientError", answerBadBytes);

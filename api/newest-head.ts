@@ -8,6 +8,8 @@ import type { IndexReader } from "./queries/index-reader.ts";
 export type NewestHead = {
   /** The newest block, asked for at most {@link HEAD_TTL_MS} ago. @throws as `IndexReader.head` */
   get(): Promise<AsOf>;
+  /** The newest block that was ever seen, as old as that may be. */
+  known(): AsOf | undefined;
   /** Takes note of the head of a snapshot that was asked for at `begun` (of `performance.now`). */
   learn(asOf: AsOf, begun: number): void;
 };
@@ -38,6 +40,7 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
 
   return {
     learn,
+    known: () => known?.asOf,
     async get() {
       if (known && performance.now() - known.begun < HEAD_TTL_MS) return known.asOf;
       asking ??= ask();

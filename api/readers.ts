@@ -2,12 +2,16 @@ import type { Hex } from "viem";
 import { type ChainReads, createChainReads } from "./chain.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { createIndexedAnswers, type IndexedAnswers } from "./indexed-answers.ts";
+import { createKeptAnswers, type KeptAnswers } from "./kept-answers.ts";
+import { createNewestHead, type NewestHead } from "./newest-head.ts";
 import { createProductNames } from "./product-names.ts";
 import { createIndexReader, type IndexReader } from "./queries/index-reader.ts";
 
 /** The reads that routes share, each of them made once per app so that concurrent requests join. */
 export type Readers = {
   readonly index: IndexReader;
+  readonly newest: NewestHead;
+  readonly kept: KeptAnswers;
   readonly answers: IndexedAnswers;
   readonly chain: ChainReads;
   readonly productNames: (ids: readonly Hex[]) => Promise<Map<Hex, string>>;
@@ -15,9 +19,13 @@ export type Readers = {
 
 export function createReaders(deps: Dependencies): Readers {
   const index = createIndexReader(deps);
+  const newest = createNewestHead(index);
+  const kept = createKeptAnswers(deps.standing);
   return {
     index,
-    answers: createIndexedAnswers(index),
+    newest,
+    kept,
+    answers: createIndexedAnswers(index, newest, kept),
     chain: createChainReads(deps),
     productNames: createProductNames(index),
   };

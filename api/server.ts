@@ -12,9 +12,11 @@ import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { openPurchaseQueue } from "../lib/queues.ts";
 import * as indexed from "../ponder.schema.ts";
 import { createApp } from "./app.ts";
-import { clientAddress } from "./client-address.ts";
+import { clientOf } from "./client-address.ts";
 import { openLimits } from "./limits/limits.ts";
 import { serve } from "./listen.ts";
+import { createScanClients } from "./live/clients.ts";
+import { standingHeaders } from "./standing-headers.ts";
 
 /** One try of the chain's node, in ms; with its one repetition an answer stays within five seconds. */
 const CHAIN_TIMEOUT_MS = 2000;
@@ -62,15 +64,18 @@ async function main(): Promise<void> {
   });
   const limits = openLimits(config, log);
   const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
-  const app = createApp({
+  const standing = await standingHeaders();
+  const { app, front } = createApp({
     log,
     deployment,
     chain: createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, retryCount: 1 }),
+    live: createScanClients(deployment, config.RPC_URL),
     connection,
     viewsSchema: config.VIEWS_SCHEMA,
     adminToken: config.ADMIN_TOKEN,
     limits,
-    clientOf: clientAddress(config.TRUST_PROXY),
+    clientOf: (remoteAddress, forwardedFor) => clientOf(remoteAddress, forwardedFor, config.TRUST_PROXY),
+    standing,
     purchaseWaitMs: config.PURCHASE_WAIT_MS,
     queue,
     waiter,
@@ -78,7 +83,7 @@ async function main(): Promise<void> {
   });
   const migrated = migrateWhenPossible(config.DATABASE_URL, stop.signal, log);
   await Promise.race([migrated, sleep(FIRST_MIGRATION_MS)]);
-  const server = await serve(app, { port: config.PORT, host: config.HOST, log });
+  const server = await serve(app, { port: config.PORT, host: config.HOST, log, front, standing });
   log.info({ host: config.HOST, port: server.port, chainId: deployment.chainId }, "listening");
 
   async function shutDown(signal: string): Promise<void> {

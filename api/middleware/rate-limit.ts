@@ -1,10 +1,15 @@
+import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Context, MiddlewareHandler } from "hono";
 import { ApiError } from "../../lib/errors.ts";
 import type { ApiEnv } from "../env.ts";
 import type { Limiter, Standing } from "../limits/limiter.ts";
+import { rateLimitHeaders } from "../schemas/rate-limit.ts";
 
-/** Names a request's client. */
-export type ClientOf = (c: Context) => string;
+/** Names a request's client, by the socket's address and the header `X-Forwarded-For`. */
+export type ClientOf = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
+
+const clientName = (c: Context, clientOf: ClientOf) =>
+  clientOf(getConnInfo(c).remote.address, c.req.header("x-forwarded-for"));
 
 /** Where every answer to a credential-free read comes from: the addresses that count as public reads, and as scans. */
 const PUBLIC_PATHS = [
@@ -25,10 +30,8 @@ const PUBLIC_PATHS = [
 const SCAN_PATHS = ["/api/v1/public/*"];
 
 /** Says where the client stands, on whatever answer the request gets. */
-function tell(c: Context, { limit, remaining, resetSeconds }: Standing): void {
-  c.header("x-ratelimit-limit", String(limit));
-  c.header("x-ratelimit-remaining", String(remaining));
-  c.header("x-ratelimit-reset", String(resetSeconds));
+function tell(c: Context, standing: Standing): void {
+  for (const [name, value] of rateLimitHeaders(standing)) c.header(name, value);
 }
 
 const tooMany = (message: string, { resetSeconds }: Standing) =>
@@ -38,7 +41,7 @@ const tooMany = (message: string, { resetSeconds }: Standing) =>
 const limitReads =
   (limiter: Limiter, clientOf: ClientOf): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
-    const standing = await limiter.consume(clientOf(c));
+    const standing = await limiter.consume(clientName(c, clientOf));
     tell(c, standing);
     if (standing.exceeded) {
       throw tooMany(`More than ${standing.limit} requests in a minute; try again later.`, standing);
@@ -69,7 +72,7 @@ export async function limitFailures<T>(
   clientOf: ClientOf,
   check: () => Promise<T>,
 ): Promise<T> {
-  const client = clientOf(c);
+  const client = clientName(c, clientOf);
   const refuse = (standing: Standing) => {
     tell(c, standing);
     return tooMany("Too many refused credentials in a minute; try again later.", standing);

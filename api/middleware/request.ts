@@ -3,16 +3,27 @@ import { bodyLimit as honoBodyLimit } from "hono/body-limit";
 import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { ApiEnv } from "../env.ts";
+import { crossOrigin } from "../standing-headers.ts";
 
 /** 1 MiB: the largest request of this API is a few hundred bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-export const bodyLimit = honoBodyLimit({
+const limitedBody = honoBodyLimit({
   maxSize: MAX_BODY_BYTES,
   onError: () => {
     throw new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
   },
 });
+
+const hasNoBody = (method: string) => method === "GET" || method === "HEAD";
+
+/** Bounds the body, where there can be one: to look for it makes a whole `Request`, which costs more than many answers. */
+export const bodyLimit: MiddlewareHandler = (c, next) =>
+  hasNoBody(c.req.method) ? next() : limitedBody(c, next);
+
+/** Answers a page of another origin that asks what it may send. */
+export const preflight: MiddlewareHandler = (c, next) =>
+  c.req.method === "OPTIONS" ? crossOrigin(c, next) : next();
 
 /** Refuses an address with a broken percent-encoding, which routers would pass on as it stands. */
 export const decodablePath: MiddlewareHandler = async (c, next) => {
@@ -30,6 +41,7 @@ export const decodablePath: MiddlewareHandler = async (c, next) => {
 export const requestLog =
   (log: Logger): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
+    if (!log.isLevelEnabled("debug")) return next();
     const begun = performance.now();
     await next();
     log.debug({

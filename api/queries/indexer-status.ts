@@ -118,8 +118,8 @@ export function indexerStatus(
 ): IndexerStatus {
   const lastSyncedBlock = position.block;
   // The head that requests share can be older than what the index has read since.
-  const headBlock = head.number > lastSyncedBlock ? head.number : lastSyncedBlock;
-  const lagBlocks = headBlock - lastSyncedBlock;
+  const lagBlocks = head.number > lastSyncedBlock ? head.number - lastSyncedBlock : 0n;
+  const headBlock = lastSyncedBlock + lagBlocks;
   return {
     ...judge(position, lagBlocks, BigInt(Math.floor(nowMs / 1000)) - head.timestamp),
     lastSyncedBlock,

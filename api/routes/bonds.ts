@@ -1,7 +1,6 @@
 import type { Address } from "viem";
 import { bondListBody } from "../bonds.ts";
 import type { Api } from "../env.ts";
-import { sendIndexed } from "../indexed-answers.ts";
 import { readHoldings } from "../queries/bonds.ts";
 import type { Readers } from "../readers.ts";
 import { bondsByOwnerRoute } from "./bonds.routes.ts";
@@ -15,6 +14,6 @@ export function addBondRoutes(app: Api, { answers }: Readers): void {
     (holdings, { address, ...page }, { timestamp }) => bondListBody(address, holdings, page, timestamp),
   );
   app.openapi(bondsByOwnerRoute, async (c) =>
-    sendIndexed(c, await byOwner({ ...c.req.valid("param"), ...c.req.valid("query") })),
+    answers.send(c, await byOwner({ ...c.req.valid("param"), ...c.req.valid("query") })),
   );
 }

@@ -1,7 +1,6 @@
 import { getAddress, type Hex } from "viem";
 import { entryById } from "../../lib/products.ts";
 import type { Api } from "../env.ts";
-import { sendIndexed } from "../indexed-answers.ts";
 import { readBurns } from "../queries/burns.ts";
 import { readTriggers } from "../queries/triggers.ts";
 import type { Readers } from "../readers.ts";
@@ -31,7 +30,7 @@ export function addFeedRoutes(app: Api, { answers }: Readers): void {
     }));
     return { count: triggers.length, limit, offset, nextCursor: next, triggers };
   });
-  app.openapi(triggersRoute, async (c) => sendIndexed(c, await recentTriggers(c.req.valid("query"))));
+  app.openapi(triggersRoute, async (c) => answers.send(c, await recentTriggers(c.req.valid("query"))));
 
   const recentBurns = answers.of(readBurns, (found, { limit, offset }) => {
     const { rows, next } = cutPage(found, limit, cursorOf);
@@ -45,5 +44,5 @@ export function addFeedRoutes(app: Api, { answers }: Readers): void {
     }));
     return { count: burns.length, limit, offset, nextCursor: next, burns };
   });
-  app.openapi(burnsRoute, async (c) => sendIndexed(c, await recentBurns(c.req.valid("query"))));
+  app.openapi(burnsRoute, async (c) => answers.send(c, await recentBurns(c.req.valid("query"))));
 }

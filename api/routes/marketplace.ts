@@ -1,6 +1,5 @@
 import { getAddress } from "viem";
 import type { Api } from "../env.ts";
-import { sendIndexed } from "../indexed-answers.ts";
 import {
   countActiveListings,
   type ListingPage,
@@ -41,7 +40,7 @@ export function addMarketplaceRoutes(app: Api, { answers }: Readers): void {
       return { count: listings.length, total, limit, offset, nextCursor: next, listings };
     },
   );
-  app.openapi(activeListingsRoute, async (c) => sendIndexed(c, await activeListings(c.req.valid("query"))));
+  app.openapi(activeListingsRoute, async (c) => answers.send(c, await activeListings(c.req.valid("query"))));
 
   const recentSales = answers.of(readSales, (found, { limit, offset }) => {
     const { rows, next } = cutPage(found, limit, cursorOf);
@@ -64,5 +63,5 @@ export function addMarketplaceRoutes(app: Api, { answers }: Readers): void {
     }));
     return { count: sales.length, limit, offset, nextCursor: next, sales };
   });
-  app.openapi(recentSalesRoute, async (c) => sendIndexed(c, await recentSales(c.req.valid("query"))));
+  app.openapi(recentSalesRoute, async (c) => answers.send(c, await recentSales(c.req.valid("query"))));
 }

@@ -1,7 +1,6 @@
 import type { Address } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import type { Api } from "../env.ts";
-import { sendIndexed } from "../indexed-answers.ts";
 import { policyBody } from "../policy.ts";
 import { completePolicy, readPolicy } from "../policy-reader.ts";
 import { findPoliciesOf } from "../queries/policies.ts";
@@ -11,6 +10,7 @@ import { policiesByBuyerRoute, policyRoute } from "./policies.routes.ts";
 
 /** Reads of policies: one by its key, and the list of a buyer. */
 export function addPolicyRoutes(app: Api, readers: Readers): void {
+  const { answers } = readers;
   app.openapi(policyRoute, async (c) => {
     const key = c.req.valid("param");
     const found = await readPolicy(readers, key);
@@ -22,7 +22,7 @@ export function addPolicyRoutes(app: Api, readers: Readers): void {
     return c.json(policyBody(policy, asOf), 200);
   });
 
-  const byBuyer = readers.answers.of(
+  const byBuyer = answers.of(
     (db, page: FeedPage & { address: Address }) => findPoliciesOf(db, page.address, page),
     async ({ policies: found, total }, { address, limit, offset }, asOf) => {
       const { rows, next } = cutPage(found, limit, cursorOf);
@@ -37,6 +37,6 @@ export function addPolicyRoutes(app: Api, readers: Readers): void {
     },
   );
   app.openapi(policiesByBuyerRoute, async (c) =>
-    sendIndexed(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
+    answers.send(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
   );
 }

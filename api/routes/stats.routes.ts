@@ -176,14 +176,10 @@ export const priceHistoryRoute = createRoute({
     z
       .object({
         range: z.enum(ranges),
-        from: z
-          .string()
-          .regex(/^\d+$/)
-          .nullable()
-          .openapi({
-            description: "Unix seconds at which the range begins; null for `all`.",
-            example: "1767225600",
-          }),
+        from: z.string().regex(/^\d+$/).nullable().openapi({
+          description: "Unix seconds at which the range begins; null for `all`.",
+          example: "1767225600",
+        }),
         count: integer("Points in this answer.", 1),
         points: z.array(
           z

@@ -1,7 +1,6 @@
 import { getAddress } from "viem";
 import { burnStatsBody } from "../burn-stats.ts";
 import type { Api } from "../env.ts";
-import { sendIndexed } from "../indexed-answers.ts";
 import type { AsOf } from "../policy.ts";
 import { readActivity } from "../queries/activity.ts";
 import { readPricePoints } from "../queries/burns.ts";
@@ -37,7 +36,7 @@ export function addStatsRoutes(app: Api, { answers }: Readers): void {
     }),
     (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
   );
-  app.openapi(burnStatsRoute, async (c) => sendIndexed(c, await burnStats(null)));
+  app.openapi(burnStatsRoute, async (c) => answers.send(c, await burnStats(null)));
 
   const protocolStats = answers.of(
     async (db, _: null, { timestamp }) => ({
@@ -65,7 +64,7 @@ export function addStatsRoutes(app: Api, { answers }: Readers): void {
       };
     },
   );
-  app.openapi(protocolStatsRoute, async (c) => sendIndexed(c, await protocolStats(null)));
+  app.openapi(protocolStatsRoute, async (c) => answers.send(c, await protocolStats(null)));
 
   const activity = answers.of(readActivity, (found, { limit }) => {
     const { rows, next } = cutPage(found, limit, cursorOf);
@@ -81,7 +80,7 @@ export function addStatsRoutes(app: Api, { answers }: Readers): void {
     }));
     return { events, count: events.length, next_cursor: next };
   });
-  app.openapi(activityRoute, async (c) => sendIndexed(c, await activity(c.req.valid("query"))));
+  app.openapi(activityRoute, async (c) => answers.send(c, await activity(c.req.valid("query"))));
 
   const priceHistory = answers.of(
     (db, page: PricePage, asOf) => readPricePoints(db, beginOf(page, asOf), page),
@@ -107,5 +106,5 @@ export function addStatsRoutes(app: Api, { answers }: Readers): void {
       };
     },
   );
-  app.openapi(priceHistoryRoute, async (c) => sendIndexed(c, await priceHistory(c.req.valid("query"))));
+  app.openapi(priceHistoryRoute, async (c) => answers.send(c, await priceHistory(c.req.valid("query"))));
 }

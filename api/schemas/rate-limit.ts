@@ -1,5 +1,6 @@
 /** How the OpenAPI document tells the limits: by one rule for all routes, so that none has to say it for itself. */
 import type { Api } from "../env.ts";
+import type { Standing } from "../limits/limiter.ts";
 import { failures } from "./error.ts";
 
 const integer = (description: string, minimum: number, example: number) => ({
@@ -7,14 +8,22 @@ const integer = (description: string, minimum: number, example: number) => ({
   schema: { type: "integer" as const, minimum, example },
 });
 
-const rateLimitHeaders = {
+const described = {
   "x-ratelimit-limit": integer("Requests that the client's address may make in a minute.", 1, 120),
   "x-ratelimit-remaining": integer("Requests left until the limit is reset.", 0, 119),
   "x-ratelimit-reset": integer("Seconds until the limit is reset.", 1, 60),
 };
 
 /** The names of the headers, for pages of other origins. */
-export const RATE_LIMIT_HEADERS: readonly string[] = Object.keys(rateLimitHeaders);
+export const RATE_LIMIT_HEADERS: readonly string[] = Object.keys(described);
+
+/** Says where the client stands, on whatever answer the request gets. */
+export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: Standing) =>
+  [
+    ["x-ratelimit-limit", String(limit)],
+    ["x-ratelimit-remaining", String(remaining)],
+    ["x-ratelimit-reset", String(resetSeconds)],
+  ] as const;
 
 const references = Object.fromEntries(
   RATE_LIMIT_HEADERS.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -30,7 +39,7 @@ const tellsLimit = (status: string, needsCredential: boolean) =>
  */
 export function documentRateLimits(app: Api): void {
   const registry = app.openAPIRegistry;
-  for (const [name, header] of Object.entries(rateLimitHeaders)) {
+  for (const [name, header] of Object.entries(described)) {
     registry.registerComponent("headers", name, header);
   }
   for (const definition of registry.definitions) {

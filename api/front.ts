@@ -1,0 +1,66 @@
+/** What stands ahead of the app: answers that are kept are sent from here, as bytes, in a fraction of the app's time. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "../lib/log.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
+import type { Limiter } from "./limits/limiter.ts";
+import type { ClientOf } from "./middleware/rate-limit.ts";
+import type { NewestHead } from "./newest-head.ts";
+import { rateLimitHeaders } from "./schemas/rate-limit.ts";
+
+/** Answers a request and tells so, or leaves it untouched to the app. Never rejects. */
+export type Front = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<boolean>;
+
+export type FrontOptions = {
+  readonly kept: KeptAnswers;
+  readonly newest: NewestHead;
+  /** The limit of public reads: nothing else is kept. */
+  readonly limiter: Limiter;
+  readonly clientOf: ClientOf;
+  readonly log: Logger;
+};
+
+/** Whether a client has the answer already (RFC 9110, 13.1.2: tags are compared weakly). */
+export function hasTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(",").some((part) => {
+    const known = part.trim();
+    return known === "*" || known === tag || known === `W/${tag}`;
+  });
+}
+
+export function createFront({ kept, newest, limiter, clientOf, log }: FrontOptions): Front {
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean> {
+    const { method, url = "", headers } = incoming;
+    const found = method === "GET" ? kept.find(url) : undefined;
+    // A caller's own request id is checked by the app.
+    if (!found || headers["x-request-id"] !== undefined) return false;
+    const { hash } = await newest.get();
+    if (hash !== found.blockHash) return false;
+    const forwardedFor = headers["x-forwarded-for"];
+    const client = clientOf(incoming.socket.remoteAddress, forwardedFor?.toString());
+    const standing = await limiter.consume(client);
+    if (standing.exceeded) return false; // the app refuses it
+    const requestId = randomUUID();
+    const status = hasTag(headers["if-none-match"], found.tag) ? 304 : 200;
+    const own = ["x-request-id", requestId, ...rateLimitHeaders(standing).flat()];
+    if (status === 304) {
+      outgoing.writeHead(304, [...found.headers, ...own]).end();
+    } else {
+      const { body } = found;
+      const content = ["Content-Type", "application/json", "Content-Length", String(body.length)];
+      outgoing.writeHead(200, [...found.headers, ...content, ...own]).end(body);
+    }
+    if (log.isLevelEnabled("debug"))
+      log.debug({ requestId, method, path: url.split("?")[0], status, kept: true });
+    return true;
+  }
+
+  return async (incoming, outgoing) => {
+    try {
+      return await answer(incoming, outgoing);
+    } catch {
+      return false; // whatever is away, the app says so in its own words
+    }
+  };
+}
