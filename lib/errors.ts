@@ -35,6 +35,7 @@ export const errorStatus = {
   queue_unavailable: 503,
   relayer_unauthorized: 503,
   relayer_unavailable: 503,
+  scan_busy: 503,
   sequencer_down: 503,
 } as const;
 

@@ -62,6 +62,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   queue_unavailable: "The queue cannot be reached.",
   relayer_unauthorized: "The relayer is not on the cover router's allowlist.",
   relayer_unavailable: "No relayer is at work.",
+  scan_busy: "As many scans of the chain run as may at once.",
   sequencer_down: "The chain's sequencer is down, or came back less than an hour ago.",
 };
 

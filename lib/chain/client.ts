@@ -13,23 +13,32 @@ export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl
 }
 
 /**
- * A client for reads. Calls of one tick share one HTTP request, because providers limit requests; a call that has no
- * answer after `timeout` ms (default 5 s) fails, and `retryCount` (default 1) repeats it after faults of transport.
+ * A client for reads. Calls of one tick share one HTTP request, because providers limit requests, unless `batch` is
+ * false; a call that has no answer after `timeout` ms (default 5 s) fails, and `retryCount` (default 1) repeats it after
+ * faults of transport.
  */
 export function createReadClient(
   deployment: Pick<Deployment, "chainId" | "name">,
   rpcUrl: string,
-  { timeout = 5000, retryCount = 1 }: { timeout?: number; retryCount?: number } = {},
+  {
+    timeout = 5000,
+    retryCount = 1,
+    batch = true,
+  }: { timeout?: number; retryCount?: number; batch?: boolean } = {},
 ) {
   return createPublicClient({
     chain: chainOf(deployment, rpcUrl),
-    transport: http(rpcUrl, { timeout, retryCount, retryDelay: 100, batch: { batchSize: 100 } }),
+    transport: http(rpcUrl, { timeout, retryCount, retryDelay: 100, batch: batch && { batchSize: 100 } }),
     pollingInterval: 500,
     cacheTime: 0,
   });
 }
 
 export type ReadClient = ReturnType<typeof createReadClient>;
+
+/** The part of a contract read that pins it to a block; the newest one without a number. */
+export const atBlock = (blockNumber: bigint | undefined) =>
+  blockNumber === undefined ? {} : { blockNumber };
 
 const ANVIL_MNEMONIC = "test test test test test test test test test test test junk";
 

@@ -1,7 +1,7 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import type { Contracts } from "../../deployments.ts";
-import type { ReadClient } from "../client.ts";
+import { atBlock, type ReadClient } from "../client.ts";
 
 /** The key of a policy: `policyId` counts per product. */
 export type PolicyKey = { productId: Hex; policyId: bigint };
@@ -27,13 +27,18 @@ export type ChainPolicy = PolicyKey & {
   bondEpochId: bigint | null;
 };
 
-/** One policy; undefined when there is none. Rejects when the node does not answer. */
+/** One policy, as of a block or the newest one; undefined when there is none. Rejects when the node does not answer. */
 export async function readPolicy(
   chain: ReadClient,
   contracts: Contracts,
   { productId, policyId }: PolicyKey,
+  blockNumber?: bigint,
 ): Promise<ChainPolicy | undefined> {
-  const manager = { address: contracts.policyManager, abi: policyManagerAbi } as const;
+  const manager = {
+    address: contracts.policyManager,
+    abi: policyManagerAbi,
+    ...atBlock(blockNumber),
+  } as const;
   const args = [productId, policyId] as const;
   const [policy, details] = await Promise.all([
     chain.readContract({ ...manager, functionName: "getPolicy", args }),

@@ -2,7 +2,7 @@ import { type Address, type Hex, zeroAddress } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import type { Contracts } from "../../deployments.ts";
-import type { ReadClient } from "../client.ts";
+import { atBlock, type ReadClient } from "../client.ts";
 
 /**
  * A product's terms as the contracts hold them. Ratios and falls are basis points, the premium is in millionths of the
@@ -31,25 +31,29 @@ export type ProductTerms = {
 export const isSold = ({ active, paused }: Pick<ProductTerms, "active" | "paused">): boolean =>
   active && !paused;
 
-/** One product's terms; undefined when the router does not know the id. Rejects when the node does not answer. */
+/**
+ * One product's terms, as of a block or the newest one; undefined when the router does not know the id. Rejects when the
+ * node does not answer.
+ */
 export async function readProduct(
   chain: ReadClient,
   contracts: Contracts,
   productId: Hex,
+  blockNumber?: bigint,
 ): Promise<ProductTerms | undefined> {
-  const args = [productId] as const;
+  const at = { args: [productId], ...atBlock(blockNumber) } as const;
   const [config, active] = await Promise.all([
     chain.readContract({
       address: contracts.coverRouter,
       abi: coverRouterAbi,
       functionName: "getProductConfig",
-      args,
+      ...at,
     }),
     chain.readContract({
       address: contracts.policyManager,
       abi: policyManagerAbi,
       functionName: "productActive",
-      args,
+      ...at,
     }),
   ]);
   if (config.shield === zeroAddress) return undefined;
