@@ -1,0 +1,200 @@
+/** The rows of every list that the API answers, as the chain has them: newest first, unless a list says otherwise. */
+import { allTerms } from "../../../lib/protocol/terms.ts";
+import type { ChainEvent } from "../../src/support/logs.ts";
+import type { Row } from "../../src/support/rows.ts";
+import * as sums from "../../src/support/sums.ts";
+import type * as views from "../../src/support/views.ts";
+import { big, checksummed, named, type Truth } from "./truth.ts";
+
+const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
+const nameOf = (productId: unknown) => allTerms.find((terms) => terms.productId === productId)?.name ?? null;
+
+/** Where an event stands. */
+const place = ({ position }: ChainEvent) => ({
+  txHash: position.tx_hash,
+  blockNumber: position.block_number,
+  logIndex: position.log_index,
+});
+const time = ({ position }: ChainEvent) => ({ blockTimestamp: position.block_timestamp });
+
+const newestFirst = (events: readonly ChainEvent[]) => [...events].reverse();
+
+const about = (event: ChainEvent, other: ChainEvent) =>
+  event.args.productId === other.args.productId && event.args.policyId === other.args.policyId;
+
+function statusOf(policy: views.Policy, now: bigint): string {
+  if (policy.triggered_at !== null) return "Triggered";
+  if (policy.cancelled) return "Cancelled";
+  if (policy.waiting_ends_at !== null && now < big(policy.waiting_ends_at)) return "Waiting";
+  return now > big(policy.expires_at) ? "Expired" : "Active";
+}
+
+/** Each policy with its status now, in no order. */
+export const statuses = ({ policies, now }: Truth): readonly string[] =>
+  policies.map((policy) => statusOf(policy, now));
+
+export function policiesOf(truth: Truth, buyer: string, source: "index" | "chain"): Row[] {
+  const { events, policies, products, now, block } = truth;
+  const purchases = named(events, "PolicyPurchased").filter(({ args }) => checksummed(args.buyer) === buyer);
+  return newestFirst(purchases).map((event) => {
+    const { productId, policyId } = event.args;
+    const policy = policies.find((p) => p.product_id === productId && p.policy_id === policyId);
+    if (!policy) throw new Error(`the manager does not have policy ${productId} ${policyId}`);
+    const product = products.find((p) => p.product_id === productId);
+    const status = statusOf(policy, now);
+    return {
+      productId,
+      policyId,
+      shield: checksummed(policy.shield),
+      buyer,
+      holder: buyer,
+      coverageAmount: policy.coverage,
+      payoutAmount: policy.payout,
+      premiumPaid: policy.premium,
+      createdAt: policy.created_at,
+      expiresAt: policy.expires_at,
+      status,
+      triggered: status === "Triggered",
+      expired: status === "Expired",
+      productName: nameOf(productId),
+      purchasedAt: policy.created_at,
+      waitingEndsAt: policy.waiting_ends_at,
+      productActive: product?.active === true && product.paused === false,
+      priceSnapshot: policy.price_snapshot,
+      triggeredAt: policy.triggered_at,
+      bondId: policy.bond_epoch_id,
+      source,
+      asOfBlock: String(block),
+      ...place(event),
+    };
+  });
+}
+
+/** What is above zero, by ascending epoch. */
+export function bondsOf({ balances, maturities, now }: Truth, owner: string): Row[] {
+  return balances
+    .filter((held) => checksummed(held.owner) === owner && big(held.balance) > 0n)
+    .sort((a, b) => (big(a.epoch_id) < big(b.epoch_id) ? -1 : 1))
+    .map(({ epoch_id, balance }) => {
+      const maturityDate = maturities.get(String(epoch_id)) ?? null;
+      return {
+        bondId: epoch_id,
+        epochId: epoch_id,
+        owner,
+        amount: balance,
+        faceValueUsd: balance,
+        maturityDate,
+        matured: maturityDate !== null && now >= big(maturityDate),
+      };
+    });
+}
+
+export function triggers({ events }: Truth): Row[] {
+  const paid = named(events, "PolicyTriggered");
+  const bonds = named(events, "BondIssued");
+  return newestFirst(named(events, "TriggerSubmitted")).map((event) => {
+    const policy = paid.find((other) => about(event, other));
+    const bond = bonds.find(({ position }) => position.tx_hash === event.position.tx_hash);
+    return {
+      productId: event.args.productId,
+      productName: nameOf(event.args.productId),
+      policyId: event.args.policyId,
+      submitter: checksummed(event.args.submitter),
+      buyer: policy ? checksummed(policy.args.buyer) : null,
+      bondId: text(bond?.args.epochId),
+      bondAmount: text(policy?.args.bondAmount),
+      ...place(event),
+      ...time(event),
+    };
+  });
+}
+
+export function activeListings({ events, listings, maturities, now }: Truth): Row[] {
+  const active = listings.filter((listing) => listing.active === true);
+  return newestFirst(named(events, "Listed"))
+    .filter(({ args }) => active.some((listing) => listing.listing_id === args.listingId))
+    .map((event) => {
+      const { listingId, seller, epochId, amount, priceUSDC } = event.args;
+      const maturityDate = maturities.get(String(epochId)) ?? null;
+      return {
+        listingId,
+        sellerAddress: checksummed(seller),
+        bondId: epochId,
+        epochId,
+        amount,
+        totalPriceUsdc: priceUSDC,
+        pricePerUnit: String(big(priceUSDC) / big(amount)),
+        maturityDate,
+        matured: maturityDate !== null && now >= big(maturityDate),
+        status: "active",
+        createdAt: event.position.block_timestamp,
+        ...place(event),
+      };
+    });
+}
+
+export function sales({ events, listings }: Truth): Row[] {
+  return newestFirst(named(events, "Bought")).map((event) => {
+    const { listingId, buyer, seller, priceUSDC, sellerFee, buyerFee } = event.args;
+    const listing = listings.find((other) => other.listing_id === listingId);
+    if (!listing) throw new Error(`the market does not have listing ${listingId}`);
+    return {
+      listingId,
+      buyer: checksummed(buyer),
+      seller: checksummed(seller),
+      bondId: listing.epoch_id,
+      epochId: listing.epoch_id,
+      amount: listing.amount,
+      totalPriceUsdc: priceUSDC,
+      pricePerUnit: String(big(priceUSDC) / big(listing.amount)),
+      sellerFeeUsdc: sellerFee,
+      buyerFeeUsdc: buyerFee,
+      listedAt: listing.block_timestamp,
+      soldAt: event.position.block_timestamp,
+      ...place(event),
+    };
+  });
+}
+
+export function burns({ events }: Truth): Row[] {
+  const executions = named(events, "BurnExecuted");
+  return sums
+    .burns(events)
+    .reverse()
+    .map(({ event, source, usdc }) => {
+      const execution = executions.find(
+        ({ position, address }) =>
+          source !== "direct" && position.tx_hash === event.position.tx_hash && address === event.args.from,
+      );
+      return {
+        source,
+        burner: checksummed(event.args.from),
+        tokenBurned: event.args.value,
+        usdcSpent: String(usdc),
+        effectivePrice: text(execution?.args.effectivePrice),
+        ...place(event),
+        ...time(event),
+      };
+    });
+}
+
+export function activity({ events }: Truth): Row[] {
+  return sums
+    .activities(events)
+    .reverse()
+    .map(({ block_hash, ...row }) => ({ ...row, actor: checksummed(row.actor) }));
+}
+
+/** Oldest first. */
+export function prices({ events }: Truth): Row[] {
+  return named(events, "BurnExecuted").map((event) => ({
+    timestamp: event.position.block_timestamp,
+    price: event.args.effectivePrice,
+    token_burned: event.args.tokenBurned,
+    usdc_spent: event.args.usdcSpent,
+    source: event.contract === "twapBurner" ? "twap_burner" : "buyback_engine",
+    tx_hash: event.position.tx_hash,
+    block_number: event.position.block_number,
+    log_index: event.position.log_index,
+  }));
+}

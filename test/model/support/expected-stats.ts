@@ -1,0 +1,77 @@
+/** The two snapshots of sums, as the chain has them. */
+import { expect } from "vitest";
+import type { Row } from "../../src/support/rows.ts";
+import * as sums from "../../src/support/sums.ts";
+import { statuses } from "./expected-lists.ts";
+import { big, type Truth } from "./truth.ts";
+
+const DAY = 86_400n;
+const TOTAL_SUPPLY = 100_000_000n * 10n ** 18n;
+
+const total = (rows: readonly Row[], field: string) => rows.reduce((sum, row) => sum + big(row[field]), 0n);
+
+export function burnStats({ events, now, tokenSupply }: Truth): Row {
+  const days = sums.burnDays(events);
+  const bySource = sums.burnSources(events);
+  const burned = total(bySource, "token_burned");
+  expect(burned, "the logs tell every burn").toBe(TOTAL_SUPPLY - tokenSupply);
+  const today = now / DAY;
+  const first = days.map((row) => big(row.day_start) / DAY).sort((a, b) => (a < b ? -1 : 1))[0];
+  const calendar =
+    first === undefined ? [] : Array.from({ length: Number(today - first) + 1 }, (_, i) => first + BigInt(i));
+  return {
+    total_token_burned: String(burned),
+    total_usdc_volume: String(total(bySource, "usdc_spent")),
+    last_30_days_burned: String(
+      total(
+        days.filter((row) => big(row.day_start) / DAY > today - 30n),
+        "token_burned",
+      ),
+    ),
+    burns_count: sums.burns(events).length,
+    by_day: calendar.map((day) => {
+      const row = days.find((other) => big(other.day_start) === day * DAY);
+      return {
+        day: new Date(Number(day * DAY) * 1000).toISOString().slice(0, 10),
+        token_burned: row?.token_burned ?? "0",
+        usdc_spent: row?.usdc_spent ?? "0",
+        burns: row?.burns ?? 0,
+      };
+    }),
+    by_source: bySource,
+  };
+}
+
+export function protocolStats(truth: Truth): Row {
+  const { events, policies, listings, vault, balances, tokenSupply } = truth;
+  const summed = sums.protocolSums(events);
+  const now = statuses(truth);
+  const count = (status: string) => now.filter((other) => other === status).length;
+  const queued = vault.queue.filter(({ status }) => status === "queued");
+  const outstanding = total(balances, "balance");
+  expect(big(vault.state.obligations), "what the vault owes is in bonds or in its queue").toBe(
+    outstanding + total(queued, "usd_amount"),
+  );
+  return {
+    active_policies: count("Active"),
+    waiting_policies: count("Waiting"),
+    policies_total: policies.length,
+    policies_triggered: count("Triggered"),
+    policies_cancelled: count("Cancelled"),
+    bonds_outstanding_usd: String(outstanding),
+    bonds_queued_usd: String(total(queued, "usd_amount")),
+    total_premium_collected: String(total(policies, "premium")),
+    total_premium_refunded: String(
+      total(
+        policies.filter(({ cancelled }) => cancelled),
+        "premium",
+      ),
+    ),
+    coverage_total: String(total(policies, "coverage")),
+    marketplace_volume_total: summed.market_volume,
+    marketplace_sales: summed.sales,
+    active_listings: listings.filter(({ active }) => active === true).length,
+    token_total_burned: String(TOTAL_SUPPLY - tokenSupply),
+    token_circulating: String(tokenSupply),
+  };
+}
