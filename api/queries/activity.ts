@@ -1,10 +1,9 @@
-import { and, desc, eq } from "drizzle-orm";
 import type { Address } from "viem";
 import { activity, type activityTypes } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import { lower } from "./address.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { behind, since } from "./paging.ts";
+import { walkBack } from "./paging.ts";
 
 export type ActivityFilter = {
   readonly type?: (typeof activityTypes)[number] | undefined;
@@ -15,13 +14,18 @@ export type ActivityFilter = {
 
 /**
  * Entries of the unified feed, newest first, one further than `limit`. Served by the primary key, or by the index on
- * actor, type or both, walked backwards.
+ * actor, type or both.
  */
-export const readActivity = (
+export function readActivity(
   db: IndexQuery,
-  { limit, offset, cursor, ...filter }: ActivityFilter & FeedPage,
-) =>
-  db
+  { limit, offset, cursor, type, actor, since }: ActivityFilter & FeedPage,
+) {
+  const keys = [
+    [activity.actor, actor && lower(actor)],
+    [activity.type, type],
+  ] as const;
+  const { where, orderBy } = walkBack(activity, keys, { cursor, since });
+  return db
     .select({
       type: activity.type,
       actor: activity.actor,
@@ -33,14 +37,8 @@ export const readActivity = (
       logIndex: activity.logIndex,
     })
     .from(activity)
-    .where(
-      and(
-        filter.actor && eq(activity.actor, lower(filter.actor)),
-        filter.type && eq(activity.type, filter.type),
-        since(activity, filter.since),
-        behind(activity, cursor),
-      ),
-    )
-    .orderBy(desc(activity.blockNumber), desc(activity.logIndex))
+    .where(where)
+    .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset);
+}

@@ -1,15 +1,15 @@
-import { and, desc, eq } from "drizzle-orm";
 import { burnExecution, type burnSources, tokenBurn } from "../../ponder.schema.ts";
 import type { FeedPage, Position } from "../schemas/paging.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { behind, since } from "./paging.ts";
+import { walkBack } from "./paging.ts";
 
 /** Burned tokens, newest first, one further than `limit`. Served by the primary key or the index on the source. */
-export const readBurns = (
+export function readBurns(
   db: IndexQuery,
   { source, limit, offset, cursor }: FeedPage & { source?: (typeof burnSources)[number] | undefined },
-) =>
-  db
+) {
+  const { where, orderBy } = walkBack(tokenBurn, [[tokenBurn.source, source]], { cursor });
+  return db
     .select({
       source: tokenBurn.source,
       burner: tokenBurn.burner,
@@ -22,21 +22,23 @@ export const readBurns = (
       logIndex: tokenBurn.logIndex,
     })
     .from(tokenBurn)
-    .where(and(source && eq(tokenBurn.source, source), behind(tokenBurn, cursor)))
-    .orderBy(desc(tokenBurn.blockNumber), desc(tokenBurn.logIndex))
+    .where(where)
+    .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset);
+}
 
 /**
  * What the burners said of their burns since `from` (Unix seconds; undefined for all), newest first, one further than
  * `limit`. Served by the primary key.
  */
-export const readPricePoints = (
+export function readPricePoints(
   db: IndexQuery,
   from: bigint | undefined,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
-) =>
-  db
+) {
+  const { where, orderBy } = walkBack(burnExecution, [], { cursor, since: from });
+  return db
     .select({
       source: burnExecution.source,
       usdcSpent: burnExecution.usdcSpent,
@@ -48,6 +50,7 @@ export const readPricePoints = (
       logIndex: burnExecution.logIndex,
     })
     .from(burnExecution)
-    .where(and(since(burnExecution, from), behind(burnExecution, cursor)))
-    .orderBy(desc(burnExecution.blockNumber), desc(burnExecution.logIndex))
+    .where(where)
+    .orderBy(...orderBy)
     .limit(limit + 1);
+}

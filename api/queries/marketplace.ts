@@ -1,8 +1,8 @@
-import { and, desc, eq, lt } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { bondEpoch, listing, protocolStats, sale } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { behind } from "./paging.ts";
+import { walkBack, walkIdsBack } from "./paging.ts";
 
 export type ListingPage = {
   readonly limit: number;
@@ -12,8 +12,9 @@ export type ListingPage = {
 };
 
 /** Listings that can be bought, newest first, one further than `limit`. Served by the index on status and id. */
-export const readActiveListings = (db: IndexQuery, { limit, offset, cursor }: ListingPage) =>
-  db
+export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: ListingPage) {
+  const { where, orderBy } = walkIdsBack([listing.status, "active"], listing.listingId, cursor);
+  return db
     .select({
       listingId: listing.listingId,
       seller: listing.seller,
@@ -29,12 +30,11 @@ export const readActiveListings = (db: IndexQuery, { limit, offset, cursor }: Li
     })
     .from(listing)
     .leftJoin(bondEpoch, eq(bondEpoch.epochId, listing.epochId))
-    .where(
-      and(eq(listing.status, "active"), cursor === undefined ? undefined : lt(listing.listingId, cursor)),
-    )
-    .orderBy(desc(listing.listingId))
+    .where(where)
+    .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset);
+}
 
 /** How many listings can be bought. */
 export async function countActiveListings(db: IndexQuery): Promise<number> {
@@ -43,8 +43,9 @@ export async function countActiveListings(db: IndexQuery): Promise<number> {
 }
 
 /** Filled listings by the time of their sale, newest first, one further than `limit`. Served by the primary key. */
-export const readSales = (db: IndexQuery, { limit, offset, cursor }: FeedPage) =>
-  db
+export function readSales(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
+  const { where, orderBy } = walkBack(sale, [], { cursor });
+  return db
     .select({
       listingId: sale.listingId,
       buyer: sale.buyer,
@@ -62,7 +63,8 @@ export const readSales = (db: IndexQuery, { limit, offset, cursor }: FeedPage) =
       logIndex: sale.logIndex,
     })
     .from(sale)
-    .where(behind(sale, cursor))
-    .orderBy(desc(sale.blockNumber), desc(sale.logIndex))
+    .where(where)
+    .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset);
+}

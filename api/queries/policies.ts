@@ -1,4 +1,4 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Address, Hex } from "viem";
 import type { PolicyKey } from "../../lib/chain/reads/policy.ts";
 import { entryById } from "../../lib/products.ts";
@@ -7,7 +7,7 @@ import type { PolicyRecord } from "../policy.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import { lower } from "./address.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { behind } from "./paging.ts";
+import { walkBack } from "./paging.ts";
 
 /** A policy out of the index, with the event that made it. What the index could not know is null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
@@ -82,9 +82,10 @@ export async function findPoliciesOf(
   { limit, offset, cursor }: FeedPage,
 ): Promise<{ policies: IndexedPolicy[]; total: number }> {
   const owner = lower(buyer);
+  const { where, orderBy } = walkBack(policy, [[policy.buyer, owner]], { cursor });
   const rows = await selectPolicies(db)
-    .where(and(eq(policy.buyer, owner), behind(policy, cursor)))
-    .orderBy(desc(policy.blockNumber), desc(policy.logIndex))
+    .where(where)
+    .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset);
   const [counted] = await db

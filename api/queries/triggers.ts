@@ -1,15 +1,16 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { policyTrigger, product, triggerSubmission } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { behind } from "./paging.ts";
+import { walkBack } from "./paging.ts";
 
 /**
  * Submissions of triggers, newest first, one further than `limit`, each with what it paid: a policy is triggered once.
  * Served by the primary key, and by the index on the policy for the payout.
  */
-export const readTriggers = (db: IndexQuery, { limit, offset, cursor }: FeedPage) =>
-  db
+export function readTriggers(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
+  const { where, orderBy } = walkBack(triggerSubmission, [], { cursor });
+  return db
     .select({
       productId: triggerSubmission.productId,
       productName: product.name,
@@ -32,7 +33,8 @@ export const readTriggers = (db: IndexQuery, { limit, offset, cursor }: FeedPage
       ),
     )
     .leftJoin(product, eq(product.productId, triggerSubmission.productId))
-    .where(behind(triggerSubmission, cursor))
-    .orderBy(desc(triggerSubmission.blockNumber), desc(triggerSubmission.logIndex))
+    .where(where)
+    .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset);
+}

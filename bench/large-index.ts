@@ -1,0 +1,128 @@
+/** Fills the indexed tables with as many rows as a busy protocol has after years, straight and without a chain. */
+import type { Sql } from "postgres";
+
+export type Sizes = {
+  readonly policies: number;
+  readonly activity: number;
+  readonly burns: number;
+  /** Bond holdings, listings, sales and triggers: so many each. */
+  readonly others: number;
+};
+
+export const million: Sizes = { policies: 1_000_000, activity: 2_000_000, burns: 100_000, others: 100_000 };
+
+/** Wallets among which policies, bonds and activity are spread. */
+export const WALLETS = 20_000;
+export const walletOf = (index: number): `0x${string}` =>
+  `0x${(index % WALLETS).toString(16).padStart(40, "0")}`;
+
+/** Rows of ours stand at log indexes from here on, where no event of a local chain stands. */
+const LOG_INDEX = 100;
+const YEARS_SECONDS = 2 * 365 * 86_400;
+
+/**
+ * Puts rows into the tables of `schema` that reads look at, spread over the two years before `now` (Unix seconds), and
+ * brings their sums up to them. Each kind of event has its years: those of the first kinds are long past. The tables'
+ * triggers are left out, and their indexes are made anew at the end.
+ */
+export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: number): Promise<void> {
+  const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
+  const wallet = (of: string) => sql.unsafe(`'0x' || lpad(to_hex(${of} % ${WALLETS}), 40, '0')`);
+  const hash = sql.unsafe(`'0x' || md5(i::text) || md5((-i)::text)`);
+  /** Where the i-th of `count` events stands: one in a block, and time passes evenly. */
+  const place = (count: number) =>
+    sql.unsafe(`i as block_number, ${LOG_INDEX} as log_index, '0x' || md5(i::text) || md5(i::text) as block_hash,
+      ${now} - ${YEARS_SECONDS} + (i::numeric * ${YEARS_SECONDS} / ${count})::bigint as block_timestamp`);
+  const placeColumns = sql`block_number, log_index, block_hash, block_timestamp, tx_hash`;
+  const { policies, activity, burns, others } = sizes;
+
+  const indexes = await sql<{ name: string; definition: string }[]>`
+    select i.indexname as name, i.indexdef as definition from pg_indexes i
+    where i.schemaname = ${schema} and not exists (
+      select 1 from pg_constraint c where c.conname = i.indexname and c.connamespace = ${schema}::regnamespace)`;
+  const products = await sql<{ product_id: string; duration_seconds: string }[]>`
+    select product_id, coalesce(duration_seconds, 3600)::text as duration_seconds from ${table("product")} order by name`;
+  const [product] = products;
+  if (!product) throw new Error(`${schema} has no products: index a chain first`);
+
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
+    await tx`
+      insert into ${table("policy")} (product_id, policy_id, buyer, coverage, premium, payout, price_snapshot,
+        created_at, expires_at, triggered_at, ${placeColumns})
+      select ${product.product_id}, 1000000 + i, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
+        block_timestamp, block_timestamp + ${product.duration_seconds}::numeric,
+        case when i % 20 = 0 then block_timestamp + 60 end, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${place(policies)} from generate_series(1, ${policies}) i) p`;
+    await tx`
+      insert into ${table("account")} (address, policies)
+      select ${wallet("i")}, ${Math.floor(policies / WALLETS)} from generate_series(0, ${WALLETS - 1}) i
+      on conflict do nothing`;
+    await tx`
+      insert into ${table("policy_clock")} (edge, minute, policies)
+      select 'expiry', expires_at - expires_at % 60, count(*) from ${table("policy")}
+      where triggered_at is null and cancelled_at is null and expires_at is not null group by 2
+      on conflict (edge, minute) do update set policies = excluded.policies`;
+    await tx`
+      insert into ${table("activity")} (type, actor, amount, ref, ${placeColumns})
+      select (array['token_burned', 'bond_redeemed', 'marketplace_buy', 'bond_minted', 'policy_purchased'])
+          [1 + i * 5 / ${activity + 1}],
+        ${wallet("i")}, 1000, i::text, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${place(activity)} from generate_series(1, ${activity}) i) a`;
+    await tx`
+      insert into ${table("token_burn")} (burner, token_amount, source, usdc_spent, effective_price, ${placeColumns})
+      select ${wallet("i")}, 1000000000000000000,
+        (array['direct', 'twap_burner', 'buyback_engine'])[1 + i * 3 / ${burns + 1}], 1000000, 100000000000000000,
+        block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${place(burns)} from generate_series(1, ${burns}) i) b`;
+    await tx`
+      insert into ${table("burn_execution")}
+        (source, burner, usdc_spent, token_burned, effective_price, executed_at, ${placeColumns})
+      select (array['twap_burner', 'buyback_engine'])[1 + i % 2], ${wallet("i")}, 1000000, 1000000000000000000,
+        100000000000000000, block_timestamp, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${place(burns)} from generate_series(1, ${burns}) i) b`;
+    await tx`
+      insert into ${table("bond_holding")} (owner, epoch_id, balance, escrowed, issued, redeemed, queued, surrendered)
+      select ${wallet("i")}, 203000 + i / ${WALLETS}, 800, 0, 800, 0, 0, 0 from generate_series(0, ${others - 1}) i
+      on conflict do nothing`;
+    await tx`
+      insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${placeColumns})
+      select 1000000 + i, ${wallet("i")}, 203000, 800, 900000000, 1125000,
+        (array['active', 'sold', 'cancelled'])[1 + i * 3 / ${others + 1}], block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${place(others)} from generate_series(1, ${others}) i) l`;
+    await tx`
+      insert into ${table("sale")} (listing_id, buyer, seller, price, seller_fee, buyer_fee, epoch_id, amount, unit_price,
+        listed_at, ${placeColumns})
+      select 1000000 + i, ${wallet("i")}, ${wallet("(i + 1)")}, 900000000, 13500000, 13500000, 203000, 800, 1125000,
+        block_timestamp - 60, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${place(others)} from generate_series(1, ${others}) i) s`;
+    await tx`
+      insert into ${table("trigger_submission")} (product_id, policy_id, submitter, ${placeColumns})
+      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, block_number, log_index, block_hash,
+        block_timestamp, ${hash}
+      from (select i, ${place(others)} from generate_series(1, ${others}) i) t`;
+    await tx`
+      insert into ${table("policy_trigger")}
+        (product_id, policy_id, buyer, bond_amount, reason, bond_epoch_id, ${placeColumns})
+      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, 800, '0x', 203000, block_number, log_index,
+        block_hash, block_timestamp, ${hash}
+      from (select i, ${place(others)} from generate_series(1, ${others}) i) t`;
+    for (const { definition } of indexes) await tx.unsafe(definition);
+  });
+  await sql.unsafe(`analyze "${schema}".policy, "${schema}".activity, "${schema}".token_burn, "${schema}".burn_execution,
+    "${schema}".bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
+    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".account`);
+}
+
+/** Makes empty copies of all tables of `from`, with their indexes, in a new schema; small ones keep their rows. */
+export async function copyTables(sql: Sql, from: string, to: string): Promise<void> {
+  await sql`create schema ${sql(to)}`;
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = ${from} and table_type = 'BASE TABLE' and left(table_name, 1) <> '_'`;
+  for (const { name } of tables) {
+    await sql`create table ${sql(to)}.${sql(name)} (like ${sql(from)}.${sql(name)} including all)`;
+    await sql`insert into ${sql(to)}.${sql(name)} select * from ${sql(from)}.${sql(name)}`;
+  }
+}
