@@ -1,11 +1,10 @@
 /** A wallet's policies from the chain alone: purchases by a scan of the log, and a page of them from the contracts. */
 import type { Address, Hex } from "viem";
-import type { BlockRange, LogScan } from "../../lib/chain/log-scan.ts";
+import { type BlockRange, type LogScan, LogScanError } from "../../lib/chain/log-scan.ts";
 import { readPolicy } from "../../lib/chain/reads/policy.ts";
 import { isSold, readProduct } from "../../lib/chain/reads/products.ts";
 import { isBefore, type Purchase, scanProductNames, scanPurchases } from "../../lib/chain/reads/purchases.ts";
 import { entryById } from "../../lib/products.ts";
-import { chainNotFound } from "../bounded.ts";
 import type { ChainHead } from "../chain.ts";
 import { contractsOf, type Dependencies } from "../dependencies.ts";
 import { policyBody } from "../policy.ts";
@@ -57,7 +56,7 @@ export async function readPolicyPage(
   const read = async (purchase: Purchase) => {
     const policy = await readPolicy(reads, contracts, purchase, block.number);
     if (policy) return { purchase, policy };
-    throw chainNotFound(new Error(`the node has the log of ${purchase.txHash} and not its policy`));
+    throw new LogScanError(`the node has the log of ${purchase.txHash} and not its policy`);
   };
   const [active, found] = await Promise.all([
     Promise.all(products.map(isActive)),

@@ -33,7 +33,7 @@ const RATE_PAUSE_MS = 500;
 /** JSON-RPC codes of nodes that say 429 in the body. */
 const RATE_CODES: readonly number[] = [429, -32007];
 
-/** A window that cannot be read, however small, or not be understood: what was found is not all there is. */
+/** Logs that cannot be read, in however small a window, or that do not fit the contracts: what was found is not all. */
 export class LogScanError extends Error {
   override name = "LogScanError";
 }
@@ -69,6 +69,12 @@ export class WindowSize {
     if (this.#successes < GROW_AFTER) return;
     this.#successes = 0;
     this.#blocks *= 2n;
+  }
+
+  /** A node that does not even answer for one block says nothing about its limits. */
+  reset(): void {
+    this.#blocks = FIRST_WINDOW;
+    this.#successes = 0;
   }
 
   refused(range: BlockRange): void {
@@ -166,6 +172,7 @@ export async function scanLogs(
     }
   } catch (error) {
     await Promise.allSettled(reading);
+    if (error instanceof LogScanError) window.reset();
     throw error;
   }
 }
