@@ -1,4 +1,5 @@
 /** Whose word on a client's address counts: the proxies in front of the API, as `TRUST_PROXY` names them. */
+import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
@@ -19,11 +20,16 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
 };
 
+/** As a server that listens on `::` sees its IPv4 clients; parsed like any other it would take ten times as long. */
+const MAPPED = /^::ffff:([\d.]+)$/i;
+
 /** An address as it is written in full; an IPv4 address inside an IPv6 one is the IPv4 address. Undefined for all else. */
 export function parseAddress(text: string): IpAddress | undefined {
-  // The library also reads "1" and "0x7f.1" as addresses, which nobody writes in earnest.
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  if (!ipaddr.IPv6.isValid(text)) return undefined;
+  // The library also reads "1" and "0x7f.1" as addresses, which nobody writes in earnest; Node's check is stricter.
+  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
+  if (!isIPv6(text)) return undefined;
+  const mapped = MAPPED.exec(text)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return ipaddr.IPv4.parse(mapped);
   const address = ipaddr.IPv6.parse(text);
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
