@@ -1,18 +1,22 @@
-/** What a client address may do in a minute. Each test is a client of its own, by the header that the proxy would send. */
-import { Redis } from "ioredis";
+/** What a client address may do in a minute. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { productIdOf } from "../../lib/products.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
-import { atEnd } from "../support/cleanup.ts";
-import type { HttpAnswer, HttpRequest } from "../support/http.ts";
-import { checkedRequests, fetchOpenApi } from "../support/openapi.ts";
-import { describeWithRedis, freshRedis } from "../support/redis.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { startTcpProxy } from "../support/tcp-proxy.ts";
+import type { HttpAnswer } from "../support/http.ts";
+import { fetchOpenApi } from "../support/openapi.ts";
+import type { Stack } from "../support/stack.ts";
 import { admin, failure, issueKey } from "./support/api.ts";
+import {
+  type Client,
+  clients,
+  numberOf,
+  remaining,
+  startLimited,
+  statuses,
+  times,
+} from "./support/limited.ts";
 
-const limits = { PUBLIC_RATE_LIMIT: "5", LIVE_SCAN_RATE_LIMIT: "2", FAILED_CREDENTIALS_LIMIT: "3" };
 const wallet = anvilAccount(2).address;
 
 let chain: TestChain;
@@ -20,37 +24,11 @@ beforeAll(async () => {
   chain = await startChain();
 });
 
-const startLimited = (env: Record<string, string> = {}) =>
-  startStack({ chain, services: ["api"], env: { api: { ...limits, TRUST_PROXY: "loopback", ...env } } });
-
-type Client = (path: string, request?: HttpRequest) => Promise<HttpAnswer>;
-
-/** Requests from an address, each answer held to the document. */
-async function clients({ apiUrl }: Stack): Promise<(address: string) => Client> {
-  const request = await checkedRequests(apiUrl);
-  return (address) => (path, options) =>
-    request(path, { ...options, headers: { ...options?.headers, "x-forwarded-for": address } });
-}
-
-const numberOf = (answer: HttpAnswer, name: string) => Number(answer.headers.get(name) ?? Number.NaN);
-const remaining = (answer: HttpAnswer) => numberOf(answer, "x-ratelimit-remaining");
-
-/** Requests one after the other, with the status and what remains of each. */
-async function statuses(client: Client, paths: readonly string[], request?: HttpRequest): Promise<string[]> {
-  const seen: string[] = [];
-  for (const path of paths) {
-    const answer = await client(path, request);
-    seen.push(`${answer.status} ${remaining(answer)}`);
-  }
-  return seen;
-}
-const times = (count: number, path: string) => Array<string>(count).fill(path);
-
 describe("one process", () => {
   let stack: Stack;
   let from: (address: string) => Client;
   beforeAll(async () => {
-    stack = await startLimited();
+    stack = await startLimited(chain);
     from = await clients(stack);
   });
 
@@ -91,6 +69,13 @@ describe("one process", () => {
     expect(await statuses(from("2001:db8:1:1::1"), times(5, "/health"))).toContain("200 0");
     expect(await statuses(from("2001:db8:1:1:ffff::2"), ["/health"])).toEqual(["429 0"]);
     expect(await statuses(from("2001:db8:1:2::1"), ["/health"])).toEqual(["200 4"]);
+  });
+
+  test("live scans have a limit of their own, apart from the public reads", async () => {
+    const client = from("198.51.100.11");
+    const scans = [`/api/v1/public/policies/${wallet}`, `/api/v1/public/bonds/${wallet}`];
+    expect(await statuses(client, [...scans, ...scans])).toEqual(["200 1", "200 0", "429 0", "429 0"]);
+    expect(await statuses(client, times(6, "/health"))).toContain("200 4");
   });
 
   test("what a client writes ahead of its proxy's entry does not change who it is", async () => {
@@ -162,7 +147,7 @@ describe("one process", () => {
 });
 
 test("without TRUST_PROXY no header makes another client of a request", async () => {
-  const stack = await startLimited({ TRUST_PROXY: "", PUBLIC_RATE_LIMIT: "30" });
+  const stack = await startLimited(chain, { TRUST_PROXY: "", PUBLIC_RATE_LIMIT: "30" });
   const from = await clients(stack);
   const answers: HttpAnswer[] = [];
   for (let i = 0; i < 31; i += 1) answers.push(await from(`198.51.100.${i}`)("/health"));
@@ -171,82 +156,16 @@ test("without TRUST_PROXY no header makes another client of a request", async ()
   expect(answers.at(-1)?.status).toBe(429);
 });
 
-describeWithRedis("with Redis", () => {
-  /** An api on this Redis, counting there already: at its very start it may count by itself for a moment. */
-  async function startOn(url: string, redis: Redis): Promise<(address: string) => Client> {
-    const from = await clients(await startLimited({ REDIS_URL: url }));
-    let visitor = 0;
-    await expect
-      .poll(async () => {
-        const address = `192.0.2.${visitor++ % 250}`;
-        await redis.del(`cover:limit:public:${address}`);
-        await from(address)("/health");
-        return redis.exists(`cover:limit:public:${address}`);
-      })
-      .toBe(1);
-    return from;
-  }
-  async function openRedis(): Promise<{ url: string; redis: Redis }> {
-    const { url } = await freshRedis();
-    const redis = new Redis(url);
-    atEnd(async () => redis.disconnect());
-    return { url, redis };
-  }
-
-  test("processes share the limits: not one request more is answered", async () => {
-    const { url, redis } = await openRedis();
-    const [one, other] = [await startOn(url, redis), await startOn(url, redis)];
-    const [first, second] = [one("198.51.100.1"), other("198.51.100.1")];
-    expect(await statuses(first, times(3, "/health"))).toEqual(["200 4", "200 3", "200 2"]);
-    expect(await statuses(second, times(3, "/health"))).toEqual(["200 1", "200 0", "429 0"]);
-    expect(failure(await first("/health"))).toEqual([429, "rate_limit"]);
-
-    const [here, there] = [one("198.51.100.2"), other("198.51.100.2")];
-    const answers = await Promise.all(times(40, "/health").map((path, i) => (i % 2 ? here : there)(path)));
-    expect(answers.filter((a) => a.status === 200)).toHaveLength(5);
-
-    expect(await statuses(one("198.51.100.3"), times(3, "/api/v1/auth/me"))).toContain("401 0");
-    expect((await other("198.51.100.3")("/api/v1/auth/me")).status).toBe(429);
-  });
-
-  test("while it is away each process counts by itself, and together again once it is back", async () => {
-    const { url, redis } = await openRedis();
-    const proxy = await startTcpProxy(url);
-    const from = await startOn(proxy.url, redis);
-    await proxy.cut();
-    const cutOff = from("198.51.100.1");
-    expect(await statuses(cutOff, times(6, "/health"))).toEqual([
-      ...["200 4", "200 3", "200 2", "200 1", "200 0"],
-      "429 0",
-    ]);
-    expect(await redis.exists("cover:limit:public:198.51.100.1")).toBe(0);
-    expect((await from("198.51.100.2")("/api/v1/auth/me")).status).toBe(401);
-    await proxy.mend();
-    await expect
-      .poll(
-        async () => {
-          await cutOff("/health");
-          return redis.exists("cover:limit:public:198.51.100.1");
-        },
-        { timeout: 20_000 },
-      )
-      .toBe(1);
-  });
-
-  test("while it hangs, requests are answered all the same", async () => {
-    const { url, redis } = await openRedis();
-    const from = await startOn(url, redis);
-    const admins = redis.duplicate();
-    await admins.call("CLIENT", "PAUSE", "600000", "ALL");
-    let hangs = true;
-    const ping = redis.ping().then(() => {
-      hangs = false;
-    });
-    expect(await statuses(from("198.51.100.1"), times(6, "/health"))).toContain("429 0");
-    expect(await statuses(from("198.51.100.2"), times(4, "/api/v1/auth/me"))).toContain("429 0");
-    expect(hangs).toBe(true);
-    admins.disconnect();
-    redis.disconnect();
-    await ping.catch(() => {});
-  });
+test("answers out of the index are counted alike, whether they were kept or not and 304 too", async () => {
+  const from = await clients(await startLimited(chain, {}, ["api", "indexer"]));
+  let visitor = 0;
+  const feed = "/api/v1/stats/activity";
+  await expect
+    .poll(async () => (await from(`192.0.2.${visitor++ % 250}`)(feed)).status, { timeout: 60_000 })
+    .toBe(200);
+  const client = from("198.51.100.1");
+  const tag = (await client(feed)).headers.get("etag") ?? "none";
+  expect(await statuses(client, [feed, "/health"])).toEqual(["200 3", "200 2"]);
+  expect(await statuses(client, [feed], { headers: { "if-none-match": tag } })).toEqual(["304 1"]);
+  expect(await statuses(client, [`${feed}?limit=0`, feed, feed])).toEqual(["400 0", "429 0", "429 0"]);
 });

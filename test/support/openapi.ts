@@ -196,6 +196,8 @@ export function faultsOf(document: OpenApi, method: string, pathname: string, an
   if (!response)
     return [`${known.operationId} documents no status ${answer.status}: ${answer.text.slice(0, 300)}`];
   if (method === "head") return [];
+  if (!response.content)
+    return answer.text === "" ? [] : [`${known.operationId} ${answer.status} has no body`];
   const type = bareType(answer) ?? "none";
   const content = response.content?.[type];
   if (!content) return [`${known.operationId} ${answer.status} documents no ${type}`];

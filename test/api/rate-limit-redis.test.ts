@@ -1,0 +1,97 @@
+/** The limits of several processes with one Redis, and of a process whose Redis is away. */
+import { Redis } from "ioredis";
+import { beforeAll, expect, test } from "vitest";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { failure } from "./support/api.ts";
+import { type Client, clients, startLimited, statuses, times } from "./support/limited.ts";
+
+describeWithRedis("with Redis", () => {
+  let chain: TestChain;
+  beforeAll(async () => {
+    chain = await startChain();
+  });
+
+  /** An api on this Redis, counting there already: at its very start it may count by itself for a moment. */
+  async function startOn(url: string, redis: Redis): Promise<(address: string) => Client> {
+    const from = await clients(await startLimited(chain, { REDIS_URL: url }));
+    let visitor = 0;
+    await expect
+      .poll(
+        async () => {
+          const address = `192.0.2.${visitor++ % 250}`;
+          await redis.del(`cover:limit:public:${address}`);
+          await from(address)("/health");
+          return redis.exists(`cover:limit:public:${address}`);
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(1);
+    return from;
+  }
+  async function openRedis(): Promise<{ url: string; redis: Redis }> {
+    const { url } = await freshRedis();
+    const redis = new Redis(url);
+    atEnd(async () => redis.disconnect());
+    return { url, redis };
+  }
+
+  test("processes share the limits: not one request more is answered", async () => {
+    const { url, redis } = await openRedis();
+    const [one, other] = [await startOn(url, redis), await startOn(url, redis)];
+    const [first, second] = [one("198.51.100.1"), other("198.51.100.1")];
+    expect(await statuses(first, times(3, "/health"))).toEqual(["200 4", "200 3", "200 2"]);
+    expect(await statuses(second, times(3, "/health"))).toEqual(["200 1", "200 0", "429 0"]);
+    expect(failure(await first("/health"))).toEqual([429, "rate_limit"]);
+
+    const [here, there] = [one("198.51.100.2"), other("198.51.100.2")];
+    const answers = await Promise.all(times(40, "/health").map((path, i) => (i % 2 ? here : there)(path)));
+    expect(answers.filter((a) => a.status === 200)).toHaveLength(5);
+
+    expect(await statuses(one("198.51.100.3"), times(3, "/api/v1/auth/me"))).toContain("401 0");
+    expect((await other("198.51.100.3")("/api/v1/auth/me")).status).toBe(429);
+  });
+
+  test("while it is away each process counts by itself, and together again once it is back", async () => {
+    const { url, redis } = await openRedis();
+    const proxy = await startTcpProxy(url);
+    const from = await startOn(proxy.url, redis);
+    await proxy.cut();
+    const cutOff = from("198.51.100.1");
+    expect(await statuses(cutOff, times(6, "/health"))).toEqual([
+      ...["200 4", "200 3", "200 2", "200 1", "200 0"],
+      "429 0",
+    ]);
+    expect(await redis.exists("cover:limit:public:198.51.100.1")).toBe(0);
+    expect((await from("198.51.100.2")("/api/v1/auth/me")).status).toBe(401);
+    await proxy.mend();
+    await expect
+      .poll(
+        async () => {
+          await cutOff("/health");
+          return redis.exists("cover:limit:public:198.51.100.1");
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(1);
+  });
+
+  test("while it hangs, requests are answered all the same", async () => {
+    const { url, redis } = await openRedis();
+    const from = await startOn(url, redis);
+    const admins = redis.duplicate();
+    await admins.call("CLIENT", "PAUSE", "600000", "ALL");
+    let hangs = true;
+    const ping = redis.ping().then(() => {
+      hangs = false;
+    });
+    expect(await statuses(from("198.51.100.1"), times(6, "/health"))).toContain("429 0");
+    expect(await statuses(from("198.51.100.2"), times(4, "/api/v1/auth/me"))).toContain("429 0");
+    expect(hangs).toBe(true);
+    admins.disconnect();
+    redis.disconnect();
+    await ping.catch(() => {});
+  });
+});
