@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { BaseError } from "viem";
 import { findRevert } from "../lib/chain/reverts.ts";
 import { isConnectionError } from "../lib/db/connect.ts";
@@ -11,16 +10,14 @@ const DEPENDENCY_TIMEOUT_MS = 4500;
 export async function within<T>(ms: number, work: PromiseLike<T>, late: () => Error): Promise<T> {
   // Asked once: a query of drizzle is sent anew each time that somebody waits for it.
   const result = Promise.resolve(work);
-  const timer = new AbortController();
-  const bell = sleep(ms, undefined, { signal: timer.signal }).then(() => {
-    throw late();
+  let timer: NodeJS.Timeout | undefined;
+  const bell = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
   });
-  bell.catch(() => {}); // the bell of work that was done in time rejects unheard
-  result.catch(() => {});
   try {
     return await Promise.race([result, bell]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }
 

@@ -19,6 +19,8 @@ export type Dependencies = {
   /** The same chain for live scans. */
   readonly live: ScanClients;
   readonly connection: Connection;
+  /** For reads of the index, each transaction of which sees one moment. */
+  readonly indexConnection: Connection;
   /** Postgres schema of the indexer's views. */
   readonly viewsSchema: string;
   readonly adminToken: string;

@@ -6,20 +6,19 @@ import { hasTag } from "./front.ts";
 import { indexedHeaders, type KeptAnswers } from "./kept-answers.ts";
 import type { NewestHead } from "./newest-head.ts";
 import type { AsOf } from "./policy.ts";
-import type { IndexQuery, IndexReader } from "./queries/index-reader.ts";
 
 /** An answer with the JSON text of a body of type `Body`. */
 type Answer<Body> = { readonly asOf: AsOf; readonly tag: string; readonly text: string; readonly of?: Body };
 
-/** Reads what an answer needs, in the snapshot whose head is `asOf`. */
-type Read<Params, Rows> = (db: IndexQuery, params: Params, asOf: AsOf) => Promise<Rows>;
-/** Makes the body out of it, once the snapshot is closed. */
+/** Reads what an answer needs, all of it at one moment. */
+type Read<Params, Rows> = (params: Params) => Promise<{ asOf: AsOf; value: Rows }>;
+/** Makes the body out of it. */
 type Shape<Params, Rows, Body> = (rows: Rows, params: Params, asOf: AsOf) => Body | Promise<Body>;
 
 export type IndexedAnswers = {
   /**
    * Makes the answers of one route. Callers who ask the same at the same time share one read.
-   * @throws what `IndexReader.read` and the two functions throw
+   * @throws what the two functions throw
    */
   of<Params, Rows, Body>(
     read: Read<Params, Rows>,
@@ -41,11 +40,7 @@ function addressOf({ req: { url } }: Context): string {
   return url.slice(begin);
 }
 
-export function createIndexedAnswers(
-  index: IndexReader,
-  newest: NewestHead,
-  kept: KeptAnswers,
-): IndexedAnswers {
+export function createIndexedAnswers(newest: NewestHead, kept: KeptAnswers): IndexedAnswers {
   function send<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
   function send(c: Context, { asOf, tag, text }: Answer<unknown>): Response {
     const { hash: blockHash, number: blockNumber } = asOf;
@@ -62,7 +57,7 @@ export function createIndexedAnswers(
 
       async function make(params: Params): Promise<Answer<Body>> {
         const begun = performance.now();
-        const { asOf, value } = await index.read((db, head) => read(db, params, head));
+        const { asOf, value } = await read(params);
         newest.learn(asOf, begun);
         const text = JSON.stringify(await shape(value, params, asOf));
         return { asOf, tag: `"${asOf.hash.slice(2, 18)}-${digest(text)}"`, text };

@@ -25,7 +25,7 @@ export function createReaders(deps: Dependencies): Readers {
     index,
     newest,
     kept,
-    answers: createIndexedAnswers(index, newest, kept),
+    answers: createIndexedAnswers(newest, kept),
     chain: createChainReads(deps),
     productNames: createProductNames(index),
   };

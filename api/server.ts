@@ -55,7 +55,13 @@ async function main(): Promise<void> {
 
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // each purchase that waits listens
-  const connection = connect(config.DATABASE_URL, { name: "api", statementTimeout: STATEMENT_TIMEOUT_MS });
+  const statementTimeout = STATEMENT_TIMEOUT_MS;
+  const connection = connect(config.DATABASE_URL, { name: "api", statementTimeout });
+  const indexConnection = connect(config.DATABASE_URL, {
+    name: "api-index",
+    statementTimeout,
+    snapshots: true,
+  });
   const onQueueError = (error: Error) => log.warn({ err: errorText(error) }, "the queue has trouble");
   const queue = openPurchaseQueue({
     databaseUrl: config.DATABASE_URL,
@@ -71,6 +77,7 @@ async function main(): Promise<void> {
     chain: createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, retryCount: 1 }),
     live: createScanClients(deployment, config.RPC_URL),
     connection,
+    indexConnection,
     viewsSchema: config.VIEWS_SCHEMA,
     adminToken: config.ADMIN_TOKEN,
     limits,
@@ -94,7 +101,13 @@ async function main(): Promise<void> {
     limits.close();
     // What is left can hang on a dependency that is away; nothing in it needs an orderly end.
     await Promise.race([
-      Promise.allSettled([migrated, queue.close(), waiter.close(), connection.close()]),
+      Promise.allSettled([
+        migrated,
+        queue.close(),
+        waiter.close(),
+        connection.close(),
+        indexConnection.close(),
+      ]),
       sleep(1000),
     ]);
     log.info("stopped");

@@ -1,9 +1,10 @@
+import { desc } from "drizzle-orm";
 import type { Address } from "viem";
-import { activity, type activityTypes } from "../../ponder.schema.ts";
+import { activity, type activityTypes, head } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import { lower } from "./address.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { walkBack } from "./paging.ts";
+import { always, behind, walkBack } from "./paging.ts";
 
 export type ActivityFilter = {
   readonly type?: (typeof activityTypes)[number] | undefined;
@@ -24,8 +25,8 @@ export function readActivity(
     [activity.actor, actor && lower(actor)],
     [activity.type, type],
   ] as const;
-  const { where, orderBy } = walkBack(activity, keys, { cursor, since });
-  return db
+  const { where, orderBy } = walkBack(activity, keys, behind(cursor), since);
+  const page = db
     .select({
       type: activity.type,
       actor: activity.actor,
@@ -40,5 +41,7 @@ export function readActivity(
     .where(where)
     .orderBy(...orderBy)
     .limit(limit + 1)
-    .offset(offset);
+    .offset(offset)
+    .as("page");
+  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

@@ -1,15 +1,16 @@
-import { and, asc, eq, gt } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Address } from "viem";
-import { bondEpoch, bondHolding } from "../../ponder.schema.ts";
+import { bondEpoch, bondHolding, head } from "../../ponder.schema.ts";
 import { lower } from "./address.ts";
 import type { IndexQuery } from "./index-reader.ts";
+import { always } from "./paging.ts";
 
 /**
- * What an address holds, epoch by epoch: the claim bond's balances above zero. An epoch is a month, so these are few.
- * Served by the primary key.
+ * Reads what an address holds, epoch by epoch: the claim bond's balances above zero. An epoch is a month, so these are few.
+ * Served by the primary key. Prepared, for to build it takes longer than to run it.
  */
-export const readHoldings = (db: IndexQuery, owner: Address) =>
-  db
+export function prepareHoldings(db: IndexQuery) {
+  const page = db
     .select({
       epochId: bondHolding.epochId,
       amount: bondHolding.balance,
@@ -17,5 +18,13 @@ export const readHoldings = (db: IndexQuery, owner: Address) =>
     })
     .from(bondHolding)
     .leftJoin(bondEpoch, eq(bondEpoch.epochId, bondHolding.epochId))
-    .where(and(eq(bondHolding.owner, lower(owner)), gt(bondHolding.balance, 0n)))
-    .orderBy(asc(bondHolding.epochId));
+    .where(and(eq(bondHolding.owner, sql.placeholder("owner")), gt(bondHolding.balance, 0n)))
+    .as("page");
+  const statement = db
+    .select()
+    .from(head)
+    .leftJoin(page, always)
+    .orderBy(asc(page.epochId))
+    .prepare("holdings");
+  return (owner: Address) => statement.execute({ owner: lower(owner) });
+}

@@ -1,15 +1,15 @@
-import { burnExecution, type burnSources, tokenBurn } from "../../ponder.schema.ts";
+import { desc, sql } from "drizzle-orm";
+import { burnExecution, type burnSources, head, tokenBurn } from "../../ponder.schema.ts";
 import type { FeedPage, Position } from "../schemas/paging.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { walkBack } from "./paging.ts";
+import { always, behind, walkBack } from "./paging.ts";
+
+export type BurnQuery = FeedPage & { readonly source?: (typeof burnSources)[number] | undefined };
 
 /** Burned tokens, newest first, one further than `limit`. Served by the primary key or the index on the source. */
-export function readBurns(
-  db: IndexQuery,
-  { source, limit, offset, cursor }: FeedPage & { source?: (typeof burnSources)[number] | undefined },
-) {
-  const { where, orderBy } = walkBack(tokenBurn, [[tokenBurn.source, source]], { cursor });
-  return db
+export function readBurns(db: IndexQuery, { source, limit, offset, cursor }: BurnQuery) {
+  const { where, orderBy } = walkBack(tokenBurn, [[tokenBurn.source, source]], behind(cursor));
+  const page = db
     .select({
       source: tokenBurn.source,
       burner: tokenBurn.burner,
@@ -25,20 +25,27 @@ export function readBurns(
     .where(where)
     .orderBy(...orderBy)
     .limit(limit + 1)
-    .offset(offset);
+    .offset(offset)
+    .as("page");
+  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
 }
 
 /**
- * What the burners said of their burns since `from` (Unix seconds; undefined for all), newest first, one further than
- * `limit`. Served by the primary key.
+ * What the burners said of their burns in the last `seconds` before the indexed head (null for all), newest first, one
+ * further than `limit`. Served by the primary key.
  */
 export function readPricePoints(
   db: IndexQuery,
-  from: bigint | undefined,
+  seconds: bigint | null,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
 ) {
-  const { where, orderBy } = walkBack(burnExecution, [], { cursor, since: from });
-  return db
+  const { where, orderBy } = walkBack(
+    burnExecution,
+    [],
+    behind(cursor),
+    seconds === null ? undefined : sql`(select timestamp - ${String(seconds)} from ${head})`,
+  );
+  const page = db
     .select({
       source: burnExecution.source,
       usdcSpent: burnExecution.usdcSpent,
@@ -52,5 +59,7 @@ export function readPricePoints(
     .from(burnExecution)
     .where(where)
     .orderBy(...orderBy)
-    .limit(limit + 1);
+    .limit(limit + 1)
+    .as("page");
+  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

@@ -9,14 +9,30 @@ import { databaseUnavailable, fromDatabase, within } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { AsOf } from "../policy.ts";
 
-export type IndexQuery = Parameters<Parameters<PostgresJsDatabase["transaction"]>[0]>[0];
+/** What a query is built on: the pool, or a transaction. */
+export type IndexQuery = Pick<PostgresJsDatabase, "select" | "execute">;
+
+/** Rows of one statement, each beside the head: of one moment, as whatever a statement reads. */
+type RowsWithHead<Row> = readonly (Row & { head: typeof indexed.head.$inferSelect })[];
 
 export type IndexReader = {
   /**
-   * Runs `query` and reads the indexed head in one snapshot.
+   * Runs a query of one statement that joins what it reads to the head, for the head's row tells the moment. The head
+   * stands alone where there is nothing else. @throws as `read` does
+   */
+  rows<Row>(
+    query: (db: IndexQuery) => PromiseLike<RowsWithHead<Row>>,
+  ): Promise<{ asOf: AsOf; value: RowsWithHead<Row> }>;
+  /**
+   * Runs `query` and reads the indexed head in one snapshot. What needs no head is best sent without waiting for it: all
+   * that is sent at once takes one round trip.
    * @throws ApiError `database_unavailable`, `indexer_unavailable`, or `indexer_syncing` while there is nothing to read yet
    */
-  read<T>(query: (db: IndexQuery, asOf: AsOf) => Promise<T>): Promise<{ asOf: AsOf; value: T }>;
+  read<T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>): Promise<{ asOf: AsOf; value: T }>;
+  /** The same with a statement that is built once, and told its parameters each time. */
+  prepare<Params, Row>(
+    build: (db: IndexQuery) => (params: Params) => PromiseLike<RowsWithHead<Row>>,
+  ): (params: Params) => Promise<{ asOf: AsOf; value: RowsWithHead<Row> }>;
   /** The newest indexed block. @throws as `read` does */
   head(): Promise<AsOf>;
 };
@@ -46,24 +62,37 @@ export async function absentIndex(db: Database, viewsSchema: string, chainId: nu
     : new ApiError("indexer_unavailable", "No indexer has been started for this chain.");
 }
 
-export function createIndexReader({ connection, deployment, viewsSchema }: Dependencies): IndexReader {
+const asOfHead = ({ number, hash, timestamp }: typeof indexed.head.$inferSelect): AsOf => ({
+  source: "index",
+  number,
+  hash,
+  timestamp,
+});
+
+/** The index has read no block yet. */
+class NoHead extends Error {
+  override name = "NoHead";
+}
+
+export function createIndexReader(deps: Dependencies): IndexReader {
+  const { connection, indexConnection, deployment, viewsSchema } = deps;
   const { chainId } = deployment;
   // Ponder names columns in snake_case; our own tables name theirs themselves.
-  const db = drizzle(connection.sql, { casing: "snake_case" });
+  const db = drizzle(indexConnection.sql, { casing: "snake_case" });
 
   async function headRow(query: Pick<IndexQuery, "select">): Promise<AsOf | undefined> {
     const [row] = await query.select().from(indexed.head).where(eq(indexed.head.chainId, chainId));
-    return row && { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
+    return row && asOfHead(row);
   }
 
-  const snapshot = <T>(query: (db: IndexQuery, asOf: AsOf) => Promise<T>) =>
-    db.transaction(
-      async (tx) => {
-        const asOf = await headRow(tx);
-        return asOf && { asOf, value: await query(tx, asOf) };
-      },
-      { isolationLevel: "repeatable read", accessMode: "read only" },
-    );
+  const snapshot = <T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>) =>
+    db.transaction(async (tx) => {
+      const head = headRow(tx);
+      const known = head.then((asOf) => asOf ?? Promise.reject(new NoHead()));
+      known.catch(() => {}); // told by the line below, unless the query asks for it
+      const [asOf, value] = await Promise.all([known, query(tx, known)]);
+      return { asOf, value };
+    });
 
   async function bounded<T>(read: () => Promise<T | undefined>): Promise<T> {
     try {
@@ -72,12 +101,24 @@ export function createIndexReader({ connection, deployment, viewsSchema }: Depen
       if (result !== undefined) return result;
     } catch (error) {
       if (isConnectionError(error)) throw databaseUnavailable(error);
-      if (!isNotBuilt(error)) throw error;
+      if (!isNotBuilt(error) && !(error instanceof NoHead)) throw error;
     }
     throw await absentIndex(connection.db, viewsSchema, chainId);
   }
 
+  const rows: IndexReader["rows"] = (query) =>
+    bounded(async () => {
+      const value = await query(db);
+      const [row] = value;
+      return row && { asOf: asOfHead(row.head), value };
+    });
+
   return {
+    rows,
+    prepare(build) {
+      const run = build(db);
+      return (params) => rows(() => run(params));
+    },
     read: (query) => bounded(() => snapshot(query)),
     head: () => bounded(() => headRow(db)),
   };

@@ -1,8 +1,8 @@
-import { eq } from "drizzle-orm";
-import { bondEpoch, listing, protocolStats, sale } from "../../ponder.schema.ts";
+import { desc, eq } from "drizzle-orm";
+import { bondEpoch, head, listing, protocolStats, sale } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { walkBack, walkIdsBack } from "./paging.ts";
+import { always, behind, walkBack, walkIdsBack } from "./paging.ts";
 
 export type ListingPage = {
   readonly limit: number;
@@ -11,10 +11,13 @@ export type ListingPage = {
   readonly cursor?: bigint | undefined;
 };
 
-/** Listings that can be bought, newest first, one further than `limit`. Served by the index on status and id. */
+/**
+ * Listings that can be bought, newest first, one further than `limit`, and the protocol's sums, which tell how many there
+ * are. Served by the index on status and id.
+ */
 export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: ListingPage) {
   const { where, orderBy } = walkIdsBack([listing.status, "active"], listing.listingId, cursor);
-  return db
+  const page = db
     .select({
       listingId: listing.listingId,
       seller: listing.seller,
@@ -33,19 +36,20 @@ export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: Li
     .where(where)
     .orderBy(...orderBy)
     .limit(limit + 1)
-    .offset(offset);
-}
-
-/** How many listings can be bought. */
-export async function countActiveListings(db: IndexQuery): Promise<number> {
-  const [row] = await db.select({ active: protocolStats.activeListings }).from(protocolStats);
-  return row?.active ?? 0;
+    .offset(offset)
+    .as("page");
+  return db
+    .select()
+    .from(head)
+    .leftJoin(protocolStats, always)
+    .leftJoin(page, always)
+    .orderBy(desc(page.listingId));
 }
 
 /** Filled listings by the time of their sale, newest first, one further than `limit`. Served by the primary key. */
 export function readSales(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
-  const { where, orderBy } = walkBack(sale, [], { cursor });
-  return db
+  const { where, orderBy } = walkBack(sale, [], behind(cursor));
+  const page = db
     .select({
       listingId: sale.listingId,
       buyer: sale.buyer,
@@ -66,5 +70,7 @@ export function readSales(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
     .where(where)
     .orderBy(...orderBy)
     .limit(limit + 1)
-    .offset(offset);
+    .offset(offset)
+    .as("page");
+  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

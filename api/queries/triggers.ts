@@ -1,16 +1,16 @@
-import { and, eq } from "drizzle-orm";
-import { policyTrigger, product, triggerSubmission } from "../../ponder.schema.ts";
+import { and, desc, eq } from "drizzle-orm";
+import { head, policyTrigger, product, triggerSubmission } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import type { IndexQuery } from "./index-reader.ts";
-import { walkBack } from "./paging.ts";
+import { always, behind, walkBack } from "./paging.ts";
 
 /**
  * Submissions of triggers, newest first, one further than `limit`, each with what it paid: a policy is triggered once.
  * Served by the primary key, and by the index on the policy for the payout.
  */
 export function readTriggers(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
-  const { where, orderBy } = walkBack(triggerSubmission, [], { cursor });
-  return db
+  const { where, orderBy } = walkBack(triggerSubmission, [], behind(cursor));
+  const page = db
     .select({
       productId: triggerSubmission.productId,
       productName: product.name,
@@ -36,5 +36,7 @@ export function readTriggers(db: IndexQuery, { limit, offset, cursor }: FeedPage
     .where(where)
     .orderBy(...orderBy)
     .limit(limit + 1)
-    .offset(offset);
+    .offset(offset)
+    .as("page");
+  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

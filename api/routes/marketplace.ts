@@ -1,26 +1,19 @@
 import { getAddress } from "viem";
 import type { Api } from "../env.ts";
-import {
-  countActiveListings,
-  type ListingPage,
-  readActiveListings,
-  readSales,
-} from "../queries/marketplace.ts";
+import { type ListingPage, readActiveListings, readSales } from "../queries/marketplace.ts";
 import type { Readers } from "../readers.ts";
-import { cursorOf, cutPage } from "../schemas/paging.ts";
+import { cursorOf, cutPage, type FeedPage, pagesOf } from "../schemas/paging.ts";
 import { activeListingsRoute, recentSalesRoute } from "./marketplace.routes.ts";
 
 const text = (value: bigint | null) => (value === null ? null : String(value));
 
 /** Indexed reads of the marketplace. */
-export function addMarketplaceRoutes(app: Api, { answers }: Readers): void {
+export function addMarketplaceRoutes(app: Api, { answers, index }: Readers): void {
   const activeListings = answers.of(
-    async (db, page: ListingPage) => ({
-      found: await readActiveListings(db, page),
-      total: await countActiveListings(db),
-    }),
-    ({ found, total }, { limit, offset }, asOf) => {
-      const { rows, next } = cutPage(found, limit, (row) => String(row.listingId));
+    (page: ListingPage) => index.rows((db) => readActiveListings(db, page)),
+    (found, { limit, offset }, asOf) => {
+      const total = found[0]?.protocol_stats?.activeListings ?? 0;
+      const { rows, next } = cutPage(pagesOf(found), limit, (row) => String(row.listingId));
       const listings = rows.map((row) => ({
         listingId: String(row.listingId),
         sellerAddress: getAddress(row.seller),
@@ -42,26 +35,29 @@ export function addMarketplaceRoutes(app: Api, { answers }: Readers): void {
   );
   app.openapi(activeListingsRoute, async (c) => answers.send(c, await activeListings(c.req.valid("query"))));
 
-  const recentSales = answers.of(readSales, (found, { limit, offset }) => {
-    const { rows, next } = cutPage(found, limit, cursorOf);
-    const sales = rows.map((row) => ({
-      listingId: String(row.listingId),
-      buyer: getAddress(row.buyer),
-      seller: getAddress(row.seller),
-      bondId: text(row.epochId),
-      epochId: text(row.epochId),
-      amount: text(row.amount),
-      totalPriceUsdc: String(row.price),
-      pricePerUnit: text(row.unitPrice),
-      sellerFeeUsdc: String(row.sellerFee),
-      buyerFeeUsdc: String(row.buyerFee),
-      listedAt: text(row.listedAt),
-      soldAt: String(row.blockTimestamp),
-      txHash: row.txHash,
-      blockNumber: String(row.blockNumber),
-      logIndex: row.logIndex,
-    }));
-    return { count: sales.length, limit, offset, nextCursor: next, sales };
-  });
+  const recentSales = answers.of(
+    (page: FeedPage) => index.rows((db) => readSales(db, page)),
+    (found, { limit, offset }) => {
+      const { rows, next } = cutPage(pagesOf(found), limit, cursorOf);
+      const sales = rows.map((row) => ({
+        listingId: String(row.listingId),
+        buyer: getAddress(row.buyer),
+        seller: getAddress(row.seller),
+        bondId: text(row.epochId),
+        epochId: text(row.epochId),
+        amount: text(row.amount),
+        totalPriceUsdc: String(row.price),
+        pricePerUnit: text(row.unitPrice),
+        sellerFeeUsdc: String(row.sellerFee),
+        buyerFeeUsdc: String(row.buyerFee),
+        listedAt: text(row.listedAt),
+        soldAt: String(row.blockTimestamp),
+        txHash: row.txHash,
+        blockNumber: String(row.blockNumber),
+        logIndex: row.logIndex,
+      }));
+      return { count: sales.length, limit, offset, nextCursor: next, sales };
+    },
+  );
   app.openapi(recentSalesRoute, async (c) => answers.send(c, await recentSales(c.req.valid("query"))));
 }

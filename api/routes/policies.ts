@@ -3,14 +3,14 @@ import { ApiError } from "../../lib/errors.ts";
 import type { Api } from "../env.ts";
 import { policyBody } from "../policy.ts";
 import { completePolicy, readPolicy } from "../policy-reader.ts";
-import { findPoliciesOf } from "../queries/policies.ts";
+import { preparePoliciesOf, toIndexedPolicy } from "../queries/policies.ts";
 import type { Readers } from "../readers.ts";
-import { cursorOf, cutPage, type FeedPage } from "../schemas/paging.ts";
+import { cursorOf, cutPage, type FeedPage, pagesOf } from "../schemas/paging.ts";
 import { policiesByBuyerRoute, policyRoute } from "./policies.routes.ts";
 
 /** Reads of policies: one by its key, and the list of a buyer. */
 export function addPolicyRoutes(app: Api, readers: Readers): void {
-  const { answers } = readers;
+  const { answers, index } = readers;
   app.openapi(policyRoute, async (c) => {
     const key = c.req.valid("param");
     const found = await readPolicy(readers, key);
@@ -22,10 +22,12 @@ export function addPolicyRoutes(app: Api, readers: Readers): void {
     return c.json(policyBody(policy, asOf), 200);
   });
 
+  const policiesOf = index.prepare(preparePoliciesOf);
   const byBuyer = answers.of(
-    (db, page: FeedPage & { address: Address }) => findPoliciesOf(db, page.address, page),
-    async ({ policies: found, total }, { address, limit, offset }, asOf) => {
-      const { rows, next } = cutPage(found, limit, cursorOf);
+    ({ address, ...page }: FeedPage & { address: Address }) => policiesOf({ buyer: address, ...page }),
+    async (found, { address, limit, offset }, asOf) => {
+      const total = found[0]?.account?.policies ?? 0;
+      const { rows, next } = cutPage(pagesOf(found).map(toIndexedPolicy), limit, cursorOf);
       const policies = await Promise.all(
         rows.map(async (row) => {
           const { txHash, blockNumber, logIndex } = row;

@@ -1,12 +1,11 @@
 import { getAddress } from "viem";
 import { burnStatsBody } from "../burn-stats.ts";
 import type { Api } from "../env.ts";
-import type { AsOf } from "../policy.ts";
-import { readActivity } from "../queries/activity.ts";
+import { type ActivityFilter, readActivity } from "../queries/activity.ts";
 import { readPricePoints } from "../queries/burns.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "../queries/protocol.ts";
 import type { Readers } from "../readers.ts";
-import { cursorOf, cutPage, type Position } from "../schemas/paging.ts";
+import { cursorOf, cutPage, type FeedPage, type Position, pagesOf } from "../schemas/paging.ts";
 import {
   activityRoute,
   burnStatsRoute,
@@ -20,30 +19,28 @@ const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
 
 type PricePage = { range: keyof typeof PRICE_RANGES; limit: number; cursor?: Position | undefined };
 
-/** When a range of prices begins, Unix seconds; undefined when it has no begin. */
-function beginOf({ range }: PricePage, { timestamp }: AsOf): bigint | undefined {
-  const length = PRICE_RANGES[range];
-  return length === null ? undefined : timestamp - length;
-}
-
 /** The statistics: sums that the projections keep, the feed of what happened, and the token's price. */
-export function addStatsRoutes(app: Api, { answers }: Readers): void {
+export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
   const burnStats = answers.of(
-    async (db, _: null) => ({
-      sums: await readProtocolSums(db),
-      days: await readBurnDays(db),
-      sources: await readBurnSources(db),
-    }),
+    (_: null) =>
+      index.read(async (db) => {
+        const [sums, days, sources] = await Promise.all([
+          readProtocolSums(db),
+          readBurnDays(db),
+          readBurnSources(db),
+        ]);
+        return { sums, days, sources };
+      }),
     (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
   );
   app.openapi(burnStatsRoute, async (c) => answers.send(c, await burnStats(null)));
 
   const protocolStats = answers.of(
-    async (db, _: null, { timestamp }) => ({
-      sums: await readProtocolSums(db),
-      policies: await countOpenPolicies(db, timestamp),
-    }),
-    ({ sums, policies: { open, waiting } }) => {
+    (_: null) =>
+      index.read((db, asOf) =>
+        Promise.all([readProtocolSums(db), asOf.then(({ timestamp }) => countOpenPolicies(db, timestamp))]),
+      ),
+    ([sums, { open, waiting }]) => {
       const burned = sums?.tokenBurned ?? 0n;
       return {
         active_policies: open - waiting,
@@ -66,27 +63,30 @@ export function addStatsRoutes(app: Api, { answers }: Readers): void {
   );
   app.openapi(protocolStatsRoute, async (c) => answers.send(c, await protocolStats(null)));
 
-  const activity = answers.of(readActivity, (found, { limit }) => {
-    const { rows, next } = cutPage(found, limit, cursorOf);
-    const events = rows.map((event) => ({
-      type: event.type,
-      actor: getAddress(event.actor),
-      amount: String(event.amount),
-      ref: event.ref,
-      tx_hash: event.txHash,
-      block_number: String(event.blockNumber),
-      block_timestamp: String(event.blockTimestamp),
-      log_index: event.logIndex,
-    }));
-    return { events, count: events.length, next_cursor: next };
-  });
+  const activity = answers.of(
+    (query: ActivityFilter & FeedPage) => index.rows((db) => readActivity(db, query)),
+    (found, { limit }) => {
+      const { rows, next } = cutPage(pagesOf(found), limit, cursorOf);
+      const events = rows.map((event) => ({
+        type: event.type,
+        actor: getAddress(event.actor),
+        amount: String(event.amount),
+        ref: event.ref,
+        tx_hash: event.txHash,
+        block_number: String(event.blockNumber),
+        block_timestamp: String(event.blockTimestamp),
+        log_index: event.logIndex,
+      }));
+      return { events, count: events.length, next_cursor: next };
+    },
+  );
   app.openapi(activityRoute, async (c) => answers.send(c, await activity(c.req.valid("query"))));
 
   const priceHistory = answers.of(
-    (db, page: PricePage, asOf) => readPricePoints(db, beginOf(page, asOf), page),
+    (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[page.range], page)),
     (found, page, asOf) => {
-      const { rows, next } = cutPage(found, page.limit, cursorOf);
-      const from = beginOf(page, asOf);
+      const { rows, next } = cutPage(pagesOf(found), page.limit, cursorOf);
+      const seconds = PRICE_RANGES[page.range];
       const points = rows.toReversed().map((point) => ({
         timestamp: String(point.blockTimestamp),
         price: String(point.effectivePrice),
@@ -99,7 +99,7 @@ export function addStatsRoutes(app: Api, { answers }: Readers): void {
       }));
       return {
         range: page.range,
-        from: from === undefined ? null : String(from),
+        from: seconds === null ? null : String(asOf.timestamp - seconds),
         count: points.length,
         points,
         next_cursor: next,

@@ -63,6 +63,10 @@ export type FeedPage = {
   readonly cursor?: Position | undefined;
 };
 
+/** The entries of a page that was read beside the head, which stands alone where there are none. */
+export const pagesOf = <Row>(found: readonly { readonly page: Row | null }[]): Row[] =>
+  found.flatMap(({ page }) => (page === null ? [] : [page]));
+
 /**
  * A page out of rows that were read one further than its limit: `next` is the last entry's, or null where nothing
  * follows.

@@ -4,9 +4,13 @@ import postgres from "postgres";
 /**
  * A pool of connections to Postgres with drizzle on top. `name` shows in `pg_stat_activity`; `max` is the pool's size.
  * Connections are made when first used, so a process starts, and comes back by itself, while the database is away; a
- * statement that runs longer than `statementTimeout` ms (default 10 s) is ended by the server.
+ * statement that runs longer than `statementTimeout` ms (default 10 s) is ended by the server. With `snapshots`, nothing
+ * can be written, and what one transaction reads is of one moment.
  */
-export function connect(url: string, { name, max = 10, statementTimeout = 10_000 }: ConnectOptions) {
+export function connect(
+  url: string,
+  { name, max = 10, statementTimeout = 10_000, snapshots = false }: ConnectOptions,
+) {
   const sql = postgres(url, {
     max,
     connect_timeout: 3,
@@ -16,8 +20,15 @@ export function connect(url: string, { name, max = 10, statementTimeout = 10_000
     // It asks for the array types on each first connection, and nobody hears when that fails: the process would end.
     fetch_types: false,
     types: { textArray: listOf(TEXT_ARRAY), uuidArray: listOf(UUID_ARRAY) },
-    connection: { application_name: name, statement_timeout: statementTimeout },
+    connection: {
+      application_name: name,
+      statement_timeout: statementTimeout,
+      ...(snapshots
+        ? { default_transaction_isolation: "repeatable read", default_transaction_read_only: true }
+        : {}),
+    },
   });
+  prepareAll(sql);
   keepLostTransactions(sql);
   return { sql, db: drizzle(sql), close: () => sql.end({ timeout: 5 }) };
 }
@@ -36,6 +47,18 @@ const listOf = (type: number) => ({
 });
 
 /**
+ * drizzle sends what it builds through `unsafe`, which asks the server for the types of each statement's parameters anew:
+ * a prepared one needs one round trip instead of two, and several can be sent without waiting for the first.
+ */
+function prepareAll(client: postgres.ISql): void {
+  const { unsafe } = client;
+  Object.assign(client, {
+    unsafe: (...[query, parameters, options]: Parameters<typeof unsafe>) =>
+      unsafe(query, parameters, { prepare: true, ...options }),
+  });
+}
+
+/**
  * postgres.js answers a transaction that fails with a rollback, on the lost connection too, where that throws past every
  * handler and ends the process. `begin` rejects by itself once its connection is gone, so a body that failed for that
  * reason is not heard any more.
@@ -44,6 +67,7 @@ function keepLostTransactions(sql: postgres.Sql): void {
   type Body = (tx: postgres.TransactionSql) => unknown;
   const { begin } = sql;
   const guarded = (body: Body) => async (tx: postgres.TransactionSql) => {
+    prepareAll(tx);
     try {
       return await body(tx);
     } catch (error) {
@@ -63,7 +87,12 @@ function isConnectionLost(error: unknown): boolean {
   return /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|57P0[1-5]|08006$)/.test(code);
 }
 
-export type ConnectOptions = { name: string; max?: number; statementTimeout?: number };
+export type ConnectOptions = {
+  name: string;
+  max?: number;
+  statementTimeout?: number;
+  snapshots?: boolean;
+};
 export type Connection = ReturnType<typeof connect>;
 export type Database = Connection["db"];
 /** A transaction of {@link Database}; functions that take one run inside the caller's. */
