@@ -21,11 +21,12 @@ export type LogFilter = {
 export type BlockRange = { readonly from: bigint; readonly to: bigint };
 
 /** Windows that one scan reads at the same time. */
-const CONCURRENT_WINDOWS = 4;
+const CONCURRENT_WINDOWS = 8;
 /** Many providers allow this range; the first scan finds out whether this one allows more. */
 const FIRST_WINDOW = 10_000n;
-/** So many windows in a row must have been read before a larger one is tried. */
+/** So many windows in a row must have been read before a larger one is tried; more after each one that was refused. */
 const GROW_AFTER = 4;
+const GROW_AFTER_AT_MOST = 64;
 /** Tries of a single block: below that there is nothing left to halve. */
 const BLOCK_TRIES = 2;
 /** How long to leave a node alone that counts requests, in ms. */
@@ -58,6 +59,9 @@ function isRateLimit(error: unknown): boolean {
 export class WindowSize {
   #blocks = FIRST_WINDOW;
   #successes = 0;
+  #growAfter = GROW_AFTER;
+  /** Whether the size was raised and is not proven yet. */
+  #isGuess = false;
 
   get blocks(): bigint {
     return this.#blocks;
@@ -65,20 +69,27 @@ export class WindowSize {
 
   succeeded(range: BlockRange): void {
     if (lengthOf(range) < this.#blocks) return; // the last of its range says nothing about larger ones
+    if (this.#isGuess) this.#growAfter = GROW_AFTER;
+    this.#isGuess = false;
     this.#successes += 1;
-    if (this.#successes < GROW_AFTER) return;
+    if (this.#successes < this.#growAfter) return;
     this.#successes = 0;
     this.#blocks *= 2n;
+    this.#isGuess = true;
   }
 
   /** A node that does not even answer for one block says nothing about its limits. */
   reset(): void {
     this.#blocks = FIRST_WINDOW;
     this.#successes = 0;
+    this.#growAfter = GROW_AFTER;
+    this.#isGuess = false;
   }
 
   refused(range: BlockRange): void {
     const half = lengthOf(range) / 2n;
+    if (this.#isGuess) this.#growAfter = Math.min(this.#growAfter * 2, GROW_AFTER_AT_MOST);
+    this.#isGuess = false;
     this.#successes = 0;
     if (half < this.#blocks) this.#blocks = half > 0n ? half : 1n;
   }
