@@ -5,6 +5,8 @@ export type Finding = {
   readonly unit: string;
   /** Undefined for a figure that is reported alone. */
   readonly limit?: number;
+  /** Another figure of the same run, and the share of it that the value should reach. */
+  readonly compared?: { readonly with: number; readonly least?: number };
 };
 
 /** The middle of the sorted values; the lower of two middles. */
@@ -22,12 +24,23 @@ export function percentile(values: readonly number[], share: number): number {
 
 const number = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
 
-/** Prints findings as a table; the ratio is the value by its limit, and below 1 the aim is met. */
+function aimOf({ value, unit, limit, compared }: Finding): string {
+  if (limit !== undefined) return `   limit ${number(limit)} ${unit}   ratio ${(value / limit).toFixed(2)}`;
+  if (compared === undefined) return "";
+  const least = compared.least === undefined ? "" : `   aim at least ${compared.least}`;
+  return `   ratio ${(value / compared.with).toFixed(2)}${least}`;
+}
+
+/**
+ * Prints findings as a table. The ratio is the value by its limit, and below 1 the aim is met; or the value by the one
+ * that it is compared with.
+ */
 export function report(title: string, findings: readonly Finding[]): void {
   console.log(`\n${title}`);
-  for (const { what, value, unit, limit } of findings) {
-    const aim =
-      limit === undefined ? "" : `   limit ${number(limit)} ${unit}   ratio ${(value / limit).toFixed(2)}`;
-    console.log(`  ${what.padEnd(52)} ${number(value).padStart(8)} ${unit.padEnd(3)}${aim}`);
+  for (const finding of findings) {
+    const { what, value, unit } = finding;
+    console.log(
+      `  ${what.padEnd(52)} ${number(value).padStart(8)} ${unit.padEnd(4)}${aimOf(finding)}`.trimEnd(),
+    );
   }
 }

@@ -1,0 +1,109 @@
+/** Puts blocks of many transactions on a chain, as a busy network mines them, and counts what an index has to read. */
+import { type Abi, type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress } from "viem";
+import { z } from "zod";
+import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
+import type { Protocol } from "../lib/protocol/actions/index.ts";
+
+/** As on the network that the service runs on. */
+const SECONDS_PER_BLOCK = 2;
+/** More than any call of the protocol takes; a block has room for two hundred. */
+const GAS = 1_500_000n;
+/** Blocks of one `eth_getLogs`: viem refuses an answer of more than 10 MB. */
+const COUNT_WINDOW = 200n;
+/** keccak256 of `ApprovalForAll(address,address,bool)`: an event of an indexed contract that the index does not want. */
+const APPROVAL = "0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31";
+
+/** The contracts all of whose other logs are indexed; of the token, only what is burned. */
+const indexed = [
+  "coverRouter",
+  "policyManager",
+  "bondVault",
+  "claimBond",
+  "marketplace",
+  "twapBurner",
+  "buybackEngine",
+  "pauseRegistry",
+] as const;
+
+const answers = z.array(z.object({ error: z.object({ message: z.string() }).optional() }));
+
+export type Call = { readonly from: LocalAccount; readonly to: Address; readonly data: Hex };
+
+/** A call of a contract's function, for {@link Miner.mine}. */
+export const call = (
+  from: LocalAccount,
+  to: Address,
+  abi: Abi,
+  functionName: string,
+  ...args: unknown[]
+): Call => ({ from, to, data: encodeFunctionData({ abi, functionName, args }) });
+
+export type Miner = {
+  /** One block of these calls. Calls of one account keep their order. */
+  readonly mine: (calls: readonly Call[]) => Promise<void>;
+  readonly newest: () => Promise<bigint>;
+  /** How many events of these blocks an index of the protocol has to read. */
+  readonly events: (fromBlock: bigint, toBlock: bigint) => Promise<number>;
+};
+
+/** Takes over the mining of the chain: from now on a block comes when `mine` says so. */
+export async function takeOverMining({ client, deployment, rpcUrl }: Protocol): Promise<Miner> {
+  const { contracts, chainId } = deployment;
+
+  async function post(calls: readonly { method: string; params: readonly unknown[] }[]): Promise<void> {
+    const response = await fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(calls.map((one, id) => ({ jsonrpc: "2.0", id, ...one }))),
+    });
+    const fault = answers.parse(await response.json()).find(({ error }) => error);
+    if (fault?.error) throw new Error(fault.error.message);
+  }
+
+  const nonces = new Map<Address, number>();
+  async function nextNonce({ address }: LocalAccount): Promise<number> {
+    const nonce = nonces.get(address) ?? (await client.getTransactionCount({ address }));
+    nonces.set(address, nonce + 1);
+    return nonce;
+  }
+
+  async function eventsIn(fromBlock: bigint, toBlock: bigint): Promise<number> {
+    const address = indexed.map((key) => contracts[key]);
+    const [event] = protocolTokenAbi.filter((item) => item.type === "event" && item.name === "Transfer");
+    const logs = await client.getLogs({ address, fromBlock, toBlock });
+    const burns = await client.getLogs({
+      address: contracts.protocolToken,
+      event,
+      args: { to: zeroAddress },
+      ...{ fromBlock, toBlock },
+    });
+    return logs.filter(({ topics }) => topics[0] !== APPROVAL).length + burns.length;
+  }
+
+  await post([
+    { method: "evm_setAutomine", params: [false] },
+    { method: "anvil_setBlockTimestampInterval", params: [SECONDS_PER_BLOCK] },
+  ]);
+  return {
+    async mine(calls) {
+      const raw: Hex[] = [];
+      for (const { from, to, data } of calls) {
+        const nonce = await nextNonce(from);
+        const fees = { gas: GAS, maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n };
+        raw.push(await from.signTransaction({ type: "eip1559", chainId, nonce, to, data, ...fees }));
+      }
+      const sending = raw.map((bytes) => ({ method: "eth_sendRawTransaction", params: [bytes] }));
+      if (sending.length > 0) await post(sending);
+      await post([{ method: "evm_mine", params: [] }]);
+    },
+    newest: () => client.getBlockNumber(),
+    async events(fromBlock, toBlock) {
+      let found = 0;
+      for (let from = fromBlock; from <= toBlock; from += COUNT_WINDOW) {
+        const to = from + COUNT_WINDOW - 1n;
+        found += await eventsIn(from, to < toBlock ? to : toBlock);
+      }
+      return found;
+    },
+  };
+}
