@@ -28,7 +28,8 @@ export async function completePolicy(readers: Readers, policy: IndexedPolicy): P
   if (isComplete(policy)) return policy;
   const { productId, policyId } = policy;
   const found = await readers.chain.policy({ productId, policyId });
-  if (!found) throw new Error(`the index has a policy that the chain lacks: ${productId} ${policyId}`);
+  // The chain was reorganised, and the index is about to follow.
+  if (!found) throw chainNotFound(new Error(`the chain lacks policy ${policyId} of ${productId}`));
   const { shield, expiresAt, waitingEndsAt } = found.policy;
   return { ...policy, shield, expiresAt, waitingEndsAt };
 }

@@ -7,17 +7,34 @@ export type Sizes = {
   readonly burns: number;
   /** Bond holdings, listings, sales and triggers: so many each. */
   readonly others: number;
+  /** Wallets among which they are spread. */
+  readonly wallets: number;
 };
 
-export const million: Sizes = { policies: 1_000_000, activity: 2_000_000, burns: 100_000, others: 100_000 };
+export const million: Sizes = {
+  policies: 1_000_000,
+  activity: 2_000_000,
+  burns: 100_000,
+  others: 100_000,
+  wallets: 20_000,
+};
+/** As many rows for each wallet, and far fewer wallets. */
+export const little: Sizes = {
+  policies: 10_000,
+  activity: 20_000,
+  burns: 1_000,
+  others: 1_000,
+  wallets: 200,
+};
 
-/** Wallets among which policies, bonds and activity are spread. */
-export const WALLETS = 20_000;
-export const walletOf = (index: number): `0x${string}` =>
-  `0x${(index % WALLETS).toString(16).padStart(40, "0")}`;
+/** One of so many wallets; their addresses are small numbers. */
+export const walletOf = (index: number, wallets: number): `0x${string}` =>
+  `0x${(index % wallets).toString(16).padStart(40, "0")}`;
 
 /** Rows of ours stand at log indexes from here on, where no event of a local chain stands. */
 const LOG_INDEX = 100;
+/** Bonds of ours are of epochs from here on. */
+const FIRST_EPOCH = 203_000;
 const YEARS_SECONDS = 2 * 365 * 86_400;
 
 /**
@@ -27,37 +44,50 @@ const YEARS_SECONDS = 2 * 365 * 86_400;
  */
 export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: number): Promise<void> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
-  const wallet = (of: string) => sql.unsafe(`'0x' || lpad(to_hex(${of} % ${WALLETS}), 40, '0')`);
+  const { policies, activity, burns, others, wallets } = sizes;
+  const wallet = (of: string) => sql.unsafe(`'0x' || lpad(to_hex(${of} % ${wallets}), 40, '0')`);
   const hash = sql.unsafe(`'0x' || md5(i::text) || md5((-i)::text)`);
   /** Where the i-th of `count` events stands: one in a block, and time passes evenly. */
   const place = (count: number) =>
     sql.unsafe(`i as block_number, ${LOG_INDEX} as log_index, '0x' || md5(i::text) || md5(i::text) as block_hash,
       ${now} - ${YEARS_SECONDS} + (i::numeric * ${YEARS_SECONDS} / ${count})::bigint as block_timestamp`);
   const placeColumns = sql`block_number, log_index, block_hash, block_timestamp, tx_hash`;
-  const { policies, activity, burns, others } = sizes;
 
   const indexes = await sql<{ name: string; definition: string }[]>`
     select i.indexname as name, i.indexdef as definition from pg_indexes i
     where i.schemaname = ${schema} and not exists (
       select 1 from pg_constraint c where c.conname = i.indexname and c.connamespace = ${schema}::regnamespace)`;
-  const products = await sql<{ product_id: string; duration_seconds: string }[]>`
-    select product_id, coalesce(duration_seconds, 3600)::text as duration_seconds from ${table("product")} order by name`;
+  const products = await sql<{ product_id: string; shield: string; duration_seconds: string }[]>`
+    select product_id, shield, coalesce(duration_seconds, 3600)::text as duration_seconds from ${table("product")} order by name`;
   const [product] = products;
   if (!product) throw new Error(`${schema} has no products: index a chain first`);
 
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
+    // What an earlier call put there; the chain's own events have lower log indexes, and lower ids.
+    for (const name of [
+      "policy",
+      "activity",
+      "token_burn",
+      "burn_execution",
+      "listing",
+      "sale",
+      "trigger_submission",
+      "policy_trigger",
+    ])
+      await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
+    await tx`delete from ${table("bond_holding")} where epoch_id >= ${FIRST_EPOCH}`;
     for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
     await tx`
-      insert into ${table("policy")} (product_id, policy_id, buyer, coverage, premium, payout, price_snapshot,
+      insert into ${table("policy")} (product_id, policy_id, shield, buyer, coverage, premium, payout, price_snapshot,
         created_at, expires_at, triggered_at, ${placeColumns})
-      select ${product.product_id}, 1000000 + i, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
+      select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
         block_timestamp, block_timestamp + ${product.duration_seconds}::numeric,
         case when i % 20 = 0 then block_timestamp + 60 end, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${place(policies)} from generate_series(1, ${policies}) i) p`;
     await tx`
       insert into ${table("account")} (address, policies)
-      select ${wallet("i")}, ${Math.floor(policies / WALLETS)} from generate_series(0, ${WALLETS - 1}) i
+      select ${wallet("i")}, ${Math.floor(policies / wallets)} from generate_series(0, ${wallets - 1}) i
       on conflict do nothing`;
     await tx`
       insert into ${table("policy_clock")} (edge, minute, policies)
@@ -84,7 +114,7 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       from (select i, ${place(burns)} from generate_series(1, ${burns}) i) b`;
     await tx`
       insert into ${table("bond_holding")} (owner, epoch_id, balance, escrowed, issued, redeemed, queued, surrendered)
-      select ${wallet("i")}, 203000 + i / ${WALLETS}, 800, 0, 800, 0, 0, 0 from generate_series(0, ${others - 1}) i
+      select ${wallet("i")}, ${FIRST_EPOCH} + i / ${wallets}, 800, 0, 800, 0, 0, 0 from generate_series(0, ${others - 1}) i
       on conflict do nothing`;
     await tx`
       insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${placeColumns})

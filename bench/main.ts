@@ -1,8 +1,13 @@
 /** `npm run bench [name …]` runs the named benchmarks, or all of them. Figures are of this machine, in this run. */
 import { benchIndex } from "./index-speed.ts";
+import { benchReads } from "./reads.ts";
 import { benchStack } from "./stack.ts";
 
-const benchmarks: Readonly<Record<string, () => Promise<void>>> = { stack: benchStack, index: benchIndex };
+const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
+  stack: benchStack,
+  index: benchIndex,
+  reads: benchReads,
+};
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name));

@@ -119,7 +119,7 @@ function expectIndexed(nodes: readonly Plan[], mostRows: number): void {
   }
 }
 
-const wallet = walletOf(77);
+const wallet = walletOf(77, million.wallets);
 const first = { limit: 100, offset: 0 };
 /** In the middle of every feed, where a walk from its begin would pass over half of it. */
 const deep = { ...first, cursor: { blockNumber: 50_000n, logIndex: 100 } };

@@ -1,0 +1,194 @@
+/**
+ * Indexed reads under 64 connections, with a new block every two seconds, on little data and on millions of rows, against
+ * two things of the same run: a bare Hono server that answers the same bytes from memory, and Ponder's own GraphQL.
+ */
+import autocannon from "autocannon";
+import { fillIndex, little, million, type Sizes, walletOf } from "./large-index.ts";
+import { type ReadsStack, startReadsStack } from "./reads-stack.ts";
+import { type Finding, median, report } from "./report.ts";
+
+const CONNECTIONS = 64;
+const SECONDS = 2;
+const ROUNDS = 3;
+
+/** The share of the bare server's throughput that sums and feeds should reach. */
+const OF_BARE = 0.7;
+/** How many times GraphQL's throughput wallets should reach. */
+const OF_GRAPHQL = 10;
+/** The share of the throughput on little data that should be left on millions of rows. */
+const OF_LITTLE = 1 / 1.5;
+/** Wallets that are asked for again and again, as pages that poll do. */
+const POLLED_WALLETS = 100;
+
+const feeds = process.env.F
+  ? []
+  : [
+      "/api/v1/stats/burns",
+      "/api/v1/stats/protocol",
+      "/api/v1/stats/activity",
+      "/api/v1/stats/token-price-history?range=30d",
+      "/api/v1/triggers/recent",
+      "/api/v1/marketplace/active-listings",
+      "/api/v1/marketplace/recent-sales",
+      "/api/v1/burns/recent",
+    ];
+
+type Load = { readonly perSecond: number; readonly p99: number };
+type Request = NonNullable<Parameters<typeof autocannon>[0]["requests"]>[number];
+
+async function load(url: string, request: Request): Promise<Load> {
+  const result = await autocannon({ url, connections: CONNECTIONS, duration: SECONDS, requests: [request] });
+  if (result.errors > 0 || result.non2xx > 0) {
+    const statuses = JSON.stringify(result.statusCodeStats);
+    throw new Error(`${url}${request.path ?? ""}: ${result.errors} errors, answers by status: ${statuses}`);
+  }
+  return { perSecond: result.requests.average, p99: result.latency.p99 };
+}
+
+const middle = (loads: readonly Load[]): Load => ({
+  perSecond: median(loads.map((l) => l.perSecond)),
+  p99: median(loads.map((l) => l.p99)),
+});
+
+/** A different address for each request, in turn. */
+const inTurn = (pathOf: (n: number) => string): Request => {
+  let n = 0;
+  return {
+    setupRequest: (request) => {
+      n += 1;
+      return { ...request, path: pathOf(n) };
+    },
+  };
+};
+
+const policyFields =
+  "productId policyId shield buyer coverage payout premium priceSnapshot createdAt waitingEndsAt expiresAt triggeredAt cancelledAt bondEpochId txHash blockNumber logIndex";
+
+const wallets = (count: number) => [
+  {
+    what: "policies/by-buyer",
+    pathOf: (n: number) => `/api/v1/policies/by-buyer/${walletOf(n, count)}`,
+    graphql: (n: number) =>
+      `{ policys(where: {buyer: "${walletOf(n, count)}"}, orderBy: "blockNumber", orderDirection: "desc", limit: 50) { items { ${policyFields} } totalCount } }`,
+  },
+  {
+    what: "bonds/by-owner",
+    pathOf: (n: number) => `/api/v1/bonds/by-owner/${walletOf(n, count)}`,
+    graphql: (n: number) =>
+      `{ bondHoldings(where: {owner: "${walletOf(n, count)}", balance_gt: "0"}, orderBy: "epochId", limit: 50) { items { owner epochId balance } totalCount } }`,
+  },
+];
+
+type Figures = Map<string, number>;
+
+async function measureFeeds(stack: ReadsStack, findings: Finding[], figures: Figures): Promise<void> {
+  for (const path of feeds) {
+    const body = await (await fetch(`${stack.apiUrl}${path}`)).text();
+    const [bare, ours]: [Load[], Load[]] = [[], []];
+    await stack.withBare(body, async (bareUrl) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        bare.push(await load(bareUrl, { path }));
+        ours.push(await load(stack.apiUrl, { path }));
+      }
+    });
+    const { perSecond, p99 } = middle(ours);
+    figures.set(path, perSecond);
+    const what = path.replace("/api/v1/", "");
+    findings.push(
+      {
+        what: `${what} (${body.length} bytes)`,
+        value: perSecond,
+        unit: "/s",
+        compared: { with: middle(bare).perSecond, least: OF_BARE },
+      },
+      { what: "  p99", value: p99, unit: "ms" },
+    );
+  }
+}
+
+async function measureWallets(
+  stack: ReadsStack,
+  sizes: Sizes,
+  findings: Finding[],
+  figures: Figures,
+): Promise<void> {
+  for (const { what, pathOf, graphql } of wallets(sizes.wallets)) {
+    const [polled, fresh, other]: [Load[], Load[], Load[]] = [[], [], []];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      polled.push(
+        await load(
+          stack.apiUrl,
+          inTurn((n) => pathOf(n % POLLED_WALLETS)),
+        ),
+      );
+      // The last parameter means nothing to the api; with it no address is ever asked for twice.
+      fresh.push(
+        await load(
+          stack.apiUrl,
+          inTurn((n) => `${pathOf(n)}?n=${round}-${n}`),
+        ),
+      );
+      const ask: Request = {
+        method: "POST",
+        path: "/graphql",
+        headers: { "content-type": "application/json" },
+      };
+      let n = 0;
+      const setupRequest = (request: Request) => {
+        n += 1;
+        return { ...request, body: JSON.stringify({ query: graphql(n) }) };
+      };
+      other.push(await load(stack.graphqlUrl, { ...ask, setupRequest }));
+    }
+    const reference = middle(other);
+    findings.push({ what: `${what}, by GraphQL`, value: reference.perSecond, unit: "/s" });
+    for (const [kind, loads] of [
+      ["polled", polled],
+      ["never asked before", fresh],
+    ] as const) {
+      const { perSecond, p99 } = middle(loads);
+      figures.set(`${what}, ${kind}`, perSecond);
+      findings.push(
+        {
+          what: `${what}, ${kind}`,
+          value: perSecond,
+          unit: "/s",
+          compared: { with: reference.perSecond, least: OF_GRAPHQL },
+        },
+        { what: "  p99", value: p99, unit: "ms" },
+      );
+    }
+  }
+}
+
+async function measure(stack: ReadsStack, sizes: Sizes): Promise<Figures> {
+  const rows = `${sizes.policies} policies, ${sizes.activity} activities, ${sizes.burns} burns`;
+  const now = await stack.now();
+  await stack.quietly(() => fillIndex(stack.sql, stack.schema, sizes, now));
+  const figures: Figures = new Map();
+  const [byFeed, byWallet]: [Finding[], Finding[]] = [[], []];
+  await measureFeeds(stack, byFeed, figures);
+  await measureWallets(stack, sizes, byWallet, figures);
+  report(`Sums and feeds against a bare Hono server, on ${rows}`, byFeed);
+  report(`Wallets against Ponder's GraphQL, on ${rows}`, byWallet);
+  return figures;
+}
+
+export async function benchReads(): Promise<void> {
+  const stack = await startReadsStack();
+  try {
+    const onLittle = await measure(stack, little);
+    const onMillions = await measure(stack, million);
+    report(
+      "Millions of rows against little data",
+      [...onMillions].map(([what, value]) => ({
+        what: what.replace("/api/v1/", ""),
+        value,
+        unit: "/s",
+        compared: { with: onLittle.get(what) ?? Number.NaN, least: OF_LITTLE },
+      })),
+    );
+  } finally {
+    await stack.stop();
+  }
+}
