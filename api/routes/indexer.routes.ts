@@ -2,6 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { indexerConditions } from "../queries/indexer-status.ts";
 import { DecimalString, nullableDecimal, UnixSeconds } from "../schemas/basics.ts";
 import { failures } from "../schemas/error.ts";
+import { indexedBlockHeader } from "./indexed.ts";
 
 const block = (description: string, example: string) => DecimalString.openapi({ description, example });
 
@@ -16,6 +17,7 @@ export const indexerHealthRoute = createRoute({
   responses: {
     200: {
       description: "The index's position.",
+      headers: indexedBlockHeader,
       content: {
         "application/json": {
           schema: z

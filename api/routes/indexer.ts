@@ -14,6 +14,7 @@ export function addIndexerRoutes(app: Api, deps: Dependencies, readers: Readers)
       Date.now(),
     );
     c.header("Cache-Control", "no-store");
+    if (lastSyncedBlock > 0n) c.header("x-indexed-block", String(lastSyncedBlock));
     return c.json(
       {
         status,
