@@ -11,7 +11,7 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { expectEndpoints } from "./support/endpoints.ts";
-import { openPlay, type Play } from "./support/play.ts";
+import { DEEPEST, openPlay, type Play } from "./support/play.ts";
 import type { Draw } from "./support/scene.ts";
 import { readTruth } from "./support/truth.ts";
 import { actionsOf, kinds } from "./support/world.ts";
@@ -41,8 +41,7 @@ const drawn = fc.record<Draw>({ kind: even, who: even, which: even, size: fc.max
 /** A part has `ACTIONS / PARTS` steps at least. */
 const step = fc.integer({ min: 2, max: 45 });
 const fate = fc.record<Fate>({
-  // Ponder counts a block as final when 30 follow it, and no chain takes those back.
-  reorganisations: fc.array(fc.record({ after: step, depth: fc.integer({ min: 1, max: 12 }) }), {
+  reorganisations: fc.array(fc.record({ after: step, depth: fc.integer({ min: 1, max: DEEPEST }) }), {
     minLength: 2,
     maxLength: 2,
   }),

@@ -27,6 +27,9 @@ const weights: Partial<Readonly<Record<Kind, number>>> = {
   passYears: 0.5,
 };
 
+/** The deepest reorganisation. Ponder counts a block as final when 30 follow it, and no chain takes those back. */
+export const DEEPEST = 12;
+
 export type Play = {
   readonly protocol: act.Protocol;
   readonly world: () => World;
@@ -112,6 +115,8 @@ export async function openPlay(chain: TestChain, beginning: bigint): Promise<Pla
   await act.mineAt(protocol, beginning);
   await equip({ protocol, owner: chain.owner });
   await act.refreshFeeds(protocol, chain.owner);
+  // No reorganisation takes back what everybody was given.
+  await client.mine({ blocks: DEEPEST });
 
   async function step(draw: Draw): Promise<Kind> {
     const world = chronicle.now();
