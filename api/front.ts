@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../lib/log.ts";
+import { databaseUnavailable, within } from "./bounded.ts";
 import type { KeptAnswers } from "./kept-answers.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { ClientOf } from "./middleware/rate-limit.ts";
@@ -20,6 +21,9 @@ export type FrontOptions = {
   readonly log: Logger;
 };
 
+/** How long the newest block may take, in ms: then the app answers, within bounds of its own. */
+const HEAD_TIMEOUT_MS = 300;
+
 /** Whether a client has the answer already (RFC 9110, 13.1.2: tags are compared weakly). */
 export function hasTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
@@ -35,7 +39,7 @@ export function createFront({ kept, newest, limiter, clientOf, log }: FrontOptio
     const found = method === "GET" ? kept.find(url) : undefined;
     // A caller's own request id is checked by the app.
     if (!found || headers["x-request-id"] !== undefined) return false;
-    const { hash } = await newest.get();
+    const { hash } = newest.fresh() ?? (await within(HEAD_TIMEOUT_MS, newest.get(), databaseUnavailable));
     if (hash !== found.blockHash) return false;
     const forwardedFor = headers["x-forwarded-for"];
     const client = clientOf(incoming.socket.remoteAddress, forwardedFor?.toString());

@@ -6,15 +6,17 @@ import type { IndexReader } from "./queries/index-reader.ts";
  * goes back in time, but for a reorganisation or a restart of the indexer.
  */
 export type NewestHead = {
-  /** The newest block, asked for at most {@link HEAD_TTL_MS} ago. @throws as `IndexReader.head` */
+  /** The newest block, fresh or asked for now, by one question for all. @throws as `IndexReader.head` */
   get(): Promise<AsOf>;
+  /** The newest block, where it was asked for a moment ago. */
+  fresh(): AsOf | undefined;
   /** The newest block that was ever seen, as old as that may be. */
   known(): AsOf | undefined;
   /** Takes note of the head of a snapshot that was asked for at `begun` (of `performance.now`). */
   learn(asOf: AsOf, begun: number): void;
 };
 
-/** So old may the newest block be that an answer relies on, in ms: far less than the time between two blocks. */
+/** So old may the newest block be that a kept answer relies on, in ms: far less than the time between two blocks. */
 const HEAD_TTL_MS = 20;
 
 export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
@@ -26,6 +28,8 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
     if (known && asOf.number <= known.asOf.number && begun < known.learned) return;
     known = { asOf, begun, learned: performance.now() };
   }
+
+  const fresh = () => (known && performance.now() - known.begun < HEAD_TTL_MS ? known.asOf : undefined);
 
   async function ask(): Promise<AsOf> {
     const begun = performance.now();
@@ -40,9 +44,11 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
 
   return {
     learn,
+    fresh,
     known: () => known?.asOf,
     async get() {
-      if (known && performance.now() - known.begun < HEAD_TTL_MS) return known.asOf;
+      const known = fresh();
+      if (known) return known;
       asking ??= ask();
       return asking;
     },

@@ -26,7 +26,7 @@ export const crossOrigin = cors({
 
 /**
  * What Hono's middleware for other origins and for security sets, found out once: it is the same each time, and to set
- * it anew costs more than most answers do. The server puts these headers on whatever it answers.
+ * it anew costs more than most answers do. The server puts these headers on every answer to a request; bytes that are none get the envelope alone.
  */
 export async function standingHeaders(): Promise<StandingHeaders> {
   const app = new Hono().use(

@@ -150,7 +150,7 @@ export async function copyTables(sql: Sql, from: string, to: string): Promise<vo
   await sql`create schema ${sql(to)}`;
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.tables
-    where table_schema = ${from} and table_type = 'BASE TABLE' and left(table_name, 1) <> '_'`;
+    where table_schema = ${from} and table_type = 'BASE TABLE' and (left(table_name, 1) <> '_' or table_name = '_ponder_checkpoint')`;
   for (const { name } of tables) {
     await sql`create table ${sql(to)}.${sql(name)} (like ${sql(from)}.${sql(name)} including all)`;
     await sql`insert into ${sql(to)}.${sql(name)} select * from ${sql(from)}.${sql(name)}`;

@@ -45,10 +45,6 @@ export type ErrorDetail = { path: string; message: string };
 /** Seconds after which a client should try again, sent with every 503: the API specification says 30. */
 export const RETRY_AFTER_SECONDS = 30;
 
-export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(errorStatus, text);
-}
-
 /** A failure that has a documented answer: a code, its status, and words for the client. */
 export class ApiError extends Error {
   override name = "ApiError";

@@ -30,7 +30,8 @@ export function parseAddress(text: string): IpAddress | undefined {
   if (!isIPv6(text)) return undefined;
   const mapped = MAPPED.exec(text)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return ipaddr.IPv4.parse(mapped);
-  const address = ipaddr.IPv6.parse(text);
+  // A zone names an interface of this machine, in words that the library may not know.
+  const address = ipaddr.IPv6.parse(text.replace(/%.*$/, ""));
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 

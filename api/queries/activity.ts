@@ -3,6 +3,7 @@ import type { Address } from "viem";
 import { activity, type activityTypes, head } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import { lower } from "./address.ts";
+import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack } from "./paging.ts";
 
@@ -43,5 +44,10 @@ export function readActivity(
     .limit(limit + 1)
     .offset(offset)
     .as("page");
-  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return db
+    .select()
+    .from(head)
+    .leftJoin(page, always)
+    .where(isWhole())
+    .orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

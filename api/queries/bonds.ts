@@ -2,6 +2,7 @@ import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Address } from "viem";
 import { bondEpoch, bondHolding, head } from "../../ponder.schema.ts";
 import { lower } from "./address.ts";
+import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always } from "./paging.ts";
 
@@ -24,6 +25,7 @@ export function prepareHoldings(db: IndexQuery) {
     .select()
     .from(head)
     .leftJoin(page, always)
+    .where(isWhole())
     .orderBy(asc(page.epochId))
     .prepare("holdings");
   return (owner: Address) => statement.execute({ owner: lower(owner) });

@@ -1,6 +1,7 @@
 import { desc, sql } from "drizzle-orm";
 import { burnExecution, type burnSources, head, tokenBurn } from "../../ponder.schema.ts";
-import type { FeedPage, Position } from "../schemas/paging.ts";
+import type { FeedPage } from "../schemas/paging.ts";
+import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack } from "./paging.ts";
 
@@ -27,18 +28,19 @@ export function readBurns(db: IndexQuery, { source, limit, offset, cursor }: Bur
     .limit(limit + 1)
     .offset(offset)
     .as("page");
-  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return db
+    .select()
+    .from(head)
+    .leftJoin(page, always)
+    .where(isWhole())
+    .orderBy(desc(page.blockNumber), desc(page.logIndex));
 }
 
 /**
  * What the burners said of their burns in the last `seconds` before the indexed head (null for all), newest first, one
  * further than `limit`. Served by the primary key.
  */
-export function readPricePoints(
-  db: IndexQuery,
-  seconds: bigint | null,
-  { limit, cursor }: { limit: number; cursor?: Position | undefined },
-) {
+export function readPricePoints(db: IndexQuery, seconds: bigint | null, { limit, offset, cursor }: FeedPage) {
   const { where, orderBy } = walkBack(
     burnExecution,
     [],
@@ -60,6 +62,12 @@ export function readPricePoints(
     .where(where)
     .orderBy(...orderBy)
     .limit(limit + 1)
+    .offset(offset)
     .as("page");
-  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return db
+    .select()
+    .from(head)
+    .leftJoin(page, always)
+    .where(isWhole())
+    .orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

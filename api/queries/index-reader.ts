@@ -1,4 +1,5 @@
 /** Reads of the indexed tables, each with the block as of which its rows are true. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { and, eq } from "drizzle-orm";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { type Database, isConnectionError } from "../../lib/db/connect.ts";
@@ -8,6 +9,7 @@ import * as indexed from "../../ponder.schema.ts";
 import { databaseUnavailable, fromDatabase, within } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { AsOf } from "../policy.ts";
+import { isWhole } from "./head.ts";
 
 /** What a query is built on: the pool, or a transaction. */
 export type IndexQuery = Pick<PostgresJsDatabase, "select" | "execute">;
@@ -48,6 +50,29 @@ export const isNotBuilt = (error: unknown) => ["42P01", "3F000", "42703"].includ
 /** The views were replaced under the query ("could not open relation", deadlock, changed plan): the next try finds the new ones. */
 const isSwap = (error: unknown) => ["XX000", "40P01", "0A000"].includes(sqlState(error));
 
+/** Tries in all of a read that meets a swap: each of the pool's connections may have prepared it on the old views. */
+const SWAP_TRIES = 4;
+
+/**
+ * Reads again what met a swap of the views.
+ * @throws ApiError `indexer_syncing` when the swap takes long; the read's own error otherwise
+ */
+export async function throughSwap<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isSwap(error)) throw error;
+      if (tries === SWAP_TRIES) {
+        throw new ApiError("indexer_syncing", "The index is being replaced; try again later.", {
+          cause: error,
+        });
+      }
+      await sleep(50 * tries);
+    }
+  }
+}
+
 /** Why there is nothing to read: an indexer of our views was started and still reads history, or none was. */
 export async function absentIndex(db: Database, viewsSchema: string, chainId: number): Promise<ApiError> {
   const deployments = await fromDatabase(() =>
@@ -62,14 +87,7 @@ export async function absentIndex(db: Database, viewsSchema: string, chainId: nu
     : new ApiError("indexer_unavailable", "No indexer has been started for this chain.");
 }
 
-const asOfHead = ({ number, hash, timestamp }: typeof indexed.head.$inferSelect): AsOf => ({
-  source: "index",
-  number,
-  hash,
-  timestamp,
-});
-
-/** The index has read no block yet. */
+/** The index has read no block yet, or reads what it has missed. */
 class NoHead extends Error {
   override name = "NoHead";
 }
@@ -80,9 +98,15 @@ export function createIndexReader(deps: Dependencies): IndexReader {
   // Ponder names columns in snake_case; our own tables name theirs themselves.
   const db = drizzle(indexConnection.sql, { casing: "snake_case" });
 
+  /** Views of another chain's index are none of ours. */
+  function asOfHead(row: typeof indexed.head.$inferSelect | undefined): AsOf | undefined {
+    if (row?.chainId !== chainId) return undefined;
+    return { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
+  }
+
   async function headRow(query: Pick<IndexQuery, "select">): Promise<AsOf | undefined> {
-    const [row] = await query.select().from(indexed.head).where(eq(indexed.head.chainId, chainId));
-    return row && asOfHead(row);
+    const [row] = await query.select().from(indexed.head).where(isWhole());
+    return asOfHead(row);
   }
 
   const snapshot = <T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>) =>
@@ -96,8 +120,7 @@ export function createIndexReader(deps: Dependencies): IndexReader {
 
   async function bounded<T>(read: () => Promise<T | undefined>): Promise<T> {
     try {
-      const attempt = () => within(READ_TIMEOUT_MS, read(), databaseUnavailable);
-      const result = await attempt().catch((error) => (isSwap(error) ? attempt() : Promise.reject(error)));
+      const result = await within(READ_TIMEOUT_MS, throughSwap(read), databaseUnavailable);
       if (result !== undefined) return result;
     } catch (error) {
       if (isConnectionError(error)) throw databaseUnavailable(error);
@@ -109,8 +132,8 @@ export function createIndexReader(deps: Dependencies): IndexReader {
   const rows: IndexReader["rows"] = (query) =>
     bounded(async () => {
       const value = await query(db);
-      const [row] = value;
-      return row && { asOf: asOfHead(row.head), value };
+      const asOf = asOfHead(value[0]?.head);
+      return asOf && { asOf, value };
     });
 
   return {

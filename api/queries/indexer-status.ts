@@ -6,7 +6,8 @@ import * as indexed from "../../ponder.schema.ts";
 import { databaseUnavailable, fromDatabase, within } from "../bounded.ts";
 import type { ChainHead } from "../chain.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { absentIndex, isNotBuilt } from "./index-reader.ts";
+import { checkpointBlock, isWhole } from "./head.ts";
+import { absentIndex, isNotBuilt, throughSwap } from "./index-reader.ts";
 
 /** Blocks behind the chain's head from which on the index counts as lagging. */
 export const LAG_LIMIT = 10n;
@@ -48,10 +49,9 @@ const READ_TIMEOUT_MS = 4500;
 const positionRow = z.object({
   ready: z.boolean().nullable(),
   head: z.string().nullable(),
+  whole: z.boolean().nullable(),
   checkpoint: z.string().nullable(),
 });
-/** In Ponder's checkpoint strings the block number follows the timestamp (10 digits) and the chain id (16). */
-const CHECKPOINT_BLOCK = { from: 27, length: 16 };
 
 /** How far the views' rows are, in one statement; undefined while there are no views. */
 async function readViews(deps: Dependencies): Promise<Pick<IndexPosition, "ready" | "block"> | undefined> {
@@ -59,17 +59,21 @@ async function readViews(deps: Dependencies): Promise<Pick<IndexPosition, "ready
   const views = sql.identifier(viewsSchema);
   const { chainId } = deployment;
   const db = drizzle(connection.sql, { casing: "snake_case" });
-  const query = db.execute(sql`
-    select
-      (select (value ->> 'is_ready') = '1' from ${views}."_ponder_meta" where key = 'app') as ready,
-      (select number::text from ${indexed.head} where ${eq(indexed.head.chainId, chainId)}) as head,
-      (select substr(latest_checkpoint, ${CHECKPOINT_BLOCK.from}, ${CHECKPOINT_BLOCK.length})
-        from ${views}."_ponder_checkpoint" where chain_id = ${chainId}) as checkpoint`);
+  const ours = sql`from ${indexed.head} where ${eq(indexed.head.chainId, chainId)}`;
+  const query = () =>
+    db.execute(sql`
+      select
+        (select (value ->> 'is_ready') = '1' from ${views}."_ponder_meta" where key = 'app') as ready,
+        (select number::text ${ours}) as head,
+        (select ${isWhole()} ${ours}) as whole,
+        (select ${checkpointBlock(sql`latest_checkpoint`)}::text
+          from ${views}."_ponder_checkpoint" where chain_id = ${chainId}) as checkpoint`);
   try {
-    const [row] = await within(READ_TIMEOUT_MS, query, databaseUnavailable);
-    const { ready, head, checkpoint } = positionRow.parse(row);
-    // Without a head there is no "now", and nothing can be read yet.
-    return { ready: ready === true && head !== null, block: BigInt(head ?? checkpoint ?? 0) };
+    const read = throughSwap(async () => query());
+    const [row] = await within(READ_TIMEOUT_MS, read, databaseUnavailable);
+    const { ready, head, whole, checkpoint } = positionRow.parse(row);
+    // Without a head that all rows are of, there is no "now", and nothing can be read yet.
+    return { ready: ready === true && whole === true, block: BigInt(head ?? checkpoint ?? 0) };
   } catch (error) {
     if (isConnectionError(error)) throw databaseUnavailable(error);
     if (!isNotBuilt(error)) throw error;

@@ -1,6 +1,7 @@
 import { desc, eq } from "drizzle-orm";
 import { bondEpoch, head, listing, protocolStats, sale } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
+import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack, walkIdsBack } from "./paging.ts";
 
@@ -43,6 +44,7 @@ export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: Li
     .from(head)
     .leftJoin(protocolStats, always)
     .leftJoin(page, always)
+    .where(isWhole())
     .orderBy(desc(page.listingId));
 }
 
@@ -72,5 +74,10 @@ export function readSales(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
     .limit(limit + 1)
     .offset(offset)
     .as("page");
-  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return db
+    .select()
+    .from(head)
+    .leftJoin(page, always)
+    .where(isWhole())
+    .orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

@@ -6,6 +6,7 @@ import { account, head, policy, product } from "../../ponder.schema.ts";
 import type { PolicyRecord } from "../policy.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import { lower } from "./address.ts";
+import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack } from "./paging.ts";
 
@@ -92,6 +93,7 @@ export function preparePoliciesOf(db: IndexQuery) {
     .from(head)
     .leftJoin(account, eq(account.address, owner))
     .leftJoin(page, always)
+    .where(isWhole())
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare("policies_of");
   return ({ buyer, limit, offset, cursor }: FeedPage & { buyer: Address }) =>

@@ -19,7 +19,8 @@ const countRow = z.object({ open: z.coerce.number(), waiting: z.coerce.number() 
 /**
  * Policies that are neither triggered, cancelled nor expired at `now` (Unix seconds), and those of them that still wait.
  * The clock's rows tell the later minutes, of which there are as many as the longest cover has; the minute at hand is
- * counted.
+ * counted. A policy whose dates the index could not know, because its product was set up before the first indexed block, is
+ * in neither number.
  */
 export async function countOpenPolicies(
   db: IndexQuery,

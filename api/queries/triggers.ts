@@ -1,6 +1,7 @@
 import { and, desc, eq } from "drizzle-orm";
 import { head, policyTrigger, product, triggerSubmission } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
+import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack } from "./paging.ts";
 
@@ -38,5 +39,10 @@ export function readTriggers(db: IndexQuery, { limit, offset, cursor }: FeedPage
     .limit(limit + 1)
     .offset(offset)
     .as("page");
-  return db.select().from(head).leftJoin(page, always).orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return db
+    .select()
+    .from(head)
+    .leftJoin(page, always)
+    .where(isWhole())
+    .orderBy(desc(page.blockNumber), desc(page.logIndex));
 }

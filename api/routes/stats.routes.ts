@@ -12,6 +12,7 @@ import {
   cursorField,
   feedQuery,
   limitInput,
+  offsetInput,
   positionCursor,
   refuseOffsetWithCursor,
 } from "../schemas/paging.ts";
@@ -162,14 +163,17 @@ export const priceHistoryRoute = createRoute({
   description:
     "One point for each `BurnExecuted`. A range ends with the indexed block. Of a range with more points than `limit`, the newest are answered; `next_cursor` leads to those before.",
   request: {
-    query: z.object({
-      range: z
-        .enum(ranges)
-        .default("30d")
-        .openapi({ description: "How far back; `all` is from the first burn on." }),
-      limit: limitInput(1000, 1000),
-      cursor: positionCursor,
-    }),
+    query: z
+      .object({
+        range: z
+          .enum(ranges)
+          .default("30d")
+          .openapi({ description: "How far back; `all` is from the first burn on." }),
+        limit: limitInput(1000, 1000),
+        offset: offsetInput,
+        cursor: positionCursor,
+      })
+      .superRefine(refuseOffsetWithCursor),
   },
   responses: indexedResponses(
     "The points, oldest first.",

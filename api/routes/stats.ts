@@ -5,7 +5,7 @@ import { type ActivityFilter, readActivity } from "../queries/activity.ts";
 import { readPricePoints } from "../queries/burns.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "../queries/protocol.ts";
 import type { Readers } from "../readers.ts";
-import { cursorOf, cutPage, type FeedPage, type Position, pagesOf } from "../schemas/paging.ts";
+import { cursorOf, cutPage, type FeedPage, pagesOf } from "../schemas/paging.ts";
 import {
   activityRoute,
   burnStatsRoute,
@@ -17,7 +17,7 @@ import {
 /** The token's supply before any burn: 100 million, 18 decimals. */
 const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
 
-type PricePage = { range: keyof typeof PRICE_RANGES; limit: number; cursor?: Position | undefined };
+type PricePage = FeedPage & { readonly range: keyof typeof PRICE_RANGES };
 
 /** The statistics: sums that the projections keep, the feed of what happened, and the token's price. */
 export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
@@ -99,7 +99,7 @@ export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
       }));
       return {
         range: page.range,
-        from: seconds === null ? null : String(asOf.timestamp - seconds),
+        from: seconds === null ? null : String(asOf.timestamp > seconds ? asOf.timestamp - seconds : 0n),
         count: points.length,
         points,
         next_cursor: next,

@@ -5,7 +5,8 @@ import { integerInput } from "./basics.ts";
 /** Where an event stands in the chain, and a row in a feed. */
 export type Position = { readonly blockNumber: bigint; readonly logIndex: number };
 
-const MAX_OFFSET = 100_000_000;
+/** Each entry that is passed over is read: whoever goes further back follows the cursor. */
+const MAX_OFFSET = 10_000;
 
 export const limitInput = (max = 100, fallback = 50) =>
   integerInput(1, max, fallback).openapi({ description: "The most entries that the answer may hold." });

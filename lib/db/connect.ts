@@ -95,8 +95,6 @@ export type ConnectOptions = {
 };
 export type Connection = ReturnType<typeof connect>;
 export type Database = Connection["db"];
-/** A transaction of {@link Database}; functions that take one run inside the caller's. */
-export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 /** True for an error that says the database could not be reached or is going away, as opposed to a faulty query. */
 export function isConnectionError(error: unknown): boolean {

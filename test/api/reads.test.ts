@@ -99,6 +99,7 @@ const feeds = [
 const details = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
 
 test.each([
+  ["/api/v1/stats/token-price-history", "offset", "10001"],
   ...[...feeds, byOwner, "/api/v1/marketplace/active-listings"].flatMap((path) =>
     [
       ["limit", "0"],
@@ -106,7 +107,7 @@ test.each([
       ["limit", "1.5"],
       ["limit", ""],
       ["offset", "-1"],
-      ["offset", "100000001"],
+      ["offset", "10001"],
     ].map((bad): [string, string, string] => [path, bad[0] ?? "", bad[1] ?? ""]),
   ),
   ...[...feeds, "/api/v1/stats/token-price-history"].flatMap((path): [string, string, string][] => [

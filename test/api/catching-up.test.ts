@@ -1,0 +1,68 @@
+/**
+ * An indexer that comes back reads what it has missed without telling of each block, and a quiet chain can hold it there.
+ * What this proves: meanwhile nothing is answered that claims a block which its rows are not of, neither from the tables
+ * nor from what was kept.
+ */
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { waitFor } from "../../lib/local/wait.ts";
+import { burnTokens, openProtocol, type Protocol } from "../../lib/protocol/actions/index.ts";
+import { chapters, storyOn } from "../src/support/history.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { failure } from "./support/api.ts";
+
+let api: { chain: TestChain; protocol: Protocol; stack: Stack; request: CheckedRequest };
+beforeAll(async () => {
+  const chain = await startChain({ retired: false });
+  // Over a WebSocket Ponder hears of new blocks alone: on a quiet chain it stays where its catching-up ended.
+  const env = { indexer: { RPC_WS_URL: chain.wsUrl } };
+  const stack = await startStack({ chain, services: ["api", "indexer"], env });
+  const request = await checkedRequests(stack.apiUrl);
+  api = { chain, stack, request, protocol: openProtocol(chain.deployment, chain.url) };
+  for (const chapter of chapters) await chapter.play(storyOn(chain));
+});
+
+const burns = z.object({ burns_count: z.number() });
+const health = z.object({ status: z.string(), condition: z.string(), lastSyncedBlock: z.string() });
+const readHealth = async () => health.parse((await api.request("/api/v1/indexer/health")).json);
+
+async function caughtUp(): Promise<void> {
+  const newest = String(await api.chain.client.getBlockNumber());
+  await waitFor({
+    what: `the index to reach block ${newest}`,
+    probe: async () => {
+      const { headers } = await api.request("/api/v1/stats/burns");
+      return headers.get("x-indexed-block") === newest ? true : undefined;
+    },
+    timeoutMs: 60_000,
+  });
+}
+
+test("until it knows of a block that all rows are of, reads are 503, and health says why", async () => {
+  await caughtUp();
+  const before = burns.parse((await api.request("/api/v1/stats/burns")).json).burns_count;
+  await api.stack.kill9("indexer");
+  for (let n = 0; n < 50; n += 1) await burnTokens(api.protocol, api.chain.owner, 1n);
+  // What was indexed is still of its own block, and may be read.
+  expect(burns.parse((await api.request("/api/v1/stats/burns?n=1")).json).burns_count).toBe(before);
+
+  await api.stack.start("indexer");
+  await waitFor({
+    what: "the index to have read what it missed",
+    probe: async () => ((await readHealth()).status === "syncing" ? true : undefined),
+    timeoutMs: 60_000,
+  });
+  expect(await readHealth()).toMatchObject({ status: "syncing", condition: "backfilling" });
+  for (const path of ["/api/v1/stats/burns", "/api/v1/stats/burns?n=2", "/api/v1/stats/activity"]) {
+    expect(failure(await api.request(path)), path).toEqual([503, "indexer_syncing"]);
+  }
+
+  await api.chain.client.mine({ blocks: 1 });
+  await caughtUp();
+  for (const path of ["/api/v1/stats/burns", "/api/v1/stats/burns?n=3"]) {
+    expect(burns.parse((await api.request(path)).json).burns_count, path).toBe(before + 50);
+  }
+  expect(await readHealth()).toMatchObject({ status: "synced" });
+});
