@@ -31,7 +31,17 @@ export const crossOrigin = cors({
 export async function standingHeaders(): Promise<StandingHeaders> {
   const app = new Hono().use(
     crossOrigin,
-    secureHeaders({ crossOriginResourcePolicy: "cross-origin", xFrameOptions: "DENY" }),
+    secureHeaders({
+      crossOriginResourcePolicy: "cross-origin",
+      xFrameOptions: "DENY",
+      // They concern pages that open windows, save files or run in browsers of old; nearly all answers here are data.
+      crossOriginOpenerPolicy: false,
+      originAgentCluster: false,
+      xDnsPrefetchControl: false,
+      xDownloadOptions: false,
+      xPermittedCrossDomainPolicies: false,
+      xXssProtection: false,
+    }),
   );
   const answer = await app.get("/", (c) => c.body(null)).request("/");
   return [...answer.headers];

@@ -26,7 +26,7 @@ const feeds = process.env.F
       "/api/v1/stats/burns",
       "/api/v1/stats/protocol",
       "/api/v1/stats/activity",
-      "/api/v1/stats/token-price-history?range=30d",
+      "/api/v1/stats/token-price-history?range=30d&limit=40",
       "/api/v1/triggers/recent",
       "/api/v1/marketplace/active-listings",
       "/api/v1/marketplace/recent-sales",
