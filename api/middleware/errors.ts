@@ -25,6 +25,8 @@ function toApiError(error: unknown): ApiError {
 
 /** An answer with the envelope, its status, and `Retry-After` where the client should come back. */
 export function respondWith(c: Context, error: ApiError) {
+  // What failed now may work in a moment, and a 404 may be there.
+  c.header("Cache-Control", "no-store");
   if (error.retryAfter !== null) c.header("Retry-After", String(error.retryAfter));
   // What is left of the body is not read, so the connection cannot carry another request.
   if (error.status === 413) c.header("Connection", "close");

@@ -53,7 +53,9 @@ describe("every failure has the one envelope", () => {
     ["/api/v1/keys/abc", 405, "method_not_allowed"],
     ["/api/v1/purchases/7", 401, "unauthenticated"],
   ])("GET %s is %i %s", async (path, status, code) => {
-    expect(failure(await api.request(path))).toEqual([status, code]);
+    const answer = await api.request(path);
+    expect(failure(answer)).toEqual([status, code]);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
   test.each([
