@@ -1,24 +1,28 @@
 import { z } from "zod";
 import { waitFor } from "../../lib/local/wait.ts";
 
-const statusShape = z.object({ status: z.string() });
 const timeoutMs = 120_000;
+/** A chain with a block each second is always one ahead. */
+const LAG_LIMIT = 2;
 
-async function statusOf(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-  return statusShape.parse(await response.json()).status;
-}
+const healthy = z.object({ status: z.literal("ok") });
+const atTheHead = z.object({
+  status: z.literal("synced"),
+  lagBlocks: z.coerce.number().max(LAG_LIMIT),
+});
 
-/** Waits until the api says that all is well: `GET /health` is `ok`, and the indexer is `synced`. */
+/**
+ * Waits until the api says that all is well: `GET /health` is `ok`, and the indexer is at the chain's head, so that
+ * whoever reads what they have just bought finds it.
+ */
 export async function stackReady(apiUrl: string): Promise<void> {
-  const wanted = { "/health": "ok", "/api/v1/indexer/health": "synced" };
-  for (const [path, status] of Object.entries(wanted)) {
-    let last = "no answer";
+  const wanted = { "/health": healthy, "/api/v1/indexer/health": atTheHead };
+  for (const [path, shape] of Object.entries(wanted)) {
     await waitFor({
-      what: `${path} to say ${status}`,
+      what: `${path} to say that all is well`,
       async probe() {
-        last = await statusOf(`${apiUrl}${path}`);
-        if (last !== status) throw new Error(`its status is ${last}`);
+        const response = await fetch(`${apiUrl}${path}`, { signal: AbortSignal.timeout(5_000) });
+        shape.parse(await response.json());
         return true;
       },
       timeoutMs,
