@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../lib/log.ts";
 import { databaseUnavailable, within } from "./bounded.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
+import { hasTag, type KeptAnswers } from "./kept-answers.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { ClientOf } from "./middleware/rate-limit.ts";
 import type { NewestHead } from "./newest-head.ts";
@@ -23,15 +23,6 @@ export type FrontOptions = {
 
 /** How long the newest block may take, in ms: then the app answers, within bounds of its own. */
 const HEAD_TIMEOUT_MS = 300;
-
-/** Whether a client has the answer already (RFC 9110, 13.1.2: tags are compared weakly). */
-export function hasTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(",").some((part) => {
-    const known = part.trim();
-    return known === "*" || known === tag || known === `W/${tag}`;
-  });
-}
 
 export function createFront({ kept, newest, limiter, clientOf, log }: FrontOptions): Front {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean> {

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import type { TypedResponse } from "hono/types";
-import { hasTag } from "./front.ts";
-import { indexedHeaders, type KeptAnswers } from "./kept-answers.ts";
+import { hasTag, indexedHeaders, type KeptAnswers } from "./kept-answers.ts";
 import type { NewestHead } from "./newest-head.ts";
 import type { AsOf } from "./policy.ts";
 

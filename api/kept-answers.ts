@@ -29,6 +29,15 @@ export const indexedHeaders = ({ blockNumber, tag }: { blockNumber: bigint; tag:
     ["x-indexed-block", String(blockNumber)],
   ] as const;
 
+/** Whether a client has the answer already (RFC 9110, 13.1.2: tags are compared weakly). */
+export function hasTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(",").some((part) => {
+    const known = part.trim();
+    return known === "*" || known === tag || known === `W/${tag}`;
+  });
+}
+
 export function createKeptAnswers(standing: StandingHeaders): KeptAnswers {
   const answers = new Map<string, KeptAnswer>();
   let newest: Hex | undefined;

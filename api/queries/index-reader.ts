@@ -25,16 +25,16 @@ export type IndexReader = {
   rows<Row>(
     query: (db: IndexQuery) => PromiseLike<RowsWithHead<Row>>,
   ): Promise<{ asOf: AsOf; value: RowsWithHead<Row> }>;
+  /** As `rows`, with a statement that is built once, and told its parameters each time. */
+  prepare<Params, Row>(
+    build: (db: IndexQuery) => (params: Params) => PromiseLike<RowsWithHead<Row>>,
+  ): (params: Params) => Promise<{ asOf: AsOf; value: RowsWithHead<Row> }>;
   /**
    * Runs `query` and reads the indexed head in one snapshot. What needs no head is best sent without waiting for it: all
    * that is sent at once takes one round trip.
    * @throws ApiError `database_unavailable`, `indexer_unavailable`, or `indexer_syncing` while there is nothing to read yet
    */
   read<T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>): Promise<{ asOf: AsOf; value: T }>;
-  /** The same with a statement that is built once, and told its parameters each time. */
-  prepare<Params, Row>(
-    build: (db: IndexQuery) => (params: Params) => PromiseLike<RowsWithHead<Row>>,
-  ): (params: Params) => Promise<{ asOf: AsOf; value: RowsWithHead<Row> }>;
   /** The newest indexed block. @throws as `read` does */
   head(): Promise<AsOf>;
 };

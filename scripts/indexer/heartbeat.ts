@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 
-/** Seconds between two signs of life; readers take an indexer for dead after five that did not come. */
+/** Between two signs of life, in ms; readers take an indexer for dead after five that did not come. */
 const EVERY_MS = 2000;
 
 /** Notes that this process lives, for as long as it does. A note that fails is made up for by the next. */
