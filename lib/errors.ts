@@ -1,8 +1,11 @@
 /** Every code that an answer of the API can carry, with its HTTP status. */
 export const errorStatus = {
   validation_error: 400,
+  invalid_body: 400,
+  stale_timestamp: 400,
   unknown_product: 400,
   unauthenticated: 401,
+  invalid_signature: 401,
   forbidden: 403,
   buyer_not_authorized: 403,
   not_authorized_relayer: 403,
@@ -10,9 +13,12 @@ export const errorStatus = {
   invalid_product: 404,
   policy_not_found: 404,
   key_not_found: 404,
+  delegation_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
   idempotency_conflict: 409,
+  cap_reached: 409,
+  signature_used: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
   product_inactive: 422,
@@ -20,6 +26,8 @@ export const errorStatus = {
   coverage_above_maximum: 422,
   shield_paused: 422,
   rate_limit: 429,
+  gas_budget_exceeded: 429,
+  purchases_paused: 429,
   headers_too_large: 431,
   internal_error: 500,
   health_contracts_incomplete: 500,
@@ -32,11 +40,13 @@ export const errorStatus = {
   oracle_stale: 503,
   purchase_expired: 503,
   purchase_pending: 503,
+  purchases_stopped: 503,
   queue_unavailable: 503,
   relayer_unauthorized: 503,
   relayer_unavailable: 503,
   scan_busy: 503,
   sequencer_down: 503,
+  verification_busy: 503,
 } as const;
 
 export type ErrorCode = keyof typeof errorStatus;

@@ -28,8 +28,11 @@ export function errorBody(error: Pick<ApiError, "code" | "message" | "details">)
 /** A sentence for each code, as the OpenAPI document and its examples tell it. */
 const meanings: Readonly<Record<ErrorCode, string>> = {
   validation_error: "The request's shape is wrong; `details` names the fields.",
+  invalid_body: "The request's shape is wrong; `message` names the fields.",
+  stale_timestamp: "The timestamp is more than 300 seconds from the server's time.",
   unknown_product: "No product has this name.",
   unauthenticated: "The credential is missing, malformed, unknown or revoked.",
+  invalid_signature: "The signature is not the wallet's.",
   forbidden: "Not allowed.",
   buyer_not_authorized: "The key's wallet may not buy for this buyer.",
   not_authorized_relayer: "The cover router refused the relayer.",
@@ -37,9 +40,12 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   invalid_product: "No product has this id.",
   policy_not_found: "No policy has this key.",
   key_not_found: "No key has this id.",
+  delegation_not_found: "No delegation has this id.",
   method_not_allowed: "The address does not take this method; `Allow` names those it takes.",
   request_timeout: "The request did not arrive in time.",
   idempotency_conflict: "The idempotency key was used with another body.",
+  cap_reached: "The wallet has three active keys; revoke one first.",
+  signature_used: "The signature was used before: sign anew.",
   payload_too_large: "The body is larger than 1 MiB.",
   unsupported_media_type: "The body must be application/json.",
   product_inactive: "The product is not sold.",
@@ -47,6 +53,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   coverage_above_maximum: "The payout exceeds the vault's free capacity.",
   shield_paused: "The entry of an earlier release is paused.",
   rate_limit: "Too many requests; `Retry-After` says when to come back.",
+  gas_budget_exceeded: "The gas that may be spent today is spent; `Retry-After` says when the day ends.",
+  purchases_paused: "Three of the wallet's purchases reverted within an hour; it rests for an hour.",
   headers_too_large: "The address or the headers are too long.",
   internal_error: "A fault of the service.",
   health_contracts_incomplete: "The deployment lacks the address of a contract; `message` names it.",
@@ -59,11 +67,13 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   oracle_stale: "The price feed is older than an hour.",
   purchase_expired: "The purchase was not signed in time and has spent nothing.",
   purchase_pending: "The purchase is still on its way; `Location` says where to look.",
+  purchases_stopped: "The operator has stopped purchases.",
   queue_unavailable: "The queue cannot be reached.",
   relayer_unauthorized: "The relayer is not on the cover router's allowlist.",
   relayer_unavailable: "No relayer is at work.",
   scan_busy: "As many scans of the chain run as may at once.",
   sequencer_down: "The chain's sequencer is down, or came back less than an hour ago.",
+  verification_busy: "As many signatures are checked on the chain as may at once.",
 };
 
 const retryAfterHeader = {

@@ -1,0 +1,71 @@
+-- What a purchase may spend, and what stops it.
+ALTER TABLE "service"."purchase"
+  -- The premium that was quoted when it was accepted (USDC, 6 decimals): so much of the buyer's money it holds while open.
+  ADD COLUMN "quoted_premium" numeric(78, 0) NOT NULL DEFAULT 0,
+  -- The leave under which a key of another wallet spends the buyer's money.
+  ADD COLUMN "delegation_id" bigint REFERENCES "service"."delegation" ("id");
+--> statement-breakpoint
+-- Replaced: an empty transfer was mined on the nonce of a purchase that had waited too long, so that it bought nothing.
+ALTER TABLE "service"."purchase" DROP CONSTRAINT "purchase_state_evidence", ADD CONSTRAINT "purchase_state_evidence" CHECK (CASE "state"
+    WHEN 'accepted' THEN num_nonnulls("tx_hash", "block_number", "block_hash", "policy_id", "premium_paid", "failure_code", "failure_message", "final_at") = 0
+    WHEN 'signed' THEN "tx_hash" IS NOT NULL AND num_nonnulls("block_number", "block_hash", "policy_id", "premium_paid", "failure_code", "failure_message", "final_at") = 0
+    WHEN 'broadcast' THEN "tx_hash" IS NOT NULL AND num_nonnulls("block_number", "block_hash", "policy_id", "premium_paid", "failure_code", "failure_message", "final_at") = 0
+    WHEN 'mined' THEN num_nulls("tx_hash", "block_number", "block_hash", "policy_id", "premium_paid") = 0 AND num_nonnulls("failure_code", "failure_message", "final_at") = 0
+    WHEN 'confirmed' THEN num_nulls("tx_hash", "block_number", "block_hash", "policy_id", "premium_paid", "final_at") = 0 AND num_nonnulls("failure_code", "failure_message") = 0
+    WHEN 'replaced' THEN num_nulls("tx_hash", "block_number", "block_hash", "failure_code", "failure_message") = 0 AND num_nonnulls("policy_id", "premium_paid") = 0
+    -- A failure needs proof: either nothing was ever signed, or the block in which the transaction reverted.
+    WHEN 'failed' THEN num_nulls("failure_code", "failure_message") = 0 AND num_nonnulls("policy_id", "premium_paid") = 0
+      AND (num_nulls("tx_hash", "block_number", "block_hash") = 0
+        OR (num_nonnulls("tx_hash", "block_number", "block_hash") = 0 AND "final_at" IS NOT NULL))
+    ELSE false
+  END);
+--> statement-breakpoint
+-- A key is free again once it is certain that nothing was bought under it and nothing can be.
+DROP INDEX "service"."purchase_idempotency";
+--> statement-breakpoint
+CREATE UNIQUE INDEX "purchase_idempotency" ON "service"."purchase" ("wallet", "idempotency_key")
+  WHERE "idempotency_key" IS NOT NULL AND NOT ("state" = 'failed' AND "tx_hash" IS NULL)
+    AND NOT ("state" = 'replaced' AND "final_at" IS NOT NULL);
+--> statement-breakpoint
+ALTER TABLE "service"."purchase" DROP CONSTRAINT "purchase_joinable", ADD CONSTRAINT "purchase_joinable" CHECK (NOT "joinable"
+  OR NOT (("state" = 'failed' AND "tx_hash" IS NULL) OR ("state" = 'replaced' AND "final_at" IS NOT NULL)));
+--> statement-breakpoint
+-- A buyer's open purchases, and those of blocks above the one up to which its funds were read.
+CREATE INDEX "purchase_buyer_open" ON "service"."purchase" ("buyer", "chain_id")
+  WHERE "state" IN ('accepted', 'signed', 'broadcast', 'mined');
+--> statement-breakpoint
+CREATE INDEX "purchase_delegation" ON "service"."purchase" ("delegation_id") WHERE "delegation_id" IS NOT NULL;
+--> statement-breakpoint
+CREATE INDEX "purchase_wallet" ON "service"."purchase" ("wallet", "created_at");
+--> statement-breakpoint
+CREATE INDEX "purchase_reverted" ON "service"."purchase" ("wallet", "updated_at")
+  WHERE "state" = 'failed' AND "tx_hash" IS NOT NULL;
+--> statement-breakpoint
+ALTER TABLE "service"."transaction"
+  -- Since when it waits to be mined: since it was signed, or since its block fell out of the chain.
+  ADD COLUMN "opened_at" timestamptz NOT NULL DEFAULT now(),
+  -- What its gas has cost in wei, the L1's share included; null until it is in a block.
+  ADD COLUMN "gas_cost" numeric(78, 0);
+--> statement-breakpoint
+CREATE INDEX "transaction_created" ON "service"."transaction" ("chain_id", "created_at");
+--> statement-breakpoint
+-- A form that cancels is an empty transfer to the wallet itself in place of the call.
+ALTER TABLE "service"."attempt" ADD COLUMN "cancels" boolean NOT NULL DEFAULT false;
+--> statement-breakpoint
+-- The kill switch: nothing that a row covers is signed or sent. A wallet is a relayer's, or one whose keys buy.
+CREATE TABLE "service"."stop" (
+  "scope" text NOT NULL CHECK ("scope" IN ('global', 'wallet', 'key')),
+  "subject" text NOT NULL,
+  "reason" text NOT NULL,
+  "created_at" timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY ("scope", "subject"),
+  CHECK (CASE "scope" WHEN 'global' THEN "subject" = '' WHEN 'wallet' THEN "subject" ~ '^0x[0-9a-f]{40}$' ELSE "subject" ~ '^[0-9]+$' END)
+);
+--> statement-breakpoint
+-- The block up to which the ledger has settled what is in flight.
+CREATE TABLE "service"."watched_block" (
+  "chain_id" integer PRIMARY KEY,
+  "number" bigint NOT NULL,
+  "hash" text NOT NULL,
+  "seen_at" timestamptz NOT NULL DEFAULT now()
+);
