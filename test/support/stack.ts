@@ -40,6 +40,8 @@ export type Stack = {
   readonly databaseUrl: string;
   readonly apiUrl: string;
   readonly ponderUrl: string;
+  /** Where the writer tells its metrics. */
+  readonly metricsUrl: string;
   /** One request to the api: `stack.request("/health")`. */
   readonly request: (path: string, request?: HttpRequest) => Promise<HttpAnswer>;
   /** Starts a process that does not run, and waits until it is ready unless told not to. */
@@ -60,7 +62,12 @@ const unlimited = {
   PUBLIC_RATE_LIMIT: "1000000000",
   LIVE_SCAN_RATE_LIMIT: "1000000000",
   FAILED_CREDENTIALS_LIMIT: "1000000000",
+  FREE_KEY_RATE_LIMIT: "1000000000",
+  PAID_KEY_RATE_LIMIT: "1000000000",
+  ONBOARD_RATE_LIMIT: "1000000000",
 };
+/** Gas of a local chain is free: only the tests of the budgets come to their end. In ether a day. */
+const rich = { GAS_BUDGET_ETH: "1000000", GAS_BUDGET_PER_WALLET_ETH: "1000000" };
 
 const everything: readonly ServiceName[] = ["indexer", "api", "writer"];
 
@@ -68,8 +75,10 @@ const everything: readonly ServiceName[] = ["indexer", "api", "writer"];
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { chain, services = everything } = options;
   const runFolder = inject("runFolder");
-  const [apiPort, ponderPort] = await freePorts(2);
-  if (apiPort === undefined || ponderPort === undefined) throw new Error("no free ports");
+  const [apiPort, ponderPort, metricsPort] = await freePorts(3);
+  if (apiPort === undefined || ponderPort === undefined || metricsPort === undefined) {
+    throw new Error("no free ports");
+  }
   const logFolder = join(runFolder, `stack-${apiPort}`);
   mkdirSync(logFolder);
 
@@ -86,7 +95,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     adminToken: DEV_ADMIN_TOKEN,
     relayerKeys: options.relayerKeys ?? [chain.relayerKey],
     logLevel: "info",
-    more: { ...options.env, api: { ...unlimited, ...options.env?.api } },
+    more: {
+      ...options.env,
+      api: { ...unlimited, ...options.env?.api },
+      writer: { ...rich, METRICS_PORT: String(metricsPort), ...options.env?.writer },
+    },
   };
 
   const running = new Map<ServiceName, Child>();
@@ -121,6 +134,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     databaseUrl: settings.databaseUrl,
     apiUrl,
     ponderUrl: `http://127.0.0.1:${ponderPort}`,
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     request: (path, request) => http(`${apiUrl}${path}`, request),
     start,
     stopService,
