@@ -1,4 +1,16 @@
-import { bigserial, index, integer, pgSchema, text, timestamp, uniqueIndex } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  bigserial,
+  index,
+  integer,
+  numeric,
+  pgSchema,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+import type { Address, Hex } from "viem";
 
 /** The service's own tables. The indexer's stand in schemas of their own and are never written to. */
 export const service = pgSchema("service");
@@ -28,4 +40,33 @@ export const indexerDeployment = service.table("indexer_deployment", {
   startedAt: timestamp("started_at", { withTimezone: true }).notNull().defaultNow(),
   /** The launcher's newest sign of life, by the database's clock. */
   heartbeatAt: timestamp("heartbeat_at", { withTimezone: true }),
+});
+
+/** Signatures that have made a key. A row may go once its timestamp is too old for the signature to be accepted. */
+export const onboardingSignature = service.table(
+  "onboarding_signature",
+  {
+    wallet: text("wallet").$type<Address>().notNull(),
+    /** The signed timestamp, Unix seconds. */
+    signedAt: bigint("signed_at", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.wallet, table.signedAt] })],
+);
+
+const uint256 = (name: string) => numeric(name, { precision: 78, scale: 0, mode: "bigint" });
+
+/** Leaves of buyers to other wallets' keys to spend premiums of theirs; addresses and digests are lowercase. */
+export const delegationTable = service.table("delegation", {
+  id: bigserial("id", { mode: "number" }).primaryKey(),
+  chainId: integer("chain_id").notNull(),
+  buyer: text("buyer").$type<Address>().notNull(),
+  agent: text("agent").$type<Address>().notNull(),
+  /** USDC base units (6 decimals). */
+  totalPremiumCap: uint256("total_premium_cap").notNull(),
+  expiresAt: timestamp("expires_at", { withTimezone: true }).notNull(),
+  nonce: uint256("nonce").notNull(),
+  /** What the buyer signed (EIP-712); it is accepted once, ever. */
+  digest: text("digest").$type<Hex>().notNull(),
+  createdAt: timestamp("created_at", { withTimezone: true }).notNull().defaultNow(),
+  revokedAt: timestamp("revoked_at", { withTimezone: true }),
 });

@@ -18,3 +18,21 @@ CREATE TABLE "service"."delegation" (
 CREATE INDEX "delegation_buyer" ON "service"."delegation" ("buyer", "agent");
 --> statement-breakpoint
 CREATE INDEX "delegation_agent" ON "service"."delegation" ("agent");
+--> statement-breakpoint
+-- Signatures that have made a key: each is good for one. Unix seconds, as they were signed.
+CREATE TABLE "service"."onboarding_signature" (
+  "wallet" text NOT NULL CHECK ("wallet" ~ '^0x[0-9a-f]{40}$'),
+  "signed_at" bigint NOT NULL,
+  PRIMARY KEY ("wallet", "signed_at")
+);
+--> statement-breakpoint
+CREATE INDEX "onboarding_signature_age" ON "service"."onboarding_signature" ("signed_at");
+--> statement-breakpoint
+-- Counts of requests, for the limits that all api processes share; the columns are those that rate-limiter-flexible
+-- writes, in its order. Not logged: a count costs no flush to disk, and what a crash of the server loses is a minute old.
+CREATE UNLOGGED TABLE "service"."rate_limit" (
+  "key" text PRIMARY KEY,
+  "points" integer NOT NULL,
+  -- Unix milliseconds.
+  "expire" bigint NOT NULL
+) WITH (fillfactor = 50);
