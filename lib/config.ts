@@ -34,6 +34,7 @@ const integer = (min: number, max: number) =>
     .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
 
 const port = integer(1, 65535);
+const metricsPort = port.default(9464);
 const schemaName = z
   .string()
   .regex(/^[a-z_][a-z0-9_]{0,44}$/, "must be a lowercase Postgres schema name, 45 characters at most");
@@ -66,7 +67,7 @@ const trustedProxies = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Requests a minute. A limit can be raised out of sight, but not be switched off. */
+/** Requests in a limit's window. A limit can be raised out of sight, but not be switched off. */
 const rateLimit = integer(1, 1_000_000_000);
 
 /** The dev stack's admin token; refused on any chain that is not local. */
@@ -94,6 +95,9 @@ const apiSchema = z.object({
   PUBLIC_RATE_LIMIT: rateLimit.default(120),
   LIVE_SCAN_RATE_LIMIT: rateLimit.default(10),
   FAILED_CREDENTIALS_LIMIT: rateLimit.default(20),
+  FREE_KEY_RATE_LIMIT: rateLimit.default(10),
+  PAID_KEY_RATE_LIMIT: rateLimit.default(100),
+  ONBOARD_RATE_LIMIT: rateLimit.default(10),
 });
 
 const writerSchema = z.object({
@@ -103,6 +107,8 @@ const writerSchema = z.object({
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
   PURCHASE_CONCURRENCY: integer(1, 1000).default(50),
+  METRICS_PORT: metricsPort,
+  METRICS_HOST: z.string().default("127.0.0.1"),
 });
 
 const indexerSchema = z.object({
@@ -123,6 +129,7 @@ const devSchema = z.object({
   TESTNET_ANVIL_PORT: port.default(8546),
   POSTGRES_PORT: port.default(54329),
   PONDER_PORT: port.default(42069),
+  METRICS_PORT: metricsPort,
   DATA_DIR: z.string().default(".data"),
   ADMIN_TOKEN: adminToken,
   // Whoever develops against the stack is its only client, and reloads a page more often than a minute allows.
