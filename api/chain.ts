@@ -1,5 +1,6 @@
 /** The chain as the API reads it: bounded in time, and with the one failure `chain_not_found`. */
 import type { Address, Hex } from "viem";
+import { readFunds } from "../lib/chain/reads/funds.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../lib/chain/reads/policy.ts";
 import { isSold, type ProductTerms, readProduct, readProducts } from "../lib/chain/reads/products.ts";
 import { readCapacity, readQuote, readSellingState, type SellingState } from "../lib/chain/reads/selling.ts";
@@ -34,6 +35,8 @@ export type ChainReads = {
   /** 6 decimals. */
   quote(productId: Hex, coverage: bigint): Promise<{ premium: bigint; payout: bigint }>;
   selling(relayers: readonly Address[]): Promise<SellingState>;
+  /** What a buyer can pay the router after a block, 6 decimals. */
+  funds(buyer: Address, blockNumber: bigint): Promise<{ balance: bigint; allowance: bigint }>;
   /** Undefined when there is no such policy. */
   policy(
     key: PolicyKey,
@@ -57,6 +60,7 @@ export function createChainReads({ chain, deployment }: Dependencies): ChainRead
     capacity: () => fromChain(async () => readCapacity(chain, contracts())),
     quote: (productId, coverage) => fromChain(async () => readQuote(chain, contracts(), productId, coverage)),
     selling: (relayers) => fromChain(async () => readSellingState(chain, contracts(), relayers)),
+    funds: (buyer, blockNumber) => fromChain(async () => readFunds(chain, contracts(), buyer, blockNumber)),
     policy: async (key) => {
       const [block, policy, product] = await Promise.all([
         head(),

@@ -36,6 +36,7 @@ function progressBody(purchase: Purchase): Pick<PurchaseBody, "txHash" | "receip
         failure: null,
       };
     case "failed":
+    case "replaced":
       return {
         txHash: purchase.txHash,
         receipt: null,

@@ -8,6 +8,7 @@ import { entryById, entryByName, MINIMUM_COVERAGE, productNames } from "../lib/p
 import type { PurchaseRequest } from "./schemas/purchase.ts";
 
 const BPS = 10_000n;
+const PPM = 1_000_000n;
 
 /**
  * The product that a request means, and its asset where the catalogue knows it.
@@ -54,6 +55,10 @@ export function checkProduct(productId: string, terms: ProductTerms | undefined)
   if (!terms.active) throw new ApiError("product_inactive", `The product ${productId} is not sold.`);
   return terms;
 }
+
+/** What the router takes for a coverage, rounded up as it does. 6 decimals both. */
+export const premiumOf = (coverage: bigint, terms: Pick<ProductTerms, "premiumPpm">): bigint =>
+  (coverage * BigInt(terms.premiumPpm) + PPM - 1n) / PPM;
 
 /** The vault reserves the payout, so that is what its free capacity is compared with. 6 decimals both. */
 export const payoutOf = (coverage: bigint, terms: Pick<ProductTerms, "payoutRatioBps">): bigint =>

@@ -1,20 +1,25 @@
 /** One purchase, from a checked request to the answer. */
-import { type Address, type Hex, isAddressEqual } from "viem";
+import type { Hex } from "viem";
 import { ApiError } from "../lib/errors.ts";
 import type { Agent } from "../lib/keys/store.ts";
+import { type Acceptance, acceptPurchase, findStanding, type NewPurchase } from "../lib/ledger/accept.ts";
+import type { Funds, Hindrance } from "../lib/ledger/guards.ts";
 import { isSettled, type Purchase } from "../lib/ledger/purchase.ts";
-import {
-  type Acceptance,
-  acceptPurchase,
-  findStanding,
-  type NewPurchase,
-  noteTold,
-} from "../lib/ledger/purchases.ts";
+import { noteTold } from "../lib/ledger/purchases.ts";
 import { liveRelayers } from "../lib/ledger/relayers.ts";
 import { errorText } from "../lib/log.ts";
 import { fromDatabase } from "./bounded.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { checkCapacity, checkMinimum, checkProduct, checkSelling, resolveProduct } from "./purchase-rules.ts";
+import { createBuyerFunds } from "./buyer-funds.ts";
+import { contractsOf, type Dependencies } from "./dependencies.ts";
+import { hindranceError } from "./purchase-hindrances.ts";
+import {
+  checkCapacity,
+  checkMinimum,
+  checkProduct,
+  checkSelling,
+  premiumOf,
+  resolveProduct,
+} from "./purchase-rules.ts";
 import type { Readers } from "./readers.ts";
 import type { PurchaseRequest } from "./schemas/purchase.ts";
 import { shareRead, shareReadBy } from "./shared-read.ts";
@@ -30,18 +35,22 @@ export type Outcome = {
 
 export type Purchasing = {
   /**
-   * Buys, or joins the purchase that stands for the same wish, and waits for its transaction; the purchase may still be
-   * open when the wait is over. The caller may go away: what was accepted is carried out.
+   * Buys, or joins the purchase that stands for the same wish. With `waits` it waits for the transaction, and the
+   * purchase may still be open when the wait is over. The caller may go away: what was accepted is carried out.
    * @throws ApiError with the documented code when it was not accepted
    */
-  buy(agent: Agent, body: PurchaseRequest, idempotencyKey: string | null): Promise<Outcome>;
+  buy(agent: Agent, body: PurchaseRequest, options: BuyOptions): Promise<Outcome>;
 };
 
-function requireOwnMoney(agent: Agent, buyer: Address): void {
-  if (isAddressEqual(agent.wallet, buyer)) return;
-  const message = `The key belongs to ${agent.wallet} and may not spend the money of ${buyer}.`;
-  throw new ApiError("buyer_not_authorized", message);
-}
+export type BuyOptions = { idempotencyKey: string | null; waits: boolean };
+
+/** A wish before its premium is known. */
+type Wish = Omit<NewPurchase, "quotedPremium">;
+
+type Accepted = Exclude<Acceptance, { outcome: "hindered" }>;
+
+const isHindered = (acceptance: Acceptance, kind: Hindrance["kind"]): boolean =>
+  acceptance.outcome === "hindered" && acceptance.by.kind === kind;
 
 /** `work`, or undefined as soon as the process is told to stop. */
 function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
@@ -58,33 +67,48 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
   const { db } = connection;
   const { chainId } = deployment;
 
+  const funds = createBuyerFunds(deps, readers);
   const readTerms = shareReadBy(CHECK_TTL_MS, readers.chain.product);
   const readSelling = shareRead(CHECK_TTL_MS, async () => {
     const relayers = await fromDatabase(() => liveRelayers(db, chainId));
     return readers.chain.selling(relayers.map(({ address }) => address));
   });
 
-  async function check({ productId, coverageAmount }: NewPurchase["request"]): Promise<void> {
+  /** The premium, once everything that can be told before is in order. */
+  async function check({ productId, coverageAmount }: Wish["request"]): Promise<bigint> {
     const [terms, selling] = await Promise.all([readTerms(productId), readSelling()]);
     const product = checkProduct(productId, terms);
     checkSelling(selling);
     checkCapacity(coverageAmount, product, selling.capacity);
+    return premiumOf(coverageAmount, product);
   }
 
   const assetOf = async (productId: Hex) => checkProduct(productId, await readTerms(productId)).asset;
 
   /** A replay needs neither the chain nor a relayer: what was bought was bought. */
-  async function accept(wish: NewPurchase): Promise<Acceptance> {
+  async function accept(wish: Wish): Promise<Accepted> {
     const standing = await fromDatabase(() => findStanding(db, wish));
     if (standing) return standing;
-    await check(wish.request);
-    return fromDatabase(() => acceptPurchase(db, wish));
+    const purchase = { ...wish, quotedPremium: await check(wish.request) };
+    const { buyer } = wish.request;
+    const attempt = (known: Funds | undefined) => fromDatabase(() => acceptPurchase(db, purchase, known));
+    let acceptance = await attempt(funds.known(buyer));
+    if (isHindered(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
+    // What is refused for want of money is refused by the newest block alone: an approval may just have been mined.
+    if (isHindered(acceptance, "short_of_funds")) acceptance = await attempt(await funds.newest(buyer));
+    if (acceptance.outcome !== "hindered") return acceptance;
+    if (acceptance.by.kind === "funds_unknown") throw new Error("funds were given and are unknown");
+    const router = contractsOf(deployment).coverRouter;
+    throw hindranceError(acceptance.by, { ...wish, premium: purchase.quotedPremium, router });
+  }
+
+  /** A hint: the writer finds the row without it, only later. */
+  function wake({ id }: Purchase): void {
+    queue.wake(id).catch((error) => log.warn({ err: errorText(error) }, "the writer was not woken"));
   }
 
   /** The purchase once it is settled, or as it was last seen when the wait is over. */
-  async function settle(purchase: Purchase): Promise<Purchase> {
-    // A hint: the writer finds the row without it, only later.
-    queue.wake(purchase.id).catch((error) => log.warn({ err: errorText(error) }, "the writer was not woken"));
+  async function settled(purchase: Purchase): Promise<Purchase> {
     const waited = waiter.wait(purchase.id, purchaseWaitMs).catch((error) => {
       log.warn({ err: errorText(error), purchaseId: purchase.id }, "the purchase cannot be read");
       return undefined;
@@ -100,9 +124,8 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
   }
 
   return {
-    async buy(agent, body, idempotencyKey) {
+    async buy(agent, body, { idempotencyKey, waits }) {
       const product = resolveProduct(body);
-      requireOwnMoney(agent, body.buyer);
       checkMinimum(body.coverageAmount);
       const { productId } = product;
       const asset = body.asset ?? product.asset ?? (await assetOf(productId));
@@ -116,9 +139,11 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
         );
       }
       const { outcome } = acceptance;
-      const purchase = isSettled(acceptance.purchase)
-        ? acceptance.purchase
-        : await settle(acceptance.purchase);
+      let { purchase } = acceptance;
+      if (!isSettled(purchase)) {
+        wake(purchase);
+        if (waits) purchase = await settled(purchase);
+      }
       if (idempotencyKey === null && isSettled(purchase)) await told(purchase);
       return { purchase, created: outcome === "created" };
     },

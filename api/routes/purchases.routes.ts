@@ -25,6 +25,11 @@ export const purchaseRoute = createRoute({
           description: "Counts per wallet, 128 characters at most; a UUIDv4 is recommended.",
           example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11",
         }),
+      Prefer: z.string().optional().openapi({
+        description:
+          "`respond-async` (RFC 7240): a purchase that is still on its way is answered at once, with 202 and its address.",
+        example: "respond-async",
+      }),
     }),
     body: { required: true, content: { "application/json": { schema: PurchaseRequest } } },
   },
@@ -38,6 +43,18 @@ export const purchaseRoute = createRoute({
       description: "The same purchase, made by an earlier call; nothing was spent again.",
       headers: location,
       content: { "application/json": { schema: PurchaseReceipt } },
+    },
+    202: {
+      description:
+        "On its way; only with `Prefer: respond-async`. `Location` says where to look for the outcome.",
+      headers: {
+        ...location,
+        "Preference-Applied": {
+          description: "The preference that was followed.",
+          schema: { type: "string", enum: ["respond-async"] },
+        },
+      },
+      content: { "application/json": { schema: Purchase } },
     },
     ...failures(
       "validation_error",
@@ -53,6 +70,8 @@ export const purchaseRoute = createRoute({
       "shield_paused",
       "coverage_below_minimum",
       "coverage_above_maximum",
+      "gas_budget_exceeded",
+      "purchases_paused",
       "internal_error",
       "health_contracts_incomplete",
       "onchain_revert",
@@ -62,6 +81,7 @@ export const purchaseRoute = createRoute({
       "oracle_stale",
       "purchase_expired",
       "purchase_pending",
+      "purchases_stopped",
       "relayer_unauthorized",
       "relayer_unavailable",
       "sequencer_down",

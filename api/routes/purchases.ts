@@ -14,6 +14,14 @@ const PENDING_RETRY_SECONDS = 5;
 
 const addressOf = (purchaseId: string) => `/api/v1/purchases/${purchaseId}`;
 
+const RESPOND_ASYNC = "respond-async";
+
+/** Whether a `Prefer` header (RFC 7240) asks for an answer before the outcome is known. */
+const prefersNoWait = (prefer: string | undefined): boolean =>
+  (prefer ?? "")
+    .split(",")
+    .some((preference) => preference.split(";")[0]?.trim().toLowerCase() === RESPOND_ASYNC);
+
 const pending = (purchaseId: string) =>
   new ApiError(
     "purchase_pending",
@@ -27,17 +35,24 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
   const apiKey = requireApiKey(deps);
 
   app.openapi({ ...purchaseRoute, middleware: [apiKey] as const }, async (c) => {
-    const idempotencyKey = c.req.valid("header")["Idempotency-Key"] ?? null;
-    const { purchase, created } = await purchasing.buy(c.get("agent"), c.req.valid("json"), idempotencyKey);
+    const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
+    const waits = !prefersNoWait(prefer);
+    const { purchase, created } = await purchasing.buy(c.get("agent"), c.req.valid("json"), {
+      idempotencyKey,
+      waits,
+    });
     c.header("Location", addressOf(purchase.id));
     switch (purchase.state) {
       case "mined":
       case "confirmed":
         return c.json(receiptBody(purchase, purchase.receipt), created ? 201 : 200);
       case "failed":
+      case "replaced":
         throw new ApiError(purchase.code, purchase.message);
       default:
-        throw pending(purchase.id);
+        if (waits) throw pending(purchase.id);
+        c.header("Preference-Applied", RESPOND_ASYNC);
+        return c.json(purchaseBody(purchase), 202);
     }
   });
 

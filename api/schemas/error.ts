@@ -34,7 +34,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   unauthenticated: "The credential is missing, malformed, unknown or revoked.",
   invalid_signature: "The signature is not the wallet's.",
   forbidden: "Not allowed.",
-  buyer_not_authorized: "The key's wallet may not buy for this buyer.",
+  buyer_not_authorized: "The buyer is another wallet, which has not delegated so much to the key's wallet.",
   not_authorized_relayer: "The cover router refused the relayer.",
   not_found: "Nothing has this address.",
   invalid_product: "No product has this id.",
@@ -65,7 +65,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   indexer_syncing: "The indexer still reads the chain's history.",
   indexer_unavailable: "No indexer has been started.",
   oracle_stale: "The price feed is older than an hour.",
-  purchase_expired: "The purchase was not signed in time and has spent nothing.",
+  purchase_expired:
+    "The purchase was not signed or not mined in time, can be no more, and has taken nothing from the buyer.",
   purchase_pending: "The purchase is still on its way; `Location` says where to look.",
   purchases_stopped: "The operator has stopped purchases.",
   queue_unavailable: "The queue cannot be reached.",
@@ -83,10 +84,13 @@ const retryAfterHeader = {
   },
 };
 
-/** The failures of one route for its OpenAPI description: one answer per status, one example per code. */
+/**
+ * The failures of one route for its OpenAPI description: one answer per status, one example per code. Every route has a
+ * limit, so that `rate_limit` is always among them.
+ */
 export function failures(...codes: ErrorCode[]) {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes)
+  for (const code of new Set<ErrorCode>(["rate_limit", ...codes]))
     byStatus.set(errorStatus[code], [...(byStatus.get(errorStatus[code]) ?? []), code]);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [

@@ -29,7 +29,8 @@ export const PurchaseRequest = z
       example: "0x4254430000000000000000000000000000000000000000000000000000000000",
     }),
     buyer: addressInput.openapi({
-      description: "Who pays the premium and owns the policy: the key's wallet.",
+      description:
+        "Who pays the premium and owns the policy: the key's wallet, or one that has delegated to it.",
     }),
   })
   .refine((body) => body.productId !== undefined || body.productName !== undefined, {
@@ -70,7 +71,7 @@ export const Purchase = z
     purchaseId: z.uuid(),
     state: z.enum(purchaseStates).openapi({
       description:
-        "`accepted`: recorded; `signed`, `broadcast`: on its way; `mined`: bought; `confirmed`: bought, and deep enough in the chain; `failed`: `failure` says why.",
+        "`accepted`: recorded; `signed`, `broadcast`: on its way; `mined`: bought; `confirmed`: bought, and deep enough in the chain; `failed`: `failure` says why; `replaced`: it was not mined in time, an empty transfer took its place, and nothing was bought.",
     }),
     createdAt: Timestamp,
     productId: Bytes32,
@@ -82,7 +83,9 @@ export const Purchase = z
     failure: z
       .object({ error: z.string().openapi({ example: "onchain_revert" }), message: z.string() })
       .nullable()
-      .openapi({ description: "Null unless failed; the code is the one that the purchase call answers." }),
+      .openapi({
+        description: "Null unless failed or replaced; the code is the one that the purchase call answers.",
+      }),
   })
   .openapi("Purchase");
 

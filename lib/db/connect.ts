@@ -1,6 +1,9 @@
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 
+/** Far above any pause between two statements of a transaction, and below the lease on a wallet, in ms. */
+const IDLE_IN_TRANSACTION_MS = 5000;
+
 /**
  * A pool of connections to Postgres with drizzle on top. `name` shows in `pg_stat_activity`; `max` is the pool's size.
  * Connections are made when first used, so a process starts, and comes back by itself, while the database is away; a
@@ -23,6 +26,8 @@ export function connect(
     connection: {
       application_name: name,
       statement_timeout: statementTimeout,
+      // A process that is frozen in the middle of a transaction keeps its locks from everybody else no longer than this.
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       ...(snapshots
         ? { default_transaction_isolation: "repeatable read", default_transaction_read_only: true }
         : {}),

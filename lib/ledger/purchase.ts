@@ -20,7 +20,9 @@ export type PurchaseProgress =
   | { state: "signed" | "broadcast"; txHash: Hex }
   | { state: "mined" | "confirmed"; receipt: PurchaseReceipt }
   /** `txHash` is null when nothing was ever signed, so that nothing was spent. */
-  | { state: "failed"; code: ErrorCode; message: string; txHash: Hex | null };
+  | { state: "failed"; code: ErrorCode; message: string; txHash: Hex | null }
+  /** It waited too long to be mined, and an empty transfer, `txHash`, was mined on its nonce: nothing was bought. */
+  | { state: "replaced"; code: ErrorCode; message: string; txHash: Hex };
 
 /** `id` is a UUID; `wallet` the key's wallet, lowercase, whose purchase it is. */
 export type Purchase = {
@@ -31,9 +33,9 @@ export type Purchase = {
   createdAt: Date;
 } & PurchaseProgress;
 
-/** True once there is something to answer: the transaction was mined, or the purchase failed. */
+/** True once there is something to answer: the transaction was mined, or the purchase failed or was replaced. */
 export const isSettled = (purchase: Pick<Purchase, "state">): boolean =>
-  purchase.state === "mined" || purchase.state === "confirmed" || purchase.state === "failed";
+  !["accepted", "signed", "broadcast"].includes(purchase.state);
 
 type Row = typeof purchaseTable.$inferSelect;
 
@@ -59,11 +61,12 @@ function progressOf(row: Row): PurchaseProgress {
       }
       break;
     case "failed":
-      // A reorganisation can still undo a revert, and the same bytes then buy: its fate is open until it is final.
+    case "replaced":
+      // A reorganisation can still undo it, and the same bytes then buy: its fate is open until it is final.
       if (txHash !== null && row.finalAt === null) return { state: "broadcast", txHash };
-      if (failureCode !== null && failureMessage !== null) {
-        return { state, code: failureCode, message: failureMessage, txHash };
-      }
+      if (failureCode === null || failureMessage === null) break;
+      if (state === "failed") return { state, code: failureCode, message: failureMessage, txHash };
+      if (txHash !== null) return { state, code: failureCode, message: failureMessage, txHash };
       break;
   }
   throw new Error(`purchase ${row.id} is ${state} without the columns of that state`);

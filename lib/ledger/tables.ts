@@ -1,28 +1,27 @@
 import { sql } from "drizzle-orm";
-import {
-  bigint,
-  bigserial,
-  boolean,
-  integer,
-  numeric,
-  primaryKey,
-  text,
-  timestamp,
-  uuid,
-} from "drizzle-orm/pg-core";
+import { bigint, boolean, integer, numeric, primaryKey, text, timestamp, uuid } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { service } from "../db/service.schema.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /**
- * The relay ledger's tables. The constraints that keep a state and its evidence together stand in the migration
- * (`0002_relay_ledger.sql`); addresses and hashes are lowercase.
+ * The relay ledger's tables that are read through drizzle; those of transactions and their signed forms are the writer's
+ * alone. The constraints that keep a state and its evidence together stand in the migration
+ * (`0002_relay_ledger.sql`, `0005_purchase_guards.sql`); addresses and hashes are lowercase.
  */
 
 const uint256 = (name: string) => numeric(name, { precision: 78, scale: 0, mode: "bigint" });
 const moment = (name: string) => timestamp(name, { withTimezone: true });
 
-export const purchaseStates = ["accepted", "signed", "broadcast", "mined", "confirmed", "failed"] as const;
+export const purchaseStates = [
+  "accepted",
+  "signed",
+  "broadcast",
+  "mined",
+  "confirmed",
+  "failed",
+  "replaced",
+] as const;
 export type PurchaseState = (typeof purchaseStates)[number];
 
 /** What somebody wants, and what became of it. */
@@ -37,6 +36,10 @@ export const purchaseTable = service.table("purchase", {
   coverageAmount: uint256("coverage_amount").notNull(),
   asset: text("asset").$type<Hex>().notNull(),
   buyer: text("buyer").$type<Address>().notNull(),
+  /** The premium when it was accepted, 6 decimals: so much of the buyer's money it holds while it is open. */
+  quotedPremium: uint256("quoted_premium").notNull().default(0n),
+  /** The leave under which a key of another wallet spends the buyer's money. */
+  delegationId: bigint("delegation_id", { mode: "number" }),
   state: text("state", { enum: purchaseStates }).notNull().default("accepted"),
   failureCode: text("failure_code").$type<ErrorCode>(),
   failureMessage: text("failure_message"),
@@ -70,32 +73,3 @@ export const relayerWalletTable = service.table(
   },
   (table) => [primaryKey({ columns: [table.chainId, table.address] })],
 );
-
-/** One row per nonce of a wallet, whatever it is used for. */
-export const transactionTable = service.table("transaction", {
-  id: bigserial("id", { mode: "number" }).primaryKey(),
-  chainId: integer("chain_id").notNull(),
-  wallet: text("wallet").$type<Address>().notNull(),
-  nonce: bigint("nonce", { mode: "number" }).notNull(),
-  kind: text("kind", { enum: ["purchase", "filler"] }).notNull(),
-  purchaseId: uuid("purchase_id"),
-  to: text("to").$type<Address>().notNull(),
-  data: text("data").$type<Hex>().notNull(),
-  gasLimit: bigint("gas_limit", { mode: "bigint" }).notNull(),
-  state: text("state", { enum: ["open", "mined", "final", "lost"] })
-    .notNull()
-    .default("open"),
-  createdAt: moment("created_at").notNull().defaultNow(),
-});
-
-/** A signed form of a transaction: its bytes are stored before they are sent, and sent again as they are. */
-export const attemptTable = service.table("attempt", {
-  hash: text("hash").$type<Hex>().primaryKey(),
-  transactionId: bigint("transaction_id", { mode: "number" }).notNull(),
-  signed: text("signed").$type<Hex>().notNull(),
-  maxFee: uint256("max_fee").notNull(),
-  priorityFee: uint256("priority_fee").notNull(),
-  fencingToken: bigint("fencing_token", { mode: "bigint" }).notNull(),
-  createdAt: moment("created_at").notNull().defaultNow(),
-  lastBroadcastAt: moment("last_broadcast_at"),
-});

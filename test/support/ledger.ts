@@ -3,8 +3,10 @@ import { type Address, type LocalAccount, parseAbiItem } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
+import { acceptPurchase } from "../../lib/ledger/accept.ts";
+import type { Funds } from "../../lib/ledger/guards.ts";
 import { isSettled, type Purchase, type PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import { acceptPurchase, noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
+import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { catalogue, type ProductName } from "../../lib/products.ts";
 import { approveUsdc, mintUsdc, openProtocol } from "../../lib/protocol/actions/index.ts";
@@ -37,6 +39,9 @@ export function purchaseRequest(
   if (!entry) throw new Error(`no product ${name}`);
   return { productId: entry.productId, asset: entry.asset, coverageAmount: usdc(dollars), buyer };
 }
+
+/** Of a buyer whose purchases are not to be held up by each other. */
+export const plenty: Funds = { block: 2n ** 62n, balance: 2n ** 255n, allowance: 2n ** 255n };
 
 export type TestLedger = {
   readonly connection: Connection;
@@ -86,14 +91,16 @@ export async function openLedger(
       const [key] = await connection.sql<{ id: string }[]>`
         insert into service.api_key (key_hash, wallet, tier) values (${wallet.toLowerCase()}, ${wallet.toLowerCase()}, 'paid')
         on conflict (key_hash) do update set tier = 'paid' returning id`;
-      const accepted = await acceptPurchase(connection.db, {
+      const purchase = {
         chainId: chain.deployment.chainId,
         wallet,
         keyId: Number(key?.id),
         idempotencyKey: idempotencyKey ?? null,
         request,
-      });
-      if (accepted.outcome === "conflict") throw new Error("the key stands for another request");
+        quotedPremium: 0n,
+      };
+      const accepted = await acceptPurchase(connection.db, purchase, plenty);
+      if (!("purchase" in accepted)) throw new Error(`the purchase was not accepted: ${accepted.outcome}`);
       // A queue that is away is no fault: the writer's sweeper finds the row.
       await queue.wake(accepted.purchase.id).catch(() => {});
       return accepted.purchase.id;

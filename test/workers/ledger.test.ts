@@ -5,8 +5,9 @@ import { numberToHex } from "viem";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
+import { acceptPurchase, type NewPurchase } from "../../lib/ledger/accept.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import { acceptPurchase, type NewPurchase, noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
+import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
 import { createPurchaseWaiter } from "../../lib/ledger/wait.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { failUnsigned, takeForgotten } from "../../workers/ledger/accepted.ts";
@@ -30,6 +31,7 @@ import {
 } from "../../workers/ledger/signed.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
+import { plenty } from "../support/ledger.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 const chainId = 8453;
@@ -67,11 +69,14 @@ const wish = (more: Partial<NewPurchase> = {}): NewPurchase => ({
   keyId,
   idempotencyKey: null,
   request,
+  quotedPremium: 0n,
   ...more,
 });
 
+const accept = (purchase: NewPurchase) => acceptPurchase(connection.db, purchase, plenty);
+
 async function accepted(more: Partial<NewPurchase> = {}): Promise<string> {
-  const result = await acceptPurchase(connection.db, wish({ idempotencyKey: randomUUID(), ...more }));
+  const result = await accept(wish({ idempotencyKey: randomUUID(), ...more }));
   if (result.outcome !== "created") throw new Error(result.outcome);
   return result.purchase.id;
 }
@@ -81,9 +86,7 @@ describe("accepting a purchase", () => {
     ["under one key", "k"],
     ["without a key", null],
   ])("fifty identical calls at once %s are one row", async (_name, idempotencyKey) => {
-    const results = await Promise.all(
-      Array.from({ length: 50 }, () => acceptPurchase(connection.db, wish({ idempotencyKey }))),
-    );
+    const results = await Promise.all(Array.from({ length: 50 }, () => accept(wish({ idempotencyKey }))));
     const outcomes = results.map((result) => result.outcome);
     expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === "joined")).toHaveLength(49);
@@ -92,9 +95,9 @@ describe("accepting a purchase", () => {
 
   test("a key stands for one request, in whatever letters", async () => {
     const idempotencyKey = "k";
-    await acceptPurchase(connection.db, wish({ idempotencyKey }));
+    await accept(wish({ idempotencyKey }));
     const upper = { ...request, buyer: "0x00000000000000000000000000000000000000AA" as const };
-    expect(await acceptPurchase(connection.db, wish({ idempotencyKey, request: upper }))).toMatchObject({
+    expect(await accept(wish({ idempotencyKey, request: upper }))).toMatchObject({
       outcome: "joined",
     });
     for (const other of [
@@ -103,17 +106,16 @@ describe("accepting a purchase", () => {
       { asset: word(9) },
       { buyer: relayer },
     ]) {
-      const result = await acceptPurchase(
-        connection.db,
-        wish({ idempotencyKey, request: { ...request, ...other } }),
-      );
+      const result = await accept(wish({ idempotencyKey, request: { ...request, ...other } }));
       expect(result).toEqual({ outcome: "conflict" });
     }
   });
 
   test("the same key of another wallet is another purchase", async () => {
-    const first = await acceptPurchase(connection.db, wish({ idempotencyKey: "k" }));
-    const second = await acceptPurchase(connection.db, wish({ idempotencyKey: "k", wallet: relayer }));
+    const first = await accept(wish({ idempotencyKey: "k" }));
+    const second = await accept(
+      wish({ idempotencyKey: "k", wallet: relayer, request: { ...request, buyer: relayer } }),
+    );
     expect([first.outcome, second.outcome]).toEqual(["created", "created"]);
   });
 
@@ -121,26 +123,26 @@ describe("accepting a purchase", () => {
     ["its key", "k"],
     ["its content", null],
   ])("one that failed with nothing signed frees %s", async (_name, idempotencyKey) => {
-    const first = await acceptPurchase(connection.db, wish({ idempotencyKey }));
+    const first = await accept(wish({ idempotencyKey }));
     if (first.outcome !== "created") throw new Error(first.outcome);
     await failUnsigned(connection.sql, first.purchase.id, { code: "chain_not_found", message: "m" });
-    const second = await acceptPurchase(connection.db, wish({ idempotencyKey }));
+    const second = await accept(wish({ idempotencyKey }));
     expect(second.outcome).toBe("created");
   });
 
   test("without a key, a purchase is joined until its outcome was told", async () => {
     const lease = await newLease();
-    const first = await acceptPurchase(connection.db, wish());
+    const first = await accept(wish());
     if (first.outcome !== "created") throw new Error(first.outcome);
     const { id } = first.purchase;
     const [signed] = await sign(lease, [id]);
     await settle(connection.sql, [bought(signed?.signed.hash, 7)]);
-    expect(await acceptPurchase(connection.db, wish())).toMatchObject({
+    expect(await accept(wish())).toMatchObject({
       outcome: "joined",
       purchase: { id },
     });
     await noteTold(connection.db, id);
-    expect(await acceptPurchase(connection.db, wish())).toMatchObject({ outcome: "created" });
+    expect(await accept(wish())).toMatchObject({ outcome: "created" });
     // A reorganisation brings the first one back on its way: the second is not disturbed.
     expect(await dropBlock(connection.sql, chainId, { number: 7n, hash: word(7) })).toEqual([id]);
   });

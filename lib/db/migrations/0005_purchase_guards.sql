@@ -69,3 +69,31 @@ CREATE TABLE "service"."watched_block" (
   "hash" text NOT NULL,
   "seen_at" timestamptz NOT NULL DEFAULT now()
 );
+--> statement-breakpoint
+-- What stops the purchases of a key, or of its wallet: 'global', 'wallet', 'key', or null.
+CREATE FUNCTION "service"."stopped_by"(of_wallet text, of_key bigint) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT s."scope" FROM "service"."stop" s
+  WHERE s."scope" = 'global' OR (s."scope" = 'wallet' AND s."subject" = of_wallet)
+    OR (s."scope" = 'key' AND s."subject" = of_key::text)
+  ORDER BY s."scope" LIMIT 1
+$$;
+--> statement-breakpoint
+-- Until when a wallet rests whose purchases reverted in a block three times within an hour: each has cost the operator
+-- gas. Null when it does not.
+CREATE FUNCTION "service"."rests_until"(of_wallet text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT max(r."updated_at") + interval '1 hour' FROM (
+    SELECT p."updated_at" FROM "service"."purchase" p
+    WHERE p."wallet" = of_wallet AND p."state" = 'failed' AND p."tx_hash" IS NOT NULL
+      AND p."updated_at" > now() - interval '2 hours'
+    ORDER BY p."updated_at" DESC LIMIT 3) r
+  HAVING count(*) = 3 AND max(r."updated_at") - min(r."updated_at") <= interval '1 hour'
+    AND max(r."updated_at") > now() - interval '1 hour'
+$$;
+--> statement-breakpoint
+-- The premiums that were spent under a delegation, or may still be (USDC, 6 decimals).
+CREATE FUNCTION "service"."delegation_spent"(of_delegation bigint) RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(CASE WHEN p."premium_paid" IS NOT NULL THEN p."premium_paid"
+      WHEN p."state" IN ('failed', 'replaced') AND p."final_at" IS NOT NULL THEN 0
+      ELSE p."quoted_premium" END), 0)
+  FROM "service"."purchase" p WHERE p."delegation_id" = of_delegation
+$$;

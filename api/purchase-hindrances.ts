@@ -1,0 +1,63 @@
+/** What keeps a purchase from being recorded, in the API's words. */
+import type { Address } from "viem";
+import { ApiError } from "../lib/errors.ts";
+import type { Funds, Hindrance } from "../lib/ledger/guards.ts";
+import type { PurchaseRequest } from "../lib/ledger/purchase.ts";
+
+const stoppedWhat = {
+  global: "all purchases",
+  wallet: "the purchases of this key's wallet",
+  key: "the purchases of this key",
+} as const;
+
+/** The contract's own words for the same: they are what a simulation would say once the others are mined. */
+function shortOfFunds(
+  { balance, allowance }: Funds,
+  held: bigint,
+  premium: bigint,
+  buyer: Address,
+  router: Address,
+): string {
+  const needed = held + premium;
+  const reason =
+    allowance < needed
+      ? `ERC20InsufficientAllowance(${router}, ${allowance}, ${needed})`
+      : `ERC20InsufficientBalance(${buyer}, ${balance}, ${needed})`;
+  return `The purchase would revert: ${reason}, for the buyer's purchases on their way take ${held} of it.`;
+}
+
+/** The documented failure for a hindrance. `premium` has 6 decimals. */
+export function hindranceError(
+  by: Exclude<Hindrance, { kind: "funds_unknown" }>,
+  { wallet, request, premium, router }: HinderedPurchase,
+): ApiError {
+  const { buyer } = request;
+  switch (by.kind) {
+    case "stopped":
+      return new ApiError("purchases_stopped", `The operator has stopped ${stoppedWhat[by.scope]}.`);
+    case "resting":
+      return new ApiError(
+        "purchases_paused",
+        "Three purchases of this key's wallet reverted within an hour: it may buy again when the pause is over.",
+        { retryAfter: by.secondsLeft },
+      );
+    case "not_delegated":
+      return new ApiError(
+        "buyer_not_authorized",
+        by.left === undefined
+          ? `The key belongs to ${wallet} and may not spend the money of ${buyer}, who has not delegated to it.`
+          : `What ${buyer} has delegated to ${wallet} covers premiums of ${by.left < 0n ? 0n : by.left} more, and this one is ${premium} (USDC, 6 decimals).`,
+      );
+    case "short_of_funds":
+      return new ApiError("onchain_revert", shortOfFunds(by.funds, by.held, premium, buyer, router));
+  }
+}
+
+export type HinderedPurchase = {
+  /** The key's wallet. */
+  wallet: Address;
+  request: Pick<PurchaseRequest, "buyer">;
+  /** 6 decimals. */
+  premium: bigint;
+  router: Address;
+};

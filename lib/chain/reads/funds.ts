@@ -1,0 +1,21 @@
+import { type Address, erc20Abi } from "viem";
+import type { Contracts } from "../../deployments.ts";
+import type { ReadClient } from "../client.ts";
+
+/**
+ * What a buyer can pay the cover router: its USDC and what it lets the router take, 6 decimals, after a block. Rejects
+ * when the node does not answer or no longer has that block's state.
+ */
+export async function readFunds(
+  chain: ReadClient,
+  { usdc, coverRouter }: Contracts,
+  buyer: Address,
+  blockNumber: bigint,
+): Promise<{ balance: bigint; allowance: bigint }> {
+  const token = { address: usdc, abi: erc20Abi, blockNumber } as const;
+  const [balance, allowance] = await Promise.all([
+    chain.readContract({ ...token, functionName: "balanceOf", args: [buyer] }),
+    chain.readContract({ ...token, functionName: "allowance", args: [buyer, coverRouter] }),
+  ]);
+  return { balance, allowance };
+}

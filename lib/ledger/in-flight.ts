@@ -1,0 +1,42 @@
+import type { Sql } from "postgres";
+import type { Address } from "viem";
+
+/** What a relayer wallet has on its way; `oldest` in seconds, null while nothing is, `nextNonce` null before its first use. */
+export type WalletLoad = {
+  wallet: Address;
+  nextNonce: number | null;
+  inFlight: number;
+  oldest: number | null;
+};
+
+/** The load of every relayer wallet of a chain, in the order of their addresses. */
+export async function walletLoads(sql: Sql, chainId: number): Promise<WalletLoad[]> {
+  return sql<WalletLoad[]>`
+    select w.address as wallet, w.next_nonce::float8 as "nextNonce", count(t.id)::int as "inFlight",
+      extract(epoch from now() - min(t.opened_at))::float8 as oldest
+    from service.relayer_wallet w
+    left join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.state = 'open'
+    where w.chain_id = ${chainId} group by w.address, w.next_nonce order by w.address`;
+}
+
+/** Purchases that nobody has signed yet; `oldest` in seconds, null when there are none. */
+export type Waiting = { count: number; oldest: number | null };
+
+export async function waitingPurchases(sql: Sql, chainId: number): Promise<Waiting> {
+  const [row] = await sql<Waiting[]>`
+    select count(*)::int as count, extract(epoch from now() - min(created_at))::float8 as oldest
+    from service.purchase where state = 'accepted' and chain_id = ${chainId}`;
+  return row ?? { count: 0, oldest: null };
+}
+
+/** Transactions among which the cost of a recent one is looked for. */
+const RECENT = 200;
+
+/** What the gas of a purchase cost of late, in wei, the mean of those seen in a block; undefined when there are none. */
+export async function recentGasCost(sql: Sql, chainId: number): Promise<bigint | undefined> {
+  const [row] = await sql<{ cost: string | null }[]>`
+    select trunc(avg(gas_cost))::text as cost from (
+      select gas_cost from service.transaction
+      where chain_id = ${chainId} and kind = 'purchase' order by id desc limit ${RECENT}) recent`;
+  return row?.cost ? BigInt(row.cost) : undefined;
+}

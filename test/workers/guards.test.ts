@@ -1,0 +1,169 @@
+/** What a purchase may spend, as the ledger alone decides it: funds, delegations, stops, rests; whatever comes at once. */
+import { randomUUID } from "node:crypto";
+import type { Address, Hex } from "viem";
+import { numberToHex } from "viem";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Connection, connect } from "../../lib/db/connect.ts";
+import { migrateService } from "../../lib/db/migrate.ts";
+import { acceptPurchase, type NewPurchase } from "../../lib/ledger/accept.ts";
+import type { Funds } from "../../lib/ledger/guards.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+
+const chainId = 8453;
+const agent: Address = "0x00000000000000000000000000000000000000aa";
+const buyer: Address = "0x00000000000000000000000000000000000000bb";
+const word = (n: number): Hex => numberToHex(n, { size: 32 });
+
+let connection: Connection;
+let keyId: number;
+
+beforeAll(async () => {
+  const databaseUrl = await freshDatabase();
+  await migrateService(databaseUrl);
+  connection = connect(databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+  const [key] = await connection.sql<{ id: string }[]>`
+    insert into service.api_key (key_hash, wallet, tier) values ('x', ${agent}, 'paid') returning id`;
+  keyId = Number(key?.id);
+});
+afterEach(async () => {
+  await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.delegation, service.stop`;
+});
+
+const wish = (more: Partial<NewPurchase> = {}, from: Address = agent): NewPurchase => ({
+  chainId,
+  wallet: agent,
+  keyId,
+  idempotencyKey: randomUUID(),
+  request: { productId: word(1), coverageAmount: 100_000_000n, asset: word(2), buyer: from },
+  quotedPremium: 10n,
+  ...more,
+});
+const accept = (purchase: NewPurchase, funds?: Funds) => acceptPurchase(connection.db, purchase, funds);
+
+/** Puts a purchase of ten units where the writer would have brought it. */
+async function mined(block: number): Promise<void> {
+  const acceptance = await accept(wish(), { block: 0n, balance: 1000n, allowance: 1000n });
+  if (acceptance.outcome !== "created") throw new Error(acceptance.outcome);
+  await connection.sql`
+    update service.purchase set state = 'mined', tx_hash = ${word(block)}, block_number = ${block},
+      block_hash = ${word(block)}, policy_id = 1, premium_paid = 10 where id = ${acceptance.purchase.id}`;
+}
+
+describe("the buyer's funds", () => {
+  test("are not asked for while nothing of the buyer's is on its way", async () => {
+    expect(await accept(wish())).toMatchObject({ outcome: "created" });
+    expect(await accept(wish())).toEqual({ outcome: "hindered", by: { kind: "funds_unknown" } });
+  });
+
+  test("of fifty purchases at once, as many are accepted as the allowance covers", async () => {
+    const funds = { block: 5n, balance: 1_000n, allowance: 75n };
+    const results = await Promise.all(Array.from({ length: 50 }, () => accept(wish(), funds)));
+    expect(results.filter(({ outcome }) => outcome === "created")).toHaveLength(7);
+    expect(results.find(({ outcome }) => outcome === "hindered")).toEqual({
+      outcome: "hindered",
+      by: { kind: "short_of_funds", held: 70n, funds },
+    });
+  });
+
+  test("a purchase counts until the block of the funds shows it, and then no more", async () => {
+    await mined(6);
+    const short = await accept(wish(), { block: 5n, balance: 15n, allowance: 100n });
+    expect(short).toMatchObject({ outcome: "hindered", by: { kind: "short_of_funds", held: 10n } });
+    const paid = await accept(wish(), { block: 6n, balance: 15n, allowance: 100n });
+    expect(paid).toMatchObject({ outcome: "created" });
+  });
+});
+
+async function delegate(cap: bigint, expires = "1 hour"): Promise<void> {
+  await connection.sql`
+    insert into service.delegation (chain_id, buyer, agent, total_premium_cap, expires_at, nonce, digest)
+    values (${chainId}, ${buyer}, ${agent}, ${String(cap)}, now() + ${expires}::interval, 0,
+      ${`0x${randomUUID().replaceAll("-", "").repeat(2)}`})`;
+}
+const plenty: Funds = { block: 0n, balance: 10_000n, allowance: 10_000n };
+const foreign = () => wish({}, buyer);
+
+describe("another wallet's money", () => {
+  test("is out of reach without a delegation", async () => {
+    expect(await accept(foreign(), plenty)).toEqual({
+      outcome: "hindered",
+      by: { kind: "not_delegated", left: undefined },
+    });
+  });
+
+  test("of fifty purchases at once, as many are accepted as the cap allows", async () => {
+    await delegate(45n);
+    const results = await Promise.all(Array.from({ length: 50 }, () => accept(foreign(), plenty)));
+    expect(results.filter(({ outcome }) => outcome === "created")).toHaveLength(4);
+    expect(await accept(foreign(), plenty)).toEqual({
+      outcome: "hindered",
+      by: { kind: "not_delegated", left: 5n },
+    });
+  });
+
+  test("what failed gives its share of the cap back", async () => {
+    await delegate(10n);
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "hindered" });
+    await connection.sql`
+      update service.purchase set state = 'failed', failure_code = 'onchain_revert', failure_message = 'x',
+        final_at = now(), joinable = false`;
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
+  });
+
+  test("an expired or revoked delegation gives no leave", async () => {
+    await delegate(100n, "-1 second");
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "hindered" });
+    await delegate(100n);
+    await connection.sql`update service.delegation set revoked_at = now()`;
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "hindered" });
+  });
+});
+
+test.each([
+  ["global", ""],
+  ["wallet", agent],
+  ["key", undefined],
+] as const)("a stop of scope %s hinders, and a replay is not hindered by it", async (scope, subject) => {
+  const standing = wish();
+  await accept(standing);
+  await connection.sql`
+    insert into service.stop (scope, subject, reason) values (${scope}, ${subject ?? String(keyId)}, 'test')`;
+  expect(await accept(wish(), plenty)).toEqual({ outcome: "hindered", by: { kind: "stopped", scope } });
+  expect(await accept(standing)).toMatchObject({ outcome: "joined" });
+});
+
+test("a stop of another wallet or key hinders nobody else", async () => {
+  await connection.sql`
+    insert into service.stop (scope, subject, reason) values ('wallet', ${buyer}, 'test'), ('key', '999999', 'test')`;
+  expect(await accept(wish())).toMatchObject({ outcome: "created" });
+});
+
+/** Purchases that reverted in a block so many minutes ago. */
+async function reverted(...minutesAgo: number[]): Promise<void> {
+  for (const [n, minutes] of minutesAgo.entries()) {
+    const acceptance = await accept(wish(), plenty);
+    if (acceptance.outcome !== "created") throw new Error(acceptance.outcome);
+    await connection.sql`
+      update service.purchase set state = 'failed', failure_code = 'onchain_revert', failure_message = 'x', tx_hash = ${word(n)},
+        block_number = 1, block_hash = ${word(1)}, final_at = now(), updated_at = now() - make_interval(mins => ${minutes})
+      where id = ${acceptance.purchase.id}`;
+  }
+}
+
+test.each([
+  { what: "two reverts", minutesAgo: [1, 2], rests: undefined },
+  { what: "three reverts within an hour", minutesAgo: [20, 30, 70], rests: 40 * 60 },
+  { what: "three reverts in more than an hour", minutesAgo: [10, 30, 71], rests: undefined },
+  { what: "three reverts, the last more than an hour ago", minutesAgo: [61, 70, 80], rests: undefined },
+])("after $what a wallet rests: $rests seconds", async ({ minutesAgo, rests }) => {
+  await reverted(...minutesAgo);
+  const next = await accept(wish(), plenty);
+  if (rests === undefined) return expect(next).toMatchObject({ outcome: "created" });
+  if (next.outcome !== "hindered" || next.by.kind !== "resting")
+    throw new Error(JSON.stringify(next.outcome));
+  expect(next.by.secondsLeft).toBeLessThanOrEqual(rests);
+  expect(next.by.secondsLeft).toBeGreaterThan(rests - 60);
+});
