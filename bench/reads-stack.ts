@@ -43,7 +43,8 @@ async function mine(rpcUrl: string): Promise<void> {
 
 export async function startReadsStack(): Promise<ReadsStack> {
   const folder = mkdtempSync(join(tmpdir(), "bench-reads-"));
-  const [postgresPort = 0, anvilPort = 0, apiPort = 0, ponderPort = 0, barePort = 0] = await freePorts(5);
+  const [postgresPort = 0, anvilPort = 0, apiPort = 0, ponderPort = 0, metricsPort = 0, barePort = 0] =
+    await freePorts(6);
   const stops: (() => Promise<unknown>)[] = [];
   const server = await startPostgres({
     dataDir: join(folder, "postgres"),
@@ -82,6 +83,7 @@ export async function startReadsStack(): Promise<ReadsStack> {
     host: "127.0.0.1",
     apiPort,
     ponderPort,
+    metricsPort,
     adminToken: "bench-admin-token",
     relayerKeys: [],
     logLevel: "info",

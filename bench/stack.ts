@@ -37,7 +37,7 @@ type Stack = {
 
 async function startStack(): Promise<{ stack: Stack; readySeconds: number }> {
   const folder = mkdtempSync(join(tmpdir(), "bench-stack-"));
-  const [api, anvil, testnet, postgres, ponder] = await freePorts(5);
+  const [api, anvil, testnet, postgres, ponder, metrics] = await freePorts(6);
   const started = performance.now();
   const child = await startProcess({
     name: "dev stack",
@@ -52,6 +52,7 @@ async function startStack(): Promise<{ stack: Stack; readySeconds: number }> {
       TESTNET_ANVIL_PORT: String(testnet),
       POSTGRES_PORT: String(postgres),
       PONDER_PORT: String(ponder),
+      METRICS_PORT: String(metrics),
       DATABASE_URL: "",
       REDIS_URL: "",
       PUBLIC_RATE_LIMIT: "1000000000",

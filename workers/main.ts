@@ -5,6 +5,7 @@ import { migrateService } from "../lib/db/migrate.ts";
 import { requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { requireFittingKeys } from "./keys.ts";
+import { startMetrics } from "./metrics/server.ts";
 import { type Chain, openChain } from "./relayer/chain.ts";
 import { type Relayer, startRelayer } from "./relayer/start.ts";
 
@@ -41,14 +42,22 @@ async function requireChain(chain: Chain, expected: number): Promise<void> {
 async function start(log: Logger, config: ReturnType<typeof writerConfig>): Promise<Relayer> {
   const deployment = requireDeployment(config.DEPLOYMENT_FILE);
   const chain = openChain(deployment, config.RPC_URL);
+  const metrics = await startMetrics({ config, deployment, chain, log });
   await untilItWorks("the chain", log, async () => {
     await requireChain(chain, deployment.chainId);
     requireFittingKeys(config.RELAYER_PRIVATE_KEYS, await isLocal(chain.client, deployment));
   });
   await untilItWorks("Postgres", log, () => migrateService(config.DATABASE_URL));
-  return untilItWorks(config.REDIS_URL ? "Redis" : "the queue", log, () =>
-    startRelayer({ config, deployment, chain, log }),
+  const { meter } = metrics;
+  const relayer = await untilItWorks(config.REDIS_URL ? "Redis" : "the queue", log, () =>
+    startRelayer({ config, deployment, chain, meter, log }),
   );
+  return {
+    async stop() {
+      await relayer.stop();
+      await metrics.close();
+    },
+  };
 }
 
 async function main(): Promise<void> {

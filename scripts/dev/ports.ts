@@ -8,6 +8,7 @@ export async function requireFreePorts(config: DevConfig): Promise<void> {
     ["ANVIL_PORT", config.ANVIL_PORT],
     ["TESTNET_ANVIL_PORT", config.TESTNET_ANVIL_PORT],
     ["PONDER_PORT", config.PONDER_PORT],
+    ["METRICS_PORT", config.METRICS_PORT],
     ...(config.DATABASE_URL === undefined
       ? [["POSTGRES_PORT", config.POSTGRES_PORT] as [string, number]]
       : []),

@@ -26,6 +26,7 @@ export type StackSettings = {
   readonly host: string;
   readonly apiPort: number;
   readonly ponderPort: number;
+  readonly metricsPort: number;
   readonly adminToken: string;
   readonly relayerKeys: readonly Hex[];
   readonly logLevel: string;
@@ -63,7 +64,11 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
       ADMIN_TOKEN: settings.adminToken,
       TRUST_PROXY: unset,
     },
-    writer: { RELAYER_PRIVATE_KEYS: settings.relayerKeys.join(",") },
+    writer: {
+      RELAYER_PRIVATE_KEYS: settings.relayerKeys.join(","),
+      METRICS_PORT: String(settings.metricsPort),
+      METRICS_HOST: "127.0.0.1",
+    },
   };
   return { ...shared, ...own[name], ...settings.more?.[name] };
 }

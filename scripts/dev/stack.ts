@@ -118,6 +118,7 @@ export async function runStack(stack: DevStack): Promise<void> {
     host: config.HOST,
     apiPort: config.PORT,
     ponderPort: config.PONDER_PORT,
+    metricsPort: config.METRICS_PORT,
     adminToken: config.ADMIN_TOKEN,
     relayerKeys: [privateKeyOf(relayer)],
     logLevel: config.LOG_LEVEL,
@@ -143,6 +144,7 @@ Ready in ${secondsSinceStart()}
     OpenAPI document  ${apiUrl}/openapi.json
     admin token       ${config.ADMIN_TOKEN}
   Indexer (GraphQL)   http://127.0.0.1:${config.PONDER_PORT}/graphql
+  Writer's metrics    http://127.0.0.1:${config.METRICS_PORT}/metrics
   Chain ${main.deployment.chainId}          ${main.url}
   Testnet ${testnet.deployment.chainId}       ${testnet.url}
   Database            ${config.DATABASE_URL === undefined ? databaseUrl : "the one of DATABASE_URL"}

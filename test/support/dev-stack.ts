@@ -29,8 +29,8 @@ export type DevRun = {
 };
 
 export async function devPlace(): Promise<DevPlace> {
-  const ports = await freePorts(5);
-  const names = ["PORT", "ANVIL_PORT", "TESTNET_ANVIL_PORT", "POSTGRES_PORT", "PONDER_PORT"];
+  const names = ["PORT", "ANVIL_PORT", "TESTNET_ANVIL_PORT", "POSTGRES_PORT", "PONDER_PORT", "METRICS_PORT"];
+  const ports = await freePorts(names.length);
   const dataDir = join(inject("runFolder"), `dev-${ports[0]}`);
   const env = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
   return { dataDir, env: { ...env, DATA_DIR: dataDir, DATABASE_URL: "", REDIS_URL: "" } };

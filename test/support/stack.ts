@@ -92,13 +92,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     host: "127.0.0.1",
     apiPort,
     ponderPort,
+    metricsPort,
     adminToken: DEV_ADMIN_TOKEN,
     relayerKeys: options.relayerKeys ?? [chain.relayerKey],
     logLevel: "info",
     more: {
       ...options.env,
       api: { ...unlimited, ...options.env?.api },
-      writer: { ...rich, METRICS_PORT: String(metricsPort), ...options.env?.writer },
+      writer: { ...rich, ...options.env?.writer },
     },
   };
 

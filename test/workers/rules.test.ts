@@ -224,7 +224,14 @@ describe("what a receipt says", () => {
     // coverage, premium, payout, paidBy
     data: `0x${[100n, 7n, 80n].map((n) => numberToHex(n, { size: 32 }).slice(2)).join("")}${pad(router).slice(2)}` as const,
   } as const;
-  const receipt = { hash: hash(5), blockNumber: 9n, blockHash: hash(6), succeeded: true, logs: [event] };
+  const receipt = {
+    hash: hash(5),
+    blockNumber: 9n,
+    blockHash: hash(6),
+    succeeded: true,
+    logs: [event],
+    gasCost: 1n,
+  };
   const place = { hash: hash(5), blockNumber: 9n, blockHash: hash(6) };
 
   test("a policy is read from our own router's event, whatever else was emitted", () => {

@@ -3,6 +3,7 @@ import {
   BaseError,
   type Hex,
   hexToBigInt,
+  isHex,
   MethodNotFoundRpcError,
   MethodNotSupportedRpcError,
   numberToHex,
@@ -27,6 +28,8 @@ export type Receipt = {
   blockHash: Hex;
   succeeded: boolean;
   logs: readonly Log[];
+  /** What its gas cost in wei, the L1's share included. */
+  gasCost: bigint;
 };
 export type CallRequest = { from: Address; to: Address; data: Hex };
 
@@ -100,6 +103,10 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
       const tag = at === "pending" ? at : height(at);
       return Number(await client.request({ method: "eth_getTransactionCount", params: [address, tag] }));
     },
+    /** In wei. */
+    async balance(address: Address): Promise<bigint> {
+      return hexToBigInt(await client.request({ method: "eth_getBalance", params: [address, "latest"] }));
+    },
     /** What the node proposes to pay beside the base fee, in wei per gas. */
     async priorityFee(): Promise<bigint> {
       return hexToBigInt(await client.request({ method: "eth_maxPriorityFeePerGas" }));
@@ -132,4 +139,9 @@ const receiptOf = (receipt: RpcTransactionReceipt): Receipt => ({
   blockHash: receipt.blockHash,
   succeeded: receipt.status === "0x1",
   logs: receipt.logs,
+  gasCost: hexToBigInt(receipt.gasUsed) * hexToBigInt(receipt.effectiveGasPrice) + l1FeeOf(receipt),
 });
+
+/** Rollups of the OP stack bill the data that a transaction puts on the L1 apart from its gas; others have no such field. */
+const l1FeeOf = (receipt: RpcTransactionReceipt): bigint =>
+  "l1Fee" in receipt && isHex(receipt.l1Fee) ? hexToBigInt(receipt.l1Fee) : 0n;

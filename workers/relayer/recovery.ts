@@ -5,6 +5,7 @@ import { LeaseLost } from "../ledger/leases.ts";
 import { nonceGaps, type OpenAttempt, type OpenTransaction, openTransactions } from "../ledger/open.ts";
 import { hasMinedFillers, markLost, reopenFillers } from "../ledger/settled.ts";
 import { type Call, storeBump, storeFiller } from "../ledger/signed.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { Chain } from "./chain.ts";
 import { bumpedFees, initialFees } from "./fees.ts";
 import type { MarketSource } from "./market.ts";
@@ -31,6 +32,7 @@ export type RecoveryOptions = {
   settleReceipts: SettleReceipts;
   /** The most that a gas may cost, in wei. */
   maxFee: bigint;
+  meter: Meter;
   log: Logger;
 };
 
@@ -39,7 +41,8 @@ export type RecoveryOptions = {
  * bytes again, finds those that were mined while nobody watched, raises the fee of one that is stuck, closes gaps.
  */
 export function createRecovery(options: RecoveryOptions) {
-  const { sql, chain, chainId, confirmations, market, wallets, send, settleReceipts, maxFee, log } = options;
+  const { sql, chain, chainId, confirmations, market, wallets, send, settleReceipts, maxFee, meter, log } =
+    options;
 
   async function bump(wallet: Wallet, transaction: OpenTransaction, last: OpenAttempt): Promise<void> {
     const fees = bumpedFees(last, await market.now(), maxFee);
@@ -53,6 +56,7 @@ export function createRecovery(options: RecoveryOptions) {
     }
     const signed = await signCall(wallet, transaction.nonce, transaction, fees);
     if (!(await storeBump(sql, wallet.lease, transaction.id, signed))) return;
+    meter.bumped(last.hash, signed.hash);
     log.info({ wallet: wallet.address, nonce: transaction.nonce, hash: signed.hash }, "raised a fee");
     await send(signed);
   }

@@ -6,6 +6,7 @@ import { errorText, type Logger } from "../../lib/log.ts";
 import { type AcceptedPurchase, failUnsigned, readAccepted, tryAgainIn } from "../ledger/accepted.ts";
 import { LeaseLost } from "../ledger/leases.ts";
 import { type Call, SIGN_WITHIN_SECONDS, signPurchases } from "../ledger/signed.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { SendAnswer } from "./answers.ts";
 import { createBatcher } from "./batcher.ts";
 import type { Chain } from "./chain.ts";
@@ -35,6 +36,7 @@ export type RelayOptions = {
   maxFee: bigint;
   /** Bytes are on their way: the next blocks are worth watching closely. */
   onSent: () => void;
+  meter: Meter;
   log: Logger;
 };
 
@@ -47,18 +49,20 @@ class NotNow extends Error {}
  * alone. Rejects when the database is away; the sweeper then finds the row.
  */
 export function createRelay(options: RelayOptions) {
-  const { sql, chain, chainId, coverRouter, market, wallets, send, maxFee, onSent, log } = options;
+  const { sql, chain, chainId, coverRouter, market, wallets, send, maxFee, onSent, meter, log } = options;
   const read = createBatcher((ids: string[]) => readAccepted(sql, chainId, ids), ROUND);
 
   async function signAndSend(
     wallet: Wallet,
     calls: Map<string, Call>,
   ): Promise<Map<string, Promise<SendAnswer>>> {
+    meter.signing([...calls.keys()]);
     const fees = initialFees(await market.now(), maxFee);
     if (!fees) throw new NotNow("gas costs more than the cap");
     const signed = await signPurchases(sql, wallet.lease, calls, (nonce, call) =>
       signCall(wallet, nonce, call, fees),
     );
+    meter.signed(signed);
     onSent();
     // In the order of the nonces, and without waiting: the next round may sign meanwhile.
     return new Map(signed.map((one) => [one.id, send(one.signed)]));
@@ -78,7 +82,9 @@ export function createRelay(options: RelayOptions) {
   }
 
   async function fail(id: string, failure: Parameters<typeof failUnsigned>[2]): Promise<void> {
-    if (await failUnsigned(sql, id, failure)) log.info({ purchase: id, ...failure }, "a purchase failed");
+    if (!(await failUnsigned(sql, id, failure))) return;
+    meter.refused(id);
+    log.info({ purchase: id, ...failure }, "a purchase failed");
   }
 
   async function expire(id: string): Promise<void> {
@@ -118,6 +124,7 @@ export function createRelay(options: RelayOptions) {
   return async function relay(id: string): Promise<void> {
     const purchase = (await read(id)).get(id);
     if (!purchase) return;
+    meter.read(id, purchase.age);
     if (purchase.age > SIGN_WITHIN_SECONDS) return expire(id);
     const candidates = wallets.inTurn();
     if (candidates.length === 0) return tryAgainIn(sql, id, 0); // Another writer's sweeper may take it at once.
@@ -125,6 +132,7 @@ export function createRelay(options: RelayOptions) {
     const data = purchaseCalldata(purchase.request);
     const able = await simulate(purchase, candidates, data);
     if (!able) return;
+    meter.simulated(id);
     const { wallet, gasLimit } = able;
     try {
       const sent = await signerOf(wallet)({ id, call: { to: coverRouter, data, gasLimit } });

@@ -2,8 +2,10 @@ import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { endedPurchases } from "../ledger/ended.ts";
 import type { OwnTransaction } from "../ledger/open.ts";
 import { settle } from "../ledger/settled.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { Chain, Receipt } from "./chain.ts";
 import { outcomeOf } from "./outcome.ts";
 
@@ -11,11 +13,12 @@ export type SettlerOptions = {
   sql: Sql;
   chain: Pick<Chain, "call">;
   coverRouter: Address;
+  meter: Meter;
   log: Logger;
 };
 
 /** Writes receipts of our transactions down, whoever found them. Twice is as good as once. */
-export function createSettler({ sql, chain, coverRouter, log }: SettlerOptions) {
+export function createSettler({ sql, chain, coverRouter, meter, log }: SettlerOptions) {
   /** The reason of a revert, by the same call in the state after its block; undefined when that gives none. */
   async function reasonOf(own: OwnTransaction, receipt: Receipt): Promise<Revert | undefined> {
     const { wallet: from, to, data, gasLimit: gas } = own;
@@ -27,6 +30,14 @@ export function createSettler({ sql, chain, coverRouter, log }: SettlerOptions) 
       return revert;
     }
     return undefined;
+  }
+
+  /** Each purchase counts when its outcome is written down for the first time, or anew after a reorganisation. */
+  async function count(ids: readonly string[], receipts: readonly Receipt[]): Promise<void> {
+    const costs = new Map(receipts.map(({ hash, gasCost }) => [hash, gasCost]));
+    for (const { ending, keyId, hash } of await endedPurchases(sql, ids)) {
+      meter.ended(ending, keyId, costs.get(hash) ?? 0n);
+    }
   }
 
   return async function settleReceipts(own: readonly OwnTransaction[], receipts: readonly Receipt[]) {
@@ -41,7 +52,10 @@ export function createSettler({ sql, chain, coverRouter, log }: SettlerOptions) 
       }),
     );
     const ids = await settle(sql, outcomes);
-    if (ids.length > 0) log.info({ purchases: ids.length }, "settled purchases");
+    meter.settled(outcomes.map(({ hash }) => hash));
+    if (ids.length === 0) return;
+    log.info({ purchases: ids.length }, "settled purchases");
+    await count(ids, receipts);
   };
 }
 

@@ -9,6 +9,7 @@ import { openPurchaseQueue, startPurchaseWorker } from "../../lib/queues.ts";
 import { takeForgotten } from "../ledger/accepted.ts";
 import { RENEW_MS } from "../ledger/leases.ts";
 import { SIGN_WITHIN_SECONDS } from "../ledger/signed.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { Chain } from "./chain.ts";
 import { createConfirmer } from "./confirm.ts";
 import { startLoop } from "./loop.ts";
@@ -29,14 +30,21 @@ const SWEEP_MS = 500;
 const SWEEP_LIMIT = 200;
 const RECOVER_MS = 1000;
 
-export type RelayerOptions = { config: WriterConfig; deployment: Deployment; chain: Chain; log: Logger };
+export type RelayerOptions = {
+  config: WriterConfig;
+  deployment: Deployment;
+  chain: Chain;
+  meter: Meter;
+  log: Logger;
+};
 export type Relayer = { stop(): Promise<void> };
 
 /**
  * Starts everything that relays purchases on one chain: the leases on the wallets, the worker of the queue, the sweeper
  * that finds forgotten rows, the watcher, the recovery. Rejects when the queue's server is away.
  */
-export async function startRelayer({ config, deployment, chain, log }: RelayerOptions): Promise<Relayer> {
+export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
+  const { config, deployment, chain, meter, log } = options;
   const { chainId } = deployment;
   const coverRouter = lower(deployment.contracts.coverRouter);
   const { sql, close } = connect(config.DATABASE_URL, { name: "writer", max: 10 });
@@ -48,8 +56,8 @@ export async function startRelayer({ config, deployment, chain, log }: RelayerOp
   };
 
   const market = createMarket(chain);
-  const send = createSender({ sql, chain, log });
-  const settleReceipts = createSettler({ sql, chain, coverRouter, log });
+  const send = createSender({ sql, chain, meter, log });
+  const settleReceipts = createSettler({ sql, chain, coverRouter, meter, log });
   let ready = false;
   const wallets = createWallets({
     sql,
@@ -81,6 +89,7 @@ export async function startRelayer({ config, deployment, chain, log }: RelayerOp
     send,
     maxFee,
     onSent,
+    meter,
     log,
   });
   const recover = createRecovery({
@@ -93,6 +102,7 @@ export async function startRelayer({ config, deployment, chain, log }: RelayerOp
     send,
     settleReceipts,
     maxFee,
+    meter,
     log,
   });
   const confirm = createConfirmer({ sql, chain, chainId, confirmations, log });
@@ -103,6 +113,7 @@ export async function startRelayer({ config, deployment, chain, log }: RelayerOp
     confirmations,
     market,
     settleReceipts,
+    meter,
     log,
     onHead: async (head, reorganised) => {
       if (await confirm(head, reorganised)) recovering.nudge();

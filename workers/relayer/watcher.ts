@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Logger } from "../../lib/log.ts";
 import { ownTransactions } from "../ledger/open.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { Block, Chain } from "./chain.ts";
 import type { MarketSource } from "./market.ts";
 import type { SettleReceipts } from "./settle.ts";
@@ -17,6 +18,7 @@ export type WatcherOptions = {
   settleReceipts: SettleReceipts;
   /** A new head was read; `reorganised` when it does not follow the last one. */
   onHead: (head: Block, reorganised: boolean) => Promise<void>;
+  meter: Meter;
   log: Logger;
 };
 
@@ -26,7 +28,7 @@ export type WatcherOptions = {
  * then begins where this one did.
  */
 export function createWatcher(options: WatcherOptions) {
-  const { sql, chain, chainId, confirmations, market, settleReceipts, onHead, log } = options;
+  const { sql, chain, chainId, confirmations, market, settleReceipts, onHead, meter, log } = options;
   let last: Block | undefined;
 
   /** Blocks `from` to the head, each the parent of the next; throws when they change while they are read. */
@@ -44,11 +46,9 @@ export function createWatcher(options: WatcherOptions) {
   }
 
   async function settleBlocks(blocks: readonly Block[]): Promise<void> {
-    const own = await ownTransactions(
-      sql,
-      chainId,
-      blocks.flatMap((block) => block.transactions),
-    );
+    const hashes = blocks.flatMap((block) => block.transactions);
+    meter.seen(hashes);
+    const own = await ownTransactions(sql, chainId, hashes);
     if (own.length === 0) return;
     const ours = new Set(own.map((transaction) => transaction.hash));
     const found = await Promise.all(

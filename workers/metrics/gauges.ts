@@ -1,0 +1,115 @@
+import type { Sql } from "postgres";
+import { Gauge, type Registry } from "prom-client";
+import type { Address } from "viem";
+import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import type { Chain } from "../relayer/chain.ts";
+import type { Meter } from "./meter.ts";
+
+/** A source that takes longer is left out of the answer, in ms: whoever scrapes has a time limit too. */
+const SOURCE_MS = 2000;
+
+export type GaugeOptions = {
+  sql: Sql;
+  chain: Pick<Chain, "balance">;
+  chainId: number;
+  /** The wallets that this writer has the keys of, lowercase. */
+  wallets: readonly Address[];
+  meter: Pick<Meter, "recentCost">;
+  log: Logger;
+};
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Gauges that are read from the ledger and the chain when somebody asks; what cannot be read is left out. */
+export function createGauges(registry: Registry, options: GaugeOptions) {
+  const { sql, chain, chainId, wallets, meter, log } = options;
+  const ofWallets = (name: string, help: string) =>
+    new Gauge({ name: `relay_wallet_${name}`, help, labelNames: ["wallet"], registers: [registry] });
+  const alone = (name: string, help: string) =>
+    new Gauge({ name: `relay_${name}`, help, registers: [registry] });
+
+  const nextNonce = ofWallets("next_nonce", "The nonce of the wallet's next new transaction");
+  const inFlight = ofWallets("in_flight", "Transactions of the wallet that are signed and in no block");
+  const oldest = ofWallets(
+    "oldest_in_flight_seconds",
+    "Age of the wallet's oldest transaction in flight, or 0",
+  );
+  const balance = ofWallets("balance_wei", "The wallet's balance");
+  const left = ofWallets(
+    "transactions_left",
+    "Purchases that the balance pays for, at the cost of recent ones",
+  );
+  const waiting = alone("accepted_waiting", "Purchases of the chain that nothing is signed of yet");
+  const longest = alone("oldest_accepted_seconds", "Age of the oldest of them, or 0");
+  const up = new Gauge({
+    name: "relay_source_up",
+    help: "Whether the source of the gauges answered: 1 or 0",
+    labelNames: ["source"],
+    registers: [registry],
+  });
+
+  let costOnRecord: bigint | undefined;
+
+  async function readLedger(): Promise<void> {
+    const [loads, accepted, recorded] = await within(
+      SOURCE_MS,
+      Promise.all([
+        walletLoads(sql, chainId),
+        waitingPurchases(sql, chainId),
+        meter.recentCost() === undefined ? recentGasCost(sql, chainId) : undefined,
+      ]),
+    );
+    costOnRecord = recorded ?? costOnRecord;
+    for (const load of loads) {
+      const { wallet } = load;
+      if (!wallets.includes(wallet)) continue;
+      if (load.nextNonce !== null) nextNonce.set({ wallet }, load.nextNonce);
+      inFlight.set({ wallet }, load.inFlight);
+      oldest.set({ wallet }, load.oldest ?? 0);
+    }
+    waiting.set(accepted.count);
+    longest.set(accepted.oldest ?? 0);
+  }
+
+  const readBalances = () => within(SOURCE_MS, Promise.all(wallets.map((wallet) => chain.balance(wallet))));
+
+  const isUp = new Map<string, boolean>();
+  async function ask<T>(source: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work();
+      up.set({ source }, 1);
+      isUp.set(source, true);
+      return result;
+    } catch (error) {
+      up.set({ source }, 0);
+      // An outage is one line, not one line a scrape.
+      if (isUp.get(source) !== false) log.warn({ source, error: errorText(error) }, "metrics are incomplete");
+      isUp.set(source, false);
+      return undefined;
+    }
+  }
+
+  return async function collect(): Promise<void> {
+    for (const gauge of [nextNonce, inFlight, oldest, balance, left]) gauge.reset();
+    for (const gauge of [waiting, longest]) gauge.remove();
+    const [balances] = await Promise.all([ask("chain", readBalances), ask("ledger", readLedger)]);
+    const cost = meter.recentCost() ?? costOnRecord;
+    for (const [index, wallet] of wallets.entries()) {
+      const wei = balances?.[index];
+      if (wei === undefined) continue;
+      balance.set({ wallet }, Number(wei));
+      if (cost) left.set({ wallet }, Number(wei / cost));
+    }
+  };
+}
