@@ -1,0 +1,115 @@
+/** Brings purchases to a step and strikes there. */
+import type { TransactionSql } from "postgres";
+import { waitFor } from "../../lib/local/wait.ts";
+import type { Round, Step } from "./plan.ts";
+import type { World } from "./world.ts";
+
+export type Armed = {
+  /** Resolves once the step was reached and the victim is dead. */
+  readonly struck: Promise<void>;
+  /** From now on everything goes its way. */
+  readonly disarm: () => void;
+};
+
+const REACH_MS = 60_000;
+
+/** Strikes at the first call of a method, before the node hears of it or after. */
+function atCall(
+  { proxy }: World,
+  { victim }: Round,
+  strike: () => Promise<void>,
+  methods: readonly string[],
+  when: "before" | "after",
+): Armed {
+  let death: Promise<void> | undefined;
+  const struck = new Promise<void>((resolve, reject) => {
+    proxy.intercept(async (call, forward) => {
+      if (!methods.includes(call.method)) return forward();
+      const answer = when === "after" ? await forward() : undefined;
+      if (!death) {
+        death = strike();
+        death.then(resolve, reject);
+      }
+      await death;
+      // Nobody sends on behalf of the dead.
+      if (victim === "writer") return "lost";
+      return answer ?? forward();
+    });
+  });
+  return { struck, disarm: () => proxy.intercept() };
+}
+
+/** Strikes while a statement of the writer waits for a lock that is held here. */
+async function atStatement(
+  { connection }: World,
+  strike: () => Promise<void>,
+  lock: (tx: TransactionSql) => Promise<unknown>,
+  statement: string,
+): Promise<Armed> {
+  let locked: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const struck = connection.sql.begin(async (tx) => {
+    await lock(tx);
+    locked();
+    await waitFor({
+      what: `the writer to reach "${statement}"`,
+      probe: async () => {
+        const rows = await connection.sql`
+          select 1 from pg_stat_activity
+          where datname = current_database() and application_name = 'writer' and wait_event_type = 'Lock'
+            and query like ${`%${statement}%`}`;
+        return rows.length > 0 ? true : undefined;
+      },
+      timeoutMs: REACH_MS,
+      intervalMs: 10,
+    });
+    await strike();
+  });
+  await Promise.race([ready, struck]);
+  return { struck, disarm: () => {} };
+}
+
+/** Strikes as soon as one of the round's purchases is written down. */
+function atSettlement({ connection }: World, round: Round, strike: () => Promise<void>): Armed {
+  const keys = round.purchases.map(({ key }) => key);
+  const settled = waitFor({
+    what: "a purchase to be settled",
+    probe: async () => {
+      const rows = await connection.sql`
+        select 1 from service.purchase where idempotency_key = any(${keys}::text[]) and block_number is not null limit 1`;
+      return rows.length > 0 ? true : undefined;
+    },
+    timeoutMs: REACH_MS,
+    intervalMs: 3,
+  });
+  return { struck: settled.then(strike), disarm: () => {} };
+}
+
+/** Lies in wait at the round's step; call it before the purchases are asked for. */
+export async function arm(world: World, round: Round, strike: () => Promise<void>): Promise<Armed> {
+  const at: Record<Step, () => Armed | Promise<Armed>> = {
+    accepted: () => atCall(world, round, strike, ["eth_estimateGas"], "before"),
+    "nonce taken": () =>
+      atStatement(
+        world,
+        strike,
+        (tx) => tx`select 1 from service.relayer_wallet for update`,
+        "update service.relayer_wallet set next_nonce",
+      ),
+    signed: () =>
+      atStatement(
+        world,
+        strike,
+        (tx) => tx`lock table service.transaction in share mode`,
+        "insert into service.transaction",
+      ),
+    stored: () => atCall(world, round, strike, ["eth_sendRawTransaction"], "before"),
+    broadcast: () => atCall(world, round, strike, ["eth_sendRawTransaction"], "after"),
+    mined: () =>
+      atCall(world, round, strike, ["eth_getBlockReceipts", "eth_getTransactionReceipt"], "before"),
+    settled: () => atSettlement(world, round, strike),
+  };
+  return at[round.step]();
+}
