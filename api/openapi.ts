@@ -17,8 +17,9 @@ the gas; the buyer pays the premium in USDC, and must have approved the cover ro
 - Any address may answer, besides what it lists: 400 \`validation_error\` for a broken percent-encoding or bytes that are
   no HTTP, 404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 413
   \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
-- Reads that need no credential are limited by client address, to 120 a minute unless the operator chose otherwise, and
-  live scans of the chain, apart from those, to 10. Each answer tells where the client stands in \`x-ratelimit-limit\`,
+- A key of the free tier may make 10 requests a minute, one of the paid tier 100. Reads that need no credential are limited
+  by client address, to 120 a minute, live scans of the chain, apart from those, to 10, and onboarding to 10 an hour; the
+  operator may have chosen other numbers. Each answer tells where the client stands in \`x-ratelimit-limit\`,
   \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds); beyond the limit it is 429 \`rate_limit\` with
   \`Retry-After\`. So it is, for a minute, after 20 refused credentials. An IPv6 client is its /64.
 - Answers out of the index carry \`x-indexed-block\`: the block as of which they are true.
@@ -28,6 +29,7 @@ const tags = [
   { name: "discovery", description: "Contracts, health and this document." },
   { name: "products", description: "What can be bought, and at what price." },
   { name: "policies", description: "Buying cover, and reading it." },
+  { name: "agent", description: "A wallet's own keys, and what buyers let it spend." },
   { name: "keys", description: "API keys." },
   { name: "stats", description: "Indexed reads." },
 ];

@@ -68,7 +68,7 @@ async function main(): Promise<void> {
     redisUrl: config.REDIS_URL,
     onError: onQueueError,
   });
-  const limits = openLimits(config, log);
+  const limits = openLimits(config, connection.sql, log);
   const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
   const standing = await standingHeaders();
   const { app, front } = createApp({

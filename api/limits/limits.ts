@@ -1,11 +1,16 @@
 /** The limits of this API by name. Each is a counter of its own: a client that exceeds one may still use the others. */
 import { Redis } from "ioredis";
+import type postgres from "postgres";
 import type { ApiConfig } from "../../lib/config.ts";
+import type { KeyTier } from "../../lib/keys/store.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { countInMemory, countInPostgres, type Window } from "./counters.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 
-/** How long a count in Redis may take before the process counts by itself, in ms. */
+/** How long a count in Redis may take before it is made without it, in ms. */
 const REDIS_TIMEOUT_MS = 250;
+const MINUTE = 60;
+const HOUR = 3600;
 
 export type Limits = {
   /** Reads that need no credential. */
@@ -16,6 +21,10 @@ export type Limits = {
   readonly failedKeys: Limiter;
   /** Admin tokens that were refused; apart from the keys, so that a client's old key never locks the operator out. */
   readonly failedAdminTokens: Limiter;
+  /** Requests of a key, by the key's number; exact over all processes, as is the next one. */
+  readonly keys: Readonly<Record<KeyTier, Limiter>>;
+  /** Requests for a key, whatever comes of them. */
+  readonly onboardings: Limiter;
 };
 
 export type OpenLimits = Limits & { close(): void };
@@ -32,23 +41,45 @@ function connectRedis(url: string): Redis {
   return redis;
 }
 
-/** Opens the limits. It waits for nothing: while Redis is away, each process counts by itself. */
+/**
+ * Opens the limits. It waits for nothing. While Redis is away, or where there is none, each process counts by itself
+ * what costs little, and all of them count in Postgres (`sql`) what must be exact.
+ */
 export function openLimits(
   config: Pick<
     ApiConfig,
-    "REDIS_URL" | "PUBLIC_RATE_LIMIT" | "LIVE_SCAN_RATE_LIMIT" | "FAILED_CREDENTIALS_LIMIT"
+    | "REDIS_URL"
+    | "PUBLIC_RATE_LIMIT"
+    | "LIVE_SCAN_RATE_LIMIT"
+    | "FAILED_CREDENTIALS_LIMIT"
+    | "FREE_KEY_RATE_LIMIT"
+    | "PAID_KEY_RATE_LIMIT"
+    | "ONBOARD_RATE_LIMIT"
   >,
+  sql: postgres.Sql,
   log: Logger,
 ): OpenLimits {
   const redis = config.REDIS_URL === undefined ? undefined : connectRedis(config.REDIS_URL);
   const onRedisError = (error: unknown) =>
-    log.warn({ err: errorText(error) }, "Redis is away: this process counts requests by itself");
-  const limiter = (name: string, limit: number) => createLimiter({ name, limit, redis, onRedisError });
+    log.warn({ err: errorText(error) }, "Redis is away: requests are counted without it");
+  const loose = (name: string, limit: number) => {
+    const window: Window = { name, limit, seconds: MINUTE };
+    return createLimiter({ window, redis, own: countInMemory(window), onRedisError });
+  };
+  const exact = (name: string, limit: number, seconds: number) => {
+    const window: Window = { name, limit, seconds };
+    return createLimiter({ window, redis, own: countInPostgres(window, sql), onRedisError });
+  };
   return {
-    publicReads: limiter("public", config.PUBLIC_RATE_LIMIT),
-    liveScans: limiter("scans", config.LIVE_SCAN_RATE_LIMIT),
-    failedKeys: limiter("failed-keys", config.FAILED_CREDENTIALS_LIMIT),
-    failedAdminTokens: limiter("failed-admin-tokens", config.FAILED_CREDENTIALS_LIMIT),
+    publicReads: loose("public", config.PUBLIC_RATE_LIMIT),
+    liveScans: loose("scans", config.LIVE_SCAN_RATE_LIMIT),
+    failedKeys: loose("failed-keys", config.FAILED_CREDENTIALS_LIMIT),
+    failedAdminTokens: loose("failed-admin-tokens", config.FAILED_CREDENTIALS_LIMIT),
+    keys: {
+      free: exact("free-keys", config.FREE_KEY_RATE_LIMIT, MINUTE),
+      paid: exact("paid-keys", config.PAID_KEY_RATE_LIMIT, MINUTE),
+    },
+    onboardings: exact("onboardings", config.ONBOARD_RATE_LIMIT, HOUR),
     close: () => redis?.disconnect(),
   };
 }

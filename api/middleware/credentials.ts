@@ -9,7 +9,7 @@ import { errorText } from "../../lib/log.ts";
 import { fromChain, fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { ApiEnv } from "../env.ts";
-import { limitFailures } from "./rate-limit.ts";
+import { limitFailures, limitKey } from "./rate-limit.ts";
 
 export type AgentEnv = { Variables: ApiEnv["Variables"] & { agent: Agent } };
 
@@ -31,28 +31,34 @@ function refuseKeyInUrl(url: string, header: string): void {
   }
 }
 
-/** Lets holders of a valid key through and puts who they are into the context; 401 for everybody else. */
+/**
+ * Lets holders of a valid key through, up to the key's limit, and puts who they are into the context; 401 for everybody
+ * else.
+ */
 export function requireApiKey(deps: Dependencies): MiddlewareHandler<AgentEnv> {
   const { connection, log, limits, clientOf } = deps;
-  const findHolder = async (url: string, key: string | undefined): Promise<Agent> => {
+  const findHolder = async (url: string, key: string | undefined) => {
     refuseKeyInUrl(url, "x-api-key");
     if (key === undefined) throw unauthenticated("The header x-api-key is missing.");
     if (!isWellFormedKey(key))
       throw unauthenticated("The key is malformed: a key is lk_ and 64 lowercase hex digits.");
-    const agent = await fromDatabase(() => findAgent(connection.db, key));
-    if (!agent) throw unauthenticated("The key is unknown or was revoked.");
-    return agent;
+    const holder = await fromDatabase(() => findAgent(connection.db, key));
+    if (!holder) throw unauthenticated("The key is unknown or was revoked.");
+    return holder;
   };
   return async (c, next) => {
-    const agent = await limitFailures(c, limits.failedKeys, clientOf, () =>
+    const { agent, useIsDue } = await limitFailures(c, limits.failedKeys, clientOf, () =>
       findHolder(c.req.url, c.req.header("x-api-key")),
     );
     c.set("agent", agent);
     c.header("Cache-Control", "no-store");
-    // Not waited for: the answer does not depend on it.
-    noteKeyUse(connection.db, agent.keyId).catch((error) =>
-      log.warn({ err: errorText(error) }, "key use not noted"),
-    );
+    if (useIsDue) {
+      // Not waited for: the answer does not depend on it.
+      noteKeyUse(connection.db, agent.keyId).catch((error) =>
+        log.warn({ err: errorText(error) }, "key use not noted"),
+      );
+    }
+    await limitKey(c, limits.keys[agent.tier], agent.keyId);
     await next();
   };
 }

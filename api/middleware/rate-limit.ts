@@ -37,25 +37,34 @@ function tell(c: Context, standing: Standing): void {
 const tooMany = (message: string, { resetSeconds }: Standing) =>
   new ApiError("rate_limit", message, { retryAfter: resetSeconds });
 
-/** Counts each request by its client, and refuses those above the limit with 429. */
-const limitReads =
-  (limiter: Limiter, clientOf: ClientOf): MiddlewareHandler<ApiEnv> =>
+/** Counts a request, tells where its client stands, and refuses it above the limit with 429. */
+async function count(c: Context, limiter: Limiter, client: string, what: string): Promise<void> {
+  const standing = await limiter.consume(client);
+  tell(c, standing);
+  if (!standing.exceeded) return;
+  const period = limiter.windowSeconds === 3600 ? "an hour" : "a minute";
+  throw tooMany(`More than ${standing.limit} ${what} in ${period}; try again later.`, standing);
+}
+
+/** Counts each request by its client's address. */
+export const limitClients =
+  (limiter: Limiter, clientOf: ClientOf, what = "requests"): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
-    const standing = await limiter.consume(clientName(c, clientOf));
-    tell(c, standing);
-    if (standing.exceeded) {
-      throw tooMany(`More than ${standing.limit} requests in a minute; try again later.`, standing);
-    }
+    await count(c, limiter, clientName(c, clientOf), what);
     await next();
   };
+
+/** Counts a request of a key, whose number stands for it: however the header was written, it is one key. */
+export const limitKey = (c: Context, limiter: Limiter, keyId: number): Promise<void> =>
+  count(c, limiter, String(keyId), "requests of this key");
 
 /** Which limit stands before which address, for the app to put in front of its routes. */
 export function readLimits(
   limits: { publicReads: Limiter; liveScans: Limiter },
   clientOf: ClientOf,
 ): [path: string, limit: MiddlewareHandler<ApiEnv>][] {
-  const publicReads = limitReads(limits.publicReads, clientOf);
-  const liveScans = limitReads(limits.liveScans, clientOf);
+  const publicReads = limitClients(limits.publicReads, clientOf);
+  const liveScans = limitClients(limits.liveScans, clientOf);
   return [
     ...PUBLIC_PATHS.map((path): [string, typeof publicReads] => [path, publicReads]),
     ...SCAN_PATHS.map((path): [string, typeof liveScans] => [path, liveScans]),

@@ -9,8 +9,12 @@ const integer = (description: string, minimum: number, example: number) => ({
 });
 
 const described = {
-  "x-ratelimit-limit": integer("Requests that the client's address may make in a minute.", 1, 120),
-  "x-ratelimit-remaining": integer("Requests left until the limit is reset.", 0, 119),
+  "x-ratelimit-limit": integer(
+    "Requests that the key, or without a key the client's address, may make until the limit is reset. On a 401: refused credentials of the address.",
+    1,
+    120,
+  ),
+  "x-ratelimit-remaining": integer("What is left of them.", 0, 119),
   "x-ratelimit-reset": integer("Seconds until the limit is reset.", 1, 60),
 };
 
@@ -29,13 +33,25 @@ const references = Object.fromEntries(
   RATE_LIMIT_HEADERS.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
 
-/** Whether answers with this status tell a limit: with a credential, only those that refuse one do. */
-const tellsLimit = (status: string, needsCredential: boolean) =>
-  !needsCredential || status === "401" || status === "429";
+type Credential = "none" | "apiKey" | "adminToken";
 
 /**
- * Completes the routes that stand by now: each answer of a read without a credential tells the limit, and each 401 tells
- * that of refused credentials; both can be 429.
+ * Whether answers with this status tell a limit. Of the admin's, only those that refuse a token do; a body that is too
+ * large is refused before anybody asks for the key.
+ */
+function tellsLimit(status: string, credential: Credential): boolean {
+  if (credential === "adminToken") return status === "401" || status === "429";
+  return credential === "none" || status !== "413";
+}
+
+const credentialOf = (security: readonly Record<string, readonly string[]>[] | undefined): Credential => {
+  if (security === undefined) return "none";
+  return security.some((alternative) => "apiKey" in alternative) ? "apiKey" : "adminToken";
+};
+
+/**
+ * Completes the routes that stand by now: each answer of a read without a credential, and each to a key, tells the limit,
+ * and each 401 that of refused credentials; all routes can be 429.
  */
 export function documentRateLimits(app: Api): void {
   const registry = app.openAPIRegistry;
@@ -45,10 +61,10 @@ export function documentRateLimits(app: Api): void {
   for (const definition of registry.definitions) {
     if (definition.type !== "route") continue;
     const { route } = definition;
-    const needsCredential = route.security !== undefined;
-    const responses = { ...route.responses, ...failures("rate_limit") };
+    const credential = credentialOf(route.security);
+    const responses = { ...failures(), ...route.responses };
     for (const [status, response] of Object.entries(responses)) {
-      if ("$ref" in response || !tellsLimit(status, needsCredential)) continue;
+      if ("$ref" in response || !tellsLimit(status, credential)) continue;
       responses[status] = { ...response, headers: { ...response.headers, ...references } };
     }
     route.responses = responses;

@@ -1,4 +1,4 @@
-import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { type Address, getAddress } from "viem";
 import type { Database } from "../db/connect.ts";
 import { apiKey } from "../db/service.schema.ts";
@@ -31,23 +31,33 @@ export async function issueKey(
   return { ...row, plaintext, wallet: getAddress(wallet), label, tier };
 }
 
-/** The holder of a key; undefined when the text is malformed, unknown, or was revoked. */
-export async function findAgent(db: Database, plaintext: string): Promise<Agent | undefined> {
+/** No use was noted within the last minute, so that the next one is to be. */
+const useIsDue = sql<boolean>`(${apiKey.lastUsedAt} is null or ${apiKey.lastUsedAt} < now() - interval '1 minute')`;
+
+/**
+ * The holder of a key, and whether its use should be noted now; undefined when the text is malformed, unknown, or was
+ * revoked.
+ */
+export async function findAgent(
+  db: Database,
+  plaintext: string,
+): Promise<{ agent: Agent; useIsDue: boolean } | undefined> {
   if (!isWellFormedKey(plaintext)) return undefined;
   const [row] = await db
-    .select({ keyId: apiKey.id, wallet: apiKey.wallet, tier: apiKey.tier })
+    .select({ keyId: apiKey.id, wallet: apiKey.wallet, tier: apiKey.tier, useIsDue })
     .from(apiKey)
     .where(and(eq(apiKey.keyHash, hashKey(plaintext)), isNull(apiKey.revokedAt)));
-  return row && { ...row, wallet: getAddress(row.wallet) };
+  if (!row) return undefined;
+  const { useIsDue: due, wallet, ...rest } = row;
+  return { agent: { ...rest, wallet: getAddress(wallet) }, useIsDue: due };
 }
 
-/** Notes that a key was used, once a minute at most: a write for each call would cost more than it tells. */
+/** Notes that a key was used, once a minute at most however many calls come at once. */
 export async function noteKeyUse(db: Database, keyId: number): Promise<void> {
-  const aMinuteAgo = sql`now() - interval '1 minute'`;
   await db
     .update(apiKey)
     .set({ lastUsedAt: sql`now()` })
-    .where(and(eq(apiKey.id, keyId), or(isNull(apiKey.lastUsedAt), lt(apiKey.lastUsedAt, aMinuteAgo))));
+    .where(and(eq(apiKey.id, keyId), useIsDue));
 }
 
 /**

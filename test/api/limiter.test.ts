@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
-import { createLimiter, MAX_CLIENTS } from "../../api/limits/limiter.ts";
+import { countInMemory, MAX_CLIENTS } from "../../api/limits/counters.ts";
+import { createLimiter } from "../../api/limits/limiter.ts";
 
-const limiter = () => createLimiter({ name: "test", limit: 2, redis: undefined, onRedisError: () => {} });
+function limiter() {
+  const window = { name: "test", limit: 2, seconds: 60 };
+  return createLimiter({ window, redis: undefined, own: countInMemory(window), onRedisError: () => {} });
+}
 
 test("a look at the standing counts nothing, and tells whether the next request would be refused", async () => {
   const { consume, peek } = limiter();

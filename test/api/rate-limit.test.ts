@@ -83,7 +83,7 @@ describe("one process", () => {
     expect(await statuses(from("203.0.113.99, 198.51.100.5"), ["/health"])).toEqual(["429 0"]);
   });
 
-  test("every read of the document that needs no credential is limited, and only such reads", async () => {
+  test("every read of the document that needs no credential is limited by address, and only such reads", async () => {
     const document = await fetchOpenApi(stack.apiUrl);
     const counted: string[] = [];
     const others: string[] = [];
@@ -122,7 +122,7 @@ describe("one process", () => {
     const client = from("198.51.100.8");
     const me = "/api/v1/auth/me";
     const bad = { headers: { "x-api-key": `lk_${"a".repeat(64)}` } };
-    expect((await client(me, good)).headers.has("x-ratelimit-limit")).toBe(false);
+    expect((await client(me, good)).status).toBe(200);
     expect(await statuses(client, [me], bad)).toEqual(["401 2"]);
     expect(await statuses(client, [me])).toEqual(["401 1"]);
     expect((await client(me, good)).status).toBe(200);
@@ -157,7 +157,7 @@ test("without TRUST_PROXY no header makes another client of a request", async ()
 });
 
 test("answers out of the index are counted alike, whether they were kept or not and 304 too", async () => {
-  const from = await clients(await startLimited(chain, {}, ["api", "indexer"]));
+  const from = await clients(await startLimited(chain, {}, { services: ["api", "indexer"] }));
   let visitor = 0;
   const feed = "/api/v1/stats/activity";
   await expect

@@ -39,11 +39,13 @@ const issued = z.object({ keyId: z.number(), apiKey: z.string() });
 export async function issueKey(
   request: CheckedRequest,
   wallet: string,
+  tier: "free" | "paid" = "free",
 ): Promise<{ keyId: number; apiKey: string; headers: { "x-api-key": string } }> {
   const answer = await waitFor({
     what: "the tables to be there",
     probe: async () => {
-      const { status, json } = await request("/api/v1/keys/generate", { headers: admin, body: { wallet } });
+      const body = { wallet, tier };
+      const { status, json } = await request("/api/v1/keys/generate", { headers: admin, body });
       return status === 503 ? undefined : { json };
     },
     timeoutMs: 30_000,

@@ -11,9 +11,9 @@ const limits = { PUBLIC_RATE_LIMIT: "5", LIVE_SCAN_RATE_LIMIT: "2", FAILED_CREDE
 export const startLimited = (
   chain: TestChain,
   env: Record<string, string> = {},
-  services: StackOptions["services"] = ["api"],
+  { services = ["api"], ...more }: Omit<StackOptions, "chain" | "env"> = {},
 ): Promise<Stack> =>
-  startStack({ chain, services, env: { api: { ...limits, TRUST_PROXY: "loopback", ...env } } });
+  startStack({ chain, services, ...more, env: { api: { ...limits, TRUST_PROXY: "loopback", ...env } } });
 
 export type Client = (path: string, request?: HttpRequest) => Promise<HttpAnswer>;
 
