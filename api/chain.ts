@@ -7,7 +7,7 @@ import { readCapacity, readQuote, readSellingState, type SellingState } from "..
 import { fromChain } from "./bounded.ts";
 import { contractsOf, type Dependencies } from "./dependencies.ts";
 import type { AsOf } from "./policy.ts";
-import { shareRead } from "./shared-read.ts";
+import { shareRead } from "../lib/shared-read.ts";
 
 /** A block of the chain; `timestamp` in Unix seconds. */
 export type ChainHead = { number: bigint; hash: Hex; timestamp: bigint };

@@ -8,7 +8,7 @@ import { API_VERSION } from "./openapi.ts";
 import { indexerStatus, LAG_LIMIT, readIndexPosition } from "./queries/indexer-status.ts";
 import type { Readers } from "./readers.ts";
 import type { HealthBody } from "./routes/health.routes.ts";
-import { shareRead } from "./shared-read.ts";
+import { shareRead } from "../lib/shared-read.ts";
 
 /** Probes are shared: a health check that everybody calls must not become a load. In ms. */
 const PROBE_TTL_MS = 1000;

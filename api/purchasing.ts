@@ -22,7 +22,7 @@ import {
 } from "./purchase-rules.ts";
 import type { Readers } from "./readers.ts";
 import type { PurchaseRequest } from "./schemas/purchase.ts";
-import { shareRead, shareReadBy } from "./shared-read.ts";
+import { shareRead, shareReadBy } from "../lib/shared-read.ts";
 
 /** How old the state may be that purchases are checked against, in ms; the simulation has the last word. */
 const CHECK_TTL_MS = 1000;
