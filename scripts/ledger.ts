@@ -1,0 +1,78 @@
+/**
+ * `npm run ledger`: the operator's look at the relay ledger, and the kill switch. It reads `DATABASE_URL`; without one it
+ * asks the database of `npm run dev`. Nothing but stops is ever written.
+ */
+import type { Sql } from "postgres";
+import { ConfigError, devConfig } from "../lib/config.ts";
+import { connect } from "../lib/db/connect.ts";
+import { clearStop, keyExists, type StopTarget, setStop, walletIsKnown } from "../lib/ledger/stops.ts";
+import { errorText } from "../lib/log.ts";
+import { parseLedgerArguments } from "./ledger/options.ts";
+import { printOverview } from "./ledger/overview.ts";
+import { targetText } from "./ledger/print.ts";
+import { showPurchase } from "./ledger/show.ts";
+
+/** The server and the database, without the password. */
+function placeOf(databaseUrl: string): string {
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}
+
+async function stop(sql: Sql, target: StopTarget, reason: string): Promise<number> {
+  if (target.scope === "key" && !(await keyExists(sql, target.keyId))) {
+    console.error(`There is no key ${target.keyId}.`);
+    return 1;
+  }
+  await setStop(sql, target, reason);
+  console.log(`Stopped: ${targetText(target)}. It holds before the next transaction is sent.`);
+  if (target.scope === "wallet" && !(await walletIsKnown(sql, target.wallet))) {
+    console.log("No relayer sends from this wallet yet, and no key is its own.");
+  }
+  return 0;
+}
+
+async function resume(sql: Sql, target: StopTarget): Promise<number> {
+  if (await clearStop(sql, target)) {
+    console.log(`Resumed: ${targetText(target)}.`);
+    return 0;
+  }
+  console.error(`Nothing to resume: ${targetText(target)} was not stopped.`);
+  return 1;
+}
+
+async function main(): Promise<number> {
+  const command = parseLedgerArguments(process.argv.slice(2));
+  const config = devConfig(process.env);
+  const url = config.DATABASE_URL ?? `postgres://postgres@127.0.0.1:${config.POSTGRES_PORT}/postgres`;
+  const { sql, close } = connect(url, { name: "ledger", max: 4 });
+  try {
+    switch (command.do) {
+      case "report":
+        console.log(`The ledger in ${placeOf(url)}, ${new Date().toISOString()}`);
+        await printOverview(sql, command.older);
+        return 0;
+      case "show":
+        if (await showPurchase(sql, command.id)) return 0;
+        console.error(`There is no purchase ${command.id}.`);
+        return 1;
+      case "stop":
+        return await stop(sql, command.target, command.reason);
+      case "resume":
+        return await resume(sql, command.target);
+    }
+  } catch (error) {
+    throw new Error(`The ledger in ${placeOf(url)} cannot be used: ${errorText(error)}`);
+  } finally {
+    await close();
+  }
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    console.error(error instanceof ConfigError ? error.message : errorText(error));
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,84 @@
+import { parseArgs } from "node:util";
+import { isAddress } from "viem";
+import { ConfigError } from "../../lib/config.ts";
+import { lower } from "../../lib/ledger/lower.ts";
+import type { StopTarget } from "../../lib/ledger/stops.ts";
+
+/** What the operator wants; `older` in seconds. */
+export type LedgerCommand =
+  | { do: "report"; older: number }
+  | { do: "show"; id: string }
+  | { do: "stop"; target: StopTarget; reason: string }
+  | { do: "resume"; target: StopTarget };
+
+const usage = `npm run ledger                                             what is in flight, stuck, spent and stopped
+npm run ledger -- --older 30                               stuck is what is older than 30 seconds (default 60)
+npm run ledger -- show <purchase id>                       everything of one purchase
+npm run ledger -- stop global --reason "…"                 nothing is accepted, signed or sent
+npm run ledger -- stop wallet <address> --reason "…"       nothing from a relayer wallet, or for a wallet's keys
+npm run ledger -- stop key <id> --reason "…"               nothing for a key
+npm run ledger -- resume global|wallet <address>|key <id>  lifts the stop`;
+
+const DEFAULT_OLDER = 60;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A command line that does not fit: what is wrong, and how it is meant. */
+const fault = (what: string) => new ConfigError([what, usage]);
+
+function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
+  if (rest.length > 0) throw fault(`${rest.join(" ")}: is too much`);
+  switch (scope) {
+    case "global":
+      if (subject !== undefined) throw fault(`${subject}: is too much after global`);
+      return { scope };
+    case "wallet":
+      if (subject === undefined || !isAddress(subject, { strict: false })) {
+        throw fault(`wallet ${subject ?? ""}: must be followed by an address, 0x and 40 hex digits`);
+      }
+      return { scope, wallet: lower(subject) };
+    case "key":
+      if (subject === undefined || !/^[1-9]\d{0,14}$/.test(subject)) {
+        throw fault(`key ${subject ?? ""}: must be followed by the id of a key, a whole number`);
+      }
+      return { scope, keyId: Number(subject) };
+    default:
+      throw fault(`${scope ?? "nothing"}: must be global, wallet or key`);
+  }
+}
+
+/** Reads the command line. @throws {ConfigError} with the usage when it does not fit. */
+export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
+  let values: { reason?: string | undefined; older?: string | undefined };
+  let positionals: string[];
+  try {
+    const options = { reason: { type: "string" }, older: { type: "string" } } as const;
+    ({ values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true }));
+  } catch (error) {
+    throw fault(error instanceof Error ? error.message : String(error));
+  }
+  const { reason, older } = values;
+  const [verb, ...rest] = positionals;
+  if (reason !== undefined && verb !== "stop") throw fault("--reason: belongs to stop");
+  if (older !== undefined && verb !== undefined) throw fault(`--older: does not belong to ${verb}`);
+  switch (verb) {
+    case undefined:
+      if (older !== undefined && !/^\d{1,9}$/.test(older)) throw fault(`--older ${older}: must be seconds`);
+      return { do: "report", older: older === undefined ? DEFAULT_OLDER : Number(older) };
+    case "show": {
+      const [id, ...more] = rest;
+      if (id === undefined || !UUID.test(id))
+        throw fault(`show ${id ?? ""}: must be the id of a purchase, a UUID`);
+      if (more.length > 0) throw fault(`${more.join(" ")}: is too much`);
+      return { do: "show", id: id.toLowerCase() };
+    }
+    case "stop": {
+      const target = targetOf(rest);
+      if (!reason?.trim()) throw fault('stop: needs a --reason "…", which whoever comes next will read');
+      return { do: "stop", target, reason: reason.trim() };
+    }
+    case "resume":
+      return { do: "resume", target: targetOf(rest) };
+    default:
+      throw fault(`${verb}: is no command`);
+  }
+}

@@ -1,0 +1,109 @@
+import type { Sql } from "postgres";
+import { formatGwei } from "viem";
+import {
+  type FlightReport,
+  reportFlights,
+  reportGaps,
+  reportWaiting,
+  reportWallets,
+} from "../../lib/ledger/report.ts";
+import { spendingByKey, spendingByWallet } from "../../lib/ledger/spending.ts";
+import { listStops } from "../../lib/ledger/stops.ts";
+import { addressText, dollars, eth, inWords, orDash, printTable, targetText } from "./print.ts";
+
+/** Rows of a table: an operator looks at the worst, and at `show` for the rest. */
+const ROWS = 50;
+
+const flightColumns = [
+  "chain",
+  "wallet",
+  "nonce",
+  "state",
+  "age",
+  "attempts",
+  "max fee gwei",
+  "priority gwei",
+  "last sent",
+  "purchase",
+];
+const flightRow = (flight: FlightReport): string[] => [
+  String(flight.chainId),
+  addressText(flight.wallet),
+  String(flight.nonce),
+  `${flight.state ?? flight.kind}${flight.cancels ? ", being cancelled" : ""}`,
+  inWords(flight.age),
+  String(flight.attempts),
+  formatGwei(flight.maxFee),
+  formatGwei(flight.priorityFee),
+  flight.sentAgo === null ? "never" : `${inWords(flight.sentAgo)} ago`,
+  flight.purchaseId ?? "–",
+];
+
+/** Prints what is in flight, stuck, spent and stopped; stuck is what is older than `older` seconds, or behind a gap. */
+export async function printOverview(sql: Sql, older: number): Promise<void> {
+  const [wallets, flights, stuck, waiting, late, gaps, byWallet, byKey, stops] = await Promise.all([
+    reportWallets(sql),
+    reportFlights(sql, { minAge: 0, limit: ROWS }),
+    reportFlights(sql, { minAge: older, limit: ROWS }),
+    reportWaiting(sql, { minAge: 0, limit: ROWS }),
+    reportWaiting(sql, { minAge: older, limit: ROWS }),
+    reportGaps(sql, ROWS),
+    spendingByWallet(sql),
+    spendingByKey(sql, ROWS),
+    listStops(sql),
+  ]);
+  printTable(
+    "Stops in force",
+    ["what", "since", "reason"],
+    stops.map((stop) => [targetText(stop), stop.since.toISOString(), stop.reason]),
+  );
+  printTable(
+    "Relayer wallets",
+    ["chain", "wallet", "next nonce", "in flight", "oldest", "writer"],
+    wallets.map((w) => [
+      String(w.chainId),
+      addressText(w.wallet),
+      orDash(w.nextNonce),
+      String(w.inFlight),
+      inWords(w.oldest),
+      w.writer ?? "nobody",
+    ]),
+  );
+  printTable(`In flight, the oldest ${ROWS}`, flightColumns, flights.map(flightRow));
+  printTable(
+    `Accepted and not signed, the oldest ${ROWS}`,
+    ["chain", "purchase", "key", "wallet", "age"],
+    waiting.map((p) => [String(p.chainId), p.id, p.keyId, addressText(p.wallet), inWords(p.age)]),
+  );
+  printTable(`Stuck: in flight for more than ${older} s`, flightColumns, stuck.map(flightRow));
+  printTable(
+    `Stuck: not signed for more than ${older} s`,
+    ["chain", "purchase", "key", "age"],
+    late.map((p) => [String(p.chainId), p.id, p.keyId, inWords(p.age)]),
+  );
+  printTable(
+    "Nonces without a transaction of ours, with others in flight above them",
+    ["chain", "wallet", "nonce"],
+    gaps.map((gap) => [String(gap.chainId), addressText(gap.wallet), String(gap.nonce)]),
+  );
+  printTable(
+    "Spent since midnight UTC, by relayer wallet",
+    ["chain", "wallet", "mined", "gas ETH"],
+    byWallet.map((w) => [String(w.chainId), addressText(w.wallet), String(w.transactions), eth(w.gas)]),
+    "nothing",
+  );
+  printTable(
+    "Spent since midnight UTC, by key",
+    ["key", "label", "wallet", "mined", "of which reverted", "gas ETH", "premiums USDC"],
+    byKey.map((k) => [
+      k.keyId,
+      k.label ?? "–",
+      addressText(k.wallet),
+      String(k.purchases),
+      String(k.reverted),
+      eth(k.gas),
+      dollars(k.premiums),
+    ]),
+    "nothing",
+  );
+}

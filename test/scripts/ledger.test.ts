@@ -1,0 +1,211 @@
+/** `npm run ledger` as an operator types it. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+let chain: TestChain;
+let rpc: RpcProxy;
+let stack: Stack;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  rpc = await startRpcProxy(chain.url);
+  stack = await startStack({ chain, services: ["writer"], rpcUrl: rpc.url });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+
+/** Types the command; what it said and its exit code. */
+function type(args: readonly string[], databaseUrl = stack.databaseUrl) {
+  const child = spawn(process.execPath, ["--import", "tsx", "scripts/ledger.ts", ...args], {
+    cwd: root,
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8");
+    stream.on("data", (text: string) => {
+      said += text;
+    });
+  }
+  return new Promise<{ code: number | null; said: string }>((resolve) => {
+    child.once("close", (code) => resolve({ code, said }));
+  });
+}
+
+/** The lines of one of the tables, without its title. */
+function tableOf(said: string, title: string): string {
+  const start = said.indexOf(`\n${title}`);
+  if (start < 0) throw new Error(`no table ${title} in:\n${said}`);
+  const end = said.indexOf("\n\n", start + 1);
+  return said.slice(start, end < 0 ? undefined : end);
+}
+
+test("what is in flight, what waits, what is stuck, and afterwards what was spent", async () => {
+  const buyer = await newBuyer(chain);
+  rpc.intercept((call, forward) =>
+    call.method === "eth_sendRawTransaction"
+      ? Promise.resolve({ error: { code: -32000, message: "the pool is full" } })
+      : forward(),
+  );
+  const flying = await ledger.buy(purchaseRequest(buyer.address), "flying");
+  await ledger.inState(flying, "signed");
+  rpc.intercept(async () => "lost");
+  const waiting = await ledger.buy(purchaseRequest(buyer.address), "waiting");
+
+  const { code, said } = await type(["--older", "0"]);
+  expect(code).toBe(0);
+  expect(said).not.toContain("undefined");
+  expect(tableOf(said, "Relayer wallets")).toMatch(new RegExp(`${chain.relayer.address}\\s+1\\s+1\\s`));
+  expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* ${flying}`));
+  expect(tableOf(said, "Accepted and not signed")).toContain(waiting);
+  expect(tableOf(said, "Stuck: in flight")).toContain(flying);
+  expect(tableOf(said, "Stuck: not signed")).toContain(waiting);
+  expect(tableOf(said, "Nonces without")).toContain("none");
+  const patient = await type([]);
+  expect(tableOf(patient.said, "Stuck: in flight")).toContain("none");
+  expect(tableOf(patient.said, "Stuck: not signed")).toContain("none");
+
+  const shown = await type(["show", flying.toUpperCase()]);
+  const { purchase, attempts } = await rowsOf(flying);
+  expect(shown.code).toBe(0);
+  expect(shown.said).toMatch(/idempotency_key +flying/);
+  expect(shown.said).toContain(`Transaction of nonce 0 from ${chain.relayer.address.toLowerCase()}: open`);
+  expect(shown.said).toContain(purchase);
+  for (const hash of attempts) expect(shown.said).toContain(hash);
+  expect((await type(["show", waiting])).said).toContain("Nothing of it was ever signed.");
+
+  rpc.intercept();
+  await ledger.settled(flying, 60_000);
+  await ledger.settled(waiting, 60_000);
+  const after = await waitFor({
+    what: "the gas to be on record",
+    probe: async () => {
+      const { said: now } = await type([]);
+      return tableOf(now, "Spent since midnight UTC, by key").includes(buyer.address) ? now : undefined;
+    },
+    timeoutMs: 20_000,
+  });
+  expect(tableOf(after, "In flight")).toContain("none");
+  expect(tableOf(after, "Spent since midnight UTC, by relayer wallet")).toMatch(/ 2 +0\.00\d*[1-9]\d*$/m);
+  const { premiums } = await rowsOf(flying);
+  expect(tableOf(after, "Spent since midnight UTC, by key")).toContain((Number(premiums) / 1e6).toFixed(2));
+});
+
+/** The purchase's hash, those of its forms, and what its buyer paid in all. */
+async function rowsOf(id: string) {
+  const { sql } = ledger.connection;
+  const hashes = await sql<{ hash: string }[]>`
+    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id where purchase_id = ${id}`;
+  const [row] = await sql<{ purchase: string; premiums: string }[]>`
+    select tx_hash as purchase, (select sum(premium_paid) from service.purchase o where o.buyer = p.buyer) as premiums
+    from service.purchase p where id = ${id}`;
+  if (!row) throw new Error(`no purchase ${id}`);
+  return { ...row, attempts: hashes.map(({ hash }) => hash) };
+}
+
+test("a gap of nonces shows", async () => {
+  const { sql } = ledger.connection;
+  const wallet = `0x${"ab".repeat(20)}`;
+  await sql`insert into service.relayer_wallet (chain_id, address, next_nonce) values (1, ${wallet}, 9)`;
+  for (const [nonce, state] of [
+    [4, "final"],
+    [6, "open"],
+    [8, "open"],
+  ] as const) {
+    const [row] = await sql<{ id: string }[]>`
+      insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, state)
+      values (1, ${wallet}, ${nonce}, 'filler', ${wallet}, '0x', 21000, ${state}) returning id`;
+    await sql`
+      insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
+      values (${`0x${String(nonce).repeat(64)}`}, ${row?.id ?? ""}, '0x00', 2, 1, 1)`;
+  }
+  const { said } = await type([]);
+  const gaps = [...tableOf(said, "Nonces without").matchAll(/0x[abAB]{40} +(\d+)$/gm)].map((gap) => gap[1]);
+  expect(gaps).toEqual(["5", "7"]);
+});
+
+test("stops are set, replaced, listed and lifted; what cannot be meant is refused", async () => {
+  const buyer = await newBuyer(chain);
+  const [key] = await ledger.connection.sql<{ id: string }[]>`
+    insert into service.api_key (key_hash, wallet, tier) values ('h', ${buyer.address.toLowerCase()}, 'free') returning id`;
+  const stops = () => ledger.connection.sql`select scope, subject, reason from service.stop order by scope`;
+
+  expect((await type(["stop", "global", "--reason", "first"])).code).toBe(0);
+  expect((await type(["stop", "global", "--reason", "an incident"])).code).toBe(0);
+  expect((await type(["stop", "wallet", buyer.address, "--reason", "abuse"])).said).not.toContain(
+    "No relayer",
+  );
+  expect((await type(["stop", "key", `${key?.id}`, "--reason", "leaked"])).code).toBe(0);
+  const unknown = await type(["stop", "wallet", `0x${"cd".repeat(20)}`, "--reason", "in advance"]);
+  expect(unknown).toMatchObject({
+    code: 0,
+    said: expect.stringContaining("No relayer sends from this wallet yet"),
+  });
+  expect(await stops()).toEqual([
+    { scope: "global", subject: "", reason: "an incident" },
+    { scope: "key", subject: key?.id, reason: "leaked" },
+    { scope: "wallet", subject: buyer.address.toLowerCase(), reason: "abuse" },
+    { scope: "wallet", subject: `0x${"cd".repeat(20)}`, reason: "in advance" },
+  ]);
+  const listed = tableOf((await type([])).said, "Stops in force");
+  expect(listed).toMatch(/global .*an incident/);
+  expect(listed).toMatch(new RegExp(`wallet ${buyer.address} .*abuse`));
+  expect(listed).toMatch(new RegExp(`key ${key?.id} .*leaked`));
+
+  expect(await type(["stop", "key", "999999", "--reason", "typo"])).toMatchObject({
+    code: 1,
+    said: expect.stringContaining("There is no key 999999."),
+  });
+  for (const target of [
+    ["global"],
+    ["wallet", buyer.address.toLowerCase()],
+    ["wallet", `0x${"CD".repeat(20)}`],
+    ["key", `${key?.id}`],
+  ]) {
+    expect((await type(["resume", ...target])).code).toBe(0);
+  }
+  expect(await type(["resume", "global"])).toMatchObject({
+    code: 1,
+    said: expect.stringContaining("global was not stopped"),
+  });
+  expect(await stops()).toEqual([]);
+});
+
+test.each([
+  [["frobnicate"], "frobnicate: is no command"],
+  [["stop"], "nothing: must be global, wallet or key"],
+  [["stop", "everything", "--reason", "x"], "everything: must be global, wallet or key"],
+  [["stop", "global"], "stop: needs a --reason"],
+  [["stop", "global", "--reason", "  "], "stop: needs a --reason"],
+  [["stop", "global", "now", "--reason", "x"], "now: is too much after global"],
+  [["stop", "wallet", "0x12", "--reason", "x"], "wallet 0x12: must be followed by an address"],
+  [["stop", "key", "0x12", "--reason", "x"], "key 0x12: must be followed by the id of a key"],
+  [["resume", "global", "--reason", "x"], "--reason: belongs to stop"],
+  [["show", "7"], "show 7: must be the id of a purchase"],
+  [
+    ["show", "00000000-0000-0000-0000-000000000000"],
+    "There is no purchase 00000000-0000-0000-0000-000000000000",
+  ],
+  [["--older", "soon"], "--older soon: must be seconds"],
+  [["--force"], "--force"],
+] as const)("%j is answered with exit code 1 and: %s", async (args, fault) => {
+  const { code, said } = await type(args);
+  expect(said).toContain(fault);
+  expect(said).not.toMatch(/\n +at /);
+  expect(code).toBe(1);
+});
+
+test("a database that cannot be reached, or is none of ours, is named without its password", async () => {
+  const { code, said } = await type([], "postgres://user:secret@127.0.0.1:9/cover");
+  expect(code).toBe(1);
+  expect(said).toContain("The ledger in 127.0.0.1:9/cover cannot be used");
+  expect(said).not.toContain("secret");
+});
