@@ -1,3 +1,4 @@
+import { parseEther, parseGwei } from "viem";
 import { z } from "zod";
 import { NO_PROXY, parseTrustedProxies } from "./trust-proxy.ts";
 
@@ -41,10 +42,12 @@ const schemaName = z
 const gwei = z
   .string()
   .regex(/^\d{1,9}(\.\d{1,9})?$/, "must be a number of gwei, 9 decimals at most")
-  .transform((text) => {
-    const [whole = "0", fraction = ""] = text.split(".");
-    return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
-  });
+  .transform((text) => parseGwei(text));
+
+const ether = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,18})?$/, "must be an amount of ETH, 18 decimals at most")
+  .transform((text) => parseEther(text));
 
 const privateKeys = z
   .string()
@@ -107,6 +110,9 @@ const writerSchema = z.object({
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
   PURCHASE_CONCURRENCY: integer(1, 1000).default(50),
+  PURCHASE_TTL: integer(1, 86_400).default(600),
+  GAS_BUDGET_ETH: ether.default(parseEther("5")),
+  GAS_BUDGET_PER_WALLET_ETH: ether.default(parseEther("0.5")),
   METRICS_PORT: metricsPort,
   METRICS_HOST: z.string().default("127.0.0.1"),
 });

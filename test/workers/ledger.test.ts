@@ -11,6 +11,7 @@ import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
 import { createPurchaseWaiter } from "../../lib/ledger/wait.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { failUnsigned, takeForgotten } from "../../workers/ledger/accepted.ts";
+import { storeFiller } from "../../workers/ledger/fillers.ts";
 import {
   type Lease,
   LeaseLost,
@@ -24,11 +25,12 @@ import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/
 import {
   type Call,
   markSent,
-  type Sign,
+  type Signed,
   signPurchases,
-  storeBump,
-  storeFiller,
+  stoppedHashes,
+  storeForm,
 } from "../../workers/ledger/signed.ts";
+import type { Candidate } from "../../workers/ledger/spending.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { plenty } from "../support/ledger.ts";
@@ -149,7 +151,7 @@ describe("accepting a purchase", () => {
 });
 
 let count = 0;
-const signer: Sign = async (nonce, call) => {
+const signer = async (nonce: number, call: Call): Promise<Signed> => {
   count += 1;
   return { hash: word(1_000_000 + count * 1000 + nonce), bytes: call.data, maxFee: 30n, priorityFee: 1n };
 };
@@ -161,8 +163,11 @@ async function newLease(next = 0): Promise<Lease> {
   await raiseNextNonce(connection.sql, lease, next);
   return lease;
 }
-const sign = (lease: Lease, ids: readonly string[]) =>
-  signPurchases(connection.sql, lease, new Map(ids.map((id) => [id, call])), signer);
+async function sign(lease: Lease, ids: readonly string[], sign = signer) {
+  const calls = new Map(ids.map((id) => [id, call]));
+  const choose = (candidates: readonly Candidate[]) => ({ sign: candidates.map(({ id }) => id) });
+  return (await signPurchases(connection.sql, { lease, calls, choose, sign })).signed;
+}
 const bought = (hash: Hex | undefined, block: number, policyId = 1n) => ({
   kind: "bought" as const,
   hash: hash ?? "0x",
@@ -170,6 +175,7 @@ const bought = (hash: Hex | undefined, block: number, policyId = 1n) => ({
   blockHash: word(block),
   policyId,
   premiumPaid: 292_000n,
+  gasCost: 100n,
 });
 
 describe("a lease", () => {
@@ -196,7 +202,8 @@ describe("a lease", () => {
     await expect(sign(old, [id])).rejects.toThrow(LeaseLost);
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     if (!open || !first) throw new Error("nothing is open");
-    await expect(storeBump(connection.sql, old, open.id, await signer(0, call))).rejects.toThrow(LeaseLost);
+    const form = { signed: await signer(0, call), cancels: false };
+    await expect(storeForm(connection.sql, old, open.id, form)).rejects.toThrow(LeaseLost);
     await expect(
       storeFiller(connection.sql, old, 0, { call, signed: await signer(0, call) }),
     ).rejects.toThrow(LeaseLost);
@@ -234,12 +241,8 @@ describe("signing", () => {
   test("that fails on the way takes no nonce", async () => {
     const lease = await newLease();
     const id = await accepted();
-    const failing: Sign = async () => {
-      throw new Error("no key");
-    };
-    await expect(signPurchases(connection.sql, lease, new Map([[id, call]]), failing)).rejects.toThrow(
-      "no key",
-    );
+    const failing = () => Promise.reject(new Error("no key"));
+    await expect(sign(lease, [id], failing)).rejects.toThrow("no key");
     const [row] = await connection.sql<
       { next: string }[]
     >`select next_nonce as next from service.relayer_wallet`;
@@ -264,6 +267,34 @@ describe("signing", () => {
   });
 });
 
+describe("the kill switch", () => {
+  const stop = (scope: string, subject: string) =>
+    connection.sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
+  afterEach(async () => {
+    await connection.sql`truncate service.stop`;
+  });
+
+  test.each([
+    { scope: "global", subject: () => "", call: true, cancel: true },
+    { scope: "wallet", subject: () => relayer, call: true, cancel: true },
+    { scope: "wallet", subject: () => wallet, call: true, cancel: false },
+    { scope: "key", subject: () => String(keyId), call: true, cancel: false },
+    { scope: "key", subject: () => "999999", call: false, cancel: false },
+  ])("of scope $scope holds back signed bytes: the call $call, what cancels it $cancel", async (stopped) => {
+    const lease = await newLease();
+    const [signed] = await sign(lease, [await accepted()]);
+    const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+    if (!open || !signed) throw new Error("nothing is open");
+    const form = { signed: await signer(0, call), cancels: true };
+    await storeForm(connection.sql, lease, open.id, form);
+    const hashes = [signed.signed.hash, form.signed.hash];
+    expect(await stoppedHashes(connection.sql, hashes)).toEqual(new Set());
+    await stop(stopped.scope, stopped.subject());
+    const held = await stoppedHashes(connection.sql, hashes);
+    expect(hashes.map((one) => held.has(one))).toEqual([stopped.call, stopped.cancel]);
+  });
+});
+
 describe("settling", () => {
   let lease: Lease;
   let id: string;
@@ -278,9 +309,9 @@ describe("settling", () => {
   });
 
   test("twice changes nothing; another block rewrites the receipt; a final one stays", async () => {
-    expect(await settle(connection.sql, [bought(hash, 7)])).toEqual([id]);
+    expect(await settle(connection.sql, [bought(hash, 7)])).toMatchObject([{ id, kind: "bought", hash }]);
     expect(await settle(connection.sql, [bought(hash, 7)])).toEqual([]);
-    expect(await settle(connection.sql, [bought(hash, 8, 2n)])).toEqual([id]);
+    expect(await settle(connection.sql, [bought(hash, 8, 2n)])).toMatchObject([{ id }]);
     expect(await readPurchase(connection.db, id)).toMatchObject({
       state: "mined",
       receipt: { policyId: 2n, blockNumber: 8n },
@@ -291,6 +322,70 @@ describe("settling", () => {
       state: "confirmed",
       receipt: { policyId: 2n },
     });
+  });
+
+  test("of the call and the empty transfer in its place, whichever is mined decides", async () => {
+    const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+    if (!open) throw new Error("nothing is open");
+    const form = { signed: await signer(0, call), cancels: true };
+    expect(await storeForm(connection.sql, lease, open.id, form)).toBe(true);
+    const replaced = {
+      hash: form.signed.hash,
+      blockNumber: 7n,
+      blockHash: word(7),
+      gasCost: 1n,
+      kind: "replaced" as const,
+      code: "purchase_expired" as const,
+      message: "m",
+    };
+    expect(await settle(connection.sql, [replaced])).toMatchObject([{ id, kind: "replaced" }]);
+    // Until it is final a reorganisation may still let the call be mined instead.
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "broadcast" });
+    await settle(connection.sql, [bought(hash, 8)]);
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "mined" });
+    await settle(connection.sql, [{ ...replaced, blockNumber: 9n, blockHash: word(9) }]);
+    await confirmBlock(connection.sql, chainId, { number: 9n, hash: word(9) });
+    expect(await readPurchase(connection.db, id)).toMatchObject({
+      state: "replaced",
+      code: "purchase_expired",
+      txHash: form.signed.hash,
+    });
+  });
+
+  test("a replaced purchase frees its key once that is final", async () => {
+    const key = { idempotencyKey: "to-be-freed" };
+    const first = await accepted(key);
+    const [signed] = await sign(lease, [first]);
+    if (!signed) throw new Error("not signed");
+    await settle(connection.sql, [
+      {
+        hash: signed.signed.hash,
+        blockNumber: 7n,
+        blockHash: word(7),
+        gasCost: 1n,
+        kind: "replaced",
+        code: "purchase_expired",
+        message: "m",
+      },
+    ]);
+    expect(await accept(wish(key))).toMatchObject({ outcome: "joined", purchase: { id: first } });
+    await confirmBlock(connection.sql, chainId, { number: 7n, hash: word(7) });
+    expect(await accept(wish(key))).toMatchObject({ outcome: "created" });
+  });
+
+  test("by two rounds at once, in whatever order, and a block that falls out between them: nobody waits for ever", async () => {
+    const ids = [id, ...(await Promise.all(Array.from({ length: 20 }, () => accepted())))];
+    const signed = await sign(lease, ids.slice(1));
+    const outcomes = [hash, ...signed.map((one) => one.signed.hash)].map((one) => bought(one, 7));
+    await Promise.all([
+      settle(connection.sql, outcomes),
+      settle(connection.sql, outcomes.toReversed()),
+      dropBlock(connection.sql, chainId, { number: 7n, hash: word(7) }),
+      settle(connection.sql, outcomes.toReversed()),
+    ]);
+    await settle(connection.sql, outcomes);
+    const states = await Promise.all(ids.map(async (one) => (await readPurchase(connection.db, one))?.state));
+    expect(new Set(states)).toEqual(new Set(["mined"]));
   });
 
   test("a late note that the bytes were sent does not undo it", async () => {

@@ -126,7 +126,10 @@ describe("what to do about an open transaction", () => {
     priorityFee: 1n,
     sentAgo,
     age,
+    cancels: false,
   });
+  const ttl = 600;
+  const waiting = { kind: "purchase" as const, openFor: 0, stopped: false };
   test.each([
     { name: "never sent", nonce: 5, sentAgo: null, age: 0, minedNonce: 5, step: "send" },
     { name: "just sent", nonce: 5, sentAgo: 1, age: 1, minedNonce: 5, step: "wait" },
@@ -162,17 +165,43 @@ describe("what to do about an open transaction", () => {
     { name: "nonce used", nonce: 4, sentAgo: LOOK_AFTER, age: 9, minedNonce: 5, step: "look" },
     { name: "nonce used, never sent", nonce: 4, sentAgo: null, age: 9, minedNonce: 5, step: "look" },
   ])("$name: $step", ({ nonce, sentAgo, age, minedNonce, pooledNonce = 9, step }) => {
-    expect(nextStep({ nonce, attempts: [attempt(sentAgo, age)] }, { minedNonce, pooledNonce }).do).toBe(step);
+    const transaction = { ...waiting, nonce, attempts: [attempt(sentAgo, age)] };
+    expect(nextStep(transaction, { minedNonce, pooledNonce }, ttl).do).toBe(step);
   });
 
   test("the newest form is the one that is sent", () => {
     const newest = { ...attempt(null, 0), hash: hash(2) };
     expect(
-      nextStep({ nonce: 5, attempts: [attempt(1, 1), newest] }, { minedNonce: 5, pooledNonce: 5 }),
+      nextStep(
+        { ...waiting, nonce: 5, attempts: [attempt(1, 1), newest] },
+        { minedNonce: 5, pooledNonce: 5 },
+        ttl,
+      ),
     ).toEqual({
       do: "send",
       attempt: newest,
     });
+  });
+
+  const cancelling = { ...attempt(1, 1), cancels: true };
+  test.each([
+    { name: "in time", openFor: ttl - 1, step: "wait" },
+    { name: "too long on its way", openFor: ttl, step: "cancel" },
+    { name: "too long on its way, behind another one", openFor: ttl, nonce: 6, step: "cancel" },
+    { name: "too long on its way, its nonce used", openFor: ttl, nonce: 4, minedNonce: 9, step: "wait" },
+    { name: "too long on its way, cancelled already", openFor: ttl, attempts: [cancelling], step: "wait" },
+    { name: "a filler", kind: "filler" as const, openFor: ttl, step: "wait" },
+    { name: "stopped, and sent", stopped: true, step: "wait" },
+    { name: "stopped before it was sent", stopped: true, attempts: [attempt(null, 1)], step: "cancel" },
+    {
+      name: "stopped before it was sent, cancelled already",
+      stopped: true,
+      attempts: [attempt(null, 1), { ...cancelling, sentAgo: null }],
+      step: "send",
+    },
+  ])("what is wanted no more is cancelled: $name: $step", ({ step, minedNonce = 5, ...more }) => {
+    const transaction = { ...waiting, nonce: 5, attempts: [attempt(1, 1)], ...more };
+    expect(nextStep(transaction, { minedNonce, pooledNonce: 9 }, ttl).do).toBe(step);
   });
 
   test.each([
@@ -232,7 +261,8 @@ describe("what a receipt says", () => {
     logs: [event],
     gasCost: 1n,
   };
-  const place = { hash: hash(5), blockNumber: 9n, blockHash: hash(6) };
+  const place = { hash: hash(5), blockNumber: 9n, blockHash: hash(6), gasCost: 1n };
+  const purchase = { kind: "purchase" as const, cancels: false };
 
   test("a policy is read from our own router's event, whatever else was emitted", () => {
     const stranger = { ...event, address: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" } as const;
@@ -241,7 +271,7 @@ describe("what a receipt says", () => {
     expect(purchasedPolicy([stranger, other, { ...event, topics: [] }], router)).toBeUndefined();
   });
   test("bought", () => {
-    expect(outcomeOf({ kind: "purchase" }, receipt, router, undefined)).toEqual({
+    expect(outcomeOf(purchase, receipt, router, undefined)).toEqual({
       ...place,
       kind: "bought",
       policyId: 42n,
@@ -250,20 +280,26 @@ describe("what a receipt says", () => {
   });
   test("reverted", () => {
     const failed = { ...receipt, succeeded: false, logs: [] };
-    expect(outcomeOf({ kind: "purchase" }, failed, router, undefined)).toMatchObject({
+    expect(outcomeOf(purchase, failed, router, undefined)).toMatchObject({
       ...place,
       kind: "reverted",
       code: "onchain_revert",
     });
   });
+  test("mined in its place: nothing was bought", () => {
+    const cancelled = outcomeOf({ ...purchase, cancels: true }, { ...receipt, logs: [] }, router, undefined);
+    expect(cancelled).toMatchObject({ ...place, kind: "replaced", code: "purchase_expired" });
+  });
   test("mined without a policy is a failure that says so", () => {
-    expect(outcomeOf({ kind: "purchase" }, { ...receipt, logs: [] }, router, undefined)).toMatchObject({
+    expect(outcomeOf(purchase, { ...receipt, logs: [] }, router, undefined)).toMatchObject({
       kind: "reverted",
       message: "The transaction was mined in block 9 and bought no policy",
     });
   });
   test("a filler concerns nobody", () => {
-    expect(outcomeOf({ kind: "filler" }, { ...receipt, logs: [] }, router, undefined)).toEqual({
+    expect(
+      outcomeOf({ kind: "filler", cancels: false }, { ...receipt, logs: [] }, router, undefined),
+    ).toEqual({
       ...place,
       kind: "filled",
     });

@@ -3,7 +3,12 @@ import type { Address, Hex } from "viem";
 import type { Signed } from "./signed.ts";
 
 /** A signed form of an open transaction; ages in seconds by the database's clock, `sentAgo` null when never sent. */
-export type OpenAttempt = Signed & { age: number; sentAgo: number | null };
+export type OpenAttempt = Signed & {
+  age: number;
+  sentAgo: number | null;
+  /** It is the empty transfer that takes the call's place. */
+  cancels: boolean;
+};
 /** A transaction that may still be mined, with its signed forms, oldest first. */
 export type OpenTransaction = {
   id: number;
@@ -13,6 +18,10 @@ export type OpenTransaction = {
   to: Address;
   data: Hex;
   gasLimit: bigint;
+  /** Seconds since it was signed, or since its block fell out of the chain. */
+  openFor: number;
+  /** The operator has stopped the purchase's key or wallet. */
+  stopped: boolean;
   attempts: OpenAttempt[];
 };
 
@@ -30,6 +39,9 @@ type Row = {
   priority_fee: string;
   age: number;
   sent_ago: number | null;
+  cancels: boolean;
+  open_for: number;
+  stopped: boolean;
 };
 
 /** The lowest `limit` open transactions of a wallet, in the order of their nonces. */
@@ -44,10 +56,12 @@ export async function openTransactions(
       select * from service.transaction
       where chain_id = ${chainId} and wallet = ${wallet} and state = 'open' order by nonce limit ${limit}
     )
-    select open.id, wallet, nonce, kind, "to", data, gas_limit, hash, signed, max_fee, priority_fee,
+    select open.id, open.wallet, nonce, kind, "to", data, gas_limit, hash, signed, max_fee, priority_fee, cancels,
+      extract(epoch from now() - opened_at)::float8 as open_for,
+      coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false) as stopped,
       extract(epoch from now() - a.created_at)::float8 as age,
       extract(epoch from now() - a.last_broadcast_at)::float8 as sent_ago
-    from open join service.attempt a on a.transaction_id = open.id
+    from open join service.attempt a on a.transaction_id = open.id left join service.purchase p on p.id = open.purchase_id
     order by nonce, a.created_at`;
   const found = new Map<number, OpenTransaction>();
   for (const row of rows) {
@@ -61,6 +75,8 @@ export async function openTransactions(
       to,
       data,
       gasLimit: BigInt(row.gas_limit),
+      openFor: row.open_for,
+      stopped: row.stopped,
       attempts: [],
     };
     transaction.attempts.push({
@@ -70,26 +86,11 @@ export async function openTransactions(
       priorityFee: BigInt(row.priority_fee),
       age: row.age,
       sentAgo: row.sent_ago,
+      cancels: row.cancels,
     });
     found.set(id, transaction);
   }
   return [...found.values()];
-}
-
-/** Nonces from `first` up to the next one to give out, that no row of the ledger has; at most 100. */
-export async function nonceGaps(
-  sql: Sql,
-  chainId: number,
-  wallet: Address,
-  first: number,
-): Promise<number[]> {
-  const rows = await sql<{ nonce: string }[]>`
-    select n as nonce from service.relayer_wallet w,
-      generate_series(${first}::bigint, least(w.next_nonce - 1, ${first}::bigint + 99)) n
-    where w.chain_id = ${chainId} and w.address = ${wallet} and not exists (
-      select 1 from service.transaction t
-      where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n)`;
-  return rows.map((row) => Number(row.nonce));
 }
 
 /** Those of a block's transactions that are ours and not final, with what they do. */
@@ -100,7 +101,7 @@ export async function ownTransactions(
 ): Promise<OwnTransaction[]> {
   if (hashes.length === 0) return [];
   const rows = await sql<(Omit<OwnTransaction, "gasLimit"> & { gas_limit: string })[]>`
-    select a.hash, t.wallet, t.kind, t."to", t.data, t.gas_limit
+    select a.hash, t.wallet, t.kind, t."to", t.data, t.gas_limit, a.cancels
     from service.attempt a join service.transaction t on t.id = a.transaction_id
     where a.hash = any(${[...hashes]}::text[]) and t.chain_id = ${chainId} and t.state in ('open', 'mined')`;
   return rows.map(({ gas_limit, ...row }) => ({ ...row, gasLimit: BigInt(gas_limit) }));
@@ -108,6 +109,8 @@ export async function ownTransactions(
 
 export type OwnTransaction = {
   hash: Hex;
+  /** It is the empty transfer that takes the call's place. */
+  cancels: boolean;
   wallet: Address;
   kind: "purchase" | "filler";
   to: Address;

@@ -1,53 +1,70 @@
 import type { Sql } from "postgres";
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
 import { PURCHASE_CHANNEL } from "../../lib/ledger/wait.ts";
 
-/** What a block says about one of our signed transactions; `premiumPaid` has 6 decimals. */
-export type Outcome = { hash: Hex; blockNumber: bigint; blockHash: Hex } & (
+/** What a block says about one of our signed transactions; `premiumPaid` has 6 decimals, `gasCost` is in wei. */
+export type Outcome = { hash: Hex; blockNumber: bigint; blockHash: Hex; gasCost: bigint } & (
   | { kind: "bought"; policyId: bigint; premiumPaid: bigint }
   | { kind: "reverted"; code: ErrorCode; message: string }
+  /** An empty transfer took the place of a purchase that had waited too long. */
+  | { kind: "replaced"; code: ErrorCode; message: string }
   /** A transaction that closed a gap: nobody waits for it. */
   | { kind: "filled" }
 );
 
+/** A purchase whose outcome was written down; `keyId` is a decimal. */
+export type SettledPurchase = {
+  id: string;
+  keyId: string;
+  kind: Exclude<Outcome["kind"], "filled">;
+  hash: Hex;
+};
+
+const purchaseState = { bought: "mined", reverted: "failed", replaced: "replaced", filled: null } as const;
+
+const rowOf = (outcome: Outcome) => ({
+  hash: outcome.hash,
+  kind: outcome.kind,
+  state: purchaseState[outcome.kind],
+  block_number: String(outcome.blockNumber),
+  block_hash: outcome.blockHash,
+  gas_cost: String(outcome.gasCost),
+  policy_id: outcome.kind === "bought" ? String(outcome.policyId) : null,
+  premium_paid: outcome.kind === "bought" ? String(outcome.premiumPaid) : null,
+  code: "code" in outcome ? outcome.code : null,
+  message: "message" in outcome ? outcome.message : null,
+});
+
 /**
  * Writes outcomes down. Running it twice changes nothing; an outcome in another block than the one on record replaces
  * it, because a transaction that was included again may have got another policy. Whoever waits is told on commit.
- * @returns the ids of the purchases that changed.
+ * Transactions are locked before their purchases here and everywhere, and in one order, so that no two rounds wait for
+ * each other.
  */
-export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<string[]> {
+export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<SettledPurchase[]> {
   if (outcomes.length === 0) return [];
-  const input = outcomes.map((outcome) => ({
-    hash: outcome.hash,
-    block_number: String(outcome.blockNumber),
-    block_hash: outcome.blockHash,
-    policy_id: outcome.kind === "bought" ? String(outcome.policyId) : null,
-    premium_paid: outcome.kind === "bought" ? String(outcome.premiumPaid) : null,
-    code: outcome.kind === "reverted" ? outcome.code : null,
-    message: outcome.kind === "reverted" ? outcome.message : null,
-  }));
-  const rows = await sql<{ id: string }[]>`
+  return sql<SettledPurchase[]>`
     with input as (
-      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as t (
-        hash text, block_number bigint, block_hash text, policy_id numeric, premium_paid numeric, code text, message text)
+      select * from json_to_recordset(${JSON.stringify(outcomes.map(rowOf))}::text::json) as t (
+        hash text, kind text, state text, block_number bigint, block_hash text, gas_cost numeric, policy_id numeric,
+        premium_paid numeric, code text, message text)
+    ), locked as (
+      select t.id as transaction_id, t.purchase_id, input.*
+      from input join service.attempt a using (hash) join service.transaction t on t.id = a.transaction_id
+      where t.state in ('open', 'mined') order by t.id for update of t
     ), mined as (
-      update service.transaction t set state = 'mined'
-      from input join service.attempt a using (hash)
-      where t.id = a.transaction_id and t.state in ('open', 'mined')
-      returning t.purchase_id, input.*
+      update service.transaction t set state = 'mined', gas_cost = l.gas_cost from locked l where t.id = l.transaction_id
     ), settled as (
       update service.purchase p
-      set state = case when m.code is null then 'mined' else 'failed' end, updated_at = now(),
-        tx_hash = m.hash, block_number = m.block_number, block_hash = m.block_hash,
-        policy_id = m.policy_id, premium_paid = m.premium_paid, failure_code = m.code, failure_message = m.message
-      from mined m
-      where p.id = m.purchase_id and p.state <> 'accepted' and p.final_at is null
-        and (p.block_hash is distinct from m.block_hash or p.tx_hash is distinct from m.hash)
-      returning p.id
+      set state = l.state, updated_at = now(), tx_hash = l.hash, block_number = l.block_number, block_hash = l.block_hash,
+        policy_id = l.policy_id, premium_paid = l.premium_paid, failure_code = l.code, failure_message = l.message
+      from locked l
+      where p.id = l.purchase_id and p.state <> 'accepted' and p.final_at is null
+        and (p.block_hash is distinct from l.block_hash or p.tx_hash is distinct from l.hash)
+      returning p.id, p.key_id, l.kind, l.hash
     )
-    select id::text, pg_notify(${PURCHASE_CHANNEL}, id::text) from settled`;
-  return rows.map((row) => row.id);
+    select id::text, key_id::text as "keyId", kind, hash, pg_notify(${PURCHASE_CHANNEL}, id::text) from settled`;
 }
 
 /** A block that the ledger relies on: purchases were settled by it. */
@@ -62,18 +79,24 @@ export async function unconfirmedBlocks(sql: Sql, chainId: number, height: bigin
   return rows.map((row) => ({ number: BigInt(row.number), hash: row.hash }));
 }
 
+/** The mined transactions of the purchases that a block settled, locked. */
+const settledBy = (sql: Sql, chainId: number, { number, hash }: ReliedBlock) => sql`
+  select t.id, t.purchase_id from service.purchase p join service.transaction t on t.purchase_id = p.id
+  where p.chain_id = ${chainId} and p.final_at is null and p.block_number = ${String(number)}::bigint
+    and p.block_hash = ${hash} and t.state = 'mined'
+  order by t.id for update of t`;
+
 /** The block still stands where it stood, deep enough: what it settled is final. */
-export async function confirmBlock(sql: Sql, chainId: number, { number, hash }: ReliedBlock): Promise<void> {
+export async function confirmBlock(sql: Sql, chainId: number, block: ReliedBlock): Promise<void> {
   await sql`
-    with done as (
-      update service.purchase
-      set state = case state when 'mined' then 'confirmed' else state end, final_at = now(), updated_at = now()
-      where chain_id = ${chainId} and final_at is null
-        and block_number = ${String(number)}::bigint and block_hash = ${hash}
-      returning id
-    ), final as (
-      update service.transaction t set state = 'final' from done
-      where t.purchase_id = done.id and t.state = 'mined'
+    with locked as (${settledBy(sql, chainId, block)}), final as (
+      update service.transaction t set state = 'final' from locked where t.id = locked.id
+    ), done as (
+      update service.purchase p
+      set state = case state when 'mined' then 'confirmed' else state end, final_at = now(), updated_at = now(),
+        joinable = joinable and state <> 'replaced'
+      from locked where p.id = locked.purchase_id and p.final_at is null and p.block_hash = ${block.hash}
+      returning p.id
     )
     select pg_notify(${PURCHASE_CHANNEL}, id::text) from done`;
 }
@@ -82,20 +105,19 @@ export async function confirmBlock(sql: Sql, chainId: number, { number, hash }: 
  * Another block stands where this one stood: what it settled is on its way again, and its bytes are to be sent again.
  * @returns the ids of the purchases that fell out of the chain.
  */
-export async function dropBlock(sql: Sql, chainId: number, { number, hash }: ReliedBlock): Promise<string[]> {
+export async function dropBlock(sql: Sql, chainId: number, block: ReliedBlock): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    with dropped as (
-      update service.purchase
+    with locked as (${settledBy(sql, chainId, block)}), reopened as (
+      update service.transaction t set state = 'open', opened_at = now(), gas_cost = null
+      from locked where t.id = locked.id
+    ), overdue as (
+      update service.attempt a set last_broadcast_at = null from locked where a.transaction_id = locked.id
+    ), dropped as (
+      update service.purchase p
       set state = 'broadcast', block_number = null, block_hash = null, policy_id = null, premium_paid = null,
         failure_code = null, failure_message = null, updated_at = now()
-      where chain_id = ${chainId} and final_at is null
-        and block_number = ${String(number)}::bigint and block_hash = ${hash}
-      returning id
-    ), reopened as (
-      update service.transaction t set state = 'open' from dropped
-      where t.purchase_id = dropped.id and t.state = 'mined' returning t.id
-    ), overdue as (
-      update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id
+      from locked where p.id = locked.purchase_id and p.final_at is null and p.block_hash = ${block.hash}
+      returning p.id
     )
     select id::text from dropped`;
   return rows.map((row) => row.id);
@@ -117,33 +139,18 @@ export async function markLost(sql: Sql, transactionId: number, holder: Hex): Pr
     from lost where p.id = lost.purchase_id and p.state in ('signed', 'broadcast')`;
 }
 
-/** For so long a reorganisation is thought able to take a filler's block away. */
-const FILLER_MINUTES = 60;
-
-/** Whether a filler of the wallet was mined of late. */
-export async function hasMinedFillers(sql: Sql, chainId: number, wallet: Address): Promise<boolean> {
-  const rows = await sql`
-    select 1 from service.transaction
-    where chain_id = ${chainId} and wallet = ${wallet} and kind = 'filler' and state = 'mined'
-      and created_at > now() - make_interval(mins => ${FILLER_MINUTES}) limit 1`;
-  return rows.length > 0;
-}
-
 /**
- * Fillers whose nonce the chain no longer counts as used: their block fell out of the chain, and what closed a gap is to
- * be sent again. A node that is behind makes this do nothing worse than to look once more.
+ * Notes up to which block everything in flight was settled. It goes back only with the chain itself: a writer that is
+ * behind another one must not make it seem older.
  */
-export async function reopenFillers(
+export async function noteWatched(
   sql: Sql,
   chainId: number,
-  wallet: Address,
-  minedNonce: number,
+  { number, hash }: ReliedBlock,
+  reorganised: boolean,
 ): Promise<void> {
   await sql`
-    with reopened as (
-      update service.transaction set state = 'open'
-      where chain_id = ${chainId} and wallet = ${wallet} and kind = 'filler' and state = 'mined' and nonce >= ${minedNonce}
-      returning id
-    )
-    update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id`;
+    insert into service.watched_block as w (chain_id, number, hash) values (${chainId}, ${String(number)}::bigint, ${hash})
+    on conflict (chain_id) do update set number = excluded.number, hash = excluded.hash, seen_at = now()
+    where ${reorganised} or w.number < excluded.number`;
 }

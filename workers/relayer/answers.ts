@@ -4,7 +4,9 @@ import { errorText } from "../../lib/log.ts";
  * What a node said to signed bytes. `accepted`: it has them. `refused`: it says that it does not take them now.
  * `unknown`: no answer, or one that may mean that they are in a block already. Only `accepted` changes the ledger.
  */
-export type SendAnswer = { kind: "accepted" } | { kind: "refused" | "unknown"; reason: string };
+export type NodeAnswer = { kind: "accepted" } | { kind: "refused" | "unknown"; reason: string };
+/** `stopped`: the node was not asked, for the operator has stopped it. */
+export type SendAnswer = NodeAnswer | { kind: "stopped" };
 
 const HAS_IT = /already known|already imported|known transaction|already in (the )?mempool|ALREADY_EXISTS/i;
 const REFUSED =
@@ -26,7 +28,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Reads the error of an `eth_sendRawTransaction`. */
-export function sendAnswer(error: unknown): SendAnswer {
+export function sendAnswer(error: unknown): NodeAnswer {
   const text = words(error);
   if (HAS_IT.test(text)) return { kind: "accepted" };
   return { kind: REFUSED.test(text) ? "refused" : "unknown", reason: reasonOf(error) };

@@ -30,6 +30,39 @@ export function minedFailure(blockNumber: bigint, revert: Revert | undefined): F
   };
 }
 
+/** The failures of purchases that were accepted and may not be signed any more. */
+export const operatorStopped: Failure = {
+  code: "purchases_stopped",
+  message: "The operator has stopped this purchase before it was signed. Nothing was spent.",
+};
+export const walletRests: Failure = {
+  code: "purchases_paused",
+  message: "Three purchases of this key's wallet reverted within an hour: it may buy again in an hour.",
+};
+export const undelegated: Failure = {
+  code: "buyer_not_authorized",
+  message:
+    "The buyer's delegation was revoked or has expired before the purchase was signed. Nothing was spent.",
+};
+export const overBudget: Failure = {
+  code: "gas_budget_exceeded",
+  message: "The gas that the purchases of this key's wallet may cost in a day (UTC) is spent.",
+};
+export const relayerOverBudget: Failure = {
+  code: "relayer_unavailable",
+  message: "The gas that all purchases may cost in a day (UTC) is spent.",
+};
+export const relayersFull: Failure = {
+  code: "relayer_unavailable",
+  message: "No relayer could pay the gas in time. Nothing was signed and nothing was spent.",
+};
+
+/** The failure of a purchase in whose place an empty transfer was mined. */
+export const replacedFailure = (blockNumber: bigint): Failure => ({
+  code: "purchase_expired",
+  message: `The purchase was not mined in time; an empty transfer took its place in block ${blockNumber}. The buyer has paid nothing.`,
+});
+
 /** The failure of a purchase that was never signed in time, because the chain did not answer. */
 export const chainSilent: Failure = {
   code: "chain_not_found",

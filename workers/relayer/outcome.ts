@@ -4,20 +4,21 @@ import { purchasedPolicy } from "../../lib/ledger/purchase-call.ts";
 import type { OwnTransaction } from "../ledger/open.ts";
 import type { Outcome } from "../ledger/settled.ts";
 import type { Receipt } from "./chain.ts";
-import { minedFailure } from "./failures.ts";
+import { minedFailure, replacedFailure } from "./failures.ts";
 
 /**
  * What a receipt says of one of our transactions. `revert` is the reason that was found for a transaction that reverted,
  * where one was found.
  */
 export function outcomeOf(
-  transaction: Pick<OwnTransaction, "kind">,
-  { hash, blockNumber, blockHash, succeeded, logs }: Receipt,
+  transaction: Pick<OwnTransaction, "kind" | "cancels">,
+  { hash, blockNumber, blockHash, succeeded, logs, gasCost }: Receipt,
   coverRouter: Address,
   revert: Revert | undefined,
 ): Outcome {
-  const place = { hash, blockNumber, blockHash };
+  const place = { hash, blockNumber, blockHash, gasCost };
   if (transaction.kind === "filler") return { ...place, kind: "filled" };
+  if (transaction.cancels) return { ...place, kind: "replaced", ...replacedFailure(blockNumber) };
   if (!succeeded) return { ...place, kind: "reverted", ...minedFailure(blockNumber, revert) };
   const policy = purchasedPolicy(logs, coverRouter);
   if (policy) return { ...place, kind: "bought", ...policy };

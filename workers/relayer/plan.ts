@@ -10,8 +10,10 @@ export type Step =
   | { do: "send"; attempt: OpenAttempt }
   /** The nonce is used: finds out by which transaction. */
   | { do: "look" }
-  /** Holds up the wallet's other transactions for too long: signs the same call at a higher fee. */
-  | { do: "bump"; attempt: OpenAttempt };
+  /** Holds up the wallet's other transactions for too long: signs the same once more at a higher fee. */
+  | { do: "bump"; attempt: OpenAttempt }
+  /** Is wanted no more: signs an empty transfer for the same nonce, and whichever of the two is mined decides. */
+  | { do: "cancel"; attempt: OpenAttempt };
 
 /**
  * What the node says of a wallet: the number of its mined transactions, which is the nonce of the next, and that number
@@ -31,13 +33,26 @@ export const BUMP_AFTER = 15;
  */
 export const SHUNNED_AFTER = 6;
 
-export function nextStep(transaction: Pick<OpenTransaction, "nonce" | "attempts">, view: WalletView): Step {
+type Judged = Pick<OpenTransaction, "nonce" | "attempts" | "kind" | "openFor" | "stopped">;
+
+/**
+ * A purchase that waited `ttl` seconds to be mined, or that the operator has stopped before the node ever saw it, so that
+ * it only blocks the wallet's line.
+ */
+const isUnwanted = ({ kind, attempts, openFor, stopped }: Judged, ttl: number): boolean =>
+  kind === "purchase" &&
+  attempts.every(({ cancels }) => !cancels) &&
+  (openFor >= ttl || (stopped && attempts.every(({ sentAgo }) => sentAgo === null)));
+
+/** `ttl` in seconds: how long a purchase may wait to be mined. */
+export function nextStep(transaction: Judged, view: WalletView, ttl: number): Step {
   const attempt = transaction.attempts.at(-1);
   if (!attempt) throw new Error(`the transaction of nonce ${transaction.nonce} has no signed bytes`);
   const { sentAgo } = attempt;
   if (transaction.nonce < view.minedNonce) {
     return sentAgo !== null && sentAgo < LOOK_AFTER ? { do: "wait" } : { do: "look" };
   }
+  if (isUnwanted(transaction, ttl)) return { do: "cancel", attempt };
   if (sentAgo === null) return { do: "send", attempt };
   const patience = view.pooledNonce > transaction.nonce ? BUMP_AFTER : SHUNNED_AFTER;
   if (transaction.nonce === view.minedNonce && attempt.age >= patience) return { do: "bump", attempt };

@@ -1,10 +1,11 @@
 import type { Sql } from "postgres";
 import { lower } from "../../lib/ledger/lower.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { hasMinedFillers, nonceGaps, reopenFillers, storeFiller } from "../ledger/fillers.ts";
 import { LeaseLost } from "../ledger/leases.ts";
-import { nonceGaps, type OpenAttempt, type OpenTransaction, openTransactions } from "../ledger/open.ts";
-import { hasMinedFillers, markLost, reopenFillers } from "../ledger/settled.ts";
-import { type Call, storeBump, storeFiller } from "../ledger/signed.ts";
+import { type OpenAttempt, type OpenTransaction, openTransactions } from "../ledger/open.ts";
+import { markLost } from "../ledger/settled.ts";
+import { type Call, storeForm } from "../ledger/signed.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { Chain } from "./chain.ts";
 import { bumpedFees, initialFees } from "./fees.ts";
@@ -20,6 +21,8 @@ import type { Wallet, Wallets } from "./wallets.ts";
 const ROUND = 200;
 /** A plain transfer costs exactly this much gas. */
 const TRANSFER_GAS = 21_000n;
+/** Uses a nonce up and does nothing. */
+const emptyTransfer = ({ address }: Wallet): Call => ({ to: address, data: "0x", gasLimit: TRANSFER_GAS });
 
 export type RecoveryOptions = {
   sql: Sql;
@@ -32,17 +35,32 @@ export type RecoveryOptions = {
   settleReceipts: SettleReceipts;
   /** The most that a gas may cost, in wei. */
   maxFee: bigint;
+  /** How long a purchase may wait to be mined, in seconds. */
+  ttl: number;
   meter: Meter;
   log: Logger;
 };
 
 /**
  * Brings open transactions of our wallets to their end, whatever became of the writer that signed them: sends stored
- * bytes again, finds those that were mined while nobody watched, raises the fee of one that is stuck, closes gaps.
+ * bytes again, finds those that were mined while nobody watched, raises the fee of one that is stuck, puts an empty
+ * transfer in the place of one that waited too long, closes gaps.
  */
 export function createRecovery(options: RecoveryOptions) {
-  const { sql, chain, chainId, confirmations, market, wallets, send, settleReceipts, maxFee, meter, log } =
-    options;
+  const {
+    sql,
+    chain,
+    chainId,
+    confirmations,
+    market,
+    wallets,
+    send,
+    settleReceipts,
+    maxFee,
+    ttl,
+    meter,
+    log,
+  } = options;
 
   async function bump(wallet: Wallet, transaction: OpenTransaction, last: OpenAttempt): Promise<void> {
     const fees = bumpedFees(last, await market.now(), maxFee);
@@ -54,17 +72,35 @@ export function createRecovery(options: RecoveryOptions) {
       await send(last);
       return;
     }
-    const signed = await signCall(wallet, transaction.nonce, transaction, fees);
-    if (!(await storeBump(sql, wallet.lease, transaction.id, signed))) return;
+    const call = last.cancels ? emptyTransfer(wallet) : transaction;
+    const signed = await signCall(wallet, transaction.nonce, call, fees);
+    if (!(await storeForm(sql, wallet.lease, transaction.id, { signed, cancels: last.cancels }))) return;
     meter.bumped(last.hash, signed.hash);
     log.info({ wallet: wallet.address, nonce: transaction.nonce, hash: signed.hash }, "raised a fee");
+    await send(signed);
+  }
+
+  /** A node takes the place of what it has only for a higher fee; what it never saw may be replaced at any. */
+  async function cancel(wallet: Wallet, transaction: OpenTransaction, last: OpenAttempt): Promise<void> {
+    const now = await market.now();
+    const seen = transaction.attempts.some(({ sentAgo }) => sentAgo !== null);
+    const fees = bumpedFees(last, now, maxFee) ?? (seen ? undefined : initialFees(now, maxFee));
+    const { nonce } = transaction;
+    if (!fees) {
+      log.warn({ wallet: wallet.address, nonce }, "cannot be cancelled: a higher fee is above the cap");
+      await send(last);
+      return;
+    }
+    const signed = await signCall(wallet, nonce, emptyTransfer(wallet), fees);
+    if (!(await storeForm(sql, wallet.lease, transaction.id, { signed, cancels: true }))) return;
+    log.warn({ wallet: wallet.address, nonce, hash: signed.hash }, "cancels a purchase that was not mined");
     await send(signed);
   }
 
   /** Asks for the receipts of all forms of transactions whose nonce is used, and proves the worst where there are none. */
   async function look(transactions: readonly OpenTransaction[]): Promise<void> {
     const own = transactions.flatMap((transaction) =>
-      transaction.attempts.map(({ hash }) => ({ ...transaction, hash })),
+      transaction.attempts.map(({ hash, cancels }) => ({ ...transaction, hash, cancels })),
     );
     const receipts = (await Promise.all(own.map(({ hash }) => chain.receipt(hash)))).flatMap((r) => r ?? []);
     await settleReceipts(own, receipts);
@@ -95,7 +131,7 @@ export function createRecovery(options: RecoveryOptions) {
     const fees = initialFees(await market.now(), maxFee);
     if (!fees) return;
     for (const nonce of gaps.filter((gap) => gap >= pooledNonce && gap < lowest.nonce)) {
-      const call: Call = { to: wallet.address, data: "0x", gasLimit: TRANSFER_GAS };
+      const call = emptyTransfer(wallet);
       const signed = await signCall(wallet, nonce, call, fees);
       if (!(await storeFiller(sql, wallet.lease, nonce, { call, signed }))) continue;
       log.warn({ wallet: wallet.address, nonce }, "closed a gap of nonces with an empty transfer");
@@ -118,12 +154,13 @@ export function createRecovery(options: RecoveryOptions) {
     if (!lowest) return;
     const steps = open.map((transaction) => ({
       transaction,
-      step: nextStep(transaction, { minedNonce, pooledNonce }),
+      step: nextStep(transaction, { minedNonce, pooledNonce }, ttl),
     }));
     const looks = steps.flatMap(({ transaction, step }) => (step.do === "look" ? [transaction] : []));
     await Promise.all(steps.flatMap(({ step }) => (step.do === "send" ? [send(step.attempt)] : [])));
     for (const { transaction, step } of steps) {
       if (step.do === "bump") await bump(wallet, transaction, step.attempt);
+      if (step.do === "cancel") await cancel(wallet, transaction, step.attempt);
     }
     if (looks.length > 0) await look(looks);
     await closeGaps(wallet, lowest, { minedNonce, pooledNonce });

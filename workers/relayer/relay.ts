@@ -3,14 +3,17 @@ import type { Address } from "viem";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import { purchaseCalldata } from "../../lib/ledger/purchase-call.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { shareReadBy } from "../../lib/shared-read.ts";
 import { type AcceptedPurchase, failUnsigned, readAccepted, tryAgainIn } from "../ledger/accepted.ts";
 import { LeaseLost } from "../ledger/leases.ts";
 import { type Call, SIGN_WITHIN_SECONDS, signPurchases } from "../ledger/signed.ts";
+import type { Candidate, Spending } from "../ledger/spending.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { SendAnswer } from "./answers.ts";
 import { createBatcher } from "./batcher.ts";
 import type { Chain } from "./chain.ts";
-import { chainSilent, neverSigned, simulatedFailure } from "./failures.ts";
+import { type Choice, choose, type Limits } from "./choose.ts";
+import { chainSilent, type Failure, neverSigned, relayersFull, simulatedFailure } from "./failures.ts";
 import { initialFees } from "./fees.ts";
 import type { MarketSource } from "./market.ts";
 import type { Send } from "./sender.ts";
@@ -26,7 +29,7 @@ const withMargin = (gas: bigint) => (gas * 5n) / 4n;
 
 export type RelayOptions = {
   sql: Sql;
-  chain: Pick<Chain, "estimateGas">;
+  chain: Pick<Chain, "estimateGas" | "balance">;
   chainId: number;
   coverRouter: Address;
   market: MarketSource;
@@ -34,14 +37,21 @@ export type RelayOptions = {
   send: Send;
   /** The most that a gas may cost, in wei. */
   maxFee: bigint;
+  budgets: Omit<Limits, "balance">;
   /** Bytes are on their way: the next blocks are worth watching closely. */
   onSent: () => void;
   meter: Meter;
   log: Logger;
 };
 
-/** Gas is too dear, or the lease was lost: nothing was signed, and the purchase waits. */
+/** How old a relayer's balance may be, in ms: what is on its way is counted by the ledger. */
+const BALANCE_TTL_MS = 1000;
+
+/** Gas is too dear: nothing was signed, and the purchase waits. */
 class NotNow extends Error {}
+
+/** What became of the purchases of a round; `sent` has the node's answers for those that were signed. */
+type Round = { choice: Choice; sent: Map<string, Promise<SendAnswer>> };
 
 /**
  * Takes a purchase from `accepted` to `broadcast`: simulates it, gives it a nonce, stores its signed bytes, sends them.
@@ -49,23 +59,29 @@ class NotNow extends Error {}
  * alone. Rejects when the database is away; the sweeper then finds the row.
  */
 export function createRelay(options: RelayOptions) {
-  const { sql, chain, chainId, coverRouter, market, wallets, send, maxFee, onSent, meter, log } = options;
+  const { sql, chain, chainId, coverRouter, market, wallets, send, maxFee, budgets, onSent, meter, log } =
+    options;
+  const balanceOf = shareReadBy(BALANCE_TTL_MS, (address: Address) => chain.balance(address));
   const read = createBatcher((ids: string[]) => readAccepted(sql, chainId, ids), ROUND);
 
-  async function signAndSend(
-    wallet: Wallet,
-    calls: Map<string, Call>,
-  ): Promise<Map<string, Promise<SendAnswer>>> {
+  async function signAndSend(wallet: Wallet, calls: Map<string, Call>): Promise<Round> {
     meter.signing([...calls.keys()]);
-    const fees = initialFees(await market.now(), maxFee);
+    const [now, balance] = await Promise.all([market.now(), balanceOf(wallet.address)]);
+    const fees = initialFees(now, maxFee);
     if (!fees) throw new NotNow("gas costs more than the cap");
-    const signed = await signPurchases(sql, wallet.lease, calls, (nonce, call) =>
-      signCall(wallet, nonce, call, fees),
-    );
+    const costs = new Map([...calls].map(([id, { gasLimit }]) => [id, gasLimit * fees.maxFee]));
+    const { choice, signed } = await signPurchases(sql, {
+      lease: wallet.lease,
+      calls,
+      choose: (candidates: readonly Candidate[], spending: Spending) =>
+        choose(candidates, costs, spending, { ...budgets, balance }),
+      sign: (nonce, call) => signCall(wallet, nonce, call, fees),
+    });
     meter.signed(signed);
-    onSent();
+    if (signed.length > 0) onSent();
+    if (choice.full !== undefined) wallets.rest(wallet, choice.full);
     // In the order of the nonces, and without waiting: the next round may sign meanwhile.
-    return new Map(signed.map((one) => [one.id, send(one.signed)]));
+    return { choice, sent: new Map(signed.map((one) => [one.id, send(one.signed)])) };
   }
 
   type Item = { id: string; call: Call };
@@ -81,7 +97,7 @@ export function createRelay(options: RelayOptions) {
     return signer;
   }
 
-  async function fail(id: string, failure: Parameters<typeof failUnsigned>[2]): Promise<void> {
+  async function fail(id: string, failure: Failure): Promise<void> {
     if (!(await failUnsigned(sql, id, failure))) return;
     meter.refused(id);
     log.info({ purchase: id, ...failure }, "a purchase failed");
@@ -92,7 +108,8 @@ export function createRelay(options: RelayOptions) {
       () => true,
       () => false,
     );
-    await fail(id, chainAnswers ? neverSigned : chainSilent);
+    if (!chainAnswers) return fail(id, chainSilent);
+    await fail(id, wallets.allRest() ? relayersFull : neverSigned);
   }
 
   /** A wallet that can buy, with the gas limit; undefined when the purchase failed or is to be tried again. */
@@ -127,7 +144,8 @@ export function createRelay(options: RelayOptions) {
     meter.read(id, purchase.age);
     if (purchase.age > SIGN_WITHIN_SECONDS) return expire(id);
     const candidates = wallets.inTurn();
-    if (candidates.length === 0) return tryAgainIn(sql, id, 0); // Another writer's sweeper may take it at once.
+    // Another writer's sweeper may take it at once.
+    if (candidates.length === 0) return tryAgainIn(sql, id, wallets.allRest() ? RETRY_SECONDS : 0);
 
     const data = purchaseCalldata(purchase.request);
     const able = await simulate(purchase, candidates, data);
@@ -135,7 +153,10 @@ export function createRelay(options: RelayOptions) {
     meter.simulated(id);
     const { wallet, gasLimit } = able;
     try {
-      const sent = await signerOf(wallet)({ id, call: { to: coverRouter, data, gasLimit } });
+      const { choice, sent } = await signerOf(wallet)({ id, call: { to: coverRouter, data, gasLimit } });
+      const refused = choice.refuse.find((one) => one.id === id);
+      if (refused) return fail(id, refused.failure);
+      if (choice.wait.includes(id)) return later(id, choice.full);
       await sent.get(id);
     } catch (error) {
       if (!(error instanceof LeaseLost)) return later(id, error);

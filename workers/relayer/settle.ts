@@ -2,7 +2,6 @@ import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import { endedPurchases } from "../ledger/ended.ts";
 import type { OwnTransaction } from "../ledger/open.ts";
 import { settle } from "../ledger/settled.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -32,30 +31,24 @@ export function createSettler({ sql, chain, coverRouter, meter, log }: SettlerOp
     return undefined;
   }
 
-  /** Each purchase counts when its outcome is written down for the first time, or anew after a reorganisation. */
-  async function count(ids: readonly string[], receipts: readonly Receipt[]): Promise<void> {
-    const costs = new Map(receipts.map(({ hash, gasCost }) => [hash, gasCost]));
-    for (const { ending, keyId, hash } of await endedPurchases(sql, ids)) {
-      meter.ended(ending, keyId, costs.get(hash) ?? 0n);
-    }
-  }
-
   return async function settleReceipts(own: readonly OwnTransaction[], receipts: readonly Receipt[]) {
     const byHash = new Map<Hex, OwnTransaction>(own.map((transaction) => [transaction.hash, transaction]));
     const outcomes = await Promise.all(
       receipts.flatMap((receipt) => {
         const transaction = byHash.get(receipt.hash);
         if (!transaction) return [];
-        const asksWhy = !receipt.succeeded && transaction.kind === "purchase";
+        const asksWhy = !receipt.succeeded && transaction.kind === "purchase" && !transaction.cancels;
         const reason = asksWhy ? reasonOf(transaction, receipt) : Promise.resolve(undefined);
         return [reason.then((revert) => outcomeOf(transaction, receipt, coverRouter, revert))];
       }),
     );
-    const ids = await settle(sql, outcomes);
+    const settled = await settle(sql, outcomes);
     meter.settled(outcomes.map(({ hash }) => hash));
-    if (ids.length === 0) return;
-    log.info({ purchases: ids.length }, "settled purchases");
-    await count(ids, receipts);
+    if (settled.length === 0) return;
+    log.info({ purchases: settled.length }, "settled purchases");
+    // Each counts when its outcome is written down for the first time, or anew after a reorganisation.
+    const costs = new Map(receipts.map(({ hash, gasCost }) => [hash, gasCost]));
+    for (const { kind, keyId, hash } of settled) meter.ended(kind, keyId, costs.get(hash) ?? 0n);
   };
 }
 

@@ -29,6 +29,8 @@ const BUSY_FOR_MS = 15_000;
 const SWEEP_MS = 500;
 const SWEEP_LIMIT = 200;
 const RECOVER_MS = 1000;
+/** A node that has told of no head for so long counts as away, in ms. */
+const CHAIN_SILENT_MS = 20_000;
 
 export type RelayerOptions = {
   config: WriterConfig;
@@ -56,6 +58,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   };
 
   const market = createMarket(chain);
+  let headSeenAt = Date.now();
   const send = createSender({ sql, chain, meter, log });
   const settleReceipts = createSettler({ sql, chain, coverRouter, meter, log });
   let ready = false;
@@ -66,6 +69,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     owner: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     privateKeys: config.RELAYER_PRIVATE_KEYS,
     log,
+    chainAnswers: () => Date.now() - headSeenAt < CHAIN_SILENT_MS,
     onChange: (some) => {
       ready = some;
       // Without a wallet this writer leaves the jobs to one that has some.
@@ -88,6 +92,10 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     wallets,
     send,
     maxFee,
+    budgets: {
+      gasBudget: config.GAS_BUDGET_ETH,
+      gasBudgetPerWallet: config.GAS_BUDGET_PER_WALLET_ETH,
+    },
     onSent,
     meter,
     log,
@@ -102,6 +110,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     send,
     settleReceipts,
     maxFee,
+    ttl: config.PURCHASE_TTL,
     meter,
     log,
   });
@@ -145,7 +154,10 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     name: "watching the chain",
     log,
     pauseMs: () => (Date.now() - lastSent < BUSY_FOR_MS ? WATCH_BUSY_MS : WATCH_IDLE_MS),
-    round: watch,
+    round: async () => {
+      await watch();
+      headSeenAt = Date.now();
+    },
   });
   const recovering = startLoop({ name: "recovering", log, pauseMs: () => RECOVER_MS, round: recover });
   const sweeping = startLoop({ name: "sweeping", log, pauseMs: () => SWEEP_MS, round: sweep });

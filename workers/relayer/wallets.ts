@@ -6,6 +6,9 @@ import type { Logger } from "../../lib/log.ts";
 import { type Lease, raiseNextNonce, releaseLease, renewLease, takeLease } from "../ledger/leases.ts";
 import type { Chain } from "./chain.ts";
 
+/** A wallet that is out of money or was stopped is looked at again after this time, in ms. */
+const REST_MS = 1000;
+
 /** A wallet that this writer may send from now. */
 export type Wallet = { address: Address; account: PrivateKeyAccount; lease: Lease };
 
@@ -17,15 +20,19 @@ export type WalletOptions = {
   owner: string;
   privateKeys: readonly Hex[];
   log: Logger;
+  /** Whether the chain has answered of late: a writer that cannot reach it leaves the wallets to one that can. */
+  chainAnswers: () => boolean;
   /** Called when the first wallet has become ours, and when the last one was lost. */
   onChange: (ready: boolean) => void;
 };
 
 /** Takes, keeps and gives back the leases on the relayer wallets, and hands the wallets out in turn. */
 export function createWallets(options: WalletOptions) {
-  const { sql, chain, chainId, owner, privateKeys, log, onChange } = options;
+  const { sql, chain, chainId, owner, privateKeys, log, chainAnswers, onChange } = options;
   const accounts = privateKeys.map((key) => privateKeyToAccount(key));
   const owned = new Map<Address, Wallet>();
+  /** Wallets that can sign nothing now, until when. */
+  const resting = new Map<Address, number>();
   let turn = 0;
   let reported = false;
 
@@ -40,12 +47,20 @@ export function createWallets(options: WalletOptions) {
     report();
   }
 
+  const rests = (address: Address): boolean => (resting.get(address) ?? 0) > Date.now();
+
   /** Leases that were taken and whose nonce is not known yet, because the chain did not answer. */
   const pending = new Map<Address, Lease>();
 
   async function keep(account: PrivateKeyAccount): Promise<void> {
     const address = lower(account.address);
     const held = owned.get(address)?.lease ?? pending.get(address);
+    if (!chainAnswers()) {
+      pending.delete(address);
+      drop(address);
+      if (held) await releaseLease(sql, held);
+      return;
+    }
     if (held && !(await renewLease(sql, held))) {
       pending.delete(address);
       drop(address);
@@ -74,12 +89,19 @@ export function createWallets(options: WalletOptions) {
     },
     /** The wallets that are ours now. */
     all: (): Wallet[] => [...owned.values()],
-    /** The wallets that are ours now, the next one in turn first. */
+    /** The wallets that are ours now and can sign, the next one in turn first. */
     inTurn(): Wallet[] {
-      const wallets = [...owned.values()];
+      const wallets = [...owned.values()].filter(({ address }) => !rests(address));
       turn = (turn + 1) % Math.max(wallets.length, 1);
       return [...wallets.slice(turn), ...wallets.slice(0, turn)];
     },
+    /** Leaves a wallet alone for a while, because it can sign nothing now. */
+    rest({ address }: Pick<Wallet, "address">, reason: string): void {
+      if (!rests(address)) log.warn({ wallet: address, reason }, "a relayer wallet rests");
+      resting.set(address, Date.now() + REST_MS);
+    },
+    /** True when there are wallets of ours, and none of them can sign now. */
+    allRest: (): boolean => owned.size > 0 && [...owned.keys()].every(rests),
     /** Forgets a wallet after a statement found its lease lost. */
     lost: (lease: Lease): void => {
       if (owned.get(lease.address)?.lease.token === lease.token) drop(lease.address);

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Logger } from "../../lib/log.ts";
 import { ownTransactions } from "../ledger/open.ts";
+import { noteWatched } from "../ledger/settled.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { Block, Chain } from "./chain.ts";
 import type { MarketSource } from "./market.ts";
@@ -80,6 +81,7 @@ export function createWatcher(options: WatcherOptions) {
       blocks = await blocksUpTo(head, from > 0n ? from : 0n);
     }
     await settleBlocks(blocks);
+    await noteWatched(sql, chainId, head, reorganised);
     await onHead(head, reorganised);
     last = head;
   };

@@ -1,0 +1,78 @@
+import type { Sql } from "postgres";
+import type { Address } from "viem";
+import { holds, type Lease, LeaseLost } from "./leases.ts";
+import type { Call, Signed } from "./signed.ts";
+
+/** SQL over fillers: empty transfers of a wallet to itself that close gaps of nonces. */
+
+/** Nonces from `first` up to the next one to give out, that no row of the ledger has; at most 100. */
+export async function nonceGaps(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+  first: number,
+): Promise<number[]> {
+  const rows = await sql<{ nonce: string }[]>`
+    select n as nonce from service.relayer_wallet w,
+      generate_series(${first}::bigint, least(w.next_nonce - 1, ${first}::bigint + 99)) n
+    where w.chain_id = ${chainId} and w.address = ${wallet} and not exists (
+      select 1 from service.transaction t
+      where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n)`;
+  return rows.map((row) => Number(row.nonce));
+}
+
+/** Puts an empty transfer to the wallet itself on a nonce that no row has. Throws {@link LeaseLost}. */
+export async function storeFiller(
+  sql: Sql,
+  lease: Lease,
+  nonce: number,
+  { call, signed }: { call: Call; signed: Signed },
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const held = await tx`
+      select 1 from service.relayer_wallet where ${holds(tx, lease)} and next_nonce > ${nonce} for share`;
+    if (held.length === 0) throw new LeaseLost(lease);
+    const stored = await tx`
+      with stored as (
+        insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit)
+        values (${lease.chainId}, ${lease.address}, ${nonce}, 'filler', ${call.to}, ${call.data}, ${String(call.gasLimit)}::bigint)
+        on conflict (chain_id, wallet, nonce) do nothing returning id
+      )
+      insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
+      select ${signed.hash}::text, id, ${signed.bytes}::text, ${String(signed.maxFee)}::numeric,
+        ${String(signed.priorityFee)}::numeric, ${lease.token}::bigint from stored
+      returning hash`;
+    return stored.length > 0;
+  });
+}
+
+/** For so long a reorganisation is thought able to take a filler's block away. */
+const FILLER_MINUTES = 60;
+
+/** Whether a filler of the wallet was mined of late. */
+export async function hasMinedFillers(sql: Sql, chainId: number, wallet: Address): Promise<boolean> {
+  const rows = await sql`
+    select 1 from service.transaction
+    where chain_id = ${chainId} and wallet = ${wallet} and kind = 'filler' and state = 'mined'
+      and created_at > now() - make_interval(mins => ${FILLER_MINUTES}) limit 1`;
+  return rows.length > 0;
+}
+
+/**
+ * Fillers whose nonce the chain no longer counts as used: their block fell out of the chain, and what closed a gap is to
+ * be sent again. A node that is behind makes this do nothing worse than to look once more.
+ */
+export async function reopenFillers(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+  minedNonce: number,
+): Promise<void> {
+  await sql`
+    with reopened as (
+      update service.transaction set state = 'open', opened_at = now(), gas_cost = null
+      where chain_id = ${chainId} and wallet = ${wallet} and kind = 'filler' and state = 'mined' and nonce >= ${minedNonce}
+      returning id
+    )
+    update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id`;
+}
