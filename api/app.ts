@@ -16,6 +16,7 @@ import { addHealthRoutes } from "./routes/health.ts";
 import { addIndexerRoutes } from "./routes/indexer.ts";
 import { addKeyRoutes } from "./routes/keys.ts";
 import { addMarketplaceRoutes } from "./routes/marketplace.ts";
+import { addOnboardingRoute } from "./routes/onboarding.ts";
 import { addPolicyRoutes } from "./routes/policies.ts";
 import { addProductRoutes } from "./routes/products.ts";
 import { addPublicRoutes } from "./routes/public.ts";
@@ -46,6 +47,7 @@ export function createApp(dependencies: Dependencies): { app: Api; front: Front 
   addProductRoutes(app, readers);
   addPolicyRoutes(app, readers);
   addPurchaseRoutes(app, dependencies, readers);
+  addOnboardingRoute(app, dependencies);
   addKeyRoutes(app, dependencies);
   addStatsRoutes(app, readers);
   addBondRoutes(app, readers);

@@ -8,6 +8,7 @@ import type { PurchaseQueue } from "../lib/queues.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { ScanClients } from "./live/clients.ts";
 import type { ClientOf } from "./middleware/rate-limit.ts";
+import type { Signatures } from "./signatures.ts";
 import type { StandingHeaders } from "./standing-headers.ts";
 
 /** All that the API works with; plain values and clients, so that a test can build any variant. */
@@ -18,6 +19,8 @@ export type Dependencies = {
   readonly chain: ReadClient;
   /** The same chain for live scans. */
   readonly live: ScanClients;
+  /** Checks of signatures, with a way to the chain of their own. */
+  readonly signatures: Signatures;
   readonly connection: Connection;
   /** For reads of the index, each transaction of which sees one moment. */
   readonly indexConnection: Connection;

@@ -16,6 +16,7 @@ import { clientOf } from "./client-address.ts";
 import { openLimits } from "./limits/limits.ts";
 import { serve } from "./listen.ts";
 import { createScanClients } from "./live/clients.ts";
+import { createSignatures } from "./signatures.ts";
 import { standingHeaders } from "./standing-headers.ts";
 
 /** One try of the chain's node, in ms; with its one repetition an answer stays within five seconds. */
@@ -71,10 +72,13 @@ async function main(): Promise<void> {
   const limits = openLimits(config, connection.sql, log);
   const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
   const standing = await standingHeaders();
+  const readClient = () =>
+    createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, retryCount: 1 });
   const { app, front } = createApp({
     log,
     deployment,
-    chain: createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, retryCount: 1 }),
+    chain: readClient(),
+    signatures: createSignatures(readClient()),
     live: createScanClients(deployment, config.RPC_URL),
     connection,
     indexConnection,

@@ -2,6 +2,7 @@
 import type { Address } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import type { ChainHead } from "../chain.ts";
+import { createRoom } from "../room.ts";
 
 /** Scans at work at once in this process; a provider's request limit is soon reached. */
 const MAX_SCANS = 4;
@@ -16,22 +17,12 @@ const KEEP_MS = 1000;
 export type ScanRoom = { run<T>(scan: (signal: AbortSignal) => Promise<T>): Promise<T> };
 
 export function createScanRoom(): ScanRoom {
-  let running = 0;
-  return {
-    async run(scan) {
-      if (running >= MAX_SCANS) {
-        throw new ApiError("scan_busy", `${MAX_SCANS} scans of the chain run already; try again later.`, {
-          retryAfter: BUSY_RETRY_SECONDS,
-        });
-      }
-      running += 1;
-      try {
-        return await scan(AbortSignal.timeout(SCAN_TIMEOUT_MS));
-      } finally {
-        running -= 1;
-      }
-    },
-  };
+  const message = `${MAX_SCANS} scans of the chain run already; try again later.`;
+  const room = createRoom(
+    MAX_SCANS,
+    () => new ApiError("scan_busy", message, { retryAfter: BUSY_RETRY_SECONDS }),
+  );
+  return { run: (scan) => room(() => scan(AbortSignal.timeout(SCAN_TIMEOUT_MS))) };
 }
 
 /** What was found for a wallet as of a block. */

@@ -4,9 +4,8 @@ import { fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Api } from "../env.ts";
 import { requireAdminToken, requireApiKey } from "../middleware/credentials.ts";
+import { issuedKeyBody } from "../schemas/key.ts";
 import { generateKeyRoute, meRoute, revokeKeyRoute } from "./keys.routes.ts";
-
-const WARNING = "Store this key now: it cannot be shown again.";
 
 /** Issuing and revoking keys by the operator, and a key's question who it is. */
 export function addKeyRoutes(app: Api, deps: Dependencies): void {
@@ -16,8 +15,7 @@ export function addKeyRoutes(app: Api, deps: Dependencies): void {
   app.openapi({ ...generateKeyRoute, middleware: [admin] as const }, async (c) => {
     const { wallet, label = null, tier } = c.req.valid("json");
     const key = await fromDatabase(() => issueKey(db, { wallet, label, tier }));
-    const { plaintext: apiKey, createdAt, ...rest } = key;
-    return c.json({ ok: true, ...rest, apiKey, createdAt: createdAt.toISOString(), warning: WARNING }, 201);
+    return c.json(issuedKeyBody(key), 201);
   });
 
   app.openapi({ ...revokeKeyRoute, middleware: [admin] as const }, async (c) => {

@@ -77,6 +77,17 @@ export const unixSecondsInput = z
   .transform(BigInt)
   .openapi({ example: "1767225600" });
 
+/** Bytes of the longest signature: a contract wallet's may hold many owners', and the call that deploys it. */
+const MAX_SIGNATURE_BYTES = 8192;
+
+/** In requests: a signature, of a plain account (65 bytes) or for a contract to check. */
+export const signatureInput = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/, "must be 0x and hex digits, two for each byte")
+  .max(2 + 2 * MAX_SIGNATURE_BYTES, `must have ${MAX_SIGNATURE_BYTES} bytes at most`)
+  .transform(lowercaseHex)
+  .openapi({ example: `0x${"00".repeat(65)}` });
+
 /** In requests: an address in any case, whatever its checksum; parsed to the checksummed form. */
 export const addressInput = Address.transform((text) => getAddress(lowercaseHex(text)));
 

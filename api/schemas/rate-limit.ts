@@ -37,11 +37,11 @@ type Credential = "none" | "apiKey" | "adminToken";
 
 /**
  * Whether answers with this status tell a limit. Of the admin's, only those that refuse a token do; a body that is too
- * large is refused before anybody asks for the key.
+ * large is refused before anybody is counted.
  */
 function tellsLimit(status: string, credential: Credential): boolean {
   if (credential === "adminToken") return status === "401" || status === "429";
-  return credential === "none" || status !== "413";
+  return status !== "413";
 }
 
 const credentialOf = (security: readonly Record<string, readonly string[]>[] | undefined): Credential => {

@@ -19,7 +19,7 @@ export type IssuedKey = Agent & {
 
 /** Issues a key to a wallet. Not idempotent: each call makes another key. */
 export async function issueKey(
-  db: Database,
+  db: Pick<Database, "insert">,
   { wallet, label, tier }: { wallet: Address; label: string | null; tier: KeyTier },
 ): Promise<IssuedKey> {
   const plaintext = generateKey();

@@ -1,0 +1,116 @@
+/** Signatures of contract wallets, and how much of the chain's node they may take. */
+import type { Address, Hex, LocalAccount } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
+import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+import { failure, issueKey } from "./support/api.ts";
+import { type ContractWallets, contractWallets } from "./support/contract-wallet.ts";
+import { onboardingBody, PATH } from "./support/onboarding.ts";
+
+const newAccount = () => privateKeyToAccount(generatePrivateKey());
+
+let chain: TestChain;
+let node: RpcProxy;
+let wallets: ContractWallets;
+let request: CheckedRequest;
+beforeAll(async () => {
+  chain = await startChain();
+  wallets = await contractWallets(chain);
+  node = await startRpcProxy(chain.url);
+  const stack = await startStack({ chain, services: ["api"], rpcUrl: node.url });
+  request = await checkedRequests(stack.apiUrl);
+  await issueKey(request, newAccount().address); // the tables are there, and the node was asked whether it is local
+});
+
+const post = (body: object) => request(PATH, { body });
+const calls = () => node.counts.get("eth_call") ?? 0;
+
+describe("a contract wallet", () => {
+  test("that is on the chain signs by ERC-1271", async () => {
+    const owner = newAccount();
+    const wallet = await wallets.create(owner);
+    const answer = await post(await onboardingBody(owner, { wallet }));
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject({ wallet });
+  });
+
+  test("that is not there yet signs by ERC-6492", async () => {
+    const owner = newAccount();
+    const wallet = await wallets.addressOf(owner);
+    const { signature, ...body } = await onboardingBody(owner, { wallet });
+    expect(failure(await post({ ...body, signature }))).toEqual([401, "invalid_signature"]);
+    const answer = await post({ ...body, signature: wallets.promised(owner, signature) });
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject({ wallet });
+    expect(await chain.client.getCode({ address: wallet })).toBeUndefined();
+  });
+
+  const stranger = newAccount();
+  const forged: [string, (wallet: Address, owner: LocalAccount) => Promise<Hex>][] = [
+    ["of a stranger", async (wallet) => (await onboardingBody(stranger, { wallet })).signature],
+    ["of its owner for another wallet", async (_, owner) => (await onboardingBody(owner)).signature],
+    ["of another length", async () => `0x${"12".repeat(200)}`],
+    [
+      "of a stranger's promised wallet",
+      async (wallet) => wallets.promised(stranger, (await onboardingBody(stranger, { wallet })).signature),
+    ],
+  ];
+  test.each(forged)("has not signed by a signature %s", async (_, forge) => {
+    const owner = newAccount();
+    const wallet = await wallets.create(owner);
+    const body = await onboardingBody(owner, { wallet });
+    const answer = await post({ ...body, signature: await forge(wallet, owner) });
+    expect(failure(answer)).toEqual([401, "invalid_signature"]);
+  });
+});
+
+test("a plain account's signature is recovered without asking the node", async () => {
+  const before = calls();
+  expect((await post(await onboardingBody(newAccount()))).status).toBe(201);
+  expect(calls()).toBe(before);
+});
+
+describe("while the node", () => {
+  test("is down, plain accounts get their keys, and what only the chain can tell is 503", async () => {
+    node.intercept(async () => {
+      throw new HttpFault(502);
+    });
+    try {
+      expect((await post(await onboardingBody(newAccount()))).status).toBe(201);
+      const doubtful = await onboardingBody(newAccount(), { wallet: await wallets.addressOf(newAccount()) });
+      expect(failure(await post(doubtful))).toEqual([503, "chain_not_found"]);
+    } finally {
+      node.intercept();
+    }
+    const owner = newAccount();
+    const body = await onboardingBody(owner, { wallet: await wallets.create(owner) });
+    expect((await post(body)).status).toBe(201);
+  });
+
+  test("hangs, four checks wait for it, a fifth is 503 at once, and nothing else waits", async () => {
+    const owner = newAccount();
+    const wallet = await wallets.create(owner);
+    let waiting = 0;
+    node.intercept((call, forward) => {
+      if (call.method !== "eth_call") return forward();
+      waiting += 1;
+      return new Promise<"lost">((resolve) => setTimeout(() => resolve("lost"), 10_000));
+    });
+    try {
+      const body = await onboardingBody(owner, { wallet });
+      const four = [1, 2, 3, 4].map(() => post(body));
+      await expect.poll(() => waiting).toBeGreaterThanOrEqual(8); // two spellings each
+      const busy = await post(body);
+      expect(failure(busy)).toEqual([503, "verification_busy"]);
+      expect(busy.headers.get("retry-after")).toBe("5");
+      expect((await post(await onboardingBody(newAccount()))).status).toBe(201);
+      for (const answer of await Promise.all(four)) expect(failure(answer)).toEqual([503, "chain_not_found"]);
+    } finally {
+      node.intercept();
+    }
+    expect((await post(await onboardingBody(owner, { wallet }))).status).toBe(201);
+  });
+});

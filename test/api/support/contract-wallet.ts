@@ -1,0 +1,99 @@
+/** Contract wallets (ERC-1271), there already or only promised (ERC-6492), that obey one account. */
+import { createRequire } from "node:module";
+import {
+  type Abi,
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  type LocalAccount,
+  parseAbi,
+  serializeErc6492Signature,
+} from "viem";
+import { z } from "zod";
+import type { TestChain } from "../../support/chain.ts";
+
+const source = `
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.28;
+contract Wallet {
+    address immutable owner;
+    constructor(address o) { owner = o; }
+    function isValidSignature(bytes32 hash, bytes calldata s) external view returns (bytes4) {
+        if (s.length != 65) return 0xffffffff;
+        address signer = ecrecover(hash, uint8(s[64]), bytes32(s[0:32]), bytes32(s[32:64]));
+        return signer == owner ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
+    }
+}
+contract Factory {
+    function create(address owner) external returns (address) { return address(new Wallet{salt: 0}(owner)); }
+    function addressOf(address owner) external view returns (address) {
+        bytes32 code = keccak256(abi.encodePacked(type(Wallet).creationCode, abi.encode(owner)));
+        return address(uint160(uint256(keccak256(abi.encodePacked(bytes1(0xff), address(this), bytes32(0), code)))));
+    }
+}`;
+
+const factoryAbi = parseAbi([
+  "function create(address owner) returns (address)",
+  "function addressOf(address owner) view returns (address)",
+]);
+
+const compiled = z.object({
+  contracts: z.object({
+    wallets: z.record(
+      z.string(),
+      z.object({ evm: z.object({ bytecode: z.object({ object: z.string() }) }) }),
+    ),
+  }),
+});
+
+/** The creation code of the factory. The protocol's own compiler, for a source that is no part of the protocol. */
+function factoryCode(): Hex {
+  const solc: { compile(input: string): string } = createRequire(import.meta.url)("solc");
+  const outputSelection = { wallets: { Factory: ["evm.bytecode.object"] } };
+  const settings = { evmVersion: "cancun", outputSelection };
+  const input = { language: "Solidity", sources: { wallets: { content: source } }, settings };
+  const { contracts } = compiled.parse(JSON.parse(solc.compile(JSON.stringify(input))));
+  return `0x${contracts.wallets.Factory?.evm.bytecode.object}`;
+}
+
+export type ContractWallets = {
+  /** The address of an account's wallet, whether the wallet is there or not. */
+  readonly addressOf: (owner: LocalAccount) => Promise<Address>;
+  /** Makes the wallet. */
+  readonly create: (owner: LocalAccount) => Promise<Address>;
+  /** A signature by the owner, for a wallet that is not there yet. */
+  readonly promised: (owner: LocalAccount, signature: Hex) => Hex;
+};
+
+/** Puts a factory of such wallets on the chain. */
+export async function contractWallets(chain: TestChain): Promise<ContractWallets> {
+  const { client, owner: deployer } = chain;
+  const send = async (call: { to?: Address; data: Hex }) => {
+    const hash = await client.sendTransaction({ account: deployer, ...call });
+    return client.waitForTransactionReceipt({ hash });
+  };
+  const noArguments: Abi = [];
+  const { contractAddress: factory } = await send({
+    data: encodeDeployData({ abi: noArguments, bytecode: factoryCode() }),
+  });
+  if (!factory) throw new Error("the factory was not deployed");
+  const creation = (owner: LocalAccount) =>
+    encodeFunctionData({ abi: factoryAbi, functionName: "create", args: [owner.address] });
+  const addressOf = (owner: LocalAccount) =>
+    client.readContract({
+      address: factory,
+      abi: factoryAbi,
+      functionName: "addressOf",
+      args: [owner.address],
+    });
+  return {
+    addressOf,
+    async create(owner) {
+      await send({ to: factory, data: creation(owner) });
+      return addressOf(owner);
+    },
+    promised: (owner, signature) =>
+      serializeErc6492Signature({ address: factory, data: creation(owner), signature }),
+  };
+}
