@@ -1,0 +1,184 @@
+/**
+ * Spending ends when it must. What this proves, counted on the chain: a purchase that is not mined in time is replaced by
+ * an empty transfer, and whichever of the two is mined decides; the kill switch holds before the next broadcast, also for
+ * bytes that are stored; budgets and an empty wallet stop signing before gas is spent.
+ */
+import { isHex, parseEther, parseTransaction } from "viem";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { privateKeyOf } from "../../lib/local/anvil.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { askRpc, type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const TTL_SECONDS = 4;
+
+let chain: TestChain;
+let proxy: RpcProxy;
+let stack: Stack;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  proxy = await startRpcProxy(chain.url);
+  const env = { writer: { CONFIRMATIONS: "2", PURCHASE_TTL: String(TTL_SECONDS) } };
+  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+afterEach(async () => {
+  proxy.intercept();
+  await ledger.connection.sql`truncate service.stop`;
+});
+
+/** What the writer handed to the node: calls, and empty transfers. */
+const isEmptyTransfer = (bytes: unknown) => isHex(bytes) && parseTransaction(bytes).data === undefined;
+
+/** A node that loses every purchase's bytes and takes everything else. */
+const losesCalls: Interceptor = async (call, forward) =>
+  call.method === "eth_sendRawTransaction" && !isEmptyTransfer(call.params[0]) ? "lost" : forward();
+
+const stop = (scope: string, subject: string) =>
+  ledger.connection
+    .sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
+
+test("a purchase that no block takes in time is replaced: nothing is bought, and the next one is", async () => {
+  const buyer = await newBuyer(chain);
+  proxy.intercept(losesCalls);
+  const id = await ledger.buy(purchaseRequest(buyer.address), "replaced");
+  const replaced = await ledger.inState(id, "replaced", 60_000);
+  expect(replaced).toMatchObject({ code: "purchase_expired", txHash: expect.stringMatching(/^0x/) });
+  if (!("txHash" in replaced) || replaced.txHash === null) throw new Error("no hash");
+  const receipt = await chain.client.getTransactionReceipt({ hash: replaced.txHash });
+  expect([receipt.status, receipt.to?.toLowerCase()]).toEqual(["success", receipt.from.toLowerCase()]);
+  expect(await policiesOnChain(chain, buyer.address)).toEqual([]);
+  proxy.intercept();
+  // Nothing was bought and nothing can be: the key is free.
+  const again = await ledger.buy(purchaseRequest(buyer.address), "replaced");
+  expect(again).not.toBe(id);
+  await ledger.inState(again, "confirmed", 60_000);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+});
+
+test("the node takes the empty transfer and mines the purchase all the same: it is bought", async () => {
+  const buyer = await newBuyer(chain);
+  const stored: unknown[] = [];
+  proxy.intercept(async (call, forward) => {
+    if (call.method !== "eth_sendRawTransaction") return forward();
+    stored.push(call.params[0]);
+    // The call's bytes wait in somebody else's pool; of the transfer the node only says that it has it.
+    return isEmptyTransfer(call.params[0])
+      ? { result: `0x${"0".repeat(64)}` }
+      : { error: { code: -32000, message: "later" } };
+  });
+  const id = await ledger.buy(purchaseRequest(buyer.address), "bought-late");
+  await waitFor({
+    what: "the empty transfer to be sent",
+    probe: () => stored.some(isEmptyTransfer) || undefined,
+    timeoutMs: 30_000,
+  });
+  expect(await ledger.read(id)).toMatchObject({ state: expect.stringMatching(/signed|broadcast/) });
+  await askRpc(chain.url, "eth_sendRawTransaction", [stored.find((bytes) => !isEmptyTransfer(bytes))]);
+  await ledger.inState(id, "confirmed", 60_000);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+});
+
+test("a stop of a key reaches bytes that are stored and not sent: they never are, and others are not held up", async () => {
+  const [buyer, other] = [await newBuyer(chain), await newBuyer(chain)];
+  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  const id = await ledger.buy(purchaseRequest(buyer.address), "stopped");
+  await ledger.inState(id, "signed");
+  await stack.kill9("writer");
+  // As if it had died before the bytes left it.
+  await ledger.connection.sql`update service.attempt set last_broadcast_at = null
+    from service.transaction t where t.id = transaction_id and t.purchase_id = ${id}`;
+  const [key] = await ledger.connection.sql<{ id: string }[]>`
+    select key_id as id from service.purchase where id = ${id}`;
+  await stop("key", String(key?.id));
+  const sent = new Set<unknown>();
+  proxy.intercept(async (call, forward) => {
+    if (call.method === "eth_sendRawTransaction" && !isEmptyTransfer(call.params[0]))
+      sent.add(call.params[0]);
+    return forward();
+  });
+  await stack.start("writer");
+  const next = await ledger.buy(purchaseRequest(other.address), "not-stopped");
+  await ledger.inState(next, "confirmed", 60_000);
+  await ledger.inState(id, "replaced", 60_000);
+  expect(await policiesOnChain(chain, buyer.address)).toEqual([]);
+  expect(sent.size).toBe(1); // the other buyer's alone
+});
+
+test("a global stop holds before the next broadcast, and what waited is sent when it is lifted", async () => {
+  const buyer = await newBuyer(chain);
+  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  const id = await ledger.buy(purchaseRequest(buyer.address), "halted");
+  await ledger.inState(id, "signed");
+  await stop("global", "");
+  const { sql } = ledger.connection;
+  // From here the writer asks the ledger before it sends.
+  let sent = 0;
+  proxy.intercept(async (call, forward) => {
+    if (call.method === "eth_sendRawTransaction") sent += 1;
+    return forward();
+  });
+  const before = sent;
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(sent).toBe(before);
+  await sql`truncate service.stop`;
+  const settled = await ledger.settled(id, 60_000);
+  expect(settled.state).toMatch(/mined|confirmed|replaced/);
+  const bought = settled.state !== "replaced";
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(bought ? 1 : 0);
+});
+
+test("a relayer without ether signs nothing and loses nothing, and buys when it is refilled", async () => {
+  const buyer = await newBuyer(chain);
+  await chain.client.setBalance({ address: chain.relayer.address, value: 1n });
+  await new Promise((resolve) => setTimeout(resolve, 1200)); // balances are a second old at most
+  const nonce = await chain.client.getTransactionCount({ address: chain.relayer.address });
+  const id = await ledger.buy(purchaseRequest(buyer.address), "drained");
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
+  expect(await chain.client.getTransactionCount({ address: chain.relayer.address })).toBe(nonce);
+  await chain.client.setBalance({ address: chain.relayer.address, value: parseEther("100") });
+  await ledger.inState(id, "confirmed", 60_000);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+});
+
+test("a day's gas of one wallet is a bound, whatever is asked at once, and others are not touched by it", async () => {
+  const chainOfBudget = await startChain({ blockTime: 1, mixedMining: true, relayers: [anvilAccount(1)] });
+  const budget = parseEther("0.005");
+  const budgeted = await startStack({
+    chain: chainOfBudget,
+    services: ["writer"],
+    relayerKeys: [privateKeyOf(anvilAccount(1))],
+    env: { writer: { GAS_BUDGET_PER_WALLET_ETH: "0.005" } },
+  });
+  const books = await openLedger(chainOfBudget, { databaseUrl: budgeted.databaseUrl });
+  const [buyer, other] = [await newBuyer(chainOfBudget), await newBuyer(chainOfBudget)];
+  const ids = await Promise.all(
+    Array.from({ length: 30 }, (_, n) => books.buy(purchaseRequest(buyer.address), `budget-${n}`)),
+  );
+  const settled = await Promise.all(ids.map((id) => books.settled(id, 60_000)));
+  const bought = settled.filter(({ state }) => state !== "failed");
+  expect(bought.length).toBeGreaterThan(0);
+  expect(bought.length).toBeLessThan(30);
+  for (const purchase of settled) {
+    if (purchase.state === "failed") expect(purchase.code).toBe("gas_budget_exceeded");
+  }
+  const [spent] = await books.connection.sql<{ wei: string }[]>`
+    select sum(gas_cost) as wei from service.transaction`;
+  expect(BigInt(spent?.wei ?? 0)).toBeLessThanOrEqual(budget);
+  expect(await policiesOnChain(chainOfBudget, buyer.address)).toHaveLength(bought.length);
+  const id = await books.buy(purchaseRequest(other.address), "another-wallet");
+  expect((await books.settled(id)).state).toMatch(/mined|confirmed/);
+  await budgeted.stop();
+});
