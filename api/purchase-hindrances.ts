@@ -1,6 +1,6 @@
 /** What keeps a purchase from being recorded, in the API's words. */
 import type { Address } from "viem";
-import { ApiError } from "../lib/errors.ts";
+import { ApiError, type ErrorCode } from "../lib/errors.ts";
 import type { Funds, Hindrance } from "../lib/ledger/guards.ts";
 import type { PurchaseRequest } from "../lib/ledger/purchase.ts";
 
@@ -51,6 +51,20 @@ export function hindranceError(
     case "short_of_funds":
       return new ApiError("onchain_revert", shortOfFunds(by.funds, by.held, premium, buyer, router));
   }
+}
+
+const DAY_SECONDS = 86_400;
+const HOUR_SECONDS = 3600;
+
+/**
+ * The failure of a recorded purchase as an answer. A budget is new when the UTC day ends; a pause lasts an hour at most.
+ */
+export function failureError({ code, message }: { code: ErrorCode; message: string }): ApiError {
+  const retryAfter: Partial<Record<ErrorCode, number>> = {
+    gas_budget_exceeded: DAY_SECONDS - (Math.floor(Date.now() / 1000) % DAY_SECONDS),
+    purchases_paused: HOUR_SECONDS,
+  };
+  return new ApiError(code, message, { retryAfter: retryAfter[code] });
 }
 
 export type HinderedPurchase = {

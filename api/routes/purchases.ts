@@ -5,6 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 import type { Api } from "../env.ts";
 import { requireApiKey } from "../middleware/credentials.ts";
 import { purchaseBody, receiptBody } from "../purchase-body.ts";
+import { failureError } from "../purchase-hindrances.ts";
 import { createPurchasing } from "../purchasing.ts";
 import type { Readers } from "../readers.ts";
 import { purchaseRoute, readPurchaseRoute } from "./purchases.routes.ts";
@@ -48,7 +49,7 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
         return c.json(receiptBody(purchase, purchase.receipt), created ? 201 : 200);
       case "failed":
       case "replaced":
-        throw new ApiError(purchase.code, purchase.message);
+        throw failureError(purchase);
       default:
         if (waits) throw pending(purchase.id);
         c.header("Preference-Applied", RESPOND_ASYNC);

@@ -1,0 +1,94 @@
+/**
+ * A buyer's purchases on their way stay within its balance and its allowance, exactly: none is sent that would revert, and
+ * none is refused that the newest block covers. And who does not want to wait is answered at once.
+ */
+import { randomUUID } from "node:crypto";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
+import { approveUsdc, mintUsdc } from "../../lib/protocol/actions/index.ts";
+import { policiesOnChain } from "../support/ledger.ts";
+import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { type Buyer, keyHolder, receiptOf } from "./support/buyer.ts";
+
+/** Of 100 USDC of FLASHBTC1H-001, 6 decimals. */
+const PREMIUM = 292_000n;
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi({ services: ["api", "writer"], chainOptions: { blockTime: 1, mixedMining: true } });
+});
+
+async function buyerWith({ balance, allowance }: { balance: bigint; allowance?: bigint }): Promise<Buyer> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  await api.chain.client.setBalance({ address: account.address, value: 10n ** 18n });
+  if (balance > 0n) await mintUsdc(api.protocol, api.chain.owner, account.address, balance);
+  const { coverRouter } = api.chain.deployment.contracts;
+  await approveUsdc(api.protocol, account, coverRouter, allowance);
+  return keyHolder(api, account);
+}
+
+const newKey = () => ({ "idempotency-key": randomUUID() });
+const relayerNonce = () =>
+  api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" });
+
+test.each([
+  {
+    what: "allowance",
+    balance: 100n * PREMIUM,
+    allowance: 5n * PREMIUM,
+    reason: /ERC20InsufficientAllowance\(0x/,
+  },
+  { what: "balance", balance: 5n * PREMIUM, allowance: undefined, reason: /ERC20InsufficientBalance\(0x/ },
+])("of twenty calls at once, as many buy as the $what covers, and the others cost no gas", async (row) => {
+  const buyer = await buyerWith(row);
+  const nonce = await relayerNonce();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => buyer.buy({}, newKey())));
+  const bought = answers.filter(({ status }) => status === 201);
+  expect(bought).toHaveLength(5);
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    expect(failure(answer)).toEqual([502, "onchain_revert"]);
+    expect(messageOf(answer)).toMatch(row.reason);
+  }
+  expect(await policiesOnChain(api.chain, buyer.account.address)).toHaveLength(5);
+  expect(await relayerNonce()).toBe(nonce + 5);
+});
+
+test("money that has just come in counts at once, however many are on their way", async () => {
+  const buyer = await buyerWith({ balance: 0n });
+  for (let n = 0; n < 12; n += 1) {
+    await mintUsdc(api.protocol, api.chain.owner, buyer.account.address, PREMIUM);
+    const answer = await buyer.buy({}, { ...newKey(), prefer: "respond-async" });
+    expect([201, 202], answer.text).toContain(answer.status);
+  }
+  await waitFor({
+    what: "all of them to be bought",
+    probe: async () => (await policiesOnChain(api.chain, buyer.account.address)).length === 12 || undefined,
+    timeoutMs: 30_000,
+  });
+  expect(failure(await buyer.buy())).toEqual([502, "onchain_revert"]);
+});
+
+test("Prefer: respond-async is answered at once with the purchase's address, and a replay has the receipt", async () => {
+  const buyer = await buyerWith({ balance: 10n * PREMIUM });
+  const key = newKey();
+  await api.chain.client.setAutomine(false);
+  try {
+    const answer = await buyer.buy({}, { ...key, prefer: "wait=5, respond-async" });
+    expect(answer.status, answer.text).toBe(202);
+    expect(answer.headers.get("preference-applied")).toBe("respond-async");
+    expect(answer.headers.get("location")).toMatch(/^\/api\/v1\/purchases\/[0-9a-f-]{36}$/);
+    expect(answer.json).toMatchObject({ receipt: null, failure: null });
+    const again = await buyer.buy({}, { ...key, prefer: "respond-async" });
+    expect([again.status, again.headers.get("location")]).toEqual([202, answer.headers.get("location")]);
+  } finally {
+    await api.chain.client.setAutomine(true);
+  }
+  const replay = await buyer.buy({}, key);
+  expect(replay.status, replay.text).toBe(200);
+  const { purchaseId, txHash } = receiptOf(replay);
+  const read = await api.request(`/api/v1/purchases/${purchaseId}`, { headers: buyer.headers });
+  expect(read.json).toMatchObject({ txHash, receipt: { txHash } });
+  const asked = await buyer.buy({}, { ...key, prefer: "respond-async" });
+  expect([asked.status, asked.headers.get("preference-applied")]).toEqual([200, null]);
+});
