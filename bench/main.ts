@@ -1,5 +1,6 @@
 /** `npm run bench [name …]` runs the named benchmarks, or all of them. Figures are of this machine, in this run. */
 import { benchIndex } from "./index-speed.ts";
+import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
 import { benchStack } from "./stack.ts";
 
@@ -7,6 +8,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   stack: benchStack,
   index: benchIndex,
   reads: benchReads,
+  purchases: benchPurchases,
 };
 
 const asked = process.argv.slice(2);

@@ -1,0 +1,85 @@
+/** Agents that buy over HTTP: each buyer has a key of its own, and every call is a purchase of its own. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Pool } from "undici";
+import type { Address } from "viem";
+import { z } from "zod";
+import { MINIMUM_COVERAGE } from "../lib/products.ts";
+
+export const PRODUCT = "FLASHBTC1H-001";
+
+export type Answer = { readonly status: number; readonly ms: number };
+export type Agents = {
+  /** One purchase; `wait` false asks to be answered before it is mined. */
+  readonly buy: (idempotencyKey: string, n: number, wait: boolean) => Promise<Answer>;
+  readonly close: () => Promise<void>;
+};
+
+const created = z.object({ apiKey: z.string() });
+
+/** Makes a key for each buyer, and opens so many connections for all. */
+export async function openAgents(
+  apiUrl: string,
+  adminToken: string,
+  buyers: readonly Address[],
+  connections: number,
+): Promise<Agents> {
+  const pool = new Pool(apiUrl, { connections, pipelining: 1, headersTimeout: 60_000 });
+  const json = { "content-type": "application/json" };
+  const agents: { buyer: Address; apiKey: string }[] = [];
+  for (const buyer of buyers) {
+    const { statusCode, body } = await pool.request({
+      method: "POST",
+      path: "/api/v1/keys/generate",
+      headers: { ...json, "x-admin-token": adminToken },
+      body: JSON.stringify({ wallet: buyer, label: "bench" }),
+    });
+    if (statusCode !== 201) throw new Error(`no key for ${buyer}: ${statusCode} ${await body.text()}`);
+    agents.push({ buyer, apiKey: created.parse(await body.json()).apiKey });
+  }
+  return {
+    async buy(idempotencyKey, n, wait) {
+      const agent = agents[n % agents.length];
+      if (!agent) throw new Error("there are no agents");
+      const started = performance.now();
+      const { statusCode, body } = await pool.request({
+        method: "POST",
+        path: "/api/v1/policies",
+        headers: {
+          ...json,
+          "x-api-key": agent.apiKey,
+          "idempotency-key": idempotencyKey,
+          ...(wait ? {} : { prefer: "respond-async" }),
+        },
+        body: JSON.stringify({
+          productName: PRODUCT,
+          coverageAmount: String(MINIMUM_COVERAGE),
+          buyer: agent.buyer,
+        }),
+      });
+      const text = await body.text();
+      if (statusCode >= 400 && statusCode !== 503) throw new Error(`${statusCode}: ${text}`);
+      return { status: statusCode, ms: performance.now() - started };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** `count` purchases as fast as the connections carry them. */
+export const rush = (agents: Agents, name: string, count: number, wait: boolean): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => agents.buy(`${name}-${n}`, n, wait)));
+
+/** `count` purchases at a steady rate, whatever the answers. */
+export async function trickle(
+  agents: Agents,
+  name: string,
+  { count, perSecond }: { count: number; perSecond: number },
+): Promise<Answer[]> {
+  const started = performance.now();
+  const answers: Promise<Answer>[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const due = started + (n * 1000) / perSecond - performance.now();
+    if (due > 0) await sleep(due);
+    answers.push(agents.buy(`${name}-${n}`, n, false));
+  }
+  return Promise.all(answers);
+}
