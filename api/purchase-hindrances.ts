@@ -26,9 +26,12 @@ function shortOfFunds(
   return `The purchase would revert: ${reason}, for the buyer's purchases on their way take ${held} of it.`;
 }
 
+/** What is left to say to the client once the buyer's funds are known. */
+export type Refusal = Exclude<Hindrance, { kind: "funds_unknown" }>;
+
 /** The documented failure for a hindrance. `premium` has 6 decimals. */
 export function hindranceError(
-  by: Exclude<Hindrance, { kind: "funds_unknown" }>,
+  by: Refusal,
   { wallet, request, premium, router }: HinderedPurchase,
 ): ApiError {
   const { buyer } = request;

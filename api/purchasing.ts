@@ -1,17 +1,18 @@
 /** One purchase, from a checked request to the answer. */
-import type { Hex } from "viem";
+import { type Hex, isAddressEqual } from "viem";
 import { ApiError } from "../lib/errors.ts";
 import type { Agent } from "../lib/keys/store.ts";
 import { type Acceptance, acceptPurchase, findStanding, type NewPurchase } from "../lib/ledger/accept.ts";
-import type { Funds, Hindrance } from "../lib/ledger/guards.ts";
+import { type Funds, findDelegation, type Hindrance } from "../lib/ledger/guards.ts";
 import { isSettled, type Purchase } from "../lib/ledger/purchase.ts";
 import { noteTold } from "../lib/ledger/purchases.ts";
 import { liveRelayers } from "../lib/ledger/relayers.ts";
 import { errorText } from "../lib/log.ts";
+import { shareRead, shareReadBy } from "../lib/shared-read.ts";
 import { fromDatabase } from "./bounded.ts";
 import { createBuyerFunds } from "./buyer-funds.ts";
 import { contractsOf, type Dependencies } from "./dependencies.ts";
-import { hindranceError } from "./purchase-hindrances.ts";
+import { hindranceError, type Refusal } from "./purchase-hindrances.ts";
 import {
   checkCapacity,
   checkMinimum,
@@ -22,7 +23,6 @@ import {
 } from "./purchase-rules.ts";
 import type { Readers } from "./readers.ts";
 import type { PurchaseRequest } from "./schemas/purchase.ts";
-import { shareRead, shareReadBy } from "../lib/shared-read.ts";
 
 /** How old the state may be that purchases are checked against, in ms; the simulation has the last word. */
 const CHECK_TTL_MS = 1000;
@@ -85,10 +85,22 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
 
   const assetOf = async (productId: Hex) => checkProduct(productId, await readTerms(productId)).asset;
 
+  const refusal = (by: Refusal, wish: Wish, premium: bigint) =>
+    hindranceError(by, { ...wish, premium, router: contractsOf(deployment).coverRouter });
+
+  /** Who may not spend the buyer's money learns nothing else. What is left of the leave is looked at when it is accepted. */
+  async function requireLeave(wish: Wish): Promise<void> {
+    const { buyer } = wish.request;
+    if (isAddressEqual(wish.wallet, buyer)) return;
+    if (await fromDatabase(() => findDelegation(db, { ...wish, quotedPremium: 0n }))) return;
+    throw refusal({ kind: "not_delegated", left: undefined }, wish, 0n);
+  }
+
   /** A replay needs neither the chain nor a relayer: what was bought was bought. */
   async function accept(wish: Wish): Promise<Accepted> {
     const standing = await fromDatabase(() => findStanding(db, wish));
     if (standing) return standing;
+    await requireLeave(wish);
     const purchase = { ...wish, quotedPremium: await check(wish.request) };
     const { buyer } = wish.request;
     const attempt = (known: Funds | undefined) => fromDatabase(() => acceptPurchase(db, purchase, known));
@@ -98,8 +110,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
     if (isHindered(acceptance, "short_of_funds")) acceptance = await attempt(await funds.newest(buyer));
     if (acceptance.outcome !== "hindered") return acceptance;
     if (acceptance.by.kind === "funds_unknown") throw new Error("funds were given and are unknown");
-    const router = contractsOf(deployment).coverRouter;
-    throw hindranceError(acceptance.by, { ...wish, premium: purchase.quotedPremium, router });
+    throw refusal(acceptance.by, wish, purchase.quotedPremium);
   }
 
   /** A hint: the writer finds the row without it, only later. */

@@ -40,7 +40,7 @@ export async function lockBuyer(tx: Executor, chainId: number, buyer: Address): 
 }
 
 /** A delegation of the buyer to the wallet that is in force, the one with room for the premium first. */
-async function findDelegation(
+export async function findDelegation(
   tx: Executor,
   { chainId, wallet, request, quotedPremium }: Asked,
 ): Promise<{ id: number; left: bigint } | undefined> {
