@@ -23,6 +23,11 @@ const prefersNoWait = (prefer: string | undefined): boolean =>
     .split(",")
     .some((preference) => preference.split(";")[0]?.trim().toLowerCase() === RESPOND_ASYNC);
 
+const repeatedKey = () =>
+  new ApiError("validation_error", "The request is not valid: Idempotency-Key", {
+    details: [{ path: "Idempotency-Key", message: "must be sent once" }],
+  });
+
 const pending = (purchaseId: string) =>
   new ApiError(
     "purchase_pending",
@@ -37,6 +42,8 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
 
   app.openapi({ ...purchaseRoute, middleware: [apiKey] as const }, async (c) => {
     const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
+    // Node joins repeated headers into one, which would be a key that nobody chose.
+    if ((c.env.incoming.headersDistinct["idempotency-key"]?.length ?? 0) > 1) throw repeatedKey();
     const waits = !prefersNoWait(prefer);
     const { purchase, created } = await purchasing.buy(c.get("agent"), c.req.valid("json"), {
       idempotencyKey,

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { request } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { waitFor } from "../../lib/local/wait.ts";
@@ -24,6 +25,35 @@ beforeAll(async () => {
 const HUGE = String(2n ** 256n);
 const id = productIdOf("FLASHBTC1H-001");
 const stranger = anvilAccount(9).address;
+
+test("an Idempotency-Key that is sent twice is 400: joined, they would be a key that nobody chose", async () => {
+  const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+    const { hostname, port } = new URL(api.stack.apiUrl);
+    const headers = { ...buyer.headers, "content-type": "application/json", "idempotency-key": ["a", "b"] };
+    const sent = request(
+      { hostname, port, path: "/api/v1/policies", method: "POST", headers },
+      (response) => {
+        let text = "";
+        response.on("data", (chunk) => {
+          text += chunk;
+        });
+        response.on("end", () => resolve({ status: response.statusCode, text }));
+      },
+    );
+    sent.on("error", reject);
+    const body = {
+      productName: "FLASHBTC1H-001",
+      coverageAmount: "100000000",
+      buyer: buyer.account.address,
+    };
+    sent.end(JSON.stringify(body));
+  });
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.text)).toMatchObject({
+    error: "validation_error",
+    details: [{ path: "Idempotency-Key", message: "must be sent once" }],
+  });
+});
 
 describe("a body that is not what it should be is 400, and names every field that is wrong", () => {
   test("an empty one lacks them all", async () => {
