@@ -1,0 +1,64 @@
+/**
+ * A writer that can reach the database and not the chain. What this proves: it gives its wallets to one that reaches both,
+ * purchases go on, each bought once, and it takes part again when its node is back.
+ */
+import { beforeAll, expect, test } from "vitest";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { privateKeyOf } from "../../lib/local/anvil.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+
+let chain: TestChain;
+let proxy: RpcProxy;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true, relayers: [anvilAccount(1)] });
+  proxy = await startRpcProxy(chain.url);
+  const common = { chain, services: [], relayerKeys: [privateKeyOf(anvilAccount(1))] };
+  const first = await startStack({ ...common, rpcUrl: proxy.url });
+  const second = await startStack({ ...common, databaseUrl: first.databaseUrl });
+  ledger = await openLedger(chain, { databaseUrl: first.databaseUrl });
+  await first.start("writer");
+  await second.start("writer");
+});
+
+async function owner(): Promise<string | null> {
+  const [row] = await ledger.connection.sql<{ owner: string | null }[]>`
+    select lease_owner as owner from service.relayer_wallet`;
+  return row?.owner ?? null;
+}
+
+test("it lets go of its wallets, and the purchases in its hands are made by the other", async () => {
+  const buyer = await newBuyer(chain);
+  const before = await owner();
+  const ids = [await ledger.buy(purchaseRequest(buyer.address), "before")];
+  await Promise.all(ids.map((id) => ledger.settled(id)));
+  // The node hears nothing from the first writer any more.
+  proxy.intercept(async () => "lost");
+  for (let n = 0; n < 5; n += 1) ids.push(await ledger.buy(purchaseRequest(buyer.address), `after-${n}`));
+  await waitFor({
+    what: "the wallet to change hands",
+    probe: async () => {
+      const now = await owner();
+      return now !== null && now !== before ? true : undefined;
+    },
+    timeoutMs: 60_000,
+  });
+  await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(ids.length);
+
+  proxy.intercept();
+  const id = await ledger.buy(purchaseRequest(buyer.address), "back");
+  await ledger.settled(id, 60_000);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(ids.length + 1);
+});
