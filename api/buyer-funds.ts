@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "viem";
 import { ApiError } from "../lib/errors.ts";
 import { type Funds, readWatchedBlock } from "../lib/ledger/guards.ts";
+import { shareReadBy } from "../lib/shared-read.ts";
 import { fromDatabase } from "./bounded.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Readers } from "./readers.ts";
-import { shareReadBy } from "../lib/shared-read.ts";
 
 /**
  * How old funds may be, in ms. The ledger counts what was mined after their block, so that age alone never lets a buyer

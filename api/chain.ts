@@ -4,10 +4,10 @@ import { readFunds } from "../lib/chain/reads/funds.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../lib/chain/reads/policy.ts";
 import { isSold, type ProductTerms, readProduct, readProducts } from "../lib/chain/reads/products.ts";
 import { readCapacity, readQuote, readSellingState, type SellingState } from "../lib/chain/reads/selling.ts";
+import { shareRead } from "../lib/shared-read.ts";
 import { fromChain } from "./bounded.ts";
 import { contractsOf, type Dependencies } from "./dependencies.ts";
 import type { AsOf } from "./policy.ts";
-import { shareRead } from "../lib/shared-read.ts";
 
 /** A block of the chain; `timestamp` in Unix seconds. */
 export type ChainHead = { number: bigint; hash: Hex; timestamp: bigint };

@@ -2,13 +2,13 @@ import type { Address } from "viem";
 import { ApiError } from "../lib/errors.ts";
 import { liveRelayers } from "../lib/ledger/relayers.ts";
 import { errorText } from "../lib/log.ts";
+import { shareRead } from "../lib/shared-read.ts";
 import { chainNotFound, databaseUnavailable, fromChain, fromDatabase, within } from "./bounded.ts";
 import { contractsOf, type Dependencies } from "./dependencies.ts";
 import { API_VERSION } from "./openapi.ts";
 import { indexerStatus, LAG_LIMIT, readIndexPosition } from "./queries/indexer-status.ts";
 import type { Readers } from "./readers.ts";
 import type { HealthBody } from "./routes/health.routes.ts";
-import { shareRead } from "../lib/shared-read.ts";
 
 /** Probes are shared: a health check that everybody calls must not become a load. In ms. */
 const PROBE_TTL_MS = 1000;

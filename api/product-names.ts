@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import { entryById } from "../lib/products.ts";
+import { shareRead } from "../lib/shared-read.ts";
 import { within } from "./bounded.ts";
 import type { IndexReader } from "./queries/index-reader.ts";
 import { readProductNames } from "./queries/products.ts";
-import { shareRead } from "../lib/shared-read.ts";
 
 /** Names are an extra: no answer waits longer than this for them, in ms. */
 const NAMES_TIMEOUT_MS = 500;

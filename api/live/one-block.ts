@@ -2,10 +2,10 @@
 import { type Address, BaseError, BlockNotFoundError } from "viem";
 import { LogScanError } from "../../lib/chain/log-scan.ts";
 import { ApiError } from "../../lib/errors.ts";
+import { shareRead } from "../../lib/shared-read.ts";
 import { chainNotFound, within } from "../bounded.ts";
 import type { ChainHead } from "../chain.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { shareRead } from "../../lib/shared-read.ts";
 import { SCAN_TIMEOUT_MS, type SharedScans } from "./scans.ts";
 
 /** A reorganisation that meets an answer twice is no accident of timing: the client may try later. */
