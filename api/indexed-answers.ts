@@ -25,6 +25,8 @@ export type IndexedAnswers = {
   ): (params: Params) => Promise<Answer<Body>>;
   /** Sends an answer, or 304 to a client that has it, and keeps it for whoever asks next. */
   send<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
+  /** Sends an answer to a key's holder, and keeps it for nobody: what is kept is given out before anybody asks for a key. */
+  sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
 };
 
 /** The parameters as text; they may hold the positions of cursors. */
@@ -46,6 +48,14 @@ export function createIndexedAnswers(newest: NewestHead, kept: KeptAnswers): Ind
     kept.keep(addressOf(c), { blockHash, blockNumber, tag, text });
     for (const [name, value] of indexedHeaders({ blockNumber, tag })) c.header(name, value);
     if (hasTag(c.req.header("if-none-match"), tag)) return c.body(null, 304);
+    c.header("Content-Type", "application/json");
+    return c.body(text, 200);
+  }
+
+  function sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
+  function sendPrivately(c: Context, { asOf, text }: Answer<unknown>): Response {
+    c.header("x-indexed-block", String(asOf.number));
+    c.header("Cache-Control", "no-store");
     c.header("Content-Type", "application/json");
     return c.body(text, 200);
   }
@@ -73,5 +83,6 @@ export function createIndexedAnswers(newest: NewestHead, kept: KeptAnswers): Ind
       };
     },
     send,
+    sendPrivately,
   };
 }

@@ -81,3 +81,38 @@ export const policiesByBuyerRoute = createRoute({
     "chain_not_found",
   ),
 });
+
+export const ownPoliciesRoute = createRoute({
+  method: "get",
+  path: "/api/v1/policies",
+  operationId: "listOwnPolicies",
+  tags: ["policies"],
+  summary: "The policies of the key's wallet, newest first",
+  description: "Those that the wallet has bought, or that others have bought for it; whoever holds them now.",
+  security: [{ apiKey: [] }],
+  request: {
+    query: feedQuery({
+      owner: addressInput.optional().openapi({
+        description: "The key's own wallet, which it is when left out; any other is 403.",
+      }),
+    }).superRefine(refuseOffsetWithCursor),
+  },
+  responses: {
+    200: {
+      description: "One page; statuses are those at the indexed block's time.",
+      headers: indexedBlockHeader,
+      content: { "application/json": { schema: PolicyList } },
+    },
+    ...failures(
+      "validation_error",
+      "unauthenticated",
+      "forbidden",
+      "internal_error",
+      "health_contracts_incomplete",
+      "chain_not_found",
+      "database_unavailable",
+      "indexer_syncing",
+      "indexer_unavailable",
+    ),
+  },
+});

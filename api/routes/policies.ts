@@ -1,15 +1,17 @@
-import type { Address } from "viem";
+import { type Address, isAddressEqual } from "viem";
 import { ApiError } from "../../lib/errors.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { Api } from "../env.ts";
+import { requireApiKey } from "../middleware/credentials.ts";
 import { policyBody } from "../policy.ts";
 import { completePolicy, readPolicy } from "../policy-reader.ts";
 import { preparePoliciesOf, toIndexedPolicy } from "../queries/policies.ts";
 import type { Readers } from "../readers.ts";
 import { cursorOf, cutPage, type FeedPage, pagesOf } from "../schemas/paging.ts";
-import { policiesByBuyerRoute, policyRoute } from "./policies.routes.ts";
+import { ownPoliciesRoute, policiesByBuyerRoute, policyRoute } from "./policies.routes.ts";
 
-/** Reads of policies: one by its key, and the list of a buyer. */
-export function addPolicyRoutes(app: Api, readers: Readers): void {
+/** Reads of policies: one by its key, the list of a buyer, and a key's own. */
+export function addPolicyRoutes(app: Api, deps: Dependencies, readers: Readers): void {
   const { answers, index } = readers;
   app.openapi(policyRoute, async (c) => {
     const key = c.req.valid("param");
@@ -41,4 +43,13 @@ export function addPolicyRoutes(app: Api, readers: Readers): void {
   app.openapi(policiesByBuyerRoute, async (c) =>
     answers.send(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
   );
+
+  app.openapi({ ...ownPoliciesRoute, middleware: [requireApiKey(deps)] as const }, async (c) => {
+    const { wallet } = c.get("agent");
+    const { owner = wallet, ...page } = c.req.valid("query");
+    if (!isAddressEqual(owner, wallet)) {
+      throw new ApiError("forbidden", `The key belongs to ${wallet}; ${owner}'s policies are not its own.`);
+    }
+    return answers.sendPrivately(c, await byBuyer({ address: wallet, ...page }));
+  });
 }

@@ -59,6 +59,10 @@ export const Timestamp = z.iso.datetime().openapi("Timestamp", {
   example: "2026-01-01T00:00:00.000Z",
 });
 
+/** As `Timestamp`; it stands for itself like the other nullable forms. */
+export const nullableTimestamp = (description: string) =>
+  z.iso.datetime().nullable().openapi({ description, example: "2026-01-01T00:00:00.000Z" });
+
 /** In requests: 32 bytes in any case, parsed to lowercase. */
 export const bytes32Input = Bytes32.transform(lowercaseHex);
 

@@ -60,15 +60,47 @@ export async function noteKeyUse(db: Database, keyId: number): Promise<void> {
     .where(and(eq(apiKey.id, keyId), useIsDue));
 }
 
+/** What can be read of a key after it was issued. */
+export type KeyRecord = {
+  keyId: number;
+  label: string | null;
+  tier: KeyTier;
+  createdAt: Date;
+  /** True to the minute; null for a key that was never used. */
+  lastUsedAt: Date | null;
+};
+
+/** A page of a wallet's keys that were not revoked, oldest first, and how many there are. */
+export async function listKeys(
+  db: Database,
+  wallet: Address,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ keys: KeyRecord[]; total: number }> {
+  const ofWallet = and(eq(apiKey.wallet, wallet.toLowerCase()), isNull(apiKey.revokedAt));
+  const { id: keyId, label, tier, createdAt, lastUsedAt } = apiKey;
+  const [keys, total] = await Promise.all([
+    db
+      .select({ keyId, label, tier, createdAt, lastUsedAt })
+      .from(apiKey)
+      .where(ofWallet)
+      .orderBy(keyId)
+      .limit(limit)
+      .offset(offset),
+    db.$count(apiKey, ofWallet),
+  ]);
+  return { keys, total };
+}
+
 /**
- * Revokes a key from now on. Idempotent: a second call keeps and returns the time of the first.
+ * Revokes a key from now on: any key, or only one of `wallet`. Idempotent: a second call keeps and returns the time of
+ * the first.
  * @returns the time of revocation, or undefined when there is no such key.
  */
-export async function revokeKey(db: Database, keyId: number): Promise<Date | undefined> {
+export async function revokeKey(db: Database, keyId: number, wallet?: Address): Promise<Date | undefined> {
   const [row] = await db
     .update(apiKey)
     .set({ revokedAt: sql`coalesce(${apiKey.revokedAt}, now())` })
-    .where(eq(apiKey.id, keyId))
+    .where(and(eq(apiKey.id, keyId), wallet && eq(apiKey.wallet, wallet.toLowerCase())))
     .returning({ revokedAt: apiKey.revokedAt });
   return row?.revokedAt ?? undefined;
 }

@@ -1,0 +1,179 @@
+/** What a wallet sees of its own keys and policies, and takes out of use. */
+import { parseUnits } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { approveUsdc, mintUsdc, purchase } from "../../lib/protocol/actions/index.ts";
+import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import { checkedRequests } from "../support/openapi.ts";
+import { startStack } from "../support/stack.ts";
+import { admin, failure, faultyFields, issueKey, startApi, type TestApi } from "./support/api.ts";
+import { keyOf, now, onboardAccount, onboardingBody, PATH } from "./support/onboarding.ts";
+
+const [account, stranger] = [anvilAccount(2), anvilAccount(3)];
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi({ services: ["api", "indexer"] });
+  await issueKey(api.request, anvilAccount(9).address); // the tables are there
+});
+
+type Headers = Record<string, string>;
+const list = (headers: Headers, query = "") => api.request(`/api/v1/agent/keys${query}`, { headers });
+const revoke = (keyId: number | string, headers: Headers) =>
+  api.request(`/api/v1/agent/keys/${keyId}`, { method: "DELETE", headers });
+const me = (headers: Headers) => api.request("/api/v1/auth/me", { headers });
+
+const shape = z.object({
+  total: z.number(),
+  keys: z.array(
+    z.looseObject({ keyId: z.number(), current: z.boolean(), lastUsedAt: z.string().nullable() }),
+  ),
+});
+
+describe("a wallet's keys", () => {
+  test("are its active ones, oldest first, with everything but the key", async () => {
+    const body = { ...(await onboardingBody(account)), label: "first" };
+    const first = keyOf(await api.request(PATH, { body }));
+    const second = await issueKey(api.request, account.address, "paid");
+    const revoked = await onboardAccount(api.request, account, now() - 100);
+    const foreign = await onboardAccount(api.request, stranger);
+    await revoke(revoked.keyId, first.headers);
+
+    const answer = await list(first.headers);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.json).toMatchObject({
+      wallet: account.address,
+      count: 2,
+      total: 2,
+      keys: [
+        { keyId: first.keyId, label: "first", tier: "free", current: true },
+        { keyId: second.keyId, label: null, tier: "paid", current: false, lastUsedAt: null },
+      ],
+    });
+    for (const { headers } of [first, second, revoked, foreign]) {
+      expect(answer.text).not.toContain(headers["x-api-key"].slice(3));
+    }
+    const lastUse = async () => shape.parse((await list(first.headers)).json).keys[0]?.lastUsedAt;
+    await expect.poll(lastUse).not.toBeNull();
+    expect(Date.now() - Date.parse((await lastUse()) ?? "")).toBeLessThan(60_000);
+
+    const page = shape.parse((await list(first.headers, "?limit=1&offset=1")).json);
+    expect([page.total, page.keys.map(({ keyId }) => keyId)]).toEqual([2, [second.keyId]]);
+    expect(shape.parse((await list(first.headers, "?offset=7")).json)).toMatchObject({ total: 2, keys: [] });
+  });
+
+  test.each(["?limit=0", "?limit=101", "?offset=-1", "?limit=x"])("%s is 400", async (query) => {
+    const { headers } = await issueKey(api.request, account.address);
+    expect(failure(await list(headers, query))).toEqual([400, "validation_error"]);
+  });
+
+  test("are for a key alone", async () => {
+    expect(failure(await list({}))).toEqual([401, "unauthenticated"]);
+    expect(failure(await list(admin))).toEqual([401, "unauthenticated"]);
+  });
+});
+
+describe("revoking one's own key", () => {
+  test("refuses it at once in every process, and is the same when repeated", async () => {
+    const { databaseUrl } = api.stack;
+    const other = await startStack({ chain: api.chain, services: ["api"], databaseUrl });
+    const elsewhere = await checkedRequests(other.apiUrl);
+    const owner = anvilAccount(4);
+    const [old, kept] = [
+      await onboardAccount(api.request, owner),
+      await onboardAccount(api.request, owner, now() - 100),
+    ];
+    expect((await elsewhere("/api/v1/auth/me", { headers: old.headers })).status).toBe(200);
+    const first = await revoke(old.keyId, kept.headers);
+    expect([first.status, first.json]).toEqual([
+      200,
+      expect.objectContaining({ ok: true, keyId: old.keyId }),
+    ]);
+    expect(failure(await elsewhere("/api/v1/auth/me", { headers: old.headers }))).toEqual([
+      401,
+      "unauthenticated",
+    ]);
+    expect(failure(await me(old.headers))).toEqual([401, "unauthenticated"]);
+    expect((await revoke(old.keyId, kept.headers)).json).toEqual(first.json);
+    expect((await me(kept.headers)).status).toBe(200);
+  });
+
+  test("works for the very key of the request, and makes room for another", async () => {
+    const owner = anvilAccount(5);
+    const keys = [];
+    for (let i = 0; i < 3; i += 1) keys.push(await onboardAccount(api.request, owner, now() - 100 * i));
+    const another = { body: await onboardingBody(owner, { timestamp: now() - 50 }) };
+    expect(failure(await api.request(PATH, another))).toEqual([409, "cap_reached"]);
+    const [key] = keys;
+    if (!key) throw new Error("no key was made");
+    expect((await revoke(key.keyId, key.headers)).status).toBe(200);
+    expect((await api.request(PATH, another)).status).toBe(201);
+  });
+
+  test("is 404 for another wallet's key, which goes on", async () => {
+    const foreign = await onboardAccount(api.request, anvilAccount(6));
+    const { headers } = await issueKey(api.request, account.address);
+    expect(failure(await revoke(foreign.keyId, headers))).toEqual([404, "key_not_found"]);
+    expect((await me(foreign.headers)).status).toBe(200);
+  });
+
+  test.each([
+    ["0", 404, "key_not_found"],
+    ["999999999999999", 404, "key_not_found"],
+    ["abc", 400, "validation_error"],
+    ["-1", 400, "validation_error"],
+    ["9".repeat(16), 400, "validation_error"],
+  ])("the id %s is %i %s", async (id, status, code) => {
+    const { headers } = await issueKey(api.request, account.address);
+    expect(failure(await revoke(id, headers))).toEqual([status, code]);
+  });
+});
+
+describe("the key's own policies", () => {
+  const own = (headers: Headers, query = "") => api.request(`/api/v1/policies${query}`, { headers });
+  const buyer = anvilAccount(7);
+  let headers: Headers;
+  beforeAll(async () => {
+    ({ headers } = await issueKey(api.request, buyer.address));
+    const { protocol, chain } = api;
+    const [terms] = catalogueTerms;
+    if (!terms) throw new Error("the catalogue is empty");
+    await mintUsdc(protocol, buyer, buyer.address, parseUnits("1000", 6));
+    await approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter);
+    for (const coverage of [100_000_000n, 200_000_000n]) {
+      await purchase(protocol, buyer, terms, coverage);
+    }
+  });
+
+  test("are those that the index has of the wallet, in the same shape", async () => {
+    await expect.poll(async () => (await own(headers)).json, { timeout: 60_000 }).toMatchObject({ total: 2 });
+    const answer = await own(headers);
+    const { address } = buyer;
+    expect(answer.json).toEqual((await api.request(`/api/v1/policies/by-buyer/${address}`)).json);
+    expect((await own(headers, `?owner=${address}`)).json).toEqual(answer.json);
+    expect((await own(headers, `?owner=${address.toLowerCase()}`)).json).toEqual(answer.json);
+    expect((await own(headers, "?limit=1&offset=1")).json).toMatchObject({ count: 1, total: 2, offset: 1 });
+    expect(answer.headers.get("x-indexed-block")).toMatch(/^\d+$/);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("are kept for nobody who has no key, and are not another key's", async () => {
+    expect((await own(headers)).status).toBe(200);
+    expect(failure(await own({}))).toEqual([401, "unauthenticated"]);
+    const { headers: others } = await issueKey(api.request, stranger.address);
+    expect((await own(others)).json).toMatchObject({ buyer: stranger.address, total: 0, policies: [] });
+    expect(failure(await own(others, `?owner=${buyer.address}`))).toEqual([403, "forbidden"]);
+  });
+
+  test.each([
+    ["?owner=0x12", "owner"],
+    ["?limit=101", "limit"],
+    ["?cursor=x", "cursor"],
+  ])("%s is 400 and names the field", async (query, field) => {
+    const answer = await own(headers, query);
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+    expect(faultyFields(answer)).toEqual([field]);
+  });
+});
