@@ -19,7 +19,14 @@ const Onboard = z
     }),
     label: labelInput,
   })
-  .openapi("Onboard");
+  .openapi("Onboard", {
+    example: {
+      walletAddress: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+      signature: `0x${"12".repeat(64)}1b`,
+      timestamp: 1767225600,
+      label: "trading bot",
+    },
+  });
 
 export const onboardRoute = createRoute({
   method: "post",

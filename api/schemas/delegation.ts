@@ -41,7 +41,16 @@ export const NewDelegation = z
     path: ["agent"],
     message: "must be another wallet than the buyer's, which needs no delegation",
   })
-  .openapi("NewDelegation");
+  .openapi("NewDelegation", {
+    example: {
+      buyer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+      agent: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+      totalPremiumCap: "100000000",
+      expiry: "1767225600",
+      nonce: "1",
+      signature: `0x${"12".repeat(64)}1b`,
+    },
+  });
 
 const usdc = (description: string, example: string) =>
   DecimalString.openapi({ description: `${description} USDC base units (6 decimals).`, example });

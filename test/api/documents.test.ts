@@ -18,14 +18,19 @@ describe("GET /openapi.json", () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(endpoints.sort()).toEqual([
+      "DELETE /api/v1/agent/delegations/{id}",
+      "DELETE /api/v1/agent/keys/{keyId}",
       "DELETE /api/v1/keys/{id}",
       "GET /api-docs",
+      "GET /api/v1/agent/delegations",
+      "GET /api/v1/agent/keys",
       "GET /api/v1/auth/me",
       "GET /api/v1/bonds/by-owner/{address}",
       "GET /api/v1/burns/recent",
       "GET /api/v1/indexer/health",
       "GET /api/v1/marketplace/active-listings",
       "GET /api/v1/marketplace/recent-sales",
+      "GET /api/v1/policies",
       "GET /api/v1/policies/by-buyer/{address}",
       "GET /api/v1/public/bonds/{wallet}",
       "GET /api/v1/public/policies/{wallet}",
@@ -41,6 +46,8 @@ describe("GET /openapi.json", () => {
       "GET /products",
       "GET /products/{productId}",
       "GET /products/{productId}/quote",
+      "POST /api/v1/agent/delegations",
+      "POST /api/v1/agent/onboard",
       "POST /api/v1/keys/generate",
       "POST /api/v1/policies",
     ]);
@@ -76,12 +83,41 @@ describe("GET /openapi.json", () => {
       Object.entries(methods).flatMap(([method, { security }]) => (security ? [`${method} ${path}`] : [])),
     );
     expect(secured.sort()).toEqual([
+      "delete /api/v1/agent/delegations/{id}",
+      "delete /api/v1/agent/keys/{keyId}",
       "delete /api/v1/keys/{id}",
+      "get /api/v1/agent/delegations",
+      "get /api/v1/agent/keys",
       "get /api/v1/auth/me",
+      "get /api/v1/policies",
       "get /api/v1/purchases/{id}",
+      "post /api/v1/agent/delegations",
       "post /api/v1/keys/generate",
       "post /api/v1/policies",
     ]);
+  });
+
+  test("tells for each answer whether it carries a limit, and that any operation can be 429", async () => {
+    const response = z.object({ headers: z.record(z.string(), z.unknown()).default({}) });
+    const operation = z.object({
+      security: z.array(z.record(z.string(), z.unknown())).optional(),
+      responses: z.record(z.string(), response),
+    });
+    const { paths } = z
+      .object({ paths: z.record(z.string(), z.record(z.string(), operation)) })
+      .parse((await api.request("/openapi.json")).json);
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { security, responses }] of Object.entries(methods)) {
+        const isAdmins = security?.some((alternative) => "adminToken" in alternative) ?? false;
+        const statuses = Object.keys(responses);
+        const limited = statuses.filter(
+          (status) => "x-ratelimit-limit" in (responses[status]?.headers ?? {}),
+        );
+        const expected = isAdmins ? ["401", "429"] : statuses.filter((status) => status !== "413");
+        expect(limited, `${method} ${path}`).toEqual(expected);
+        expect(Object.keys(responses["429"]?.headers ?? {}), `${method} ${path}`).toContain("Retry-After");
+      }
+    }
   });
 });
 

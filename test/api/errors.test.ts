@@ -77,8 +77,9 @@ describe("every failure has the one envelope", () => {
   test.each([
     ["POST", "/health", "GET, HEAD"],
     ["PUT", "/products", "GET, HEAD"],
-    ["DELETE", "/api/v1/policies", "POST"],
-    ["GET", "/api/v1/policies", "POST"],
+    ["DELETE", "/api/v1/policies", "GET, HEAD, POST"],
+    ["GET", "/api/v1/agent/onboard", "POST"],
+    ["POST", "/api/v1/agent/keys", "GET, HEAD"],
     ["PATCH", "/api/v1/keys/1", "DELETE"],
     ["POST", "/openapi.json", "GET, HEAD"],
     ["QUERY", "/health", "GET, HEAD"],
