@@ -1,12 +1,19 @@
 import { createPostgresBackend, type PostgresPoolConfig, Queue, Worker, withBackend } from "bullmq";
+import { createAtMost } from "./at-most.ts";
+import { createBatcher } from "./batcher.ts";
 
 /**
  * The queues: BullMQ on Postgres, or on Redis where `REDIS_URL` names one. The truth is in Postgres either way, and a
- * job is only a wake-up that carries an id: losing every queue loses nothing.
+ * job is only a wake-up that carries ids: losing every queue loses nothing. Wake-ups of the same moment share jobs, for
+ * under load the queue would otherwise cost more than the purchases.
  */
 
 const QUEUE = "purchases";
-type WakeUp = { id: string };
+type WakeUp = { ids: string[] };
+/** Ids of one job: few enough that several writers share a burst. */
+const JOB_IDS = 10;
+/** Ids that are handed to the queue together. */
+const ROUND_IDS = 500;
 
 const onPostgres = withBackend(createPostgresBackend);
 
@@ -73,6 +80,15 @@ function newQueue({ databaseUrl, redisUrl }: QueueOptions) {
   });
 }
 
+function jobsFor(woken: readonly string[]) {
+  const unique = [...new Set(woken)];
+  return Array.from({ length: Math.ceil(unique.length / JOB_IDS) }, (_, n) => {
+    const ids = unique.slice(n * JOB_IDS, (n + 1) * JOB_IDS);
+    // The id of a job for one purchase is the purchase's: a wake-up that is still waiting need not wait twice.
+    return { name: "purchase", data: { ids }, opts: ids.length === 1 && ids[0] ? { jobId: ids[0] } : {} };
+  });
+}
+
 /**
  * The sending end. It connects when it is first used and again after a failure, because a BullMQ queue that is made
  * while Postgres is down never recovers.
@@ -93,13 +109,14 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
     }
   }
 
+  const wake = createBatcher(async (woken: string[]) => {
+    opened ??= open();
+    const queue = await opened;
+    await within(WAKE_TIMEOUT_MS, "waking the writer", queue.addBulk(jobsFor(woken)));
+  }, ROUND_IDS);
+
   return {
-    async wake(id) {
-      opened ??= open();
-      const queue = await opened;
-      // The id of the job is the purchase's: a wake-up that is still waiting need not wait twice.
-      await within(WAKE_TIMEOUT_MS, "waking the writer", queue.add("purchase", { id }, { jobId: id }));
-    },
+    wake,
     async close() {
       const queue = await opened?.catch(() => undefined);
       await queue?.close();
@@ -108,16 +125,20 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
 }
 
 export type PurchaseWorkerOptions = QueueOptions & {
-  /** Jobs at work at the same moment. */
+  /** Wake-ups at work at the same moment. */
   concurrency: number;
-  /** Must be idempotent: a job may run twice. A rejection is reported to `onError`, and the job is not repeated. */
+  /** Must be idempotent: a wake-up may come twice. A rejection is reported to `onError`, and nothing is repeated. */
   handle: (id: string) => Promise<void>;
 };
 
 /** Starts the receiving end, not yet taking jobs: call `resume`. Rejects when the queue's server is away. */
 export async function startPurchaseWorker(options: PurchaseWorkerOptions): Promise<PurchaseWorker> {
   const { databaseUrl, redisUrl, concurrency, handle, onError } = options;
-  const run = (job: { data: WakeUp }) => handle(job.data.id);
+  const atMost = createAtMost(concurrency);
+  async function run(job: { data: WakeUp }): Promise<void> {
+    const results = await Promise.allSettled(job.data.ids.map((id) => atMost(() => handle(id))));
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
   const settings = {
     concurrency,
     autorun: false,

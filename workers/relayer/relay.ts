@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import type { Address } from "viem";
+import { createBatcher } from "../../lib/batcher.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import { purchaseCalldata } from "../../lib/ledger/purchase-call.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
@@ -10,7 +11,6 @@ import { type Call, SIGN_WITHIN_SECONDS, signPurchases } from "../ledger/signed.
 import type { Candidate, Spending } from "../ledger/spending.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { SendAnswer } from "./answers.ts";
-import { createBatcher } from "./batcher.ts";
 import type { Chain } from "./chain.ts";
 import { type Choice, choose, type Limits } from "./choose.ts";
 import { chainSilent, type Failure, neverSigned, relayersFull, simulatedFailure } from "./failures.ts";

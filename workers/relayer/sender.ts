@@ -1,10 +1,10 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
+import { createBatcher } from "../../lib/batcher.ts";
 import type { Logger } from "../../lib/log.ts";
 import { markSent, type Signed, stoppedHashes } from "../ledger/signed.ts";
 import type { Meter } from "../metrics/meter.ts";
 import { type NodeAnswer, type SendAnswer, sendAnswer } from "./answers.ts";
-import { createBatcher } from "./batcher.ts";
 import type { Chain } from "./chain.ts";
 
 const ROUND = 100;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createBatcher } from "../../workers/relayer/batcher.ts";
+import { createBatcher } from "../../lib/batcher.ts";
 
 test("callers of the same tick share a round, and those that come meanwhile share the next", async () => {
   const rounds: number[][] = [];

@@ -1,0 +1,18 @@
+/** Limits how much of some work is done at once; what exceeds `limit` waits in the order in which it was asked for. */
+export function createAtMost(limit: number) {
+  let atWork = 0;
+  const waiting: (() => void)[] = [];
+
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    // Whoever waits is handed the place of the one that ends, so that nobody slips in between.
+    if (atWork >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else atWork += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else atWork -= 1;
+    }
+  };
+}
