@@ -102,6 +102,20 @@ describe("one process", () => {
     expect(await statuses(client, [me], { headers })).toEqual(["200 8"]);
   });
 
+  test("a flood of bad keys is refused by its address, and costs the keys of others nothing", async () => {
+    const { request } = await newKey(client);
+    const flooder = (await clients(stack))("198.51.100.96");
+    const guesses = times(60, me).map((path, i) => {
+      const key = `lk_${String(i).padStart(64, "0")}`;
+      return flooder(path, { headers: { "x-api-key": key } });
+    });
+    const answers = (await Promise.all(guesses)).map((answer) => failure(answer).join(" "));
+    expect(answers.filter((answer) => answer === "401 unauthenticated")).toHaveLength(3);
+    expect(answers.filter((answer) => answer === "429 rate_limit")).toHaveLength(57);
+    expect((await flooder(me, request)).status).toBe(429);
+    expect(await statuses(client, [me], request)).toEqual(["200 9"]);
+  });
+
   test("the limit begins afresh when its minute is over", async () => {
     const { keyId, request } = await newKey(client);
     expect(await statuses(client, [me, me], request)).toEqual(["200 9", "200 8"]);

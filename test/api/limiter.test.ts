@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
-import { countInMemory, MAX_CLIENTS } from "../../api/limits/counters.ts";
+import { expect, test, vi } from "vitest";
+import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/limits/counters.ts";
 import { createLimiter } from "../../api/limits/limiter.ts";
+import { connect } from "../../lib/db/connect.ts";
+import { migrateService } from "../../lib/db/migrate.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
 
 function limiter() {
   const window = { name: "test", limit: 2, seconds: 60 };
@@ -26,4 +30,35 @@ test("so many clients are remembered and no more; the one that came first starts
   expect([(await peek("first")).remaining, (await peek("second")).remaining]).toEqual([1, 1]);
   await consume("one too many");
   expect([(await peek("first")).remaining, (await peek("second")).remaining]).toEqual([2, 1]);
+});
+
+test("counts in Postgres are of their window, and deleted when it has long ended", async () => {
+  const url = await freshDatabase();
+  await migrateService(url);
+  const { sql, close } = connect(url, { name: "test", max: 1 });
+  atEnd(close);
+  await sql`insert into service.rate_limit values ('ended', 3, ${Date.now() - 3_700_000}), ('ends', 3, ${Date.now() - 1000})`;
+  const keys = async () => (await sql`select key from service.rate_limit order by key`).map(({ key }) => key);
+
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const counter = countInPostgres({ name: "test", limit: 2, seconds: 60 }, sql);
+  vi.advanceTimersByTime(5 * 60_000);
+  vi.useRealTimers();
+  await expect.poll(keys).toEqual(["ends"]);
+
+  expect(await counter.look("a")).toBeNull();
+  const counts = await Promise.all(["a", "a", "a", "b"].map((client) => counter.consume(client)));
+  expect(counts.map(({ used, exceeded }) => [used, exceeded])).toEqual([
+    ...[
+      [1, false],
+      [2, false],
+    ],
+    ...[
+      [3, true],
+      [1, false],
+    ],
+  ]);
+  expect(await counter.look("a")).toMatchObject({ exceeded: true });
+  expect(await counter.consume("a")).toMatchObject({ exceeded: true });
+  expect(await keys()).toEqual(["cover:limit:test:a", "cover:limit:test:b", "ends"]);
 });

@@ -245,7 +245,7 @@ test("without the database it is 503, and nothing is used up", async () => {
 /** What a client address may try in an hour; of 10, as when nobody sets it. */
 function limits(settings: () => Promise<Record<string, string>>) {
   test("ten tries an hour count for an address, whatever comes of them, over all processes", async () => {
-    const env = { ONBOARD_RATE_LIMIT: "", ...(await settings()) };
+    const env = { ONBOARD_RATE_LIMIT: "", LOG_LEVEL: "trace", ...(await settings()) };
     const databaseUrl = await freshDatabase();
     const stacks = [
       await startLimited(api.chain, env, { databaseUrl }),

@@ -1,5 +1,5 @@
 /** Signatures of contract wallets, and how much of the chain's node they may take. */
-import type { Address, Hex, LocalAccount } from "viem";
+import { type Address, type Hex, type LocalAccount, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startChain, type TestChain } from "../support/chain.ts";
@@ -65,6 +65,14 @@ describe("a contract wallet", () => {
     const answer = await post({ ...body, signature: await forge(wallet, owner) });
     expect(failure(answer)).toEqual([401, "invalid_signature"]);
   });
+});
+
+test("nobody signs for the zero address, which is what a broken signature recovers to on the chain", async () => {
+  const body = await onboardingBody(newAccount(), { wallet: zeroAddress });
+  const broken: Hex = `0x${"00".repeat(64)}1b`;
+  for (const signature of [broken, body.signature]) {
+    expect(failure(await post({ ...body, signature }))).toEqual([401, "invalid_signature"]);
+  }
 });
 
 test("a plain account's signature is recovered without asking the node", async () => {
