@@ -1,14 +1,19 @@
 import type { Sql } from "postgres";
+import type { Hex } from "viem";
 import type { Logger } from "../../lib/log.ts";
 import { ownTransactions } from "../ledger/open.ts";
 import { noteWatched } from "../ledger/settled.ts";
 import type { Meter } from "../metrics/meter.ts";
-import type { Block, Chain } from "./chain.ts";
+import type { Block, Chain, Receipt } from "./chain.ts";
 import type { MarketSource } from "./market.ts";
 import type { SettleReceipts } from "./settle.ts";
 
 /** Blocks read at once after a pause; transactions in older ones are found by the recovery, by their nonce. */
 const MAX_BLOCKS = 50n;
+/** The nodes behind one URL are not all at the same height: what one of them lacks is asked for so often again. */
+const ASK_AGAIN = 2;
+/** A head below the last one is that of a node behind the others for so long, in ms; then the chain became shorter. */
+const BEHIND_MS = 10_000;
 
 export type WatcherOptions = {
   sql: Sql;
@@ -31,12 +36,42 @@ export type WatcherOptions = {
 export function createWatcher(options: WatcherOptions) {
   const { sql, chain, chainId, confirmations, market, settleReceipts, onHead, meter, log } = options;
   let last: Block | undefined;
+  let behindSince: number | undefined;
+
+  /** Undefined when no node that was asked has a block at this height. */
+  async function blockAt(number: bigint): Promise<Block | undefined> {
+    let block = await chain.block(number);
+    for (let again = 0; !block && again < ASK_AGAIN; again += 1) block = await chain.block(number);
+    return block;
+  }
+
+  /** Whether a head that is not above the last one is another node's, because the last one still stands. */
+  async function isBehind(head: Block): Promise<boolean> {
+    if (!last || head.number > last.number) {
+      behindSince = undefined;
+      return false;
+    }
+    const standing = await blockAt(last.number);
+    if (standing) return standing.hash === last.hash;
+    behindSince ??= Date.now();
+    return Date.now() - behindSince < BEHIND_MS;
+  }
+
+  /** The receipts of some transactions of a block; one that no node that was asked has is left out. */
+  async function receiptsOf(block: Block, hashes: readonly Hex[]): Promise<Receipt[]> {
+    let receipts: Receipt[] = [];
+    for (let asked = 0; receipts.length < hashes.length && asked <= ASK_AGAIN; asked += 1) {
+      // A receipt from another block than the one that was read belongs to another view of the chain.
+      receipts = (await chain.receiptsIn(block, hashes)).filter(({ blockHash }) => blockHash === block.hash);
+    }
+    return receipts;
+  }
 
   /** Blocks `from` to the head, each the parent of the next; throws when they change while they are read. */
   async function blocksUpTo(head: Block, from: bigint): Promise<Block[]> {
     const start = head.number - from > MAX_BLOCKS ? head.number - MAX_BLOCKS : from;
     const numbers = Array.from({ length: Number(head.number - start) }, (_, i) => start + BigInt(i));
-    const blocks = await Promise.all(numbers.map((number) => chain.block(number)));
+    const blocks = await Promise.all(numbers.map(blockAt));
     const line: Block[] = [head];
     for (const block of blocks.toReversed()) {
       if (!block || line[0]?.parentHash !== block.hash)
@@ -55,10 +90,7 @@ export function createWatcher(options: WatcherOptions) {
     const found = await Promise.all(
       blocks.map(async (block) => {
         const hashes = block.transactions.filter((hash) => ours.has(hash));
-        if (hashes.length === 0) return [];
-        const receipts = await chain.receiptsIn(block, hashes);
-        // A receipt from another block than the one that was read belongs to another view of the chain.
-        return receipts.filter((receipt) => receipt.blockHash === block.hash);
+        return hashes.length === 0 ? [] : receiptsOf(block, hashes);
       }),
     );
     await settleReceipts(own, found.flat());
@@ -67,7 +99,7 @@ export function createWatcher(options: WatcherOptions) {
   return async function watch(): Promise<void> {
     const head = await chain.block("latest");
     if (!head) throw new Error("the node has no latest block");
-    if (head.hash === last?.hash) return;
+    if (head.hash === last?.hash || (await isBehind(head))) return;
     market.onBlock(head);
     let blocks = await blocksUpTo(head, last && last.number < head.number ? last.number + 1n : head.number);
     const follows = !last || (last.number < head.number && blocks[0]?.parentHash === last.hash);

@@ -13,9 +13,12 @@ export async function readFunds(
   blockNumber: bigint,
 ): Promise<{ balance: bigint; allowance: bigint }> {
   const token = { address: usdc, abi: erc20Abi, blockNumber } as const;
-  const [balance, allowance] = await Promise.all([
-    chain.readContract({ ...token, functionName: "balanceOf", args: [buyer] }),
-    chain.readContract({ ...token, functionName: "allowance", args: [buyer, coverRouter] }),
-  ]);
+  const ask = () =>
+    Promise.all([
+      chain.readContract({ ...token, functionName: "balanceOf", args: [buyer] }),
+      chain.readContract({ ...token, functionName: "allowance", args: [buyer, coverRouter] }),
+    ]);
+  // Of several nodes behind one URL, one that is behind does not have the block, and the next one may.
+  const [balance, allowance] = await ask().catch(ask).catch(ask).catch(ask);
   return { balance, allowance };
 }
