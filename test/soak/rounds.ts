@@ -3,11 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { waitFor } from "../../lib/local/wait.ts";
-import { buyPatiently } from "./client.ts";
-import { planRounds, type Round } from "./plan.ts";
+import { buyPatiently } from "../fault/support/client.ts";
+import {
+  type Bought,
+  expectNoFalseFailures,
+  expectNoGaps,
+  expectOnePolicyPerKey,
+} from "../fault/support/truth.ts";
+import { startWorld, type World } from "../fault/support/world.ts";
+import { BUYERS, planRounds, type Round } from "./plan.ts";
 import { arm } from "./steps.ts";
-import { type Bought, expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./truth.ts";
-import { startWorld, type World } from "./world.ts";
 
 export type SoakOptions = {
   readonly seed: number;
@@ -78,7 +83,7 @@ export async function runSoak({ seed, rounds, worlds = 1, onRound }: SoakOptions
   const planned = planRounds(seed, rounds);
   const total = { keys: 0, calls: 0, retries: 0 };
   async function play(mine: readonly Round[]): Promise<void> {
-    const world = await startWorld();
+    const world = await startWorld({ buyers: BUYERS });
     let keys = 0;
     for (const round of mine) {
       const begun = performance.now();

@@ -1,8 +1,8 @@
 /** Brings purchases to a step and strikes there. */
 import type { TransactionSql } from "postgres";
 import { waitFor } from "../../lib/local/wait.ts";
+import type { World } from "../fault/support/world.ts";
 import type { Round, Step } from "./plan.ts";
-import type { World } from "./world.ts";
 
 export type Armed = {
   /** Resolves once the step was reached and the victim is dead. */

@@ -26,11 +26,14 @@ export class HttpFault extends Error {
   }
 }
 
+/** Asks the chain: the call itself, or another one in its place. */
+export type Forward = (instead?: Pick<RpcCall, "method" | "params">) => Promise<RpcAnswer>;
+
 /**
- * Decides about one call of an HTTP request, which may carry several. `forward` asks the chain. `lost` tears the
+ * Decides about one call of an HTTP request, which may carry several; `request` counts the requests. `lost` tears the
  * connection down, so that the client never learns the answers of that request.
  */
-export type Interceptor = (call: RpcCall, forward: () => Promise<RpcAnswer>) => Promise<RpcAnswer | "lost">;
+export type Interceptor = (call: RpcCall, forward: Forward, request: number) => Promise<RpcAnswer | "lost">;
 
 export type RpcProxy = {
   readonly url: string;
@@ -89,6 +92,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     requests += 1;
+    const number = requests;
     if (bucket()) {
       response.writeHead(429, { "retry-after": "1" }).end();
       return;
@@ -99,7 +103,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const answers = await Promise.all(
         calls.map(async (call) => {
           counts.set(call.method, (counts.get(call.method) ?? 0) + 1);
-          const answer = await interceptor(call, () => askRpc(target, call.method, call.params));
+          const forward: Forward = ({ method, params } = call) => askRpc(target, method, params);
+          const answer = await interceptor(call, forward, number);
           return answer === "lost" ? answer : { jsonrpc: "2.0", id: call.id, ...answer };
         }),
       );

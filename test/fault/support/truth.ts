@@ -1,14 +1,16 @@
-/** What must hold after every round, counted on the chain. */
+/** What must hold whatever failed, counted on the chain. */
 import { type Address, isAddressEqual } from "viem";
 import { expect } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { policiesOnChain } from "../support/ledger.ts";
+import { waitFor } from "../../../lib/local/wait.ts";
+import { policiesOnChain } from "../../support/ledger.ts";
 import type { Told } from "./client.ts";
-import type { PlannedPurchase } from "./plan.ts";
 import type { World } from "./world.ts";
 
-/** A purchase of the round, and what each of its callers was told. */
-export type Bought = { readonly planned: PlannedPurchase; readonly told: readonly Told[] };
+/** A purchase of one of the world's buyers, and what each of its callers was told. */
+export type Bought = {
+  readonly planned: { readonly buyer: number; readonly key: string };
+  readonly told: readonly Told[];
+};
 
 type Policy = Awaited<ReturnType<typeof policiesOnChain>>[number];
 
@@ -26,7 +28,7 @@ const ofPolicy = ({ transactionHash, blockNumber, args }: Policy) => ({
 export async function expectOnePolicyPerKey(
   world: World,
   bought: readonly Bought[],
-  fromBlock: bigint,
+  fromBlock = 0n,
 ): Promise<void> {
   const buyers: Address[] = world.buyers.map(({ account }) => account.address);
   const found = (await Promise.all(buyers.map((buyer) => policiesOnChain(world.chain, buyer))))
