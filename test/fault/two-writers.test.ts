@@ -2,6 +2,7 @@
  * Two writers with the same key. What this proves: one of them owns the wallet at a time, a writer that was asleep while
  * the other took over cannot sign under its old lease, and a hundred purchases at once are a hundred policies.
  */
+import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../lib/local/anvil.ts";
@@ -36,6 +37,21 @@ beforeAll(async () => {
   ledger = await openLedger(chain, { databaseUrl: first.databaseUrl });
   writers = [await first.start("writer"), await second.start("writer")];
 });
+
+/** Which of the two writers owns both wallets; it waits until one does. */
+async function ownerOf(): Promise<0 | 1> {
+  return waitFor({
+    what: "one writer to own the wallets",
+    probe: async () => {
+      const pids = await ledger.connection.sql<{ pid: string }[]>`
+        select distinct split_part(lease_owner, '-', 2) as pid from service.relayer_wallet`;
+      const [pid, ...others] = pids.map((row) => Number(row.pid));
+      const index = writers.findIndex((writer) => writer.pid === pid);
+      return others.length === 0 && (index === 0 || index === 1) ? index : undefined;
+    },
+    timeoutMs: 30_000,
+  });
+}
 
 async function expectAllOnce(ids: readonly string[], buyer: `0x${string}`): Promise<void> {
   const settled = await Promise.all(ids.map((id) => ledger.settled(id, 90_000)));
@@ -117,12 +133,49 @@ test("the owner falls asleep with a purchase in its hands and the other takes ov
   expect(tokens.map((row) => row.token)).toEqual(expect.arrayContaining(signedBy.map((row) => row.token)));
 });
 
+test("the owner falls asleep in the middle of a send, and what it sent arrives late: bought once, by the stored bytes", async () => {
+  const owner = await ownerOf();
+  const [proxy, writer] = [proxies[owner], writers[owner]];
+  const buyer = await newBuyer(chain);
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let late = 0;
+  proxy.intercept(async (call, forward) => {
+    if (call.method !== "eth_sendRawTransaction") return forward();
+    // Asleep before it can learn anything of what it sends.
+    if (late === 0) process.kill(writer.pid, "SIGSTOP");
+    late += 1;
+    await held;
+    return forward();
+  });
+  const ids = await Promise.all(
+    Array.from({ length: 6 }, (_, n) => ledger.buy(purchaseRequest(buyer.address), `mid-send-${n}`)),
+  );
+  await waitFor({
+    what: "the other writer to take the wallets over",
+    probe: async () => ((await ownerOf()) === owner ? undefined : true),
+    timeoutMs: 60_000,
+  });
+  const signed = await ledger.connection.sql<{ hash: string }[]>`
+    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.purchase_id = any(${ids}::uuid[])`;
+  release();
+  process.kill(writer.pid, "SIGCONT");
+  await expectAllOnce(ids, buyer.address);
+  expect(late).toBeGreaterThan(0);
+  const mined = new Set(
+    (await policiesOnChain(chain, buyer.address)).map((policy) => policy.transactionHash),
+  );
+  // What the sleeper had signed is what was mined: nobody signs anew for doubt.
+  expect(signed.filter(({ hash }) => mined.has(hash as Hex))).toHaveLength(signed.length);
+  proxy.intercept();
+});
+
 test("the owner is told to stop: the other sends from its wallets at once", async () => {
   proxies[0].intercept();
-  const [owner] = await ledger.connection.sql<{ pid: string }[]>`
-    select split_part(lease_owner, '-', 2) as pid from service.relayer_wallet`;
-  const index = String(writers[0].pid) === owner?.pid ? 0 : 1;
-  await stacks[index].stopService("writer");
+  await stacks[await ownerOf()].stopService("writer");
   const buyer = await newBuyer(chain);
   const started = Date.now();
   const id = await ledger.buy(purchaseRequest(buyer.address));
