@@ -1,0 +1,68 @@
+/**
+ * What a client that replays its key is told while the chain changes its mind: on its way again after its block is gone,
+ * then what became of the same bytes, be it that they reverted; never a receipt of a block that is not there.
+ */
+import { randomUUID } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { approveUsdc, purchase } from "../../lib/protocol/actions/index.ts";
+import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import { failure, messageOf } from "../api/support/api.ts";
+import { receiptOf } from "../api/support/buyer.ts";
+import { policiesOnChain, usdc } from "../support/ledger.ts";
+import { askRpc } from "../support/rpc-proxy.ts";
+import { startWorld, type World } from "./support/world.ts";
+
+const DEPTH = 3;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ buyers: 2, env: { api: { PURCHASE_WAIT_MS: "2000" } } });
+});
+
+const settled = { timeout: 30_000, interval: 300 };
+
+/** Buys under a key, takes the block away, and does `meanwhile` before the bytes reach the node again. */
+async function buyAndLoseBlock(meanwhile: () => Promise<unknown>) {
+  const { chain, proxy } = world;
+  const [buyer] = world.buyers;
+  if (!buyer) throw new Error("no buyer");
+  const key = { "idempotency-key": randomUUID() };
+  await chain.client.mine({ blocks: DEPTH }); // so that the approvals stand
+  const bought = await buyer.buy({}, key);
+  expect(bought.status, bought.text).toBe(201);
+  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  expect(await askRpc(chain.url, "anvil_reorg", [DEPTH, []])).toEqual({ result: null });
+  await meanwhile();
+  const replay = () => buyer.buy({}, key);
+  await expect.poll(async () => failure(await replay()), settled).toEqual([503, "purchase_pending"]);
+  proxy.intercept();
+  return { buyer, bought: receiptOf(bought), replay };
+}
+
+test("its number is somebody else's now: replays tell the new one", async () => {
+  const [, rival] = world.buyers;
+  const product = catalogueTerms.find(({ name }) => name === "FLASHBTC1H-001");
+  if (!rival || !product) throw new Error("no rival");
+  const { buyer, bought, replay } = await buyAndLoseBlock(() =>
+    purchase(world.protocol, rival.account, product, usdc(100)),
+  );
+  await expect.poll(async () => (await replay()).status, settled).toBe(200);
+  const after = receiptOf(await replay());
+  expect(after).toMatchObject({ purchaseId: bought.purchaseId, txHash: bought.txHash });
+  const [policy, ...others] = await policiesOnChain(world.chain, buyer.account.address);
+  expect(others).toEqual([]);
+  expect(after.policyId).toBe(String(policy?.args.policyId));
+  expect(after.policyId).not.toBe(bought.policyId);
+});
+
+test("its buyer has taken the allowance back: replays are 502 once the revert is final, and nothing was bought", async () => {
+  const { buyer, replay } = await buyAndLoseBlock(async () => {
+    const [owner] = world.buyers;
+    if (!owner) throw new Error("no buyer");
+    await approveUsdc(world.protocol, owner.account, world.chain.deployment.contracts.coverRouter, 0n);
+  });
+  const before = (await policiesOnChain(world.chain, buyer.account.address)).length;
+  await expect.poll(async () => failure(await replay()), settled).toEqual([502, "onchain_revert"]);
+  expect(messageOf(await replay())).toMatch(/reverted in block \d+: ERC20InsufficientAllowance\(/);
+  expect(await policiesOnChain(world.chain, buyer.account.address)).toHaveLength(before);
+});
