@@ -12,7 +12,9 @@ import type { Readers } from "./readers.ts";
  * How old funds may be, in ms. The ledger counts what was mined after their block, so that age alone never lets a buyer
  * spend too much; it only makes it see a new approval later.
  */
-const FUNDS_TTL_MS = 1000;
+const FUNDS_TTL_MS = 5000;
+/** How long a read is shared, in ms: purchases of one buyer come in bursts. */
+const SHARED_MS = 250;
 /** So long a refusal waits for the writer to have settled the newest block, in ms, and looks how often. */
 const CATCH_UP_MS = 3000;
 const LOOK_MS = 50;
@@ -20,9 +22,9 @@ const LOOK_MS = 50;
 const MAX_BUYERS = 1000;
 
 export type BuyerFunds = {
-  /** What was read within the last second, without asking anybody; undefined when nothing was. */
+  /** What was read of late, without asking anybody; undefined when nothing was. */
   known(buyer: Address): Funds | undefined;
-  /** Read now, or for somebody else within the last second. @throws ApiError when node or database are away */
+  /** Read now, or at the same moment for somebody else. @throws ApiError when node or database are away */
   recent(buyer: Address): Promise<Funds>;
   /** As of the newest block, once the writer has settled it. @throws ApiError when node or database are away */
   newest(buyer: Address): Promise<Funds>;
@@ -48,7 +50,7 @@ export function createBuyerFunds({ connection, deployment }: Dependencies, { cha
       const last = read.get(buyer);
       return last && performance.now() - last.at < FUNDS_TTL_MS ? last.funds : undefined;
     },
-    recent: shareReadBy(FUNDS_TTL_MS, async (buyer) => readAt(buyer, await watchedBlock())),
+    recent: shareReadBy(SHARED_MS, async (buyer) => readAt(buyer, await watchedBlock())),
     async newest(buyer) {
       const head = await chain.head();
       const until = performance.now() + CATCH_UP_MS;

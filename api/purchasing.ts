@@ -1,9 +1,17 @@
 /** One purchase, from a checked request to the answer. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Hex, isAddressEqual } from "viem";
+import { createBatcher } from "../lib/batcher.ts";
 import { ApiError } from "../lib/errors.ts";
 import type { Agent } from "../lib/keys/store.ts";
-import { type Acceptance, acceptPurchase, findStanding, type NewPurchase } from "../lib/ledger/accept.ts";
-import { type Funds, findDelegation, type Hindrance } from "../lib/ledger/guards.ts";
+import {
+  type Acceptance,
+  acceptPurchases,
+  findStanding,
+  type NewPurchase,
+  type Wish,
+} from "../lib/ledger/accept.ts";
+import { type Funds, type Hindrance, isDelegated } from "../lib/ledger/guards.ts";
 import { isSettled, type Purchase } from "../lib/ledger/purchase.ts";
 import { noteTold } from "../lib/ledger/purchases.ts";
 import { liveRelayers } from "../lib/ledger/relayers.ts";
@@ -26,6 +34,10 @@ import type { PurchaseRequest } from "./schemas/purchase.ts";
 
 /** How old the state may be that purchases are checked against, in ms; the simulation has the last word. */
 const CHECK_TTL_MS = 1000;
+/** A check that takes longer, in ms, is not waited for by a call that only asks for what was bought already. */
+const CHECK_SOON_MS = 100;
+/** Purchases that are recorded together. */
+const ACCEPT_ROUND = 50;
 
 export type Outcome = {
   purchase: Purchase;
@@ -44,13 +56,14 @@ export type Purchasing = {
 
 export type BuyOptions = { idempotencyKey: string | null; waits: boolean };
 
-/** A wish before its premium is known. */
-type Wish = Omit<NewPurchase, "quotedPremium">;
-
 type Accepted = Exclude<Acceptance, { outcome: "hindered" }>;
 
 const isHindered = (acceptance: Acceptance, kind: Hindrance["kind"]): boolean =>
   acceptance.outcome === "hindered" && acceptance.by.kind === kind;
+
+/** The value of `work` if it is there within `ms` milliseconds; undefined when it is not, or when the work fails. */
+const soon = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
+  Promise.race([work.catch(() => undefined), sleep(ms).then(() => undefined)]);
 
 /** `work`, or undefined as soon as the process is told to stop. */
 function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
@@ -89,28 +102,44 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
     hindranceError(by, { ...wish, premium, router: contractsOf(deployment).coverRouter });
 
   /** Who may not spend the buyer's money learns nothing else. What is left of the leave is looked at when it is accepted. */
-  async function requireLeave(wish: Wish): Promise<void> {
+  async function requireLeave({ wallet: agent, ...wish }: Wish): Promise<void> {
     const { buyer } = wish.request;
-    if (isAddressEqual(wish.wallet, buyer)) return;
-    if (await fromDatabase(() => findDelegation(db, { ...wish, quotedPremium: 0n }))) return;
-    throw refusal({ kind: "not_delegated", left: undefined }, wish, 0n);
+    if (isAddressEqual(agent, buyer)) return;
+    if (await fromDatabase(() => isDelegated(db, { chainId, buyer, agent }))) return;
+    throw refusal({ kind: "not_delegated", left: undefined }, { ...wish, wallet: agent }, 0n);
   }
 
-  /** A replay needs neither the chain nor a relayer: what was bought was bought. */
+  /** Calls of the same moment are recorded by one statement. */
+  const acceptInTurn = createBatcher(
+    (wishes: NewPurchase[]) => acceptPurchases(connection, wishes),
+    ACCEPT_ROUND,
+  );
+  const record = (purchase: NewPurchase) =>
+    fromDatabase(async () => {
+      const acceptance = (await acceptInTurn(purchase)).get(purchase);
+      if (!acceptance) throw new Error("a purchase could not be recorded");
+      return acceptance;
+    });
+
+  /** What stands already needs neither the chain nor a relayer: what was bought was bought. */
   async function accept(wish: Wish): Promise<Accepted> {
-    const standing = await fromDatabase(() => findStanding(db, wish));
-    if (standing) return standing;
-    await requireLeave(wish);
-    const purchase = { ...wish, quotedPremium: await check(wish.request) };
+    const checking = check(wish.request);
+    if ((await soon(checking, CHECK_SOON_MS)) === undefined) {
+      // Something is wrong or slow; otherwise the recording finds what stands.
+      const standing = await fromDatabase(() => findStanding(db, wish));
+      if (standing) return standing;
+      await requireLeave(wish);
+    }
+    const quotedPremium = await checking;
     const { buyer } = wish.request;
-    const attempt = (known: Funds | undefined) => fromDatabase(() => acceptPurchase(db, purchase, known));
+    const attempt = (known: Funds | undefined) => record({ ...wish, quotedPremium, funds: known });
     let acceptance = await attempt(funds.known(buyer));
     if (isHindered(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
     // What is refused for want of money is refused by the newest block alone: an approval may just have been mined.
     if (isHindered(acceptance, "short_of_funds")) acceptance = await attempt(await funds.newest(buyer));
     if (acceptance.outcome !== "hindered") return acceptance;
     if (acceptance.by.kind === "funds_unknown") throw new Error("funds were given and are unknown");
-    throw refusal(acceptance.by, wish, purchase.quotedPremium);
+    throw refusal(acceptance.by, wish, quotedPremium);
   }
 
   /** A hint: the writer finds the row without it, only later. */

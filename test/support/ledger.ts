@@ -3,7 +3,7 @@ import { type Address, type LocalAccount, parseAbiItem } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
-import { acceptPurchase } from "../../lib/ledger/accept.ts";
+import { acceptPurchases } from "../../lib/ledger/accept.ts";
 import type { Funds } from "../../lib/ledger/guards.ts";
 import { isSettled, type Purchase, type PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
@@ -98,9 +98,10 @@ export async function openLedger(
         idempotencyKey: idempotencyKey ?? null,
         request,
         quotedPremium: 0n,
+        funds: plenty,
       };
-      const accepted = await acceptPurchase(connection.db, purchase, plenty);
-      if (!("purchase" in accepted)) throw new Error(`the purchase was not accepted: ${accepted.outcome}`);
+      const accepted = (await acceptPurchases(connection, [purchase])).get(purchase);
+      if (!accepted || !("purchase" in accepted)) throw new Error(`not accepted: ${accepted?.outcome}`);
       // A queue that is away is no fault: the writer's sweeper finds the row.
       await queue.wake(accepted.purchase.id).catch(() => {});
       return accepted.purchase.id;

@@ -5,7 +5,7 @@ import { numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
-import { acceptPurchase, type NewPurchase } from "../../lib/ledger/accept.ts";
+import { type Acceptance, acceptPurchases, type NewPurchase } from "../../lib/ledger/accept.ts";
 import type { Funds } from "../../lib/ledger/guards.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -38,9 +38,15 @@ const wish = (more: Partial<NewPurchase> = {}, from: Address = agent): NewPurcha
   idempotencyKey: randomUUID(),
   request: { productId: word(1), coverageAmount: 100_000_000n, asset: word(2), buyer: from },
   quotedPremium: 10n,
+  funds: undefined,
   ...more,
 });
-const accept = (purchase: NewPurchase, funds?: Funds) => acceptPurchase(connection.db, purchase, funds);
+async function accept(more: NewPurchase, funds?: Funds): Promise<Acceptance> {
+  const purchase = { ...more, funds };
+  const acceptance = (await acceptPurchases(connection, [purchase])).get(purchase);
+  if (!acceptance) throw new Error("no answer");
+  return acceptance;
+}
 
 /** Puts a purchase of ten units where the writer would have brought it. */
 async function mined(block: number): Promise<void> {
@@ -166,4 +172,58 @@ test.each([
     throw new Error(JSON.stringify(next.outcome));
   expect(next.by.secondsLeft).toBeLessThanOrEqual(rests);
   expect(next.by.secondsLeft).toBeGreaterThan(rests - 60);
+});
+
+describe("purchases that are recorded together", () => {
+  test("are answered each for itself, whoever else is among them", async () => {
+    const key = randomUUID();
+    const unlimited = { funds: plenty };
+    const wishes = [
+      wish({ ...unlimited, idempotencyKey: key }),
+      wish({ ...unlimited, idempotencyKey: key }),
+      wish({ ...unlimited, idempotencyKey: key, quotedPremium: 3n }, buyer),
+      wish(unlimited, buyer),
+      wish({ ...unlimited, idempotencyKey: null }),
+      wish({ ...unlimited, idempotencyKey: null }),
+    ];
+    const acceptances = await acceptPurchases(connection, wishes);
+    expect(wishes.map((one) => acceptances.get(one)?.outcome)).toEqual([
+      "created",
+      "joined",
+      "conflict",
+      "hindered",
+      "created",
+      "joined",
+    ]);
+    const id = (one: NewPurchase | undefined) => {
+      const acceptance = one && acceptances.get(one);
+      return acceptance && "purchase" in acceptance ? acceptance.purchase.id : undefined;
+    };
+    expect(id(wishes[1])).toBe(id(wishes[0]));
+    expect(id(wishes[5])).toBe(id(wishes[4]));
+  });
+
+  test("do not fail with one that cannot be stored", async () => {
+    const wishes = [
+      wish({ funds: plenty }),
+      wish({ funds: plenty, idempotencyKey: "" }),
+      wish({ funds: plenty }),
+    ];
+    const acceptances = await acceptPurchases(connection, wishes);
+    expect(wishes.map((one) => acceptances.get(one)?.outcome)).toEqual(["created", undefined, "created"]);
+  });
+
+  test("of several processes that mix keys and buyers wait for each other in no circle", async () => {
+    const keys = Array.from({ length: 10 }, () => randomUUID());
+    await delegate(1_000_000n);
+    const round = (shift: number) =>
+      keys.map((idempotencyKey, n) =>
+        wish({ idempotencyKey, funds: plenty }, (n + shift) % 2 ? buyer : agent),
+      );
+    const rounds = [round(0), round(1), round(0).toReversed(), round(1).toReversed()];
+    const all = await Promise.all(rounds.map((wishes) => acceptPurchases(connection, wishes)));
+    const outcomes = all.flatMap((acceptances) => [...acceptances.values()].map(({ outcome }) => outcome));
+    expect(outcomes).toHaveLength(40);
+    expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(10);
+  });
 });

@@ -5,7 +5,7 @@ import { numberToHex } from "viem";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
-import { acceptPurchase, type NewPurchase } from "../../lib/ledger/accept.ts";
+import { type Acceptance, acceptPurchases, type NewPurchase } from "../../lib/ledger/accept.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
 import { createPurchaseWaiter } from "../../lib/ledger/wait.ts";
@@ -72,10 +72,15 @@ const wish = (more: Partial<NewPurchase> = {}): NewPurchase => ({
   idempotencyKey: null,
   request,
   quotedPremium: 0n,
+  funds: plenty,
   ...more,
 });
 
-const accept = (purchase: NewPurchase) => acceptPurchase(connection.db, purchase, plenty);
+async function accept(purchase: NewPurchase): Promise<Acceptance> {
+  const acceptance = (await acceptPurchases(connection, [purchase])).get(purchase);
+  if (!acceptance) throw new Error("no answer");
+  return acceptance;
+}
 
 async function accepted(more: Partial<NewPurchase> = {}): Promise<string> {
   const result = await accept(wish({ idempotencyKey: randomUUID(), ...more }));

@@ -34,8 +34,9 @@ export async function storeFiller(
     if (held.length === 0) throw new LeaseLost(lease);
     const stored = await tx`
       with stored as (
-        insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit)
-        values (${lease.chainId}, ${lease.address}, ${nonce}, 'filler', ${call.to}, ${call.data}, ${String(call.gasLimit)}::bigint)
+        insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, gas_reserved)
+        values (${lease.chainId}, ${lease.address}, ${nonce}, 'filler', ${call.to}, ${call.data},
+          ${String(call.gasLimit)}::bigint, ${String(call.gasLimit * signed.maxFee)}::numeric)
         on conflict (chain_id, wallet, nonce) do nothing returning id
       )
       insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)

@@ -83,8 +83,9 @@ async function store(
         purchase_id uuid, nonce bigint, "to" text, data text, gas_limit bigint, hash text, signed text,
         max_fee numeric, priority_fee numeric)
     ), stored as (
-      insert into service.transaction (chain_id, wallet, nonce, kind, purchase_id, "to", data, gas_limit)
-      select ${lease.chainId}::integer, ${lease.address}::text, nonce, 'purchase', purchase_id, "to", data, gas_limit from input
+      insert into service.transaction (chain_id, wallet, nonce, kind, purchase_id, "to", data, gas_limit, gas_reserved)
+      select ${lease.chainId}::integer, ${lease.address}::text, nonce, 'purchase', purchase_id, "to", data, gas_limit,
+        gas_limit * max_fee from input
       returning id, purchase_id
     ), attempts as (
       insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
@@ -109,8 +110,9 @@ export async function storeForm(
     if (held.length === 0) throw new LeaseLost(lease);
     const stored = await tx`
       with open as (
-        select id, purchase_id from service.transaction
-        where id = ${transactionId} and state = 'open' and wallet = ${lease.address} for update
+        update service.transaction
+        set gas_reserved = greatest(gas_reserved, gas_limit * ${String(signed.maxFee)}::numeric)
+        where id = ${transactionId} and state = 'open' and wallet = ${lease.address} returning id, purchase_id
       ), moved as (
         update service.purchase p set tx_hash = ${signed.hash}, updated_at = now()
         from open where p.id = open.purchase_id and p.state in ('signed', 'broadcast') and not ${cancels}::boolean

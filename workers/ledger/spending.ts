@@ -44,8 +44,7 @@ export async function readCandidates(
 }
 
 /** The cost of a transaction: what its gas has cost, or the most that it may cost while it is in no block. */
-const cost = (tx: TransactionSql) => tx`
-  coalesce(t.gas_cost, t.gas_limit * (select max(a.max_fee) from service.attempt a where a.transaction_id = t.id))`;
+const cost = (tx: TransactionSql) => tx`coalesce(t.gas_cost, t.gas_reserved)`;
 const today = (tx: TransactionSql) => tx`date_trunc('day', now() at time zone 'utc') at time zone 'utc'`;
 
 /** Sums what was spent, for the wallets of these candidates and for all. */

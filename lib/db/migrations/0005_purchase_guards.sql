@@ -44,6 +44,8 @@ CREATE INDEX "purchase_reverted" ON "service"."purchase" ("wallet", "updated_at"
 ALTER TABLE "service"."transaction"
   -- Since when it waits to be mined: since it was signed, or since its block fell out of the chain.
   ADD COLUMN "opened_at" timestamptz NOT NULL DEFAULT now(),
+  -- The most that its gas may cost in wei, in the dearest of its signed forms.
+  ADD COLUMN "gas_reserved" numeric(78, 0) NOT NULL DEFAULT 0,
   -- What its gas has cost in wei, the L1's share included; null until it is in a block.
   ADD COLUMN "gas_cost" numeric(78, 0);
 --> statement-breakpoint
