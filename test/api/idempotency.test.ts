@@ -1,0 +1,202 @@
+/**
+ * An Idempotency-Key over HTTP. What this proves: however often and however much at once a wish is sent, it is bought
+ * once, counted on the chain; and its receipt is told again whatever was restarted, lost or read anew in between.
+ */
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { connect } from "../../lib/db/connect.ts";
+import { approveUsdc } from "../../lib/protocol/actions/index.ts";
+import { atEnd } from "../support/cleanup.ts";
+import type { HttpAnswer } from "../support/http.ts";
+import { policiesOnChain } from "../support/ledger.ts";
+import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import { failure, startApi, type TestApi } from "./support/api.ts";
+import { type Buyer, createBuyer, receiptOf } from "./support/buyer.ts";
+
+let api: TestApi;
+let buyer: Buyer;
+let other: Buyer;
+beforeAll(async () => {
+  api = await startApi({ services: ["indexer", "api", "writer"] });
+  buyer = await createBuyer(api, anvilAccount(2));
+  other = await createBuyer(api, anvilAccount(3));
+});
+
+const newKey = () => ({ "idempotency-key": randomUUID() });
+const bought = async ({ account }: Buyer) => (await policiesOnChain(api.chain, account.address)).length;
+
+/** How many of the answers have each status, for one comparison. */
+function statuses(answers: readonly HttpAnswer[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+describe("many at once", () => {
+  test("a hundred identical calls: one 201, ninety-nine 200, one policy", async () => {
+    const before = await bought(buyer);
+    const key = newKey();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => buyer.buy({}, key)));
+    expect(statuses(answers)).toEqual({ 200: 99, 201: 1 });
+    const [first] = answers;
+    for (const answer of answers) expect(answer.json).toEqual(first?.json);
+    expect(await bought(buyer)).toBe(before + 1);
+  });
+
+  test("a hundred calls with a hundred bodies: one wins, the others are 409", async () => {
+    const before = await bought(buyer);
+    const key = newKey();
+    const amounts = Array.from({ length: 100 }, (_, n) => String(100_000_000 + n));
+    const answers = await Promise.all(amounts.map((coverageAmount) => buyer.buy({ coverageAmount }, key)));
+    expect(statuses(answers)).toEqual({ 201: 1, 409: 99 });
+    expect(answers.filter(({ status }) => status === 409).map(failure)).toEqual(
+      Array.from({ length: 99 }, () => [409, "idempotency_conflict"]),
+    );
+    expect(await bought(buyer)).toBe(before + 1);
+    // The body that won is the key's from now on.
+    const winner = amounts[answers.findIndex(({ status }) => status === 201)];
+    expect((await buyer.buy({ coverageAmount: winner }, key)).status).toBe(200);
+  });
+
+  test("two agents with the same key: two purchases", async () => {
+    const before = [await bought(buyer), await bought(other)];
+    const key = newKey();
+    const answers = await Promise.all([buyer, other, buyer, other].map((agent) => agent.buy({}, key)));
+    expect(statuses(answers)).toEqual({ 200: 2, 201: 2 });
+    expect(new Set(answers.map((answer) => receiptOf(answer).purchaseId)).size).toBe(2);
+    expect([await bought(buyer), await bought(other)]).toEqual(before.map((count) => count + 1));
+  });
+
+  test("a hundred identical calls without a key, while none of them is answered: one policy", async () => {
+    const before = await bought(buyer);
+    await api.chain.client.setAutomine(false);
+    const body = { coverageAmount: "111000000" };
+    const calls = Array.from({ length: 100 }, () => buyer.buy(body));
+    await expect
+      .poll(() =>
+        api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" }),
+      )
+      .toBeGreaterThan(await api.chain.client.getTransactionCount({ address: api.chain.relayer.address }));
+    calls.push(buyer.buy(body));
+    // It is on its way to the api, and has joined what waits there by then.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await api.chain.client.setAutomine(true);
+    await api.chain.client.mine({ blocks: 1 });
+    const answers = await Promise.all(calls);
+    expect(statuses(answers)).toEqual({ 200: 100, 201: 1 });
+    expect(await bought(buyer)).toBe(before + 1);
+  });
+});
+
+test("a body that differs in anything that is bought is another one; other letters are not", async () => {
+  const key = newKey();
+  const first = await buyer.buy({}, key);
+  const productId = receiptOf(first).productId;
+  for (const body of [
+    { coverageAmount: "100000001" },
+    { productName: "FLASHBTC24-001" },
+    { asset: `0x${"00".repeat(32)}` },
+  ]) {
+    expect(failure(await buyer.buy(body, key)), JSON.stringify(body)).toEqual([409, "idempotency_conflict"]);
+  }
+  for (const body of [
+    { coverageAmount: "0100000000" },
+    { productName: undefined, productId },
+    { buyer: buyer.account.address.toLowerCase() },
+  ]) {
+    const replay = await buyer.buy(body, key);
+    expect([replay.status, replay.json], JSON.stringify(body)).toEqual([200, first.json]);
+  }
+});
+
+test("a purchase that failed and spent nothing frees its key, also for another body", async () => {
+  const { coverRouter } = api.chain.deployment.contracts;
+  const before = await bought(other);
+  const key = newKey();
+  await approveUsdc(api.protocol, other.account, coverRouter, 0n);
+  expect(failure(await other.buy({}, key))).toEqual([502, "onchain_revert"]);
+  expect(failure(await other.buy({}, key))).toEqual([502, "onchain_revert"]);
+  await approveUsdc(api.protocol, other.account, coverRouter);
+  expect((await other.buy({ coverageAmount: "200000000" }, key)).status).toBe(201);
+  expect(failure(await other.buy({}, key))).toEqual([409, "idempotency_conflict"]);
+  expect(await bought(other)).toBe(before + 1);
+});
+
+describe("a receipt is told again", () => {
+  let key: { "idempotency-key": string };
+  let first: HttpAnswer;
+  let policies: number;
+  beforeAll(async () => {
+    key = newKey();
+    first = await buyer.buy({}, key);
+    expect(first.status, first.text).toBe(201);
+    policies = await bought(buyer);
+  });
+
+  async function expectReplay(): Promise<void> {
+    const replay = await buyer.buy({}, key);
+    expect([replay.status, replay.json]).toEqual([200, first.json]);
+    expect(failure(await buyer.buy({ coverageAmount: "100000001" }, key))).toEqual([
+      409,
+      "idempotency_conflict",
+    ]);
+    expect(await bought(buyer)).toBe(policies);
+  }
+
+  test.each(["api", "writer", "indexer"] as const)(
+    "after the %s was killed and started again",
+    async (name) => {
+      await api.stack.kill9(name);
+      if (name !== "api") await expectReplay();
+      await api.stack.start(name);
+      await expectReplay();
+    },
+  );
+
+  test("after all three were stopped and started again", async () => {
+    for (const name of ["api", "writer", "indexer"] as const) await api.stack.stopService(name);
+    await Promise.all((["api", "writer", "indexer"] as const).map((name) => api.stack.start(name)));
+    await expectReplay();
+  });
+
+  test("while the index is gone, and after it was read anew", async () => {
+    await api.stack.kill9("indexer");
+    const { sql, close } = connect(api.stack.databaseUrl, { name: "test" });
+    atEnd(close);
+    const schemas = await sql<{ name: string }[]>`
+      select nspname as name from pg_namespace
+      where nspname not in ('public', 'service', 'bullmq', 'information_schema') and nspname not like 'pg\\_%'`;
+    expect(schemas.map(({ name }) => name)).toContain("ponder_sync");
+    for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+    await expectReplay();
+    await api.stack.start("indexer");
+    await expectReplay();
+    const list = z.object({ policies: z.array(z.object({ policyId: z.string() })) });
+    const { policyId } = receiptOf(first);
+    const isListed = async (): Promise<boolean> => {
+      const { json } = await api.request(`/api/v1/policies/by-buyer/${buyer.account.address}?limit=100`);
+      const parsed = list.safeParse(json);
+      return parsed.success && parsed.data.policies.some((policy) => policy.policyId === policyId);
+    };
+    await expect.poll(isListed, { timeout: 20_000, interval: 200 }).toBe(true);
+  });
+});
+
+describeWithRedis("with the queues and limits in Redis", () => {
+  test("a receipt is told again after Redis is lost, and what is new is bought without it", async () => {
+    const redis = await freshRedis();
+    const env = { REDIS_URL: redis.url };
+    const withRedis = await startApi({ services: ["api", "writer"], env: { api: env, writer: env } });
+    const client = await createBuyer(withRedis, anvilAccount(2));
+    const key = newKey();
+    const first = await client.buy({}, key);
+    expect(first.status, first.text).toBe(201);
+    await redis.stop();
+    const replay = await client.buy({}, key);
+    expect([replay.status, replay.json]).toEqual([200, first.json]);
+    expect((await client.buy({}, newKey())).status).toBe(201);
+    expect(await policiesOnChain(withRedis.chain, client.account.address)).toHaveLength(2);
+  });
+});
