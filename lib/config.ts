@@ -109,7 +109,7 @@ const writerSchema = z.object({
   RELAYER_PRIVATE_KEYS: privateKeys,
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
-  PURCHASE_CONCURRENCY: integer(1, 1000).default(50),
+  PURCHASE_CONCURRENCY: integer(1, 1000).default(200),
   PURCHASE_TTL: integer(1, 86_400).default(600),
   GAS_BUDGET_ETH: ether.default(parseEther("5")),
   GAS_BUDGET_PER_WALLET_ETH: ether.default(parseEther("0.5")),

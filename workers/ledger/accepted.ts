@@ -4,7 +4,10 @@ import type { ErrorCode } from "../../lib/errors.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { PURCHASE_CHANNEL } from "../../lib/ledger/wait.ts";
 
-/** SQL over purchases for which nothing was signed yet. */
+/**
+ * SQL over purchases for which nothing was signed yet. Rows that are named by their ids are looked up one by one (`lateral …
+ * offset 0`): on tables without statistics yet, Postgres would rather walk through a partial index.
+ */
 
 /**
  * Accepted purchases of at least this age whose last wake-up led nowhere; each is given out again `everySeconds` later
@@ -72,7 +75,9 @@ export async function readAccepted(
 ): Promise<Map<string, AcceptedPurchase>> {
   const rows = await sql<AcceptedRow[]>`
     select id, product_id, coverage_amount, asset, buyer, extract(epoch from now() - created_at)::float8 as age
-    from service.purchase where id = any(${[...ids]}::uuid[]) and state = 'accepted' and chain_id = ${chainId}`;
+    from unnest(${[...ids]}::uuid[]) as wanted, lateral (
+      select * from service.purchase p where p.id = wanted offset 0) p
+    where state = 'accepted' and chain_id = ${chainId}`;
   return new Map(
     rows.map(({ id, product_id, coverage_amount, asset, buyer, age }) => [
       id,

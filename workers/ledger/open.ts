@@ -102,8 +102,10 @@ export async function ownTransactions(
   if (hashes.length === 0) return [];
   const rows = await sql<(Omit<OwnTransaction, "gasLimit"> & { gas_limit: string })[]>`
     select a.hash, t.wallet, t.kind, t."to", t.data, t.gas_limit, a.cancels
-    from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where a.hash = any(${[...hashes]}::text[]) and t.chain_id = ${chainId} and t.state in ('open', 'mined')`;
+    from unnest(${[...hashes]}::text[]) as seen (hash)
+    join service.attempt a on a.hash = seen.hash,
+      lateral (select * from service.transaction x where x.id = a.transaction_id offset 0) t
+    where t.chain_id = ${chainId} and t.state in ('open', 'mined')`;
   return rows.map(({ gas_limit, ...row }) => ({ ...row, gasLimit: BigInt(gas_limit) }));
 }
 

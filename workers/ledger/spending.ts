@@ -37,45 +37,34 @@ export async function readCandidates(
       p.delegation_id is null or exists (
         select 1 from service.delegation d
         where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as allowed
-    from service.purchase p
-    where p.id = any(${[...ids]}::uuid[]) and p.state = 'accepted' and p.chain_id = ${chainId}
+    from unnest(${[...ids]}::uuid[]) as wanted (id), lateral (
+      select * from service.purchase x where x.id = wanted.id for update skip locked) p
+    where p.state = 'accepted' and p.chain_id = ${chainId}
       and p.created_at > now() - make_interval(secs => ${maxAgeSeconds})
-    order by p.created_at, p.id for update of p skip locked`;
+    order by p.created_at, p.id`;
 }
 
-/** The cost of a transaction: what its gas has cost, or the most that it may cost while it is in no block. */
-const cost = (tx: TransactionSql) => tx`coalesce(t.gas_cost, t.gas_reserved)`;
-const today = (tx: TransactionSql) => tx`date_trunc('day', now() at time zone 'utc') at time zone 'utc'`;
-
-/** Sums what was spent, for the wallets of these candidates and for all. */
+/** What was spent, by the wallets of these candidates and in all. */
 export async function readSpending(
   tx: TransactionSql,
   { chainId, address }: Lease,
   candidates: readonly Candidate[],
 ): Promise<Spending> {
   const wallets = [...new Set(candidates.map(({ wallet }) => wallet))];
-  if (wallets.length === 0) return { all: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
-  const [[sums], rows] = await Promise.all([
-    tx<{ all: string; reserved: string; stopped: boolean }[]>`
-      select (
-        select coalesce(sum(${cost(tx)}), 0) from service.transaction t
-        where t.chain_id = ${chainId} and t.created_at >= ${today(tx)} and t.state <> 'lost') as all,
-      (
-        select coalesce(sum(${cost(tx)}), 0) from service.transaction t
-        where t.chain_id = ${chainId} and t.wallet = ${address} and t.state = 'open') as reserved,
-      service.stopped_by(${address}, null) is not null as stopped`,
-    tx<{ wallet: Address; spent: string }[]>`
-      select p.wallet, sum(${cost(tx)}) as spent
-      from service.purchase p join service.transaction t on t.purchase_id = p.id and t.state <> 'lost'
-      where p.wallet = any(${wallets}::text[]) and p.chain_id = ${chainId} and t.created_at >= ${today(tx)}
-        and p.created_at >= ${today(tx)} - interval '1 hour'
-      group by p.wallet`,
+  const [[relayer], days] = await Promise.all([
+    tx<{ reserved: string; stopped: boolean }[]>`
+      select coalesce(sum(gas_reserved), 0) as reserved, service.stopped_by(${address}, null) is not null as stopped
+      from service.transaction where chain_id = ${chainId} and wallet = ${address} and state = 'open'`,
+    tx<{ wallet: Address | ""; wei: string }[]>`
+      select wallet, wei from service.gas_day
+      where chain_id = ${chainId} and day = (now() at time zone 'utc')::date
+        and (wallet = '' or wallet = any(${wallets}::text[]))`,
   ]);
-  if (!sums) throw new Error("the database returned no sums");
+  if (!relayer) throw new Error("the database returned no sum");
   return {
-    all: BigInt(sums.all),
-    byWallet: new Map(rows.map(({ wallet, spent }) => [wallet, BigInt(spent)])),
-    reserved: BigInt(sums.reserved),
-    relayerStopped: sums.stopped,
+    all: days.reduce((sum, { wallet, wei }) => (wallet === "" ? sum + BigInt(wei) : sum), 0n),
+    byWallet: new Map(days.flatMap(({ wallet, wei }) => (wallet === "" ? [] : [[wallet, BigInt(wei)]]))),
+    reserved: BigInt(relayer.reserved),
+    relayerStopped: relayer.stopped,
   };
 }

@@ -31,7 +31,7 @@ ALTER TABLE "service"."purchase" DROP CONSTRAINT "purchase_joinable", ADD CONSTR
   OR NOT (("state" = 'failed' AND "tx_hash" IS NULL) OR ("state" = 'replaced' AND "final_at" IS NOT NULL)));
 --> statement-breakpoint
 -- A buyer's open purchases, and those of blocks above the one up to which its funds were read.
-CREATE INDEX "purchase_buyer_open" ON "service"."purchase" ("buyer", "chain_id")
+CREATE INDEX "purchase_buyer_open" ON "service"."purchase" ("buyer")
   WHERE "state" IN ('accepted', 'signed', 'broadcast', 'mined');
 --> statement-breakpoint
 CREATE INDEX "purchase_delegation" ON "service"."purchase" ("delegation_id") WHERE "delegation_id" IS NOT NULL;
@@ -50,6 +50,51 @@ ALTER TABLE "service"."transaction"
   ADD COLUMN "gas_cost" numeric(78, 0);
 --> statement-breakpoint
 CREATE INDEX "transaction_created" ON "service"."transaction" ("chain_id", "created_at");
+--> statement-breakpoint
+-- What gas cost in a UTC day, in wei, by the wallet whose key asked for it, and in all (''): what is in no block yet counts
+-- with the most that it may cost. The triggers keep it, in the transaction of each change, so that no budget needs a sum.
+CREATE TABLE "service"."gas_day" (
+  "chain_id" integer NOT NULL,
+  "day" date NOT NULL,
+  "wallet" text NOT NULL,
+  "wei" numeric(78, 0) NOT NULL,
+  PRIMARY KEY ("chain_id", "day", "wallet")
+);
+--> statement-breakpoint
+CREATE FUNCTION "service"."gas_of"(t "service"."transaction") RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN t."state" = 'lost' THEN 0 ELSE coalesce(t."gas_cost", t."gas_reserved") END
+$$;
+--> statement-breakpoint
+-- Rows are always taken in one order, and after all others, so that no two statements wait for each other.
+CREATE FUNCTION "service"."add_gas"(chains integer[], days date[], purchases uuid[], weis numeric[]) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO "service"."gas_day" AS g ("chain_id", "day", "wallet", "wei")
+  SELECT c.chain, c.day, w."wallet", sum(c.wei)
+  FROM unnest(chains, days, purchases, weis) AS c (chain, day, purchase, wei),
+    LATERAL (SELECT '' AS "wallet" UNION ALL SELECT p."wallet" FROM "service"."purchase" p WHERE p."id" = c.purchase) w
+  GROUP BY 1, 2, 3 HAVING sum(c.wei) <> 0 ORDER BY 1, 2, 3
+  ON CONFLICT ("chain_id", "day", "wallet") DO UPDATE SET "wei" = g."wei" + excluded."wei"
+$$;
+--> statement-breakpoint
+CREATE FUNCTION "service"."note_gas_added"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM "service"."add_gas"(array_agg(n."chain_id"), array_agg((n."created_at" AT TIME ZONE 'utc')::date),
+    array_agg(n."purchase_id"), array_agg("service"."gas_of"(n))) FROM "after" n;
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE FUNCTION "service"."note_gas_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM "service"."add_gas"(array_agg(n."chain_id"), array_agg((n."created_at" AT TIME ZONE 'utc')::date),
+    array_agg(n."purchase_id"), array_agg("service"."gas_of"(n) - "service"."gas_of"(o)))
+  FROM "after" n JOIN "before" o ON o."id" = n."id" WHERE "service"."gas_of"(n) <> "service"."gas_of"(o);
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER "transaction_gas_added" AFTER INSERT ON "service"."transaction"
+  REFERENCING NEW TABLE AS "after" FOR EACH STATEMENT EXECUTE FUNCTION "service"."note_gas_added"();
+--> statement-breakpoint
+CREATE TRIGGER "transaction_gas_changed" AFTER UPDATE ON "service"."transaction"
+  REFERENCING OLD TABLE AS "before" NEW TABLE AS "after" FOR EACH STATEMENT EXECUTE FUNCTION "service"."note_gas_changed"();
 --> statement-breakpoint
 -- A form that cancels is an empty transfer to the wallet itself in place of the call.
 ALTER TABLE "service"."attempt" ADD COLUMN "cancels" boolean NOT NULL DEFAULT false;
