@@ -3,22 +3,23 @@ import {
   decodeEventLog,
   encodeEventTopics,
   encodeFunctionData,
+  getAbiItem,
   type Hex,
   isAddressEqual,
+  prepareEncodeFunctionData,
 } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import type { PurchaseRequest } from "./purchase.ts";
 
+/** Prepared once: viem otherwise hashes the function's signature for each call, and every event's of an ABI for each log. */
+const purchase = prepareEncodeFunctionData({ abi: coverRouterAbi, functionName: "purchasePolicyFor" });
+const purchased = [getAbiItem({ abi: coverRouterAbi, name: "PolicyPurchased" })] as const;
+const [POLICY_PURCHASED] = encodeEventTopics({ abi: purchased });
+
 /** The calldata of a relayed purchase, for the cover router. */
 export function purchaseCalldata({ productId, coverageAmount, asset, buyer }: PurchaseRequest): Hex {
-  return encodeFunctionData({
-    abi: coverRouterAbi,
-    functionName: "purchasePolicyFor",
-    args: [productId, coverageAmount, asset, buyer],
-  });
+  return encodeFunctionData({ ...purchase, args: [productId, coverageAmount, asset, buyer] });
 }
-
-const [POLICY_PURCHASED] = encodeEventTopics({ abi: coverRouterAbi, eventName: "PolicyPurchased" });
 
 type Log = { address: Address; topics: readonly Hex[]; data: Hex };
 
@@ -33,12 +34,7 @@ export function purchasedPolicy(
   for (const { address, topics, data } of logs) {
     const [signature, ...rest] = topics;
     if (signature !== POLICY_PURCHASED || !isAddressEqual(address, coverRouter)) continue;
-    const { args } = decodeEventLog({
-      abi: coverRouterAbi,
-      eventName: "PolicyPurchased",
-      topics: [signature, ...rest],
-      data,
-    });
+    const { args } = decodeEventLog({ abi: purchased, topics: [signature, ...rest], data });
     return { policyId: args.policyId, premiumPaid: args.premium };
   }
   return undefined;

@@ -2,6 +2,8 @@
 import type { TransactionSql } from "postgres";
 import { waitFor } from "../../lib/local/wait.ts";
 import type { World } from "../fault/support/world.ts";
+import { isSimulation } from "../support/ledger.ts";
+import type { RpcCall } from "../support/rpc-proxy.ts";
 import type { Round, Step } from "./plan.ts";
 
 export type Armed = {
@@ -13,18 +15,22 @@ export type Armed = {
 
 const REACH_MS = 60_000;
 
-/** Strikes at the first call of a method, before the node hears of it or after. */
+const isSending = ({ method }: RpcCall) => method === "eth_sendRawTransaction";
+const isReceiptRead = ({ method }: RpcCall) =>
+  method === "eth_getBlockReceipts" || method === "eth_getTransactionReceipt";
+
+/** Strikes at the first call of a kind, before the node hears of it or after. */
 function atCall(
   { proxy }: World,
   { victim }: Round,
   strike: () => Promise<void>,
-  methods: readonly string[],
+  isIt: (call: RpcCall) => boolean,
   when: "before" | "after",
 ): Armed {
   let death: Promise<void> | undefined;
   const struck = new Promise<void>((resolve, reject) => {
     proxy.intercept(async (call, forward) => {
-      if (!methods.includes(call.method)) return forward();
+      if (!isIt(call)) return forward();
       const answer = when === "after" ? await forward() : undefined;
       if (!death) {
         death = strike();
@@ -90,7 +96,7 @@ function atSettlement({ connection }: World, round: Round, strike: () => Promise
 /** Lies in wait at the round's step; call it before the purchases are asked for. */
 export async function arm(world: World, round: Round, strike: () => Promise<void>): Promise<Armed> {
   const at: Record<Step, () => Armed | Promise<Armed>> = {
-    accepted: () => atCall(world, round, strike, ["eth_estimateGas"], "before"),
+    accepted: () => atCall(world, round, strike, isSimulation, "before"),
     "nonce taken": () =>
       atStatement(
         world,
@@ -105,10 +111,9 @@ export async function arm(world: World, round: Round, strike: () => Promise<void
         (tx) => tx`lock table service.transaction in share mode`,
         "insert into service.transaction",
       ),
-    stored: () => atCall(world, round, strike, ["eth_sendRawTransaction"], "before"),
-    broadcast: () => atCall(world, round, strike, ["eth_sendRawTransaction"], "after"),
-    mined: () =>
-      atCall(world, round, strike, ["eth_getBlockReceipts", "eth_getTransactionReceipt"], "before"),
+    stored: () => atCall(world, round, strike, isSending, "before"),
+    broadcast: () => atCall(world, round, strike, isSending, "after"),
+    mined: () => atCall(world, round, strike, isReceiptRead, "before"),
     settled: () => atSettlement(world, round, strike),
   };
   return at[round.step]();

@@ -1,6 +1,7 @@
 /** Purchases in the ledger, as the api puts them there, and what became of them on the chain. */
-import { type Address, type LocalAccount, parseAbiItem } from "viem";
+import { type Address, getAbiItem, type LocalAccount, parseAbiItem, toFunctionSelector } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
 import { acceptPurchases } from "../../lib/ledger/accept.ts";
@@ -13,6 +14,7 @@ import { approveUsdc, mintUsdc, openProtocol } from "../../lib/protocol/actions/
 import { openPurchaseQueue } from "../../lib/queues.ts";
 import type { TestChain } from "./chain.ts";
 import { atEnd } from "./cleanup.ts";
+import type { RpcCall } from "./rpc-proxy.ts";
 
 /** USDC base units of a whole number of dollars. */
 export const usdc = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
@@ -42,6 +44,13 @@ export function purchaseRequest(
 
 /** Of a buyer whose purchases are not to be held up by each other. */
 export const plenty: Funds = { block: 2n ** 62n, balance: 2n ** 255n, allowance: 2n ** 255n };
+
+const purchaseSelector = toFunctionSelector(getAbiItem({ abi: coverRouterAbi, name: "purchasePolicyFor" }));
+
+/** Whether a call is the writer's simulation of a purchase: an estimate, or a plain call of the same function. */
+export const isSimulation = ({ method, params: [request] }: RpcCall): boolean =>
+  method === "eth_estimateGas" ||
+  (method === "eth_call" && JSON.stringify(request ?? null).includes(`"${purchaseSelector}`));
 
 export type TestLedger = {
   readonly connection: Connection;

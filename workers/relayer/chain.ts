@@ -49,11 +49,11 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
       return hexToBigInt(await client.request({ method: "eth_estimateGas", params: [call, "latest"] }));
     },
     /** Runs the call in the state after a block; rejects with the contract's revert. */
-    async call(call: CallRequest & { gas: bigint }, at: bigint): Promise<void> {
+    async call(call: CallRequest & { gas: bigint }, at: bigint | "latest"): Promise<void> {
       const { gas, ...rest } = call;
       await client.request({
         method: "eth_call",
-        params: [{ ...rest, gas: numberToHex(gas) }, numberToHex(at)],
+        params: [{ ...rest, gas: numberToHex(gas) }, height(at)],
       });
     },
     /** Hands signed bytes to the node. */

@@ -18,6 +18,7 @@ import { initialFees } from "./fees.ts";
 import type { MarketSource } from "./market.ts";
 import type { Send } from "./sender.ts";
 import { signCall } from "./sign.ts";
+import { createSimulator } from "./simulate.ts";
 import type { Wallet, Wallets } from "./wallets.ts";
 
 /** Purchases that are read or signed together. */
@@ -29,7 +30,7 @@ const withMargin = (gas: bigint) => (gas * 5n) / 4n;
 
 export type RelayOptions = {
   sql: Sql;
-  chain: Pick<Chain, "estimateGas" | "balance">;
+  chain: Pick<Chain, "estimateGas" | "call" | "balance">;
   chainId: number;
   coverRouter: Address;
   market: MarketSource;
@@ -62,6 +63,7 @@ export function createRelay(options: RelayOptions) {
   const { sql, chain, chainId, coverRouter, market, wallets, send, maxFee, budgets, onSent, meter, log } =
     options;
   const balanceOf = shareReadBy(BALANCE_TTL_MS, (address: Address) => chain.balance(address));
+  const gasOf = createSimulator(chain);
   const read = createBatcher((ids: string[]) => readAccepted(sql, chainId, ids), ROUND);
 
   async function signAndSend(wallet: Wallet, calls: Map<string, Call>): Promise<Round> {
@@ -117,7 +119,7 @@ export function createRelay(options: RelayOptions) {
     let refusal: Revert | undefined;
     for (const wallet of candidates) {
       try {
-        const gas = await chain.estimateGas({ from: wallet.address, to: coverRouter, data });
+        const gas = await gasOf({ from: wallet.address, to: coverRouter, data });
         return { wallet, gasLimit: withMargin(gas) };
       } catch (error) {
         refusal = findRevert(error);

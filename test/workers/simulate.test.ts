@@ -1,0 +1,63 @@
+/** How calls are simulated: against a real node, counting what it is asked. */
+import { encodeFunctionData } from "viem";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
+import { findRevert } from "../../lib/chain/reverts.ts";
+import { purchaseCalldata } from "../../lib/ledger/purchase-call.ts";
+import { type Chain, openChain } from "../../workers/relayer/chain.ts";
+import { createSimulator } from "../../workers/relayer/simulate.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { newBuyer, purchaseRequest } from "../support/ledger.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+
+let chain: TestChain;
+let rpc: RpcProxy;
+let node: Chain;
+let estimates = 0;
+
+beforeAll(async () => {
+  chain = await startChain();
+  rpc = await startRpcProxy(chain.url);
+  node = openChain(chain.deployment, rpc.url);
+});
+
+beforeEach(() => {
+  estimates = rpc.counts.get("eth_estimateGas") ?? 0;
+});
+
+const estimated = () => (rpc.counts.get("eth_estimateGas") ?? 0) - estimates;
+
+async function purchaseOf(options?: Parameters<typeof newBuyer>[1]) {
+  const { address } = await newBuyer(chain, options);
+  const { coverRouter: to } = chain.deployment.contracts;
+  return { from: chain.relayer.address, to, data: purchaseCalldata(purchaseRequest(address)) };
+}
+
+test("the first call is estimated, and those like it are run once with as much gas", async () => {
+  const simulate = createSimulator(node);
+  const call = await purchaseOf();
+  const gas = await simulate(call);
+  expect(gas).toBe(await node.estimateGas(call));
+  estimates += 1;
+  const others = [await purchaseOf(), await purchaseOf(), await purchaseOf()];
+  expect(await Promise.all(others.map(simulate))).toEqual([gas, gas, gas]);
+  expect(estimated()).toBe(1);
+});
+
+test("a call that would revert rejects with its reason, whatever is known", async () => {
+  const simulate = createSimulator(node);
+  await simulate(await purchaseOf());
+  const refused = await simulate(await purchaseOf({ approve: false })).catch(findRevert);
+  expect(refused).toMatchObject({ name: "ERC20InsufficientAllowance" });
+});
+
+test("a call that needs more is estimated, and then stands for the others", async () => {
+  const simulate = createSimulator(node);
+  const { from } = await purchaseOf();
+  const mint = encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args: [from, 1n] });
+  const cheap = await simulate({ from, to: chain.deployment.contracts.usdc, data: mint });
+  const dear = await simulate(await purchaseOf());
+  expect(dear).toBeGreaterThan(cheap);
+  expect(await simulate({ from, to: chain.deployment.contracts.usdc, data: mint })).toBe(dear);
+  expect(estimated()).toBe(2);
+});
