@@ -1,8 +1,8 @@
 /** What keeps a purchase from being recorded, in the API's words. */
 import type { Address } from "viem";
 import { ApiError, type ErrorCode } from "../lib/errors.ts";
+import type { Wish } from "../lib/ledger/accept.ts";
 import type { Funds, Hindrance } from "../lib/ledger/guards.ts";
-import type { PurchaseRequest } from "../lib/ledger/purchase.ts";
 
 const stoppedWhat = {
   global: "all purchases",
@@ -29,10 +29,11 @@ function shortOfFunds(
 /** What is left to say to the client once the buyer's funds are known. */
 export type Refusal = Exclude<Hindrance, { kind: "funds_unknown" }>;
 
-/** The documented failure for a hindrance. `premium` has 6 decimals. */
+/** The documented failure for a hindrance. `premium`, of the purchase that is hindered, has 6 decimals. */
 export function hindranceError(
   by: Refusal,
-  { wallet, request, premium, router }: HinderedPurchase,
+  { wallet, request, router }: Pick<Wish, "wallet" | "request" | "router">,
+  premium: bigint,
 ): ApiError {
   const { buyer } = request;
   switch (by.kind) {
@@ -69,12 +70,3 @@ export function failureError({ code, message }: { code: ErrorCode; message: stri
   };
   return new ApiError(code, message, { retryAfter: retryAfter[code] });
 }
-
-export type HinderedPurchase = {
-  /** The key's wallet. */
-  wallet: Address;
-  request: Pick<PurchaseRequest, "buyer">;
-  /** 6 decimals. */
-  premium: bigint;
-  router: Address;
-};

@@ -20,7 +20,7 @@ import { shareRead, shareReadBy } from "../lib/shared-read.ts";
 import { fromDatabase } from "./bounded.ts";
 import { createBuyerFunds } from "./buyer-funds.ts";
 import { contractsOf, type Dependencies } from "./dependencies.ts";
-import { hindranceError, type Refusal } from "./purchase-hindrances.ts";
+import { hindranceError } from "./purchase-hindrances.ts";
 import {
   checkCapacity,
   checkMinimum,
@@ -54,7 +54,12 @@ export type Purchasing = {
   buy(agent: Agent, body: PurchaseRequest, options: BuyOptions): Promise<Outcome>;
 };
 
-export type BuyOptions = { idempotencyKey: string | null; waits: boolean };
+export type BuyOptions = {
+  idempotencyKey: string | null;
+  waits: boolean;
+  /** Aborted when the caller goes away: then nobody is told the outcome. */
+  gone: AbortSignal;
+};
 
 type Accepted = Exclude<Acceptance, { outcome: "hindered" }>;
 
@@ -98,15 +103,13 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
 
   const assetOf = async (productId: Hex) => checkProduct(productId, await readTerms(productId)).asset;
 
-  const refusal = (by: Refusal, wish: Wish, premium: bigint) =>
-    hindranceError(by, { ...wish, premium, router: contractsOf(deployment).coverRouter });
-
   /** Who may not spend the buyer's money learns nothing else. What is left of the leave is looked at when it is accepted. */
-  async function requireLeave({ wallet: agent, ...wish }: Wish): Promise<void> {
-    const { buyer } = wish.request;
+  async function requireLeave(wish: Wish): Promise<void> {
+    const { router, wallet: agent, request } = wish;
+    const { buyer } = request;
     if (isAddressEqual(agent, buyer)) return;
-    if (await fromDatabase(() => isDelegated(db, { chainId, buyer, agent }))) return;
-    throw refusal({ kind: "not_delegated", left: undefined }, { ...wish, wallet: agent }, 0n);
+    if (await fromDatabase(() => isDelegated(db, { chainId, router, buyer, agent }))) return;
+    throw hindranceError({ kind: "not_delegated", left: undefined }, wish, 0n);
   }
 
   /** Calls of the same moment are recorded by one statement. */
@@ -139,7 +142,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
     if (isHindered(acceptance, "short_of_funds")) acceptance = await attempt(await funds.newest(buyer));
     if (acceptance.outcome !== "hindered") return acceptance;
     if (acceptance.by.kind === "funds_unknown") throw new Error("funds were given and are unknown");
-    throw refusal(acceptance.by, wish, quotedPremium);
+    throw hindranceError(acceptance.by, wish, quotedPremium);
   }
 
   /** A hint: the writer finds the row without it, only later. */
@@ -164,14 +167,15 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
   }
 
   return {
-    async buy(agent, body, { idempotencyKey, waits }) {
+    async buy(agent, body, { idempotencyKey, waits, gone }) {
       const product = resolveProduct(body);
       checkMinimum(body.coverageAmount);
       const { productId } = product;
       const asset = body.asset ?? product.asset ?? (await assetOf(productId));
       const request = { productId, coverageAmount: body.coverageAmount, asset, buyer: body.buyer };
       const { wallet, keyId } = agent;
-      const acceptance = await accept({ chainId, wallet, keyId, idempotencyKey, request });
+      const router = contractsOf(deployment).coverRouter;
+      const acceptance = await accept({ chainId, router, wallet, keyId, idempotencyKey, request });
       if (acceptance.outcome === "conflict") {
         throw new ApiError(
           "idempotency_conflict",
@@ -184,7 +188,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
         wake(purchase);
         if (waits) purchase = await settled(purchase);
       }
-      if (idempotencyKey === null && isSettled(purchase)) await told(purchase);
+      if (idempotencyKey === null && isSettled(purchase) && !gone.aborted) await told(purchase);
       return { purchase, created: outcome === "created" };
     },
   };

@@ -48,6 +48,7 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
     const { purchase, created } = await purchasing.buy(c.get("agent"), c.req.valid("json"), {
       idempotencyKey,
       waits,
+      gone: c.req.raw.signal,
     });
     c.header("Location", addressOf(purchase.id));
     switch (purchase.state) {

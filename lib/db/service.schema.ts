@@ -59,6 +59,8 @@ const uint256 = (name: string) => numeric(name, { precision: 78, scale: 0, mode:
 export const delegationTable = service.table("delegation", {
   id: bigserial("id", { mode: "number" }).primaryKey(),
   chainId: integer("chain_id").notNull(),
+  /** The cover router that the signature names. */
+  router: text("router").$type<Address>().notNull(),
   buyer: text("buyer").$type<Address>().notNull(),
   agent: text("agent").$type<Address>().notNull(),
   /** USDC base units (6 decimals). */
@@ -69,4 +71,6 @@ export const delegationTable = service.table("delegation", {
   digest: text("digest").$type<Hex>().notNull(),
   createdAt: timestamp("created_at", { withTimezone: true }).notNull().defaultNow(),
   revokedAt: timestamp("revoked_at", { withTimezone: true }),
+  /** Of purchases that were mined, and of those on their way; kept by a trigger. 6 decimals. */
+  premiumSpent: uint256("premium_spent").notNull().default(0n),
 });

@@ -45,23 +45,32 @@ export type Delegation = DelegationTerms & {
   revokedAt: Date | null;
 };
 
-const spent = sql<string>`service.delegation_spent(${delegationTable.id})`;
 const status = sql<DelegationStatus>`case
   when ${delegationTable.revokedAt} is not null then 'revoked'
   when ${delegationTable.expiresAt} <= now() then 'expired'
-  when ${delegationTable.totalPremiumCap} <= ${spent} then 'exhausted'
+  when ${delegationTable.totalPremiumCap} <= ${delegationTable.premiumSpent} then 'exhausted'
   else 'active' end`;
 
-const { id, chainId, buyer, agent, totalPremiumCap, expiresAt, nonce, createdAt, revokedAt } =
+const { id, chainId, buyer, agent, totalPremiumCap, expiresAt, nonce, createdAt, revokedAt, premiumSpent } =
   delegationTable;
-const columns = { id, buyer, agent, totalPremiumCap, expiresAt, nonce, createdAt, revokedAt, status, spent };
+const columns = {
+  id,
+  buyer,
+  agent,
+  totalPremiumCap,
+  expiresAt,
+  nonce,
+  createdAt,
+  revokedAt,
+  status,
+  premiumSpent,
+};
 
 const select = (db: Pick<Database, "select">, where: SQL | undefined) =>
   db.select(columns).from(delegationTable).where(where);
 
 function delegationOf({
   expiresAt: expires,
-  spent: premium,
   ...row
 }: Awaited<ReturnType<typeof select>>[number]): Delegation {
   return {
@@ -69,7 +78,6 @@ function delegationOf({
     buyer: getAddress(row.buyer),
     agent: getAddress(row.agent),
     expiry: BigInt(expires.getTime()) / 1000n,
-    premiumSpent: BigInt(premium),
   };
 }
 
@@ -86,6 +94,7 @@ export async function recordDelegation(
     .insert(delegationTable)
     .values({
       chainId: domain.chainId,
+      router: lower(domain.verifyingContract),
       buyer: lower(terms.buyer),
       agent: lower(terms.agent),
       totalPremiumCap: terms.totalPremiumCap,

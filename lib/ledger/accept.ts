@@ -11,6 +11,8 @@ import { purchaseTable } from "./tables.ts";
 /** A purchase that a key asks for. `idempotencyKey` counts per wallet. */
 export type Wish = {
   chainId: number;
+  /** The cover router that sells. */
+  router: Address;
   /** The key's. */
   wallet: Address;
   keyId: number;
@@ -55,6 +57,7 @@ export async function findStanding(db: Database, wish: Wish): Promise<Standing |
 const inputOf = (wish: NewPurchase, n: number) => ({
   n,
   chain_id: wish.chainId,
+  router: lower(wish.router),
   wallet: lower(wish.wallet),
   key_id: wish.keyId,
   idempotency_key: wish.idempotencyKey,
@@ -106,9 +109,9 @@ async function acceptTogether(
     .sort((a, b) => (a.buyer < b.buyer ? -1 : a.buyer > b.buyer ? 1 : a.n - b.n));
   const rows = await sql<Row[]>`
     select w.n, a.*, extract(epoch from a.accepted_at)::float8 * 1000 as accepted_ms from json_to_recordset(${JSON.stringify(input)}::text::json) as w (
-      n int, chain_id int, wallet text, key_id bigint, idempotency_key text, fingerprint text, product_id text,
+      n int, chain_id int, router text, wallet text, key_id bigint, idempotency_key text, fingerprint text, product_id text,
       coverage numeric, asset text, buyer text, premium numeric, funds_block bigint, funds numeric),
-    lateral service.accept_purchase(w.chain_id, w.wallet, w.key_id, w.idempotency_key, w.fingerprint, w.product_id,
+    lateral service.accept_purchase(w.chain_id, w.router, w.wallet, w.key_id, w.idempotency_key, w.fingerprint, w.product_id,
       w.coverage, w.asset, w.buyer, w.premium, w.funds_block, w.funds) a`;
   const joined = rows.flatMap((row) => (row.outcome === "joined" ? [row.purchase_id] : []));
   const standing = new Map((await readPurchases(db, joined)).map((purchase) => [purchase.id, purchase]));

@@ -35,10 +35,10 @@ export async function lockBuyer(
 /** Whether the buyer has given the agent a leave that is in force, however much is left of it. */
 export async function isDelegated(
   db: Database,
-  { chainId, buyer, agent }: { chainId: number; buyer: Address; agent: Address },
+  { chainId, router, buyer, agent }: { chainId: number; router: Address; buyer: Address; agent: Address },
 ): Promise<boolean> {
   const rows = await db.execute(
-    sql`select 1 from service.delegation_in_force(${chainId}, ${lower(buyer)}, ${lower(agent)}, 0)`,
+    sql`select 1 from service.delegation_in_force(${chainId}, ${lower(router)}, ${lower(buyer)}, ${lower(agent)}, 0)`,
   );
   return rows.length > 0;
 }

@@ -102,6 +102,7 @@ export async function openLedger(
         on conflict (key_hash) do update set tier = 'paid' returning id`;
       const purchase = {
         chainId: chain.deployment.chainId,
+        router: chain.deployment.contracts.coverRouter,
         wallet,
         keyId: Number(key?.id),
         idempotencyKey: idempotencyKey ?? null,

@@ -11,6 +11,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 
 const chainId = 8453;
+const router: Address = "0x00000000000000000000000000000000000000cc";
 const agent: Address = "0x00000000000000000000000000000000000000aa";
 const buyer: Address = "0x00000000000000000000000000000000000000bb";
 const word = (n: number): Hex => numberToHex(n, { size: 32 });
@@ -33,6 +34,7 @@ afterEach(async () => {
 
 const wish = (more: Partial<NewPurchase> = {}, from: Address = agent): NewPurchase => ({
   chainId,
+  router,
   wallet: agent,
   keyId,
   idempotencyKey: randomUUID(),
@@ -73,19 +75,26 @@ describe("the buyer's funds", () => {
     });
   });
 
-  test("a purchase counts until the block of the funds shows it, and then no more", async () => {
-    await mined(6);
-    const short = await accept(wish(), { block: 5n, balance: 15n, allowance: 100n });
-    expect(short).toMatchObject({ outcome: "hindered", by: { kind: "short_of_funds", held: 10n } });
-    const paid = await accept(wish(), { block: 6n, balance: 15n, allowance: 100n });
-    expect(paid).toMatchObject({ outcome: "created" });
-  });
+  test.each(["mined", "confirmed"])(
+    "a %s purchase counts until the block of the funds shows it",
+    async (state) => {
+      await mined(6);
+      if (state === "confirmed")
+        await connection.sql`update service.purchase set state = 'confirmed', final_at = now()`;
+      // Something is on its way, or nobody would look at the funds.
+      expect(await accept(wish({ quotedPremium: 0n }))).toMatchObject({ outcome: "created" });
+      const short = await accept(wish(), { block: 5n, balance: 15n, allowance: 100n });
+      expect(short).toMatchObject({ outcome: "hindered", by: { kind: "short_of_funds", held: 10n } });
+      const paid = await accept(wish(), { block: 6n, balance: 15n, allowance: 100n });
+      expect(paid).toMatchObject({ outcome: "created" });
+    },
+  );
 });
 
 async function delegate(cap: bigint, expires = "1 hour"): Promise<void> {
   await connection.sql`
-    insert into service.delegation (chain_id, buyer, agent, total_premium_cap, expires_at, nonce, digest)
-    values (${chainId}, ${buyer}, ${agent}, ${String(cap)}, now() + ${expires}::interval, 0,
+    insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
+    values (${chainId}, ${router}, ${buyer}, ${agent}, ${String(cap)}, now() + ${expires}::interval, 0,
       ${`0x${randomUUID().replaceAll("-", "").repeat(2)}`})`;
 }
 const plenty: Funds = { block: 0n, balance: 10_000n, allowance: 10_000n };
@@ -116,6 +125,16 @@ describe("another wallet's money", () => {
     await connection.sql`
       update service.purchase set state = 'failed', failure_code = 'onchain_revert', failure_message = 'x',
         final_at = now(), joinable = false`;
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
+  });
+
+  test("a delegation that names another router gives no leave", async () => {
+    await delegate(100n);
+    const elsewhere = { ...foreign(), router: agent };
+    expect(await accept(elsewhere, plenty)).toMatchObject({
+      outcome: "hindered",
+      by: { kind: "not_delegated" },
+    });
     expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
   });
 

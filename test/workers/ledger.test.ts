@@ -67,6 +67,7 @@ afterEach(async () => {
 
 const wish = (more: Partial<NewPurchase> = {}): NewPurchase => ({
   chainId,
+  router,
   wallet,
   keyId,
   idempotencyKey: null,
@@ -552,5 +553,71 @@ describe("waiting for a purchase", () => {
     expect((await waiting).state).toBe("failed");
     await waiter.close();
     await reads.close();
+  });
+});
+
+describe("outcomes that meet", () => {
+  const bought = (hash: Hex, block: number) => ({
+    kind: "bought" as const,
+    hash,
+    blockNumber: BigInt(block),
+    blockHash: word(block),
+    policyId: BigInt(block),
+    premiumPaid: 292_000n,
+    gasCost: 100n,
+  });
+  const block = (n: number) => ({ number: BigInt(n), hash: word(n) });
+  const states = () => connection.sql`
+    select t.state as transaction, p.state as purchase, p.final_at is not null as final, p.block_number::int as block
+    from service.transaction t join service.purchase p on p.id = t.purchase_id`;
+
+  /** Settles a purchase in block 7 and then, not committed yet, in block 8, while `meanwhile` is asked about block 7. */
+  async function movedWhile(meanwhile: () => Promise<unknown>): Promise<void> {
+    const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
+    if (!lease) throw new Error("no lease");
+    await raiseNextNonce(connection.sql, lease, 0);
+    const id = await accepted();
+    const form: Signed = { hash: word(99), bytes: "0x1234", maxFee: 30n, priorityFee: 1n };
+    await signPurchases(connection.sql, {
+      lease,
+      calls: new Map([[id, { to: router, data: "0x1234", gasLimit: 21_000n }]]),
+      choose: (candidates: readonly Candidate[]) => ({ sign: candidates.map((candidate) => candidate.id) }),
+      sign: async () => form,
+    });
+    await settle(connection.sql, [bought(form.hash, 7)]);
+    // A reader that sees block 7 and has to wait for the transaction's row, however short the moment is in life.
+    const other = connect(databaseUrl, { name: "other", max: 1 });
+    await other.sql`begin`;
+    await settle(other.sql, [bought(form.hash, 8)]);
+    const asked = meanwhile();
+    await waitFor({
+      what: "the statement to wait for the row",
+      probe: async () => {
+        const rows = await connection.sql`
+          select 1 from pg_stat_activity
+          where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`;
+        return rows.length > 0 ? true : undefined;
+      },
+      timeoutMs: 5000,
+    });
+    await other.sql`commit`;
+    await asked;
+    await other.close();
+  }
+
+  test("a purchase that moved to another block meanwhile is made final by that block alone", async () => {
+    await movedWhile(() => confirmBlock(connection.sql, chainId, block(7)));
+    expect(await states()).toEqual([{ transaction: "mined", purchase: "mined", final: false, block: 8 }]);
+    await confirmBlock(connection.sql, chainId, block(8));
+    expect(await states()).toEqual([{ transaction: "final", purchase: "confirmed", final: true, block: 8 }]);
+  });
+
+  test("a purchase that moved to another block meanwhile does not fall out with the old one", async () => {
+    await movedWhile(async () => expect(await dropBlock(connection.sql, chainId, block(7))).toEqual([]));
+    expect(await states()).toEqual([{ transaction: "mined", purchase: "mined", final: false, block: 8 }]);
+    expect(await dropBlock(connection.sql, chainId, block(8))).toHaveLength(1);
+    expect(await states()).toEqual([
+      { transaction: "open", purchase: "broadcast", final: false, block: null },
+    ]);
   });
 });

@@ -127,9 +127,11 @@ describe("what to do about an open transaction", () => {
     sentAgo,
     age,
     cancels: false,
+    taken: true,
   });
   const ttl = 600;
-  const waiting = { kind: "purchase" as const, openFor: 0, stopped: false };
+  const waiting = { kind: "purchase" as const, openFor: 0, stopped: false, halted: false };
+  const node = { pooledNonce: 9, baseFee: 1n };
   test.each([
     { name: "never sent", nonce: 5, sentAgo: null, age: 0, minedNonce: 5, step: "send" },
     { name: "just sent", nonce: 5, sentAgo: 1, age: 1, minedNonce: 5, step: "wait" },
@@ -166,7 +168,27 @@ describe("what to do about an open transaction", () => {
     { name: "nonce used, never sent", nonce: 4, sentAgo: null, age: 9, minedNonce: 5, step: "look" },
   ])("$name: $step", ({ nonce, sentAgo, age, minedNonce, pooledNonce = 9, step }) => {
     const transaction = { ...waiting, nonce, attempts: [attempt(sentAgo, age)] };
-    expect(nextStep(transaction, { minedNonce, pooledNonce }, ttl).do).toBe(step);
+    expect(nextStep(transaction, { ...node, minedNonce, pooledNonce }, ttl).do).toBe(step);
+  });
+
+  test.each([
+    { name: "refused, for another reason", taken: false, baseFee: 1n, step: "wait" },
+    { name: "refused, and below the base fee", taken: false, baseFee: 2n, step: "bump" },
+    { name: "taken, and below the base fee", taken: true, baseFee: 2n, step: "bump" },
+  ])("a fee is raised only where that helps: $name: $step", ({ taken, baseFee, step }) => {
+    const attempts = [{ ...attempt(1, BUMP_AFTER), taken }];
+    const transaction = { ...waiting, nonce: 5, attempts };
+    expect(nextStep(transaction, { minedNonce: 5, pooledNonce: 5, baseFee }, ttl).do).toBe(step);
+  });
+
+  test.each([
+    { what: "to be sent", attempts: [attempt(null, 1)], nonce: 5, step: "wait" },
+    { what: "to be bumped", attempts: [attempt(9, BUMP_AFTER)], nonce: 5, step: "wait" },
+    { what: "to be cancelled", attempts: [attempt(9, 9)], nonce: 5, openFor: ttl, step: "wait" },
+    { what: "to be looked for", attempts: [attempt(9, 9)], nonce: 4, step: "look" },
+  ])("while everything is stopped nothing is signed or sent: $what: $step", ({ step, ...more }) => {
+    const transaction = { ...waiting, halted: true, ...more };
+    expect(nextStep(transaction, { ...node, minedNonce: 5 }, ttl).do).toBe(step);
   });
 
   test("the newest form is the one that is sent", () => {
@@ -174,7 +196,7 @@ describe("what to do about an open transaction", () => {
     expect(
       nextStep(
         { ...waiting, nonce: 5, attempts: [attempt(1, 1), newest] },
-        { minedNonce: 5, pooledNonce: 5 },
+        { minedNonce: 5, pooledNonce: 5, baseFee: 1n },
         ttl,
       ),
     ).toEqual({
@@ -191,7 +213,7 @@ describe("what to do about an open transaction", () => {
     { name: "too long on its way, its nonce used", openFor: ttl, nonce: 4, minedNonce: 9, step: "wait" },
     { name: "too long on its way, cancelled already", openFor: ttl, attempts: [cancelling], step: "wait" },
     { name: "a filler", kind: "filler" as const, openFor: ttl, step: "wait" },
-    { name: "stopped, and sent", stopped: true, step: "wait" },
+    { name: "stopped, and sent", stopped: true, step: "cancel" },
     { name: "stopped before it was sent", stopped: true, attempts: [attempt(null, 1)], step: "cancel" },
     {
       name: "stopped before it was sent, cancelled already",
@@ -201,7 +223,7 @@ describe("what to do about an open transaction", () => {
     },
   ])("what is wanted no more is cancelled: $name: $step", ({ step, minedNonce = 5, ...more }) => {
     const transaction = { ...waiting, nonce: 5, attempts: [attempt(1, 1)], ...more };
-    expect(nextStep(transaction, { minedNonce, pooledNonce: 9 }, ttl).do).toBe(step);
+    expect(nextStep(transaction, { ...node, minedNonce }, ttl).do).toBe(step);
   });
 
   test.each([

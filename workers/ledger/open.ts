@@ -8,6 +8,8 @@ export type OpenAttempt = Signed & {
   sentAgo: number | null;
   /** It is the empty transfer that takes the call's place. */
   cancels: boolean;
+  /** A node has said that it has it. */
+  taken: boolean;
 };
 /** A transaction that may still be mined, with its signed forms, oldest first. */
 export type OpenTransaction = {
@@ -22,6 +24,8 @@ export type OpenTransaction = {
   openFor: number;
   /** The operator has stopped the purchase's key or wallet. */
   stopped: boolean;
+  /** The operator has stopped the relayer's wallet, or everything: nothing is to be signed or sent. */
+  halted: boolean;
   attempts: OpenAttempt[];
 };
 
@@ -40,8 +44,10 @@ type Row = {
   age: number;
   sent_ago: number | null;
   cancels: boolean;
+  taken: boolean;
   open_for: number;
   stopped: boolean;
+  halted: boolean;
 };
 
 /** The lowest `limit` open transactions of a wallet, in the order of their nonces. */
@@ -56,13 +62,14 @@ export async function openTransactions(
       select * from service.transaction
       where chain_id = ${chainId} and wallet = ${wallet} and state = 'open' order by nonce limit ${limit}
     )
-    select open.id, open.wallet, nonce, kind, "to", data, gas_limit, hash, signed, max_fee, priority_fee, cancels,
+    select open.id, open.wallet, nonce, kind, "to", data, gas_limit, hash, signed, max_fee, priority_fee, cancels, taken,
       extract(epoch from now() - opened_at)::float8 as open_for,
       coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false) as stopped,
+      service.stopped_by(open.wallet, null) is not null as halted,
       extract(epoch from now() - a.created_at)::float8 as age,
       extract(epoch from now() - a.last_broadcast_at)::float8 as sent_ago
     from open join service.attempt a on a.transaction_id = open.id left join service.purchase p on p.id = open.purchase_id
-    order by nonce, a.created_at`;
+    order by nonce, a.id`;
   const found = new Map<number, OpenTransaction>();
   for (const row of rows) {
     const id = Number(row.id);
@@ -77,6 +84,7 @@ export async function openTransactions(
       gasLimit: BigInt(row.gas_limit),
       openFor: row.open_for,
       stopped: row.stopped,
+      halted: row.halted,
       attempts: [],
     };
     transaction.attempts.push({
@@ -87,6 +95,7 @@ export async function openTransactions(
       age: row.age,
       sentAgo: row.sent_ago,
       cancels: row.cancels,
+      taken: row.taken,
     });
     found.set(id, transaction);
   }

@@ -97,7 +97,7 @@ async function store(
 
 /**
  * Stores another signed form of the same nonce: the same call at a higher fee, or, with `cancels`, the empty transfer
- * that takes its place. Throws {@link LeaseLost}; false when the transaction is no longer open.
+ * that takes its place. Throws {@link LeaseLost}; false when the transaction is no longer open, or has this very form.
  */
 export async function storeForm(
   sql: Sql,
@@ -120,7 +120,7 @@ export async function storeForm(
       insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token, cancels)
       select ${signed.hash}::text, id, ${signed.bytes}::text, ${String(signed.maxFee)}::numeric,
         ${String(signed.priorityFee)}::numeric, ${lease.token}::bigint, ${cancels}::boolean from open
-      returning hash`;
+      on conflict (hash) do nothing returning hash`;
     return stored.length > 0;
   });
 }
@@ -131,13 +131,15 @@ export async function markSent(sql: Sql, sent: readonly { hash: Hex; accepted: b
   const hashes = sent.map(({ hash }) => hash);
   const accepted = sent.flatMap((one) => (one.accepted ? [one.hash] : []));
   await sql`
-    with noted as (
-      update service.attempt set last_broadcast_at = now() where hash = any(${hashes}::text[])
-      returning transaction_id, hash
+    with locked as (
+      select a.hash, t.purchase_id, a.hash = any(${accepted}::text[]) as accepted
+      from unnest(${hashes}::text[]) as sent (hash) join service.attempt a on a.hash = sent.hash
+      join service.transaction t on t.id = a.transaction_id order by t.id for update of t
+    ), noted as (
+      update service.attempt a set last_broadcast_at = now(), taken = a.taken or l.accepted from locked l where a.hash = l.hash
     )
     update service.purchase p set state = 'broadcast', updated_at = now()
-    from noted join service.transaction t on t.id = noted.transaction_id
-    where noted.hash = any(${accepted}::text[]) and p.id = t.purchase_id and p.state = 'signed'`;
+    from locked l where l.accepted and p.id = l.purchase_id and p.state = 'signed'`;
 }
 
 /**

@@ -17,9 +17,9 @@ export type Step =
 
 /**
  * What the node says of a wallet: the number of its mined transactions, which is the nonce of the next, and that number
- * with those that its pool could mine now.
+ * with those that its pool could mine now; and the base fee, in wei per gas.
  */
-export type WalletView = { minedNonce: number; pooledNonce: number };
+export type WalletView = { minedNonce: number; pooledNonce: number; baseFee: bigint };
 
 /** Bytes that are not in a block by then are sent again, in seconds: a node may have forgotten them. */
 export const SEND_AGAIN_AFTER = 5;
@@ -28,21 +28,20 @@ export const LOOK_AFTER = 3;
 /** The first in a wallet's line is sent at a higher fee after this time, in seconds: seven blocks of an L2. */
 export const BUMP_AFTER = 15;
 /**
- * The first in line that the node has and yet does not count as minable, after it was sent twice, is replaced after this
+ * The first in line that the node once took and does not count as minable, after it was sent twice, is replaced after this
  * time already, in seconds: anvil loses some of a burst like that, and all that follow wait behind it.
  */
 export const SHUNNED_AFTER = 6;
 
-type Judged = Pick<OpenTransaction, "nonce" | "attempts" | "kind" | "openFor" | "stopped">;
+type Judged = Pick<OpenTransaction, "nonce" | "attempts" | "kind" | "openFor" | "stopped" | "halted">;
 
-/**
- * A purchase that waited `ttl` seconds to be mined, or that the operator has stopped before the node ever saw it, so that
- * it only blocks the wallet's line.
- */
+/** A purchase that waited `ttl` seconds to be mined, or that the operator has stopped, so that it only blocks the line. */
 const isUnwanted = ({ kind, attempts, openFor, stopped }: Judged, ttl: number): boolean =>
-  kind === "purchase" &&
-  attempts.every(({ cancels }) => !cancels) &&
-  (openFor >= ttl || (stopped && attempts.every(({ sentAgo }) => sentAgo === null)));
+  kind === "purchase" && attempts.every(({ cancels }) => !cancels) && (openFor >= ttl || stopped);
+
+/** A higher fee helps only what a node took, or what offers less than a block asks: whatever else is refused stays so. */
+const helpsHigherFee = ({ taken, maxFee }: OpenAttempt, { baseFee }: WalletView): boolean =>
+  taken || maxFee < baseFee;
 
 /** `ttl` in seconds: how long a purchase may wait to be mined. */
 export function nextStep(transaction: Judged, view: WalletView, ttl: number): Step {
@@ -52,10 +51,12 @@ export function nextStep(transaction: Judged, view: WalletView, ttl: number): St
   if (transaction.nonce < view.minedNonce) {
     return sentAgo !== null && sentAgo < LOOK_AFTER ? { do: "wait" } : { do: "look" };
   }
+  if (transaction.halted) return { do: "wait" };
   if (isUnwanted(transaction, ttl)) return { do: "cancel", attempt };
   if (sentAgo === null) return { do: "send", attempt };
   const patience = view.pooledNonce > transaction.nonce ? BUMP_AFTER : SHUNNED_AFTER;
-  if (transaction.nonce === view.minedNonce && attempt.age >= patience) return { do: "bump", attempt };
+  const isFirst = transaction.nonce === view.minedNonce;
+  if (isFirst && attempt.age >= patience && helpsHigherFee(attempt, view)) return { do: "bump", attempt };
   return sentAgo >= SEND_AGAIN_AFTER ? { do: "send", attempt } : { do: "wait" };
 }
 

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { lower } from "../../lib/ledger/lower.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { hasMinedFillers, nonceGaps, reopenFillers, storeFiller } from "../ledger/fillers.ts";
-import { LeaseLost } from "../ledger/leases.ts";
+import { LeaseLost, raiseNextNonce } from "../ledger/leases.ts";
 import { type OpenAttempt, type OpenTransaction, openTransactions } from "../ledger/open.ts";
 import { markLost } from "../ledger/settled.ts";
 import { type Call, storeForm } from "../ledger/signed.ts";
@@ -19,6 +19,10 @@ import type { Wallet, Wallets } from "./wallets.ts";
 
 /** Open transactions of a wallet that are looked at in one round, lowest nonces first. */
 const ROUND = 200;
+/** A search for the holder of a nonce that came to no end is repeated after this time, in ms. */
+const SEARCH_AGAIN_MS = 30_000;
+/** And one whose holder does not lie deep enough yet. */
+const SEARCH_DEEPER_MS = 2000;
 /** A plain transfer costs exactly this much gas. */
 const TRANSFER_GAS = 21_000n;
 /** Uses a nonce up and does nothing. */
@@ -83,8 +87,8 @@ export function createRecovery(options: RecoveryOptions) {
   /** A node takes the place of what it has only for a higher fee; what it never saw may be replaced at any. */
   async function cancel(wallet: Wallet, transaction: OpenTransaction, last: OpenAttempt): Promise<void> {
     const now = await market.now();
-    const seen = transaction.attempts.some(({ sentAgo }) => sentAgo !== null);
-    const fees = bumpedFees(last, now, maxFee) ?? (seen ? undefined : initialFees(now, maxFee));
+    const taken = transaction.attempts.some((attempt) => attempt.taken);
+    const fees = bumpedFees(last, now, maxFee) ?? (taken ? undefined : initialFees(now, maxFee));
     const { nonce } = transaction;
     if (!fees) {
       log.warn({ wallet: wallet.address, nonce }, "cannot be cancelled: a higher fee is above the cap");
@@ -105,10 +109,15 @@ export function createRecovery(options: RecoveryOptions) {
     const receipts = (await Promise.all(own.map(({ hash }) => chain.receipt(hash)))).flatMap((r) => r ?? []);
     await settleReceipts(own, receipts);
     const found = new Set(receipts.map((receipt) => receipt.hash));
-    const missing = transactions.find(({ attempts }) => !attempts.some(({ hash }) => found.has(hash)));
-    // One proof a round: each takes a search through the chain's past.
-    if (missing) await proveLost(missing);
+    const missing = transactions.filter(({ attempts }) => !attempts.some(({ hash }) => found.has(hash)));
+    // One proof a round: each takes a search through the chain's past. Those that came to nothing wait for the others.
+    const now = performance.now();
+    const next = missing.find(({ id }) => (searchAgainAt.get(id) ?? 0) <= now);
+    if (next) await proveLost(next);
   }
+
+  /** When a nonce may be searched for again, by its transaction's id. */
+  const searchAgainAt = new Map<number, number>();
 
   async function proveLost({ id, wallet, nonce, attempts }: OpenTransaction): Promise<void> {
     const head = await chain.block("latest");
@@ -118,9 +127,13 @@ export function createRecovery(options: RecoveryOptions) {
       return undefined;
     });
     const seen = holder && { hash: holder.hash, depth: head.number - holder.blockNumber };
-    if (!isProvenLost(attempts, seen, confirmations)) return;
-    log.error({ wallet, nonce, by: holder?.hash }, "a nonce was used by a transaction that is not ours");
-    if (holder) await markLost(sql, id, lower(holder.hash));
+    if (!holder || !isProvenLost(attempts, seen, confirmations)) {
+      searchAgainAt.set(id, performance.now() + (holder ? SEARCH_DEEPER_MS : SEARCH_AGAIN_MS));
+      return;
+    }
+    searchAgainAt.delete(id);
+    log.error({ wallet, nonce, by: holder.hash }, "a nonce was used by a transaction that is not ours");
+    await markLost(sql, id, lower(holder.hash));
   }
 
   /** Nonces below an open transaction that nothing of ours and nothing in the node's pool will use. */
@@ -146,15 +159,19 @@ export function createRecovery(options: RecoveryOptions) {
     const isYoung = ({ attempts }: OpenTransaction) => (attempts.at(-1)?.sentAgo ?? Infinity) < LOOK_AFTER;
     const fillers = await hasMinedFillers(sql, chainId, wallet.address);
     if (!fillers && (!lowest || open.every(isYoung))) return;
-    const [minedNonce, pooledNonce] = await Promise.all([
+    const [minedNonce, pooledNonce, { baseFee }] = await Promise.all([
       chain.nonce(wallet.address, "latest"),
       chain.nonce(wallet.address, "pending"),
+      market.now(),
     ]);
+    // What somebody else sent from this wallet meanwhile has used nonces that must not be given out any more.
+    await raiseNextNonce(sql, wallet.lease, pooledNonce);
     if (fillers) await reopenFillers(sql, chainId, wallet.address, minedNonce);
     if (!lowest) return;
+    const view = { minedNonce, pooledNonce, baseFee };
     const steps = open.map((transaction) => ({
       transaction,
-      step: nextStep(transaction, { minedNonce, pooledNonce }, ttl),
+      step: nextStep(transaction, view, ttl),
     }));
     const looks = steps.flatMap(({ transaction, step }) => (step.do === "look" ? [transaction] : []));
     await Promise.all(steps.flatMap(({ step }) => (step.do === "send" ? [send(step.attempt)] : [])));
@@ -163,17 +180,20 @@ export function createRecovery(options: RecoveryOptions) {
       if (step.do === "cancel") await cancel(wallet, transaction, step.attempt);
     }
     if (looks.length > 0) await look(looks);
-    await closeGaps(wallet, lowest, { minedNonce, pooledNonce });
+    if (!lowest.halted) await closeGaps(wallet, lowest, view);
   }
 
   return async function recover(): Promise<void> {
+    const faults: unknown[] = [];
     for (const wallet of wallets.all()) {
       try {
         await recoverWallet(wallet);
       } catch (error) {
-        if (!(error instanceof LeaseLost)) throw error;
-        wallets.lost(error.lease);
+        // One wallet's trouble must not keep the others waiting.
+        if (error instanceof LeaseLost) wallets.lost(error.lease);
+        else faults.push(error);
       }
     }
+    if (faults.length > 0) throw faults[0];
   };
 }

@@ -2,6 +2,8 @@
 CREATE TABLE "service"."delegation" (
   "id" bigserial PRIMARY KEY,
   "chain_id" integer NOT NULL,
+  -- The cover router that the buyer's signature names: it gives no leave to spend through another one.
+  "router" text NOT NULL CHECK ("router" ~ '^0x[0-9a-f]{40}$'),
   "buyer" text NOT NULL CHECK ("buyer" ~ '^0x[0-9a-f]{40}$'),
   "agent" text NOT NULL CHECK ("agent" ~ '^0x[0-9a-f]{40}$'),
   -- USDC base units (6 decimals).

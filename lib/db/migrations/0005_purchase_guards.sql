@@ -31,8 +31,9 @@ ALTER TABLE "service"."purchase" DROP CONSTRAINT "purchase_joinable", ADD CONSTR
   OR NOT (("state" = 'failed' AND "tx_hash" IS NULL) OR ("state" = 'replaced' AND "final_at" IS NOT NULL)));
 --> statement-breakpoint
 -- A buyer's open purchases, and those of blocks above the one up to which its funds were read.
-CREATE INDEX "purchase_buyer_open" ON "service"."purchase" ("buyer")
-  WHERE "state" IN ('accepted', 'signed', 'broadcast', 'mined');
+CREATE INDEX "purchase_buyer_open" ON "service"."purchase" ("buyer") WHERE "state" IN ('accepted', 'signed', 'broadcast');
+--> statement-breakpoint
+CREATE INDEX "purchase_buyer_bought" ON "service"."purchase" ("buyer", "block_number") WHERE "premium_paid" IS NOT NULL;
 --> statement-breakpoint
 CREATE INDEX "purchase_delegation" ON "service"."purchase" ("delegation_id") WHERE "delegation_id" IS NOT NULL;
 --> statement-breakpoint
@@ -96,8 +97,13 @@ CREATE TRIGGER "transaction_gas_added" AFTER INSERT ON "service"."transaction"
 CREATE TRIGGER "transaction_gas_changed" AFTER UPDATE ON "service"."transaction"
   REFERENCING OLD TABLE AS "before" NEW TABLE AS "after" FOR EACH STATEMENT EXECUTE FUNCTION "service"."note_gas_changed"();
 --> statement-breakpoint
--- A form that cancels is an empty transfer to the wallet itself in place of the call.
-ALTER TABLE "service"."attempt" ADD COLUMN "cancels" boolean NOT NULL DEFAULT false;
+ALTER TABLE "service"."attempt"
+  -- In the order in which they were stored, whatever the clock says.
+  ADD COLUMN "id" bigserial NOT NULL,
+  -- A form that cancels is an empty transfer to the wallet itself in place of the call.
+  ADD COLUMN "cancels" boolean NOT NULL DEFAULT false,
+  -- Whether a node ever said that it has it.
+  ADD COLUMN "taken" boolean NOT NULL DEFAULT false;
 --> statement-breakpoint
 -- The kill switch: nothing that a row covers is signed or sent. A wallet is a relayer's, or one whose keys buy.
 CREATE TABLE "service"."stop" (
@@ -137,10 +143,24 @@ CREATE FUNCTION "service"."rests_until"(of_wallet text) RETURNS timestamptz LANG
     AND max(r."updated_at") > now() - interval '1 hour'
 $$;
 --> statement-breakpoint
--- The premiums that were spent under a delegation, or may still be (USDC, 6 decimals).
-CREATE FUNCTION "service"."delegation_spent"(of_delegation bigint) RETURNS numeric LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(CASE WHEN p."premium_paid" IS NOT NULL THEN p."premium_paid"
-      WHEN p."state" IN ('failed', 'replaced') AND p."final_at" IS NOT NULL THEN 0
-      ELSE p."quoted_premium" END), 0)
-  FROM "service"."purchase" p WHERE p."delegation_id" = of_delegation
+-- The premiums that were spent under a delegation, or may still be (USDC, 6 decimals); a trigger keeps it, in the
+-- transaction of each change, so that a long history costs nothing.
+ALTER TABLE "service"."delegation" ADD COLUMN "premium_spent" numeric(78, 0) NOT NULL DEFAULT 0;
+--> statement-breakpoint
+CREATE FUNCTION "service"."premium_of"(p "service"."purchase") RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p."premium_paid" IS NOT NULL THEN p."premium_paid"
+    WHEN p."state" IN ('failed', 'replaced') AND p."final_at" IS NOT NULL THEN 0 ELSE p."quoted_premium" END
 $$;
+--> statement-breakpoint
+CREATE FUNCTION "service"."note_premium"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  change numeric := "service"."premium_of"(NEW) - CASE TG_OP WHEN 'UPDATE' THEN "service"."premium_of"(OLD) ELSE 0 END;
+BEGIN
+  IF change <> 0 THEN
+    UPDATE "service"."delegation" SET "premium_spent" = "premium_spent" + change WHERE "id" = NEW."delegation_id";
+  END IF;
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER "purchase_premium" AFTER INSERT OR UPDATE ON "service"."purchase"
+  FOR EACH ROW WHEN (NEW."delegation_id" IS NOT NULL) EXECUTE FUNCTION "service"."note_premium"();

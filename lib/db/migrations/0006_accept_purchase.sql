@@ -21,17 +21,17 @@ BEGIN
     RETURN QUERY SELECT p.* FROM "service"."purchase" p
       WHERE p."wallet" = of_wallet AND p."chain_id" = of_chain AND p."fingerprint" = of_fingerprint
         AND p."idempotency_key" IS NULL AND p."joinable"
-        AND NOT (p."state" IN ('mined', 'confirmed', 'failed', 'replaced') AND p."updated_at" < now() - interval '10 minutes');
+        AND NOT ((p."state" = 'mined' OR p."final_at" IS NOT NULL) AND p."updated_at" < now() - interval '10 minutes');
   END IF;
 END $$;
 --> statement-breakpoint
 -- A delegation of the buyer to the agent that is in force, the one with room for the premium first, and what is left of it.
-CREATE FUNCTION "service"."delegation_in_force"(of_chain integer, of_buyer text, of_agent text, of_premium numeric)
+CREATE FUNCTION "service"."delegation_in_force"(of_chain integer, of_router text, of_buyer text, of_agent text, of_premium numeric)
 RETURNS TABLE ("id" bigint, "premium_left" numeric) LANGUAGE sql STABLE AS $$
   SELECT d."id", d."premium_left" FROM (
-    SELECT x."id", x."expires_at", x."total_premium_cap" - "service"."delegation_spent"(x."id") AS "premium_left"
+    SELECT x."id", x."expires_at", x."total_premium_cap" - x."premium_spent" AS "premium_left"
     FROM "service"."delegation" x
-    WHERE x."chain_id" = of_chain AND x."buyer" = of_buyer AND x."agent" = of_agent
+    WHERE x."chain_id" = of_chain AND x."router" = of_router AND x."buyer" = of_buyer AND x."agent" = of_agent
       AND x."revoked_at" IS NULL AND x."expires_at" > now()) d
   ORDER BY d."premium_left" >= of_premium DESC, d."expires_at" LIMIT 1
 $$;
@@ -41,7 +41,7 @@ $$;
 -- other purchases on their way. The outcomes: created, joined (with the purchase), conflict, stopped (scope), resting
 -- (amount: seconds), not_delegated (amount: premium left, or null), funds_unknown, short_of_funds (amount: premiums held).
 CREATE FUNCTION "service"."accept_purchase"(
-  of_chain integer, of_wallet text, of_key_id bigint, of_key text, of_fingerprint text, of_product text,
+  of_chain integer, of_router text, of_wallet text, of_key_id bigint, of_key text, of_fingerprint text, of_product text,
   of_coverage numeric, of_asset text, of_buyer text, of_premium numeric, funds_block bigint, funds numeric,
   OUT outcome text, OUT purchase_id uuid, OUT accepted_at timestamptz, OUT scope text, OUT amount numeric
 ) LANGUAGE plpgsql AS $$
@@ -72,17 +72,20 @@ BEGIN
     END IF;
     IF of_wallet <> of_buyer THEN
       SELECT d."id", d."premium_left" INTO leave_id, amount
-      FROM "service"."delegation_in_force"(of_chain, of_buyer, of_wallet, of_premium) d;
+      FROM "service"."delegation_in_force"(of_chain, of_router, of_buyer, of_wallet, of_premium) d;
       IF leave_id IS NULL OR amount < of_premium THEN
         outcome := 'not_delegated';
         RETURN;
       END IF;
     END IF;
-    -- The block's state shows what was mined up to it, and nothing of the others.
-    SELECT coalesce(sum(p."quoted_premium"), 0), count(*) INTO amount, on_their_way
-    FROM "service"."purchase" p
-    WHERE p."buyer" = of_buyer AND p."chain_id" = of_chain AND p."state" IN ('accepted', 'signed', 'broadcast', 'mined')
-      AND (p."state" <> 'mined' OR p."block_number" > funds_block);
+    -- The block's state shows what was bought up to it, and nothing of what was bought later or may still be.
+    SELECT coalesce(sum(x."premium"), 0), count(*) INTO amount, on_their_way FROM (
+      SELECT p."quoted_premium" AS "premium" FROM "service"."purchase" p
+      WHERE p."buyer" = of_buyer AND p."chain_id" = of_chain AND p."state" IN ('accepted', 'signed', 'broadcast')
+      UNION ALL
+      SELECT p."premium_paid" FROM "service"."purchase" p
+      WHERE p."buyer" = of_buyer AND p."chain_id" = of_chain AND p."premium_paid" IS NOT NULL
+        AND p."block_number" > funds_block) x;
     IF on_their_way > 0 AND (funds IS NULL OR amount + of_premium > funds) THEN
       outcome := CASE WHEN funds IS NULL THEN 'funds_unknown' ELSE 'short_of_funds' END;
       RETURN;
@@ -92,7 +95,7 @@ BEGIN
       UPDATE "service"."purchase" p SET "joinable" = false
       WHERE p."wallet" = of_wallet AND p."chain_id" = of_chain AND p."fingerprint" = of_fingerprint
         AND p."idempotency_key" IS NULL AND p."joinable"
-        AND p."state" IN ('mined', 'confirmed', 'failed', 'replaced') AND p."updated_at" < now() - interval '10 minutes';
+        AND (p."state" = 'mined' OR p."final_at" IS NOT NULL) AND p."updated_at" < now() - interval '10 minutes';
     END IF;
     INSERT INTO "service"."purchase" AS p (
       "chain_id", "wallet", "key_id", "idempotency_key", "fingerprint", "product_id", "coverage_amount", "asset", "buyer",
