@@ -79,7 +79,10 @@ export async function unconfirmedBlocks(sql: Sql, chainId: number, height: bigin
   return rows.map((row) => ({ number: BigInt(row.number), hash: row.hash }));
 }
 
-/** The mined transactions of the purchases that a block settled, locked. */
+/**
+ * The mined transactions of the purchases that a block settled, locked. Whoever settled one of them in another block
+ * meanwhile has changed the purchase, which Postgres looks at anew only where it is updated: that update decides.
+ */
 const settledBy = (sql: Sql, chainId: number, { number, hash }: ReliedBlock) => sql`
   select t.id, t.purchase_id from service.purchase p join service.transaction t on t.purchase_id = p.id
   where p.chain_id = ${chainId} and p.final_at is null and p.block_number = ${String(number)}::bigint
@@ -89,14 +92,15 @@ const settledBy = (sql: Sql, chainId: number, { number, hash }: ReliedBlock) => 
 /** The block still stands where it stood, deep enough: what it settled is final. */
 export async function confirmBlock(sql: Sql, chainId: number, block: ReliedBlock): Promise<void> {
   await sql`
-    with locked as (${settledBy(sql, chainId, block)}), final as (
-      update service.transaction t set state = 'final' from locked where t.id = locked.id
-    ), done as (
+    with locked as (${settledBy(sql, chainId, block)}), done as (
       update service.purchase p
       set state = case state when 'mined' then 'confirmed' else state end, final_at = now(), updated_at = now(),
         joinable = joinable and state <> 'replaced'
       from locked where p.id = locked.purchase_id and p.final_at is null and p.block_hash = ${block.hash}
       returning p.id
+    ), final as (
+      update service.transaction t set state = 'final'
+      from locked join done on done.id = locked.purchase_id where t.id = locked.id
     )
     select pg_notify(${PURCHASE_CHANNEL}, id::text) from done`;
 }
@@ -107,17 +111,18 @@ export async function confirmBlock(sql: Sql, chainId: number, block: ReliedBlock
  */
 export async function dropBlock(sql: Sql, chainId: number, block: ReliedBlock): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    with locked as (${settledBy(sql, chainId, block)}), reopened as (
-      update service.transaction t set state = 'open', opened_at = now(), gas_cost = null
-      from locked where t.id = locked.id
-    ), overdue as (
-      update service.attempt a set last_broadcast_at = null from locked where a.transaction_id = locked.id
-    ), dropped as (
+    with locked as (${settledBy(sql, chainId, block)}), dropped as (
       update service.purchase p
       set state = 'broadcast', block_number = null, block_hash = null, policy_id = null, premium_paid = null,
         failure_code = null, failure_message = null, updated_at = now()
       from locked where p.id = locked.purchase_id and p.final_at is null and p.block_hash = ${block.hash}
       returning p.id
+    ), reopened as (
+      update service.transaction t set state = 'open', opened_at = now(), gas_cost = null
+      from locked join dropped on dropped.id = locked.purchase_id where t.id = locked.id
+      returning t.id
+    ), overdue as (
+      update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id
     )
     select id::text from dropped`;
   return rows.map((row) => row.id);
@@ -125,7 +130,7 @@ export async function dropBlock(sql: Sql, chainId: number, block: ReliedBlock): 
 
 /**
  * Another transaction holds the nonce in a block deep enough, and none of our forms can ever be mined: the purchase is
- * wanted as before, and is signed anew under another nonce.
+ * wanted as before. It is signed anew under another nonce while it is young enough to be signed at all, and fails otherwise.
  */
 export async function markLost(sql: Sql, transactionId: number, holder: Hex): Promise<void> {
   // Looked at once more: another writer may have stored a new form since the proof began, and that form be the holder.
