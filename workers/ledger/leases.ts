@@ -41,6 +41,18 @@ export async function takeLease(
   return row && { chainId, address, owner, token: row.token };
 }
 
+/** Whether some writer sends from another wallet than these. */
+export async function hasOtherRelayers(
+  sql: Sql,
+  chainId: number,
+  addresses: readonly Address[],
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from service.relayer_wallet
+    where chain_id = ${chainId} and lease_until > now() and address <> all(${[...addresses]}::text[]) limit 1`;
+  return rows.length > 0;
+}
+
 /** Extends a lease, also one that lapsed while nobody took it; false when it is lost. */
 export async function renewLease(sql: Sql, { chainId, address, owner, token }: Lease): Promise<boolean> {
   const rows = await sql`

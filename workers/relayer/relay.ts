@@ -6,7 +6,7 @@ import { purchaseCalldata } from "../../lib/ledger/purchase-call.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { shareReadBy } from "../../lib/shared-read.ts";
 import { type AcceptedPurchase, failUnsigned, readAccepted, tryAgainIn } from "../ledger/accepted.ts";
-import { LeaseLost } from "../ledger/leases.ts";
+import { hasOtherRelayers, LeaseLost } from "../ledger/leases.ts";
 import { type Call, SIGN_WITHIN_SECONDS, signPurchases } from "../ledger/signed.ts";
 import type { Candidate, Spending } from "../ledger/spending.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -115,7 +115,11 @@ export function createRelay(options: RelayOptions) {
   }
 
   /** A wallet that can buy, with the gas limit; undefined when the purchase failed or is to be tried again. */
-  async function simulate({ id }: AcceptedPurchase, candidates: readonly Wallet[], data: Call["data"]) {
+  async function simulate(
+    { id }: AcceptedPurchase,
+    candidates: readonly Wallet[],
+    data: Call["data"],
+  ): Promise<{ wallet: Wallet; gasLimit: bigint } | undefined> {
     let refusal: Revert | undefined;
     for (const wallet of candidates) {
       try {
@@ -128,10 +132,15 @@ export function createRelay(options: RelayOptions) {
           return undefined;
         }
         // Every other reason is the purchase's own, whoever sends it.
-        if (refusal.name !== "NotAuthorizedRelayer") break;
+        if (refusal.name === "NotAuthorizedRelayer") continue;
+        await fail(id, simulatedFailure(refusal));
+        return undefined;
       }
     }
-    if (refusal) await fail(id, simulatedFailure(refusal));
+    // A wallet that rests, or another writer's, may be on the allowlist.
+    const asked = candidates.map(({ address }) => address);
+    if (refusal && !(await hasOtherRelayers(sql, chainId, asked))) await fail(id, simulatedFailure(refusal));
+    else await later(id, "no wallet at hand is on the allowlist");
     return undefined;
   }
 

@@ -1,0 +1,55 @@
+/** A call without an idempotency key, whose caller hung up before its answer, is told the outcome when it comes again. */
+import { beforeAll, expect, test } from "vitest";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import { policiesOnChain } from "../support/ledger.ts";
+import { startApi, type TestApi } from "./support/api.ts";
+import { type Buyer, createBuyer } from "./support/buyer.ts";
+
+let api: TestApi;
+let buyer: Buyer;
+beforeAll(async () => {
+  api = await startApi({ services: ["api", "writer"] });
+  buyer = await createBuyer(api, anvilAccount(2));
+});
+
+const policies = async () => (await policiesOnChain(api.chain, buyer.account.address)).length;
+
+test("a caller that hung up and repeats the call buys once; and once it was told, the same call buys again", async () => {
+  const body = { productName: "FLASHETH1H-001", coverageAmount: "100000000", buyer: buyer.account.address };
+  await api.chain.client.setAutomine(false);
+  const controller = new AbortController();
+  const call = fetch(`${api.stack.apiUrl}/api/v1/policies`, {
+    method: "POST",
+    signal: controller.signal,
+    headers: { ...buyer.headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  }).then(
+    ({ status }) => status,
+    () => "hung up",
+  );
+  await waitFor({
+    what: "the transaction to wait for its block",
+    probe: async () => {
+      const block = await api.chain.client.getBlock({ blockTag: "pending" });
+      return block.transactions.length > 0 || undefined;
+    },
+    timeoutMs: 30_000,
+  });
+  controller.abort();
+  expect(await call).toBe("hung up");
+  await api.chain.client.setAutomine(true);
+  await api.chain.client.mine({ blocks: 1 });
+  await waitFor({
+    what: "the policy to be on the chain",
+    probe: async () => (await policies()) === 1 || undefined,
+    timeoutMs: 30_000,
+  });
+  // The api has seen the receipt by now, and nobody has heard of it.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+
+  expect((await buyer.buy(body)).status).toBe(200);
+  expect(await policies()).toBe(1);
+  expect((await buyer.buy(body)).status).toBe(201);
+  expect(await policies()).toBe(2);
+});
