@@ -20,23 +20,40 @@ const knownErrors: Abi = [
   ...mockUsdcAbi,
 ].filter((item) => item.type === "error");
 
-/** A decoded revert: `name` is the error's name or the revert string; `text` has its arguments too. */
+/** No reason that a contract gives on purpose is longer, in characters; the rest says nothing to anybody. */
+const MAX_LENGTH = 500;
+
+/**
+ * A decoded revert: `name` is the error's name or the revert string; `text` has its arguments too. Both can be shown and
+ * stored: they have no control characters, among them the NUL that Postgres refuses, and at most 500 characters.
+ */
 export type Revert = { name: string; text: string; data: Hex };
+
+/** What a contract has written, made fit to be shown and stored; a character that the end cuts in two is left out. */
+const legible = (text: string): string =>
+  text
+    .replace(/\p{Cc}/gu, "")
+    .slice(0, MAX_LENGTH)
+    .replace(/\p{Cs}/gu, "");
 
 /** Decodes the bytes of a revert, as `Error(string)`, as one of the protocol's errors, or as bare bytes. */
 export function decodeRevert(data: Hex): Revert {
-  if (data === "0x") return { name: "reverted", text: "reverted without a reason", data };
+  const { name, text } = wordsOf(data);
+  return { name: legible(name), text: legible(text), data };
+}
+
+function wordsOf(data: Hex): Pick<Revert, "name" | "text"> {
+  if (data === "0x") return { name: "reverted", text: "reverted without a reason" };
   try {
     const { errorName, args = [] } = decodeErrorResult({ abi: knownErrors, data });
-    if (errorName === "Error") return { name: String(args[0]), text: String(args[0]), data };
-    if (errorName === "Panic") return { name: "Panic", text: `Panic(${args.map(String).join(", ")})`, data };
+    if (errorName === "Error") return { name: String(args[0]), text: String(args[0]) };
+    if (errorName === "Panic") return { name: "Panic", text: `Panic(${args.map(String).join(", ")})` };
     return {
       name: errorName,
       text: args.length > 0 ? `${errorName}(${args.map(String).join(", ")})` : errorName,
-      data,
     };
   } catch {
-    return { name: data.slice(0, 10), text: `unknown error ${data}`, data };
+    return { name: data.slice(0, 10), text: `unknown error ${data}` };
   }
 }
 

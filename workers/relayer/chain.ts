@@ -7,7 +7,9 @@ import {
   MethodNotFoundRpcError,
   MethodNotSupportedRpcError,
   numberToHex,
+  ResponseBodyTooLargeError,
   type RpcBlock,
+  RpcRequestError,
   type RpcTransactionReceipt,
 } from "viem";
 import { createReadClient } from "../../lib/chain/client.ts";
@@ -75,8 +77,8 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
       );
     },
     /**
-     * The receipts of some transactions of a block, in one call however many there are; nodes that cannot do that are
-     * asked for each. A receipt that the node does not have is left out.
+     * The receipts of some transactions of a block, in one call however many there are; a node that cannot do that, or not
+     * for this block, is asked for each. A receipt that the node does not have is left out.
      */
     async receiptsIn(block: Pick<Block, "number">, hashes: readonly Hex[]): Promise<Receipt[]> {
       const wanted = new Set<string>(hashes);
@@ -84,10 +86,10 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
         try {
           const params: [Hex] = [numberToHex(block.number)];
           const receipts = await client.request({ method: "eth_getBlockReceipts", params });
-          return (receipts ?? []).map(receiptOf).filter((receipt) => wanted.has(receipt.hash));
+          return (receipts ?? []).filter((receipt) => wanted.has(receipt.transactionHash)).map(receiptOf);
         } catch (error) {
-          if (!isUnknownMethod(error)) throw error;
-          blockReceipts = false;
+          if (!isRefusal(error)) throw error;
+          if (isUnknownMethod(error)) blockReceipts = false;
         }
       }
       const receipts = await Promise.all(hashes.map((hash) => this.receipt(hash)));
@@ -113,6 +115,12 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     },
   };
 }
+
+/** True when the node has answered that it will not, or with more than can be read; a node that is away has not. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof RpcRequestError || cause instanceof ResponseBodyTooLargeError) !==
+    null;
 
 const isUnknownMethod = (error: unknown): boolean =>
   error instanceof BaseError &&

@@ -1,9 +1,10 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import { isConnectionError } from "../../lib/db/connect.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { OwnTransaction } from "../ledger/open.ts";
-import { settle } from "../ledger/settled.ts";
+import { type Outcome, type SettledPurchase, settle } from "../ledger/settled.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { Chain, Receipt } from "./chain.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -31,6 +32,24 @@ export function createSettler({ sql, chain, coverRouter, meter, log }: SettlerOp
     return undefined;
   }
 
+  /** Writes outcomes down together; when the ledger refuses them, each by itself, so that one cannot hold up the others. */
+  async function write(outcomes: readonly Outcome[]): Promise<SettledPurchase[]> {
+    try {
+      return await settle(sql, outcomes);
+    } catch (error) {
+      if (isConnectionError(error)) throw error;
+      if (outcomes.length > 1) {
+        const settled: SettledPurchase[] = [];
+        for (const outcome of outcomes) settled.push(...(await write([outcome])));
+        return settled;
+      }
+      // The purchase stays on its way, and the recovery comes back to it.
+      const hashes = outcomes.map(({ hash }) => hash);
+      log.error({ hashes, error: errorText(error) }, "an outcome cannot be written down");
+      return [];
+    }
+  }
+
   return async function settleReceipts(own: readonly OwnTransaction[], receipts: readonly Receipt[]) {
     const byHash = new Map<Hex, OwnTransaction>(own.map((transaction) => [transaction.hash, transaction]));
     const outcomes = await Promise.all(
@@ -42,7 +61,7 @@ export function createSettler({ sql, chain, coverRouter, meter, log }: SettlerOp
         return [reason.then((revert) => outcomeOf(transaction, receipt, coverRouter, revert))];
       }),
     );
-    const settled = await settle(sql, outcomes);
+    const settled = await write(outcomes);
     meter.settled(outcomes.map(({ hash }) => hash));
     if (settled.length === 0) return;
     log.info({ purchases: settled.length }, "settled purchases");

@@ -1,0 +1,140 @@
+/** Answers of contracts and nodes that nobody expects: one purchase may suffer from them, and never the service. */
+import { Registry } from "prom-client";
+import { encodeErrorResult, type Hex, numberToHex } from "viem";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { decodeRevert } from "../../lib/chain/reverts.ts";
+import { type Connection, connect } from "../../lib/db/connect.ts";
+import { migrateService } from "../../lib/db/migrate.ts";
+import { lower } from "../../lib/ledger/lower.ts";
+import { createLogger } from "../../lib/log.ts";
+import { storeFiller } from "../../workers/ledger/fillers.ts";
+import { raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
+import { ownTransactions } from "../../workers/ledger/open.ts";
+import { createMeter } from "../../workers/metrics/meter.ts";
+import { openChain, type Receipt } from "../../workers/relayer/chain.ts";
+import { createSettler } from "../../workers/relayer/settle.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+
+describe("the reason of a revert", () => {
+  const reason = (text: string) =>
+    decodeRevert(
+      encodeErrorResult({
+        abi: [{ type: "error", name: "Error", inputs: [{ name: "message", type: "string" }] }],
+        errorName: "Error",
+        args: [text],
+      }),
+    );
+
+  test("has none of the characters that Postgres or a log refuses", () => {
+    expect(reason("a\0b\u001b[31mc\nd")).toMatchObject({ name: "ab[31mcd", text: "ab[31mcd" });
+  });
+
+  test("is cut where no reason given on purpose is so long, and never within a character", () => {
+    expect(reason("x".repeat(10_000)).text).toBe("x".repeat(500));
+    expect(reason(`${"x".repeat(499)}🙂`).text).toBe("x".repeat(499));
+    expect(decodeRevert(`0x12345678${"ab".repeat(10_000)}`).text).toHaveLength(500);
+  });
+});
+
+let chain: TestChain;
+let rpc: RpcProxy;
+beforeAll(async () => {
+  chain = await startChain();
+  rpc = await startRpcProxy(chain.url);
+});
+afterEach(() => rpc.intercept());
+
+describe("the receipts of a block", () => {
+  let hashes: Hex[];
+  let number: bigint;
+  beforeAll(async () => {
+    const to = chain.owner.address;
+    await chain.client.setAutomine(false);
+    const sent = [1n, 2n].map((value) => chain.client.sendTransaction({ account: to, to, value }));
+    hashes = await Promise.all(sent);
+    await chain.client.mine({ blocks: 1 });
+    await chain.client.setAutomine(true);
+    number = await chain.client.getBlockNumber();
+  });
+
+  const refuse = (code: number) =>
+    rpc.intercept(async ({ method }, forward) =>
+      method === "eth_getBlockReceipts" ? { error: { code, message: "no" } } : forward(),
+    );
+  const asked = () => rpc.counts.get("eth_getBlockReceipts") ?? 0;
+
+  test.each([
+    ["cannot answer now", -32000],
+    ["has a fault", -32603],
+    ["limits", -32005],
+  ])("are asked for one by one when the node %s, and together again the next time", async (_what, code) => {
+    const node = openChain(chain.deployment, rpc.url);
+    refuse(code);
+    const found = await node.receiptsIn({ number }, hashes);
+    expect(found.map(({ hash }) => hash)).toEqual(hashes);
+    rpc.intercept();
+    const before = asked();
+    expect(await node.receiptsIn({ number }, hashes)).toHaveLength(2);
+    expect(asked()).toBe(before + 1);
+  });
+
+  test("are asked for one by one from then on when the node does not know how", async () => {
+    const node = openChain(chain.deployment, rpc.url);
+    refuse(-32601);
+    expect(await node.receiptsIn({ number }, hashes)).toHaveLength(2);
+    const before = asked();
+    expect(await node.receiptsIn({ number }, hashes)).toHaveLength(2);
+    expect(asked()).toBe(before);
+  });
+
+  test("are not asked for one by one when the node is away", async () => {
+    const node = openChain(chain.deployment, rpc.url);
+    rpc.intercept(async ({ method }, forward) => (method === "eth_getBlockReceipts" ? "lost" : forward()));
+    const before = rpc.counts.get("eth_getTransactionReceipt");
+    await expect(node.receiptsIn({ number }, hashes)).rejects.toThrow("HTTP request failed");
+    expect(rpc.counts.get("eth_getTransactionReceipt")).toBe(before);
+  });
+});
+
+test("an outcome that cannot be written down holds up no other", async () => {
+  const databaseUrl = await freshDatabase();
+  await migrateService(databaseUrl);
+  const connection: Connection = connect(databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+  const { sql } = connection;
+  const { chainId, contracts } = chain.deployment;
+  const wallet = lower(chain.relayer.address);
+  const hashes = [1, 2, 3].map((n) => numberToHex(n, { size: 32 }));
+  const lease = await takeLease(sql, { chainId, address: wallet, owner: "me" });
+  if (!lease) throw new Error("no lease");
+  await raiseNextNonce(sql, lease, hashes.length);
+  for (const [nonce, hash] of hashes.entries()) {
+    const call = { to: wallet, data: "0x", gasLimit: 21_000n } as const;
+    const signed = { hash, bytes: "0x00", maxFee: 1n, priorityFee: 1n } as const;
+    await storeFiller(sql, lease, nonce, { call, signed });
+  }
+  const settleReceipts = createSettler({
+    sql,
+    chain: openChain(chain.deployment, chain.url),
+    coverRouter: lower(contracts.coverRouter),
+    meter: createMeter(new Registry()),
+    log: createLogger("test", "silent"),
+  });
+  const receipts = hashes.map(
+    (hash, n): Receipt => ({
+      hash,
+      // More than the column holds.
+      blockNumber: n === 1 ? 2n ** 70n : 7n,
+      blockHash: hash,
+      succeeded: true,
+      logs: [],
+      gasCost: 1n,
+    }),
+  );
+  await settleReceipts(await ownTransactions(sql, chainId, hashes), receipts);
+  const states = await sql`select state from service.transaction order by nonce`;
+  expect(states.map(({ state }) => state)).toEqual(["mined", "open", "mined"]);
+});
