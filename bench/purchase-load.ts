@@ -64,9 +64,24 @@ export async function openAgents(
   };
 }
 
-/** `count` purchases as fast as the connections carry them. */
-export const rush = (agents: Agents, name: string, count: number, wait: boolean): Promise<Answer[]> =>
-  Promise.all(Array.from({ length: count }, (_, n) => agents.buy(`${name}-${n}`, n, wait)));
+/** `count` purchases as fast as they are answered: each connection sends its next one when it has its answer. */
+export async function rush(
+  agents: Agents,
+  name: string,
+  { count, connections, wait }: { count: number; connections: number; wait: boolean },
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  let next = 0;
+  const client = async () => {
+    while (next < count) {
+      const n = next;
+      next += 1;
+      answers.push(await agents.buy(`${name}-${n}`, n, wait));
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, client));
+  return answers;
+}
 
 /** `count` purchases at a steady rate, whatever the answers. */
 export async function trickle(

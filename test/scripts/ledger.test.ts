@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
+import { parseLedgerArguments } from "../../scripts/ledger/options.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -187,20 +188,28 @@ test.each([
   [["stop", "global", "--reason", "  "], "stop: needs a --reason"],
   [["stop", "global", "now", "--reason", "x"], "now: is too much after global"],
   [["stop", "wallet", "0x12", "--reason", "x"], "wallet 0x12: must be followed by an address"],
+  [["stop", "wallet", `0x${"ab".repeat(20)}`, "more", "--reason", "x"], "more: is too much"],
   [["stop", "key", "0x12", "--reason", "x"], "key 0x12: must be followed by the id of a key"],
   [["resume", "global", "--reason", "x"], "--reason: belongs to stop"],
   [["show", "7"], "show 7: must be the id of a purchase"],
-  [
-    ["show", "00000000-0000-0000-0000-000000000000"],
-    "There is no purchase 00000000-0000-0000-0000-000000000000",
-  ],
   [["--older", "soon"], "--older soon: must be seconds"],
+  [["--older", "5", "show", "7"], "--older: does not belong to show"],
   [["--force"], "--force"],
-] as const)("%j is answered with exit code 1 and: %s", async (args, fault) => {
-  const { code, said } = await type(args);
-  expect(said).toContain(fault);
-  expect(said).not.toMatch(/\n +at /);
-  expect(code).toBe(1);
+] as const)("%j is refused: %s", (args, fault) => {
+  expect(() => parseLedgerArguments(args)).toThrow(fault);
+});
+
+test("a fault of the command line, or a purchase that is not there, is a line or two and exit code 1", async () => {
+  const nobody = "00000000-0000-0000-0000-000000000000";
+  for (const [args, fault] of [
+    [["stop", "global"], "stop: needs a --reason"],
+    [["show", nobody], `There is no purchase ${nobody}.`],
+  ] as const) {
+    const { code, said } = await type(args);
+    expect(said).toContain(fault);
+    expect(said).not.toMatch(/\n +at /);
+    expect(code).toBe(1);
+  }
 });
 
 test("a database that cannot be reached, or is none of ours, is named without its password", async () => {
