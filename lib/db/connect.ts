@@ -8,11 +8,12 @@ const IDLE_IN_TRANSACTION_MS = 5000;
  * A pool of connections to Postgres with drizzle on top. `name` shows in `pg_stat_activity`; `max` is the pool's size.
  * Connections are made when first used, so a process starts, and comes back by itself, while the database is away; a
  * statement that runs longer than `statementTimeout` ms (default 10 s) is ended by the server. With `snapshots`, nothing
- * can be written, and what one transaction reads is of one moment.
+ * can be written, and what one transaction reads is of one moment. Without `durable`, a commit does not wait for the disk: a
+ * crash of the server forgets the last half second of it, so it is for what is made up for or is worth no more.
  */
 export function connect(
   url: string,
-  { name, max = 10, statementTimeout = 10_000, snapshots = false }: ConnectOptions,
+  { name, max = 10, statementTimeout = 10_000, snapshots = false, durable = true }: ConnectOptions,
 ) {
   const sql = postgres(url, {
     max,
@@ -31,6 +32,7 @@ export function connect(
       ...(snapshots
         ? { default_transaction_isolation: "repeatable read", default_transaction_read_only: true }
         : {}),
+      ...(durable ? {} : { synchronous_commit: "off" }),
     },
   });
   prepareAll(sql);
@@ -86,10 +88,13 @@ function keepLostTransactions(sql: postgres.Sql): void {
   });
 }
 
-/** True when the very connection is gone; an ended statement or a refused new connection leaves the one at hand alive. */
+/**
+ * True when the very connection is gone; an ended statement or a refused new connection leaves the one at hand alive.
+ * 25P03 and 25P04: the server has ended the session of a transaction that idled, or took, too long.
+ */
 function isConnectionLost(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|57P0[1-5]|08006$)/.test(code);
+  return /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|57P0[1-5]|25P0[34]|08006$)/.test(code);
 }
 
 export type ConnectOptions = {
@@ -97,6 +102,7 @@ export type ConnectOptions = {
   max?: number;
   statementTimeout?: number;
   snapshots?: boolean;
+  durable?: boolean;
 };
 export type Connection = ReturnType<typeof connect>;
 export type Database = Connection["db"];
@@ -105,8 +111,9 @@ export type Database = Connection["db"];
 export function isConnectionError(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = "code" in cause ? String(cause.code) : "";
-    // 08: connection exception; 57P01-57P03: shutting down or starting; 53300: too many connections; 57014: time-out.
-    if (/^(08...|57P0[123]|53300|57014)$/.test(code)) return true;
+    // 08: connection exception; 57P01-57P03: shutting down or starting; 53300: too many connections; 57014: time-out of a
+    // statement; 25P03, 25P04: of a transaction.
+    if (/^(08...|57P0[123]|53300|57014|25P0[34])$/.test(code)) return true;
     if (/^(CONNECT_TIMEOUT|CONNECTION_|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)/.test(code))
       return true;
     if (cause instanceof AggregateError && cause.errors.some(isConnectionError)) return true;
