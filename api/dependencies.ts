@@ -2,6 +2,7 @@ import type { ReadClient } from "../lib/chain/client.ts";
 import type { Connection } from "../lib/db/connect.ts";
 import type { Contracts, Deployment, IncompleteDeployment } from "../lib/deployments.ts";
 import { ApiError } from "../lib/errors.ts";
+import type { FindHolder } from "../lib/keys/store.ts";
 import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
 import type { Logger } from "../lib/log.ts";
 import type { PurchaseQueue } from "../lib/queues.ts";
@@ -22,6 +23,8 @@ export type Dependencies = {
   /** Checks of signatures, with a way to the chain of their own. */
   readonly signatures: Signatures;
   readonly connection: Connection;
+  /** Whose an API key is. */
+  readonly findHolder: FindHolder;
   /** For reads of the index, each transaction of which sees one moment. */
   readonly indexConnection: Connection;
   /** Postgres schema of the indexer's views. */

@@ -7,6 +7,7 @@ import { apiConfig, ConfigError, DEV_ADMIN_TOKEN } from "../lib/config.ts";
 import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { readDeployment } from "../lib/deployments.ts";
+import { createKeyFinder } from "../lib/keys/store.ts";
 import { createPurchaseWaiter } from "../lib/ledger/wait.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { openPurchaseQueue } from "../lib/queues.ts";
@@ -69,7 +70,13 @@ async function main(): Promise<void> {
     redisUrl: config.REDIS_URL,
     onError: onQueueError,
   });
-  const limits = openLimits(config, connection.sql, log);
+  const counts = connect(config.DATABASE_URL, {
+    name: "api-counts",
+    max: 4,
+    statementTimeout,
+    durable: false,
+  });
+  const limits = openLimits(config, counts.sql, log);
   const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
   const standing = await standingHeaders();
   const readClient = () =>
@@ -81,6 +88,7 @@ async function main(): Promise<void> {
     signatures: createSignatures(readClient()),
     live: createScanClients(deployment, config.RPC_URL),
     connection,
+    findHolder: createKeyFinder(connection.sql),
     indexConnection,
     viewsSchema: config.VIEWS_SCHEMA,
     adminToken: config.ADMIN_TOKEN,
@@ -110,6 +118,7 @@ async function main(): Promise<void> {
         queue.close(),
         waiter.close(),
         connection.close(),
+        counts.close(),
         indexConnection.close(),
       ]),
       sleep(1000),

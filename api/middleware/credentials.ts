@@ -4,7 +4,7 @@ import { isLocal } from "../../lib/chain/client.ts";
 import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isWellFormedKey } from "../../lib/keys/format.ts";
-import { type Agent, findAgent, noteKeyUse } from "../../lib/keys/store.ts";
+import { type Agent, noteKeyUse } from "../../lib/keys/store.ts";
 import { errorText } from "../../lib/log.ts";
 import { fromChain, fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -36,19 +36,19 @@ function refuseKeyInUrl(url: string, header: string): void {
  * else.
  */
 export function requireApiKey(deps: Dependencies): MiddlewareHandler<AgentEnv> {
-  const { connection, log, limits, clientOf } = deps;
-  const findHolder = async (url: string, key: string | undefined) => {
+  const { connection, findHolder, log, limits, clientOf } = deps;
+  const holderOf = async (url: string, key: string | undefined) => {
     refuseKeyInUrl(url, "x-api-key");
     if (key === undefined) throw unauthenticated("The header x-api-key is missing.");
     if (!isWellFormedKey(key))
       throw unauthenticated("The key is malformed: a key is lk_ and 64 lowercase hex digits.");
-    const holder = await fromDatabase(() => findAgent(connection.db, key));
+    const holder = await fromDatabase(() => findHolder(key));
     if (!holder) throw unauthenticated("The key is unknown or was revoked.");
     return holder;
   };
   return async (c, next) => {
     const { agent, useIsDue } = await limitFailures(c, limits.failedKeys, clientOf, () =>
-      findHolder(c.req.url, c.req.header("x-api-key")),
+      holderOf(c.req.url, c.req.header("x-api-key")),
     );
     c.set("agent", agent);
     c.header("Cache-Control", "no-store");

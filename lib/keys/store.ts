@@ -1,5 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
+import type { Sql } from "postgres";
 import { type Address, getAddress } from "viem";
+import { createBatcher } from "../batcher.ts";
 import type { Database } from "../db/connect.ts";
 import { apiKey } from "../db/service.schema.ts";
 import { generateKey, hashKey, isWellFormedKey } from "./format.ts";
@@ -34,22 +36,37 @@ export async function issueKey(
 /** No use was noted within the last minute, so that the next one is to be. */
 const useIsDue = sql<boolean>`(${apiKey.lastUsedAt} is null or ${apiKey.lastUsedAt} < now() - interval '1 minute')`;
 
+/** Keys that are looked up together. */
+const ROUND = 100;
+
+/** The holder of a key, and whether its use should be noted now. */
+export type Holder = { agent: Agent; useIsDue: boolean };
+export type FindHolder = (plaintext: string) => Promise<Holder | undefined>;
+
+async function findHolders(sql: Sql, hashes: readonly string[]): Promise<Map<string, Holder>> {
+  const rows = await sql<{ hash: string; id: string; wallet: Address; tier: KeyTier; due: boolean }[]>`
+    select key_hash as hash, id, wallet, tier,
+      last_used_at is null or last_used_at < now() - interval '1 minute' as due
+    from service.api_key where key_hash = any(${[...hashes]}::text[]) and revoked_at is null`;
+  return new Map(
+    rows.map(({ hash, id, wallet, tier, due }) => [
+      hash,
+      { agent: { keyId: Number(id), wallet: getAddress(wallet), tier }, useIsDue: due },
+    ]),
+  );
+}
+
 /**
- * The holder of a key, and whether its use should be noted now; undefined when the text is malformed, unknown, or was
- * revoked.
+ * Looks up keys, those of the same moment in one statement, and remembers none: what was revoked is refused at once.
+ * Undefined for a text that is malformed, unknown, or was revoked. Rejects when the database is away.
  */
-export async function findAgent(
-  db: Database,
-  plaintext: string,
-): Promise<{ agent: Agent; useIsDue: boolean } | undefined> {
-  if (!isWellFormedKey(plaintext)) return undefined;
-  const [row] = await db
-    .select({ keyId: apiKey.id, wallet: apiKey.wallet, tier: apiKey.tier, useIsDue })
-    .from(apiKey)
-    .where(and(eq(apiKey.keyHash, hashKey(plaintext)), isNull(apiKey.revokedAt)));
-  if (!row) return undefined;
-  const { useIsDue: due, wallet, ...rest } = row;
-  return { agent: { ...rest, wallet: getAddress(wallet) }, useIsDue: due };
+export function createKeyFinder(sql: Sql): FindHolder {
+  const find = createBatcher((hashes: string[]) => findHolders(sql, hashes), ROUND);
+  return async (plaintext) => {
+    if (!isWellFormedKey(plaintext)) return undefined;
+    const hash = hashKey(plaintext);
+    return (await find(hash)).get(hash);
+  };
 }
 
 /** Notes that a key was used, once a minute at most however many calls come at once. */

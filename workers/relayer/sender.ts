@@ -9,16 +9,23 @@ import type { Chain } from "./chain.ts";
 
 const ROUND = 100;
 
-export type SenderOptions = { sql: Sql; chain: Pick<Chain, "send">; meter: Meter; log: Logger };
+export type SenderOptions = {
+  sql: Sql;
+  /** For what may be forgotten: bytes that were sent and not noted are sent again. */
+  notes: Sql;
+  chain: Pick<Chain, "send">;
+  meter: Meter;
+  log: Logger;
+};
 
 /**
  * Hands stored bytes to the node, unless the operator has stopped them, and writes down that it was done. Sending the same
  * bytes twice is harmless, so every doubt ends in sending them again, and no answer of a node ends in a failure. Rejects,
  * with nothing sent, when the database cannot say whether it may be.
  */
-export function createSender({ sql, chain, meter, log }: SenderOptions) {
+export function createSender({ sql, notes, chain, meter, log }: SenderOptions) {
   const stopped = createBatcher((hashes: Hex[]) => stoppedHashes(sql, hashes), ROUND);
-  const note = createBatcher((sent: { hash: Hex; accepted: boolean }[]) => markSent(sql, sent), ROUND);
+  const note = createBatcher((sent: { hash: Hex; accepted: boolean }[]) => markSent(notes, sent), ROUND);
 
   return async function send({ hash, bytes }: Pick<Signed, "hash" | "bytes">): Promise<SendAnswer> {
     if ((await stopped(hash)).has(hash)) {

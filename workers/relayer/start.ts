@@ -12,6 +12,7 @@ import { SIGN_WITHIN_SECONDS } from "../ledger/signed.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { Chain } from "./chain.ts";
 import { createConfirmer } from "./confirm.ts";
+import { createHead } from "./head.ts";
 import { startLoop } from "./loop.ts";
 import { createMarket } from "./market.ts";
 import { createRecovery } from "./recovery.ts";
@@ -29,8 +30,6 @@ const BUSY_FOR_MS = 15_000;
 const SWEEP_MS = 500;
 const SWEEP_LIMIT = 200;
 const RECOVER_MS = 1000;
-/** A node that has told of no head for so long counts as away, in ms. */
-const CHAIN_SILENT_MS = 20_000;
 
 export type RelayerOptions = {
   config: WriterConfig;
@@ -50,6 +49,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   const { chainId } = deployment;
   const coverRouter = lower(deployment.contracts.coverRouter);
   const { sql, close } = connect(config.DATABASE_URL, { name: "writer", max: 10 });
+  const notes = connect(config.DATABASE_URL, { name: "writer-notes", max: 2, durable: false });
   const { MAX_FEE_GWEI: maxFee, CONFIRMATIONS: confirmations } = config;
   const queueOptions = {
     databaseUrl: config.DATABASE_URL,
@@ -58,8 +58,8 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   };
 
   const market = createMarket(chain);
-  let headSeenAt = Date.now();
-  const send = createSender({ sql, chain, meter, log });
+  const head = createHead(chain);
+  const send = createSender({ sql, notes: notes.sql, chain, meter, log });
   const settleReceipts = createSettler({ sql, chain, coverRouter, meter, log });
   let ready = false;
   const wallets = createWallets({
@@ -69,7 +69,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     owner: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     privateKeys: config.RELAYER_PRIVATE_KEYS,
     log,
-    chainAnswers: () => Date.now() - headSeenAt < CHAIN_SILENT_MS,
+    chainAnswers: head.answers,
     onChange: (some) => {
       ready = some;
       // Without a wallet this writer leaves the jobs to one that has some.
@@ -78,9 +78,9 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     },
   });
 
-  let lastSent = 0;
+  let lastSent = Number.NEGATIVE_INFINITY;
   const onSent = () => {
-    lastSent = Date.now();
+    lastSent = performance.now();
     watching.nudge();
   };
   const relay = createRelay({
@@ -118,14 +118,15 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   const watch = createWatcher({
     sql,
     chain,
+    head,
     chainId,
     confirmations,
     market,
     settleReceipts,
     meter,
     log,
-    onHead: async (head, reorganised) => {
-      if (await confirm(head, reorganised)) recovering.nudge();
+    onHead: async (block, reorganised) => {
+      if (await confirm(block, reorganised)) recovering.nudge();
     },
   });
 
@@ -153,11 +154,8 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   const watching = startLoop({
     name: "watching the chain",
     log,
-    pauseMs: () => (Date.now() - lastSent < BUSY_FOR_MS ? WATCH_BUSY_MS : WATCH_IDLE_MS),
-    round: async () => {
-      await watch();
-      headSeenAt = Date.now();
-    },
+    pauseMs: () => (performance.now() - lastSent < BUSY_FOR_MS ? WATCH_BUSY_MS : WATCH_IDLE_MS),
+    round: watch,
   });
   const recovering = startLoop({ name: "recovering", log, pauseMs: () => RECOVER_MS, round: recover });
   const sweeping = startLoop({ name: "sweeping", log, pauseMs: () => SWEEP_MS, round: sweep });
@@ -175,7 +173,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
       await Promise.all([watching.stop(), recovering.stop(), leasing.stop()]);
       await wallets.release();
       await queue.close();
-      await close();
+      await Promise.all([close(), notes.close()]);
     },
   };
 }
