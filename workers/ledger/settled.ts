@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
 import { PURCHASE_CHANNEL } from "../../lib/ledger/wait.ts";
 
@@ -142,6 +142,17 @@ export async function markLost(sql: Sql, transactionId: number, holder: Hex): Pr
     )
     update service.purchase p set state = 'accepted', tx_hash = null, wake_at = now(), updated_at = now()
     from lost where p.id = lost.purchase_id and p.state in ('signed', 'broadcast')`;
+}
+
+/** The lowest nonce of each wallet, of whichever writer, that a transaction of ours has which is in no block yet. */
+export async function lowestOpenNonces(
+  sql: Sql,
+  chainId: number,
+): Promise<{ wallet: Address; nonce: number }[]> {
+  const rows = await sql<{ wallet: Address; nonce: string }[]>`
+    select wallet, min(nonce) as nonce from service.transaction
+    where chain_id = ${chainId} and state = 'open' group by wallet`;
+  return rows.map(({ wallet, nonce }) => ({ wallet, nonce: Number(nonce) }));
 }
 
 /**

@@ -2,9 +2,10 @@ import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import type { Logger } from "../../lib/log.ts";
 import { ownTransactions } from "../ledger/open.ts";
-import { noteWatched } from "../ledger/settled.ts";
+import { lowestOpenNonces, noteWatched } from "../ledger/settled.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { Block, Chain, Receipt } from "./chain.ts";
+import type { Head } from "./head.ts";
 import type { MarketSource } from "./market.ts";
 import type { SettleReceipts } from "./settle.ts";
 
@@ -14,10 +15,13 @@ const MAX_BLOCKS = 50n;
 const ASK_AGAIN = 2;
 /** A head below the last one is that of a node behind the others for so long, in ms; then the chain became shorter. */
 const BEHIND_MS = 10_000;
+/** So long, in ms, the recovery may take for what lies in blocks that were not read, before the head is noted anyway. */
+const CATCH_UP_MS = 30_000;
 
 export type WatcherOptions = {
   sql: Sql;
-  chain: Pick<Chain, "block" | "receiptsIn">;
+  chain: Pick<Chain, "block" | "nonce" | "receiptsIn">;
+  head: Pick<Head, "read">;
   chainId: number;
   confirmations: number;
   market: MarketSource;
@@ -37,6 +41,8 @@ export function createWatcher(options: WatcherOptions) {
   const { sql, chain, chainId, confirmations, market, settleReceipts, onHead, meter, log } = options;
   let last: Block | undefined;
   let behindSince: number | undefined;
+  /** Since when there are blocks that nobody has read, in which ours may lie. */
+  let unreadSince: number | undefined;
 
   /** Undefined when no node that was asked has a block at this height. */
   async function blockAt(number: bigint): Promise<Block | undefined> {
@@ -53,8 +59,8 @@ export function createWatcher(options: WatcherOptions) {
     }
     const standing = await blockAt(last.number);
     if (standing) return standing.hash === last.hash;
-    behindSince ??= Date.now();
-    return Date.now() - behindSince < BEHIND_MS;
+    behindSince ??= performance.now();
+    return performance.now() - behindSince < BEHIND_MS;
   }
 
   /** The receipts of some transactions of a block; one that no node that was asked has is left out. */
@@ -96,9 +102,20 @@ export function createWatcher(options: WatcherOptions) {
     await settleReceipts(own, found.flat());
   }
 
+  /** Whether nothing of ours that was mined up to the head is still open, in whatever block it lies. */
+  async function isSettledUpTo(head: Block): Promise<boolean> {
+    if (unreadSince === undefined) return true;
+    if (performance.now() - unreadSince < CATCH_UP_MS) {
+      const lowest = await lowestOpenNonces(sql, chainId);
+      const mined = await Promise.all(lowest.map(({ wallet }) => chain.nonce(wallet, head.number)));
+      if (lowest.some(({ nonce }, index) => nonce < (mined[index] ?? 0))) return false;
+    }
+    unreadSince = undefined;
+    return true;
+  }
+
   return async function watch(): Promise<void> {
-    const head = await chain.block("latest");
-    if (!head) throw new Error("the node has no latest block");
+    const head = await options.head.read();
     if (head.hash === last?.hash || (await isBehind(head))) return;
     market.onBlock(head);
     let blocks = await blocksUpTo(head, last && last.number < head.number ? last.number + 1n : head.number);
@@ -106,6 +123,7 @@ export function createWatcher(options: WatcherOptions) {
     // More blocks than are read at once also begin after a gap; the recovery finds what lies in it.
     const gap = last !== undefined && head.number - last.number > MAX_BLOCKS + 1n;
     const reorganised = !follows && !gap;
+    if (!last || gap) unreadSince ??= performance.now();
     if (reorganised) {
       log.warn({ block: String(head.number) }, "the chain was reorganised");
       const lowest = last && last.number < head.number ? last.number : head.number;
@@ -113,8 +131,9 @@ export function createWatcher(options: WatcherOptions) {
       blocks = await blocksUpTo(head, from > 0n ? from : 0n);
     }
     await settleBlocks(blocks);
-    await noteWatched(sql, chainId, head, reorganised);
     await onHead(head, reorganised);
+    // Who reads a buyer's funds at this block relies on the ledger to know of all that was bought up to it.
+    if (reorganised || (await isSettledUpTo(head))) await noteWatched(sql, chainId, head, reorganised);
     last = head;
   };
 }
