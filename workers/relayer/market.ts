@@ -16,7 +16,7 @@ export function createMarket(chain: Pick<Chain, "block" | "priorityFee">) {
 
   function refresh(head?: Pick<Block, "baseFee">): Promise<Market> {
     const market = ask(head);
-    cached = { at: Date.now(), market };
+    cached = { at: performance.now(), market };
     market.catch(() => {
       if (cached?.market === market) cached = undefined;
     });
@@ -27,13 +27,13 @@ export function createMarket(chain: Pick<Chain, "block" | "priorityFee">) {
   return {
     /** Told by the watcher: the next question is answered for this block. */
     onBlock(block: Block): void {
-      latest = { at: Date.now(), block };
+      latest = { at: performance.now(), block };
       cached = undefined;
     },
     /** Rejects when the node does not answer. */
     now(): Promise<Market> {
-      if (cached && Date.now() - cached.at < MAX_AGE_MS) return cached.market;
-      const fresh = latest && Date.now() - latest.at < MAX_AGE_MS ? latest.block : undefined;
+      if (cached && performance.now() - cached.at < MAX_AGE_MS) return cached.market;
+      const fresh = latest && performance.now() - latest.at < MAX_AGE_MS ? latest.block : undefined;
       return refresh(fresh);
     },
   };

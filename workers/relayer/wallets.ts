@@ -47,7 +47,7 @@ export function createWallets(options: WalletOptions) {
     report();
   }
 
-  const rests = (address: Address): boolean => (resting.get(address) ?? 0) > Date.now();
+  const rests = (address: Address): boolean => (resting.get(address) ?? 0) > performance.now();
 
   /** Leases that were taken and whose nonce is not known yet, because the chain did not answer. */
   const pending = new Map<Address, Lease>();
@@ -98,7 +98,7 @@ export function createWallets(options: WalletOptions) {
     /** Leaves a wallet alone for a while, because it can sign nothing now. */
     rest({ address }: Pick<Wallet, "address">, reason: string): void {
       if (!rests(address)) log.warn({ wallet: address, reason }, "a relayer wallet rests");
-      resting.set(address, Date.now() + REST_MS);
+      resting.set(address, performance.now() + REST_MS);
     },
     /** True when there are wallets of ours, and none of them can sign now. */
     allRest: (): boolean => owned.size > 0 && [...owned.keys()].every(rests),
