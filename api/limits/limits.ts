@@ -7,8 +7,12 @@ import { errorText, type Logger } from "../../lib/log.ts";
 import { countInMemory, countInPostgres, type Window } from "./counters.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 
-/** How long a count in Redis may take before it is made without it, in ms. */
-const REDIS_TIMEOUT_MS = 250;
+/**
+ * How long a count in Redis may take before it is made without it, in ms; one that must be exact has more patience, for
+ * elsewhere it begins anew.
+ */
+const LOOSE_TIMEOUT_MS = 250;
+const EXACT_TIMEOUT_MS = 1500;
 const MINUTE = 60;
 const HOUR = 3600;
 
@@ -30,9 +34,9 @@ export type Limits = {
 export type OpenLimits = Limits & { close(): void };
 
 /** A connection that never makes a request wait for a server that is away. */
-function connectRedis(url: string): Redis {
+function connectRedis(url: string, commandTimeout: number): Redis {
   const redis = new Redis(url, {
-    commandTimeout: REDIS_TIMEOUT_MS,
+    commandTimeout,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => Math.min(times * 100, 2000),
@@ -59,16 +63,18 @@ export function openLimits(
   sql: postgres.Sql,
   log: Logger,
 ): OpenLimits {
-  const redis = config.REDIS_URL === undefined ? undefined : connectRedis(config.REDIS_URL);
+  const { REDIS_URL: url } = config;
+  const quick = url === undefined ? undefined : connectRedis(url, LOOSE_TIMEOUT_MS);
+  const patient = url === undefined ? undefined : connectRedis(url, EXACT_TIMEOUT_MS);
   const onRedisError = (error: unknown) =>
     log.warn({ err: errorText(error) }, "Redis is away: requests are counted without it");
   const loose = (name: string, limit: number) => {
     const window: Window = { name, limit, seconds: MINUTE };
-    return createLimiter({ window, redis, own: countInMemory(window), onRedisError });
+    return createLimiter({ window, redis: quick, own: countInMemory(window), onRedisError });
   };
   const exact = (name: string, limit: number, seconds: number) => {
     const window: Window = { name, limit, seconds };
-    return createLimiter({ window, redis, own: countInPostgres(window, sql), onRedisError });
+    return createLimiter({ window, redis: patient, own: countInPostgres(window, sql), onRedisError });
   };
   return {
     publicReads: loose("public", config.PUBLIC_RATE_LIMIT),
@@ -80,6 +86,9 @@ export function openLimits(
       paid: exact("paid-keys", config.PAID_KEY_RATE_LIMIT, MINUTE),
     },
     onboardings: exact("onboardings", config.ONBOARD_RATE_LIMIT, HOUR),
-    close: () => redis?.disconnect(),
+    close() {
+      quick?.disconnect();
+      patient?.disconnect();
+    },
   };
 }
