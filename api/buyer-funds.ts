@@ -26,8 +26,12 @@ export type BuyerFunds = {
   known(buyer: Address): Funds | undefined;
   /** Read now, or at the same moment for somebody else. @throws ApiError when node or database are away */
   recent(buyer: Address): Promise<Funds>;
-  /** As of the newest block, once the writer has settled it. @throws ApiError when node or database are away */
-  newest(buyer: Address): Promise<Funds>;
+  /**
+   * As of the newest block, if possible once the writer has settled it. Otherwise purchases that were just mined count
+   * twice, in what was paid and in what is on its way: then `settled` is false, and a lack of funds is not certain.
+   * @throws ApiError when node or database are away
+   */
+  newest(buyer: Address): Promise<{ funds: Funds; settled: boolean }>;
 };
 
 export function createBuyerFunds({ connection, deployment }: Dependencies, { chain }: Readers): BuyerFunds {
@@ -59,7 +63,10 @@ export function createBuyerFunds({ connection, deployment }: Dependencies, { cha
         await sleep(LOOK_MS);
         block = await watchedBlock();
       }
-      return readAt(buyer, block);
+      if (block === undefined || block >= head.number) {
+        return { funds: await readAt(buyer, block), settled: true };
+      }
+      return { funds: await readAt(buyer, head.number), settled: false };
     },
   };
 }

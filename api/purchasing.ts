@@ -80,6 +80,12 @@ function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T | un
   });
 }
 
+const relayerBehind = () =>
+  new ApiError(
+    "relayer_unavailable",
+    "The relayer has not looked at the newest blocks yet; try again later.",
+  );
+
 export function createPurchasing(deps: Dependencies, readers: Readers): Purchasing {
   const { connection, deployment, log, purchaseWaitMs, queue, stopping, waiter } = deps;
   const { db } = connection;
@@ -139,7 +145,11 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
     let acceptance = await attempt(funds.known(buyer));
     if (isHindered(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
     // What is refused for want of money is refused by the newest block alone: an approval may just have been mined.
-    if (isHindered(acceptance, "short_of_funds")) acceptance = await attempt(await funds.newest(buyer));
+    if (isHindered(acceptance, "short_of_funds")) {
+      const { funds: newest, settled } = await funds.newest(buyer);
+      acceptance = await attempt(newest);
+      if (!settled && isHindered(acceptance, "short_of_funds")) throw relayerBehind();
+    }
     if (acceptance.outcome !== "hindered") return acceptance;
     if (acceptance.by.kind === "funds_unknown") throw new Error("funds were given and are unknown");
     throw hindranceError(acceptance.by, wish, quotedPremium);
