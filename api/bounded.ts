@@ -2,24 +2,10 @@ import { BaseError } from "viem";
 import { findRevert } from "../lib/chain/reverts.ts";
 import { isConnectionError } from "../lib/db/connect.ts";
 import { ApiError } from "../lib/errors.ts";
+import { within } from "../lib/within.ts";
 
 /** No answer waits longer than this for a dependency, in ms: a client is told, and does not hang. */
 const DEPENDENCY_TIMEOUT_MS = 4500;
-
-/** `work`, or the rejection with `late()` once `ms` milliseconds have passed; the work itself goes on unheard. */
-export async function within<T>(ms: number, work: PromiseLike<T>, late: () => Error): Promise<T> {
-  // Asked once: a query of drizzle is sent anew each time that somebody waits for it.
-  const result = Promise.resolve(work);
-  let timer: NodeJS.Timeout | undefined;
-  const bell = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    return await Promise.race([result, bell]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 export const databaseUnavailable = (cause?: unknown) =>
   new ApiError("database_unavailable", "The database cannot be reached; try again later.", { cause });

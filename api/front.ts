@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../lib/log.ts";
-import { databaseUnavailable, within } from "./bounded.ts";
+import { within } from "../lib/within.ts";
+import { databaseUnavailable } from "./bounded.ts";
 import { hasTag, type KeptAnswers } from "./kept-answers.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { ClientOf } from "./middleware/rate-limit.ts";

@@ -1,5 +1,6 @@
 import type { PolicyKey } from "../lib/chain/reads/policy.ts";
-import { chainNotFound, within } from "./bounded.ts";
+import { within } from "../lib/within.ts";
+import { chainNotFound } from "./bounded.ts";
 import type { AsOf, PolicyRecord } from "./policy.ts";
 import { LAG_LIMIT } from "./queries/indexer-status.ts";
 import { findPolicy, type IndexedPolicy } from "./queries/policies.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { entryById } from "../lib/products.ts";
 import { shareRead } from "../lib/shared-read.ts";
-import { within } from "./bounded.ts";
+import { within } from "../lib/within.ts";
 import type { IndexReader } from "./queries/index-reader.ts";
 import { readProductNames } from "./queries/products.ts";
 

@@ -1,6 +1,7 @@
 import { createPostgresBackend, type PostgresPoolConfig, Queue, Worker, withBackend } from "bullmq";
 import { createAtMost } from "./at-most.ts";
 import { createBatcher } from "./batcher.ts";
+import { within } from "./within.ts";
 
 /**
  * The queues: BullMQ on Postgres, or on Redis where `REDIS_URL` names one. The truth is in Postgres either way, and a
@@ -57,17 +58,7 @@ const postgresConnection = (databaseUrl: string): PostgresPoolConfig => ({
   options: "-c synchronous_commit=off",
 });
 
-async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const tooLong = (what: string) => () => new Error(`${what} took longer than ${WAKE_TIMEOUT_MS} ms`);
 
 function newQueue({ databaseUrl, redisUrl }: QueueOptions) {
   const defaultJobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
@@ -102,7 +93,7 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
     const queue = newQueue(options);
     queue.on("error", (error) => options.onError?.(error));
     try {
-      await within(WAKE_TIMEOUT_MS, "connecting to the queue", queue.waitUntilReady());
+      await within(WAKE_TIMEOUT_MS, queue.waitUntilReady(), tooLong("connecting to the queue"));
       return queue;
     } catch (error) {
       opened = undefined;
@@ -116,7 +107,7 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
     const queue = await opened;
     // Not `addBulk`: on Postgres it makes temporary tables, which cost more than all of these.
     const added = jobsFor(woken).map(({ name, data, opts }) => queue.add(name, data, opts));
-    await within(WAKE_TIMEOUT_MS, "waking the writer", Promise.all(added));
+    await within(WAKE_TIMEOUT_MS, Promise.all(added), tooLong("waking the writer"));
   }, ROUND_IDS);
 
   return {
@@ -165,7 +156,7 @@ export async function startPurchaseWorker(options: PurchaseWorkerOptions): Promi
   worker.on("error", (error: Error) => onError?.(error));
   worker.on("failed", (_job: unknown, error: Error) => onError?.(error));
   try {
-    await within(WAKE_TIMEOUT_MS, "connecting to the queue", worker.waitUntilReady());
+    await within(WAKE_TIMEOUT_MS, worker.waitUntilReady(), tooLong("connecting to the queue"));
   } catch (error) {
     void worker.close(true).catch(() => {});
     throw error;

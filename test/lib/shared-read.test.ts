@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { within } from "../../api/bounded.ts";
 import { shareRead, shareReadBy } from "../../lib/shared-read.ts";
+import { within } from "../../lib/within.ts";
 
 /** A read that counts how often it was really done. */
 function counted(work: (count: number) => Promise<number>) {

@@ -3,6 +3,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { Address } from "viem";
 import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { within } from "../../lib/within.ts";
 import type { Chain } from "../relayer/chain.ts";
 import type { Meter } from "./meter.ts";
 
@@ -19,17 +20,7 @@ export type GaugeOptions = {
   log: Logger;
 };
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const tooLate = () => new Error(`no answer within ${SOURCE_MS} ms`);
 
 /** Gauges that are read from the ledger and the chain when somebody asks; what cannot be read is left out. */
 export function createGauges(registry: Registry, options: GaugeOptions) {
@@ -69,6 +60,7 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
         waitingPurchases(sql, chainId),
         meter.recentCost() === undefined ? recentGasCost(sql, chainId) : undefined,
       ]),
+      tooLate,
     );
     costOnRecord = recorded ?? costOnRecord;
     for (const load of loads) {
@@ -82,7 +74,8 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
     longest.set(accepted.oldest ?? 0);
   }
 
-  const readBalances = () => within(SOURCE_MS, Promise.all(wallets.map((wallet) => chain.balance(wallet))));
+  const readBalances = () =>
+    within(SOURCE_MS, Promise.all(wallets.map((wallet) => chain.balance(wallet))), tooLate);
 
   const isUp = new Map<string, boolean>();
   async function ask<T>(source: string, work: () => Promise<T>): Promise<T | undefined> {

@@ -1,0 +1,14 @@
+/** `work`, or the rejection with `late()` once `ms` milliseconds have passed; the work itself goes on unheard. */
+export async function within<T>(ms: number, work: PromiseLike<T>, late: () => Error): Promise<T> {
+  // Asked once: a query of drizzle is sent anew each time that somebody waits for it.
+  const result = Promise.resolve(work);
+  let timer: NodeJS.Timeout | undefined;
+  const bell = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([result, bell]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
