@@ -41,7 +41,6 @@ export const errorStatus = {
   purchase_expired: 503,
   purchase_pending: 503,
   purchases_stopped: 503,
-  queue_unavailable: 503,
   relayer_unauthorized: 503,
   relayer_unavailable: 503,
   scan_busy: 503,

@@ -69,7 +69,6 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
     "The purchase was not signed or not mined in time, can be no more, and has taken nothing from the buyer.",
   purchase_pending: "The purchase is still on its way; `Location` says where to look.",
   purchases_stopped: "The operator has stopped purchases.",
-  queue_unavailable: "The queue cannot be reached.",
   relayer_unauthorized: "The relayer is not on the cover router's allowlist.",
   relayer_unavailable: "No relayer is at work.",
   scan_busy: "As many scans of the chain run as may at once.",

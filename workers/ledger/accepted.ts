@@ -9,17 +9,17 @@ import { PURCHASE_CHANNEL } from "../../lib/ledger/wait.ts";
  * offset 0`): on tables without statistics yet, Postgres would rather walk through a partial index.
  */
 
-/**
- * Accepted purchases of at least this age whose last wake-up led nowhere; each is given out again `everySeconds` later
- * at the earliest, whichever writer asks.
- */
+/** A purchase that was given out is given out again after so many seconds at the earliest, whichever writer asks. */
+const EVERY_SECONDS = 5;
+
+/** Accepted purchases of at least this age whose last wake-up led nowhere. */
 export async function takeForgotten(
   sql: Sql,
   chainId: number,
-  { minAgeSeconds, limit, everySeconds = 5 }: { minAgeSeconds: number; limit: number; everySeconds?: number },
+  { minAgeSeconds, limit }: { minAgeSeconds: number; limit: number },
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    update service.purchase set wake_at = now() + make_interval(secs => ${everySeconds})
+    update service.purchase set wake_at = now() + make_interval(secs => ${EVERY_SECONDS})
     where id in (
       select id from service.purchase
       where state = 'accepted' and chain_id = ${chainId} and wake_at <= now()
