@@ -126,7 +126,7 @@ export async function listDelegations(
 }
 
 /**
- * Revokes a buyer's delegation; what was accepted under it goes on. It takes its turn with the acceptances of this
+ * Revokes a buyer's delegation; what was signed under it goes on, and what was only accepted fails. It takes its turn with the acceptances of this
  * buyer, so that none follows that began before. Idempotent: a second call keeps and returns the time of the first.
  * @returns undefined when this buyer has given no such delegation
  */

@@ -52,9 +52,11 @@ export const relayerOverBudget: Failure = {
   code: "relayer_unavailable",
   message: "The gas that all purchases may cost in a day (UTC) is spent.",
 };
+/** All relayers rested: each was out of ether, or stopped by the operator. */
 export const relayersFull: Failure = {
   code: "relayer_unavailable",
-  message: "No relayer could pay the gas in time. Nothing was signed and nothing was spent.",
+  message:
+    "No relayer could pay the gas, or was allowed to, in time. Nothing was signed and nothing was spent.",
 };
 
 /** The failure of a purchase in whose place an empty transfer was mined. */
