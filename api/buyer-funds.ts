@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "viem";
 import { ApiError } from "../lib/errors.ts";
 import { type Funds, readWatchedBlock } from "../lib/ledger/guards.ts";
-import { shareReadBy } from "../lib/shared-read.ts";
+import { shareRead, shareReadBy } from "../lib/shared-read.ts";
 import { fromDatabase } from "./bounded.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Readers } from "./readers.ts";
@@ -34,11 +34,19 @@ export type BuyerFunds = {
   newest(buyer: Address): Promise<{ funds: Funds; settled: boolean }>;
 };
 
-export function createBuyerFunds({ connection, deployment }: Dependencies, { chain }: Readers): BuyerFunds {
+export function createBuyerFunds(
+  { connection, deployment }: Pick<Dependencies, "connection" | "deployment">,
+  { chain }: { chain: Pick<Readers["chain"], "funds" | "head"> },
+): BuyerFunds {
   const read = new Map<Address, { at: number; funds: Funds }>();
 
-  /** Funds as of a block that the writer has settled show exactly the purchases that the ledger says are mined. */
-  const watchedBlock = () => fromDatabase(() => readWatchedBlock(connection.db, deployment.chainId));
+  /**
+   * Funds as of a block that the writer has settled show exactly the purchases that the ledger says are mined. Read once
+   * for all who look: nobody takes an older one for the block that it waits for, only one look later.
+   */
+  const watchedBlock = shareRead(LOOK_MS, () =>
+    fromDatabase(() => readWatchedBlock(connection.db, deployment.chainId)),
+  );
 
   async function readAt(buyer: Address, block: bigint | undefined): Promise<Funds> {
     if (block === undefined)

@@ -1,0 +1,53 @@
+/** What refusals for want of money cost the database, however many callers are refused at the same moment. */
+import { type Address, numberToHex } from "viem";
+import { expect, test } from "vitest";
+import { createBuyerFunds } from "../../api/buyer-funds.ts";
+import { connect } from "../../lib/db/connect.ts";
+import { migrateService } from "../../lib/db/migrate.ts";
+import { startChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+
+const CALLERS = 40;
+/** Every 50 ms for three seconds. */
+const LOOKS = 60;
+
+test("callers that wait for the writer at the same time look together", async () => {
+  const chain = await startChain();
+  const databaseUrl = await freshDatabase();
+  await migrateService(databaseUrl);
+  const connection = connect(databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+  const { sql } = connection;
+  const { deployment } = chain;
+  await sql`insert into service.watched_block (chain_id, number, hash) values (${deployment.chainId}, 1, '0x')`;
+  const looks = async () => {
+    const [row] = await sql<{ scans: string }[]>`
+      select coalesce(seq_scan, 0) + coalesce(idx_scan, 0) as scans from pg_stat_user_tables
+      where schemaname = 'service' and relname = 'watched_block'`;
+    return Number(row?.scans);
+  };
+  const before = await looks();
+
+  const head = await chain.client.getBlock();
+  const funds = createBuyerFunds(
+    { connection, deployment },
+    { chain: { head: async () => head, funds: async () => ({ balance: 1n, allowance: 1n }) } },
+  );
+  const buyers = Array.from({ length: CALLERS }, (_, n): Address => numberToHex(n + 1, { size: 20 }));
+  const answers = await Promise.all(buyers.map((buyer) => funds.newest(buyer)));
+  expect(answers.map(({ settled }) => settled)).toEqual(buyers.map(() => false));
+
+  // Each session reports its figures when it has been idle for a while.
+  await expect.poll(looks, { timeout: 10_000 }).toBeGreaterThan(before + LOOKS / 4);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  expect((await looks()) - before).toBeLessThan(LOOKS * 2);
+
+  // A block that the writer settles while they wait ends the wait, and is the one that they asked for.
+  const waiting = Promise.all(buyers.map((buyer) => funds.newest(buyer)));
+  await sql`update service.watched_block set number = ${String(head.number)}::bigint`;
+  const settled = await waiting;
+  expect(settled.map((answer) => [answer.settled, answer.funds.block])).toEqual(
+    buyers.map(() => [true, head.number]),
+  );
+});
