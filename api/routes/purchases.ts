@@ -1,5 +1,7 @@
 import { ApiError } from "../../lib/errors.ts";
-import { readPurchase } from "../../lib/ledger/purchases.ts";
+import { isSettled } from "../../lib/ledger/purchase.ts";
+import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
+import { errorText } from "../../lib/log.ts";
 import { fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Api } from "../env.ts";
@@ -71,6 +73,12 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
     // Another wallet's purchase does not exist for this key.
     if (purchase?.wallet !== c.get("agent").wallet.toLowerCase()) {
       throw new ApiError("not_found", `There is no purchase ${id}.`);
+    }
+    // The owner knows the outcome now, so that the same wish is another purchase; without the note it is this one for a while.
+    if (isSettled(purchase) && !c.req.raw.signal.aborted) {
+      await fromDatabase(() => noteTold(deps.connection.db, id)).catch((error) =>
+        deps.log.warn({ err: errorText(error), purchaseId: id }, "the outcome was not noted as told"),
+      );
     }
     return c.json(purchaseBody(purchase), 200);
   });
