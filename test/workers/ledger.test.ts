@@ -11,7 +11,7 @@ import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
 import { createPurchaseWaiter } from "../../lib/ledger/wait.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { failUnsigned, takeForgotten } from "../../workers/ledger/accepted.ts";
-import { storeFiller } from "../../workers/ledger/fillers.ts";
+import { hasMinedFillers, storeFiller } from "../../workers/ledger/fillers.ts";
 import {
   type Lease,
   LeaseLost,
@@ -620,4 +620,20 @@ describe("outcomes that meet", () => {
       { transaction: "open", purchase: "broadcast", final: false, block: null },
     ]);
   });
+});
+
+test("a filler that was mined hours after it was signed is still looked at", async () => {
+  const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
+  if (!lease) throw new Error("no lease");
+  await raiseNextNonce(connection.sql, lease, 1);
+  const call: Call = { to: relayer, data: "0x", gasLimit: 21_000n };
+  const signed: Signed = { hash: word(1), bytes: "0x1234", maxFee: 30n, priorityFee: 1n };
+  await storeFiller(connection.sql, lease, 0, { call, signed });
+  const minedAfter = async (hours: number) => {
+    await connection.sql`
+      update service.transaction set state = 'mined', created_at = now() - make_interval(hours => ${hours})`;
+    return hasMinedFillers(connection.sql, chainId, relayer);
+  };
+  expect(await minedAfter(12)).toBe(true);
+  expect(await minedAfter(48)).toBe(false);
 });

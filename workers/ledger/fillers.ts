@@ -47,15 +47,15 @@ export async function storeFiller(
   });
 }
 
-/** For so long a reorganisation is thought able to take a filler's block away. */
-const FILLER_MINUTES = 60;
+/** So long after it was signed a filler is looked at: it may have waited hours for its block, and lose that block again. */
+const FILLER_HOURS = 24;
 
 /** Whether a filler of the wallet was mined of late. */
 export async function hasMinedFillers(sql: Sql, chainId: number, wallet: Address): Promise<boolean> {
   const rows = await sql`
     select 1 from service.transaction
     where chain_id = ${chainId} and wallet = ${wallet} and kind = 'filler' and state = 'mined'
-      and created_at > now() - make_interval(mins => ${FILLER_MINUTES}) limit 1`;
+      and created_at > now() - make_interval(hours => ${FILLER_HOURS}) limit 1`;
   return rows.length > 0;
 }
 
