@@ -12,7 +12,6 @@ import { privateKeyOf, startAnvil } from "../lib/local/anvil.ts";
 import { freePorts } from "../lib/local/ports.ts";
 import { startPostgres } from "../lib/local/postgres.ts";
 import { deployProtocol } from "../lib/protocol/deploy.ts";
-import { compile } from "../scripts/compile.ts";
 import { type ServiceName, type StackSettings, serviceReady, startService } from "../scripts/dev/services.ts";
 import { fire, minedOf, type Node, openNode, signCalls } from "./raw-transactions.ts";
 
@@ -72,7 +71,6 @@ async function fundBuyers(
 
 /** `wallets` relayer wallets serve the service, and as many the raw transactions. */
 export async function startPurchasesStack({ wallets }: { wallets: number }): Promise<PurchasesStack> {
-  compile();
   const folder = mkdtempSync(join(tmpdir(), "bench-purchases-"));
   const [postgresPort = 0, anvilPort = 0, apiPort = 0, ponderPort = 0, metricsPort = 0] = await freePorts(5);
   const stops: (() => Promise<unknown>)[] = [];
