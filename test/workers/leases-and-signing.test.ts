@@ -1,0 +1,104 @@
+/** Leases and nonces: one writer sends from a wallet at a time, and no nonce is without its bytes. */
+import { describe, expect, test } from "vitest";
+import { readPurchase } from "../../lib/ledger/purchases.ts";
+import { failUnsigned } from "../../workers/ledger/accepted.ts";
+import { storeFiller } from "../../workers/ledger/fillers.ts";
+import {
+  LeaseLost,
+  raiseNextNonce,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "../../workers/ledger/leases.ts";
+import { openTransactions } from "../../workers/ledger/open.ts";
+import { storeForm } from "../../workers/ledger/signed.ts";
+import { accepted, call, chainId, connection, newLease, relayer, sign, signer } from "./support/books.ts";
+
+describe("a lease", () => {
+  test("belongs to one writer at a time, and its token rises with each change of hands", async () => {
+    const [mine, theirs] = await Promise.all(
+      ["me", "they"].map((owner) => takeLease(connection.sql, { chainId, address: relayer, owner })),
+    );
+    const holder = mine ?? theirs;
+    expect([mine, theirs].filter(Boolean)).toHaveLength(1);
+    if (!holder) throw new Error("nobody holds it");
+    expect(await renewLease(connection.sql, holder)).toBe(true);
+    await releaseLease(connection.sql, holder);
+    expect(await renewLease(connection.sql, holder)).toBe(false);
+    const next = await takeLease(connection.sql, { chainId, address: relayer, owner: "third" });
+    expect(Number(next?.token)).toBe(Number(holder.token) + 1);
+  });
+
+  test("that was taken over lets nothing be stored", async () => {
+    const old = await newLease();
+    const id = await accepted();
+    const [first] = await sign(old, [await accepted()]);
+    await connection.sql`update service.relayer_wallet set lease_until = now() - interval '1 second'`;
+    await takeLease(connection.sql, { chainId, address: relayer, owner: "they" });
+    await expect(sign(old, [id])).rejects.toThrow(LeaseLost);
+    const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+    if (!open || !first) throw new Error("nothing is open");
+    const form = { signed: await signer(0, call), cancels: false };
+    await expect(storeForm(connection.sql, old, open.id, form)).rejects.toThrow(LeaseLost);
+    await expect(
+      storeFiller(connection.sql, old, 0, { call, signed: await signer(0, call) }),
+    ).rejects.toThrow(LeaseLost);
+    await expect(raiseNextNonce(connection.sql, old, 9)).rejects.toThrow(LeaseLost);
+    expect(await connection.sql`select hash from service.attempt`).toEqual([{ hash: first.signed.hash }]);
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "accepted" });
+  });
+
+  test("that lapsed lets nothing be stored, though nobody took it", async () => {
+    const lease = await newLease();
+    const id = await accepted();
+    await connection.sql`update service.relayer_wallet set lease_until = now() - interval '1 second'`;
+    await expect(sign(lease, [id])).rejects.toThrow(LeaseLost);
+    expect(await renewLease(connection.sql, lease)).toBe(true);
+    expect(await sign(lease, [id])).toHaveLength(1);
+  });
+});
+
+describe("signing", () => {
+  test("gives nonces in the order of acceptance, without a gap, whatever is signed at the same moment", async () => {
+    const lease = await newLease(5);
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await accepted());
+    // The same purchases in two overlapping rounds, as a job that runs twice would bring them.
+    const rounds = await Promise.all([sign(lease, ids.slice(0, 4)), sign(lease, ids.slice(2))]);
+    const signed = rounds.flat();
+    expect(signed.map((one) => one.id).toSorted()).toEqual(ids.toSorted());
+    expect(signed.map((one) => one.nonce).toSorted((a, b) => a - b)).toEqual([5, 6, 7, 8, 9, 10]);
+    const [row] = await connection.sql<
+      { next: string }[]
+    >`select next_nonce as next from service.relayer_wallet`;
+    expect(row?.next).toBe("11");
+  });
+
+  test("that fails on the way takes no nonce", async () => {
+    const lease = await newLease();
+    const id = await accepted();
+    const failing = () => Promise.reject(new Error("no key"));
+    await expect(sign(lease, [id], failing)).rejects.toThrow("no key");
+    const [row] = await connection.sql<
+      { next: string }[]
+    >`select next_nonce as next from service.relayer_wallet`;
+    expect(row?.next).toBe("0");
+    expect(await sign(lease, [id])).toMatchObject([{ id, nonce: 0 }]);
+  });
+
+  test("leaves out what is too old, what has failed, and what another chain is to do", async () => {
+    const lease = await newLease();
+    const [old, failed, elsewhere] = [await accepted(), await accepted(), await accepted({ chainId: 84532 })];
+    await connection.sql`update service.purchase set created_at = now() - interval '61 seconds' where id = ${old}`;
+    await failUnsigned(connection.sql, failed, { code: "purchase_expired", message: "m" });
+    expect(await sign(lease, [old, failed, elsewhere])).toEqual([]);
+  });
+
+  test("what was signed cannot be failed for want of a signature", async () => {
+    const lease = await newLease();
+    const id = await accepted();
+    await sign(lease, [id]);
+    expect(await failUnsigned(connection.sql, id, { code: "chain_not_found", message: "m" })).toBe(false);
+    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "signed" });
+  });
+});
