@@ -39,6 +39,8 @@ export type Round = {
   readonly purchases: readonly PlannedPurchase[];
   /** How long the victim stays dead, in ms. */
   readonly deadMs: number;
+  /** It is killed once more so many ms after it is back, in the midst of what it recovers; undefined: it is not. */
+  readonly againMs: number | undefined;
 };
 
 const order = fc.noBias(
@@ -53,6 +55,10 @@ const BLOCK = steps.length + 1;
 const details = fc.noBias(
   fc.record({
     deadMs: fc.integer({ min: 0, max: 1500 }),
+    againMs: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 10_000 }) },
+    ),
     purchases: fc.array(
       fc.record({
         callers: fc.constantFrom(1, 1, 1, 2, 3),
@@ -76,6 +82,7 @@ export function planRounds(seed: number, count: number): Round[] {
     number,
     ...victim,
     deadMs: rest[number]?.deadMs ?? 0,
+    againMs: rest[number]?.againMs,
     purchases: (rest[number]?.purchases ?? []).map((purchase, index) => ({
       ...purchase,
       buyer: index % BUYERS,

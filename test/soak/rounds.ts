@@ -25,8 +25,8 @@ export type SoakOptions = {
 
 export type SoakResult = { readonly keys: number; readonly calls: number; readonly retries: number };
 
-const inWords = ({ number, victim, step, purchases }: Round) =>
-  `round ${number}: the ${victim} was killed at "${step}" with ${purchases.length} purchases`;
+const inWords = ({ number, victim, step, againMs, purchases }: Round) =>
+  `round ${number}: the ${victim} was killed at "${step}"${againMs === undefined ? "" : " and once more"}, with ${purchases.length} purchases`;
 
 async function playRound(world: World, round: Round): Promise<Bought[]> {
   const { chain, stack, buyers } = world;
@@ -46,6 +46,11 @@ async function playRound(world: World, round: Round): Promise<Bought[]> {
   armed.disarm();
   await sleep(round.deadMs);
   await stack.start(round.victim);
+  if (round.againMs !== undefined) {
+    await sleep(round.againMs);
+    await stack.kill9(round.victim);
+    await stack.start(round.victim);
+  }
   const bought = await calls;
   await expectOnePolicyPerKey(world, bought, fromBlock);
   await expectNoGaps(world);
