@@ -112,6 +112,7 @@ export function createRecovery(options: RecoveryOptions) {
     const missing = transactions.filter(({ attempts }) => !attempts.some(({ hash }) => found.has(hash)));
     // One proof a round: each takes a search through the chain's past. Those that came to nothing wait for the others.
     const now = performance.now();
+    if (missing.length === 0) searchAgainAt.clear();
     const next = missing.find(({ id }) => (searchAgainAt.get(id) ?? 0) <= now);
     if (next) await proveLost(next);
   }
