@@ -109,7 +109,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
 
   const assetOf = async (productId: Hex) => checkProduct(productId, await readTerms(productId)).asset;
 
-  /** Who may not spend the buyer's money learns nothing else. What is left of the leave is looked at when it is accepted. */
+  /** Who may not spend the buyer's money is told so, whatever else is wrong. How much is left is looked at when it is accepted. */
   async function requireLeave(wish: Wish): Promise<void> {
     const { router, wallet: agent, request } = wish;
     const { buyer } = request;
