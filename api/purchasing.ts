@@ -1,5 +1,4 @@
 /** One purchase, from a checked request to the answer. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Hex, isAddressEqual } from "viem";
 import { createBatcher } from "../lib/batcher.ts";
 import { ApiError } from "../lib/errors.ts";
@@ -13,10 +12,11 @@ import {
 } from "../lib/ledger/accept.ts";
 import { type Funds, type Hindrance, isDelegated } from "../lib/ledger/guards.ts";
 import { isSettled, type Purchase } from "../lib/ledger/purchase.ts";
-import { noteTold } from "../lib/ledger/purchases.ts";
+import { noteTold, wakeWithoutQueue } from "../lib/ledger/purchases.ts";
 import { liveRelayers } from "../lib/ledger/relayers.ts";
 import { errorText } from "../lib/log.ts";
 import { shareRead, shareReadBy } from "../lib/shared-read.ts";
+import { soon } from "../lib/within.ts";
 import { fromDatabase } from "./bounded.ts";
 import { createBuyerFunds } from "./buyer-funds.ts";
 import { contractsOf, type Dependencies } from "./dependencies.ts";
@@ -36,6 +36,8 @@ import type { PurchaseRequest } from "./schemas/purchase.ts";
 const CHECK_TTL_MS = 1000;
 /** A check that takes longer, in ms, is not waited for by a call that only asks for what was bought already. */
 const CHECK_SOON_MS = 100;
+/** A wake-up that takes longer, in ms, is made up for by the ledger itself. */
+const WAKE_SOON_MS = 250;
 /** Purchases that are recorded together. */
 const ACCEPT_ROUND = 50;
 
@@ -65,10 +67,6 @@ type Accepted = Exclude<Acceptance, { outcome: "hindered" }>;
 
 const isHindered = (acceptance: Acceptance, kind: Hindrance["kind"]): boolean =>
   acceptance.outcome === "hindered" && acceptance.by.kind === kind;
-
-/** The value of `work` if it is there within `ms` milliseconds; undefined when it is not, or when the work fails. */
-const soon = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
-  Promise.race([work.catch(() => undefined), sleep(ms).then(() => undefined)]);
 
 /** `work`, or undefined as soon as the process is told to stop. */
 function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
@@ -133,7 +131,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
   /** What stands already needs neither the chain nor a relayer: what was bought was bought. */
   async function accept(wish: Wish): Promise<Accepted> {
     const checking = check(wish.request);
-    if ((await soon(checking, CHECK_SOON_MS)) === undefined) {
+    if ((await soon(CHECK_SOON_MS, checking)) === undefined) {
       // Something is wrong or slow; otherwise the recording finds what stands.
       const standing = await fromDatabase(() => findStanding(db, wish));
       if (standing) return standing;
@@ -155,9 +153,17 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
     throw hindranceError(acceptance.by, wish, quotedPremium);
   }
 
-  /** A hint: the writer finds the row without it, only later. */
-  function wake({ id }: Purchase): void {
-    queue.wake(id).catch((error) => log.warn({ err: errorText(error) }, "the writer was not woken"));
+  /** A hint: the writer finds the row without it too, only later. */
+  async function wake({ id }: Purchase): Promise<void> {
+    const waking = queue.wake(id).then(
+      () => true,
+      (error: unknown) => {
+        log.warn({ err: errorText(error) }, "the writer was not woken");
+        return undefined;
+      },
+    );
+    // A queue that is away is not waited for; when this fails too, the row is found in some seconds.
+    if (!(await soon(WAKE_SOON_MS, waking))) await wakeWithoutQueue(db, id).catch(() => {});
   }
 
   /** The purchase once it is settled, or as it was last seen when the wait is over. */
@@ -195,7 +201,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
       const { outcome } = acceptance;
       let { purchase } = acceptance;
       if (!isSettled(purchase)) {
-        wake(purchase);
+        void wake(purchase);
         if (waits) purchase = await settled(purchase);
       }
       if (idempotencyKey === null && isSettled(purchase) && !gone.aborted) await told(purchase);

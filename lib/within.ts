@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** `work`, or the rejection with `late()` once `ms` milliseconds have passed; the work itself goes on unheard. */
 export async function within<T>(ms: number, work: PromiseLike<T>, late: () => Error): Promise<T> {
   // Asked once: a query of drizzle is sent anew each time that somebody waits for it.
@@ -12,3 +14,7 @@ export async function within<T>(ms: number, work: PromiseLike<T>, late: () => Er
     clearTimeout(timer);
   }
 }
+
+/** The value of `work` if it is there within `ms` milliseconds; undefined when it is not, or when the work fails. */
+export const soon = <T>(ms: number, work: Promise<T>): Promise<T | undefined> =>
+  Promise.race([work.catch(() => undefined), sleep(ms).then(() => undefined)]);

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Database } from "../db/connect.ts";
 import { type Purchase, purchaseOf } from "./purchase.ts";
 import { purchaseTable } from "./tables.ts";
@@ -25,4 +25,12 @@ export async function noteTold(db: Database, id: string): Promise<void> {
     .update(purchaseTable)
     .set({ joinable: false })
     .where(and(eq(purchaseTable.id, id), purchaseTable.joinable));
+}
+
+/** Lets the writer's sweeper find a purchase at once, because its wake-up was lost. */
+export async function wakeWithoutQueue(db: Database, id: string): Promise<void> {
+  await db
+    .update(purchaseTable)
+    .set({ wakeAt: sql`now()` })
+    .where(and(eq(purchaseTable.id, id), eq(purchaseTable.state, "accepted")));
 }

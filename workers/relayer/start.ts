@@ -6,6 +6,7 @@ import type { Deployment } from "../../lib/deployments.ts";
 import { lower } from "../../lib/ledger/lower.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { openPurchaseQueue, startPurchaseWorker } from "../../lib/queues.ts";
+import { soon } from "../../lib/within.ts";
 import { takeForgotten } from "../ledger/accepted.ts";
 import { RENEW_MS } from "../ledger/leases.ts";
 import { SIGN_WITHIN_SECONDS } from "../ledger/signed.ts";
@@ -28,6 +29,8 @@ const WATCH_IDLE_MS = 1000;
 /** So long after the last transaction was sent the writer is busy, in ms. */
 const BUSY_FOR_MS = 15_000;
 const SWEEP_MS = 500;
+/** A queue that takes longer, in ms, counts as away. */
+const HAND_OVER_MS = 250;
 const SWEEP_LIMIT = 200;
 const RECOVER_MS = 1000;
 
@@ -146,7 +149,12 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
       takeForgotten(sql, chainId, { minAgeSeconds, limit: SWEEP_LIMIT });
     await Promise.all((await take(SIGN_WITHIN_SECONDS)).map(relay));
     if (!ready) return;
-    await Promise.all((await take(0)).map((id) => queue.wake(id).catch(() => relay(id))));
+    await Promise.all(
+      (await take(0)).map(async (id) => {
+        const handed = queue.wake(id).then(() => true);
+        if (!(await soon(HAND_OVER_MS, handed))) await relay(id);
+      }),
+    );
   }
 
   // Tried once before anything else begins, so that a writer that says it is ready sends at once.
