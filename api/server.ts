@@ -79,13 +79,14 @@ async function main(): Promise<void> {
   const limits = openLimits(config, counts.sql, log);
   const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
   const standing = await standingHeaders();
-  const readClient = () =>
-    createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, retryCount: 1 });
+  const readClient = (options: { retryCount: number; batch?: boolean }) =>
+    createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, ...options });
   const { app, front } = createApp({
     log,
     deployment,
-    chain: readClient(),
-    signatures: createSignatures(readClient()),
+    chain: readClient({ retryCount: 1 }),
+    // What a stranger chose is run once, and holds up no other check.
+    signatures: createSignatures(readClient({ retryCount: 0, batch: false })),
     live: createScanClients(deployment, config.RPC_URL),
     connection,
     findHolder: createKeyFinder(connection.sql),

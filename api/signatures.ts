@@ -1,14 +1,19 @@
 /** Whether a wallet has signed: a plain account's signature is recovered here, a contract's is asked of the chain. */
 import {
   type Address,
+  BaseError,
   encodeDeployData,
+  encodeFunctionData,
   erc6492SignatureValidatorAbi,
   erc6492SignatureValidatorByteCode,
   type Hex,
   hexToBool,
   isAddressEqual,
+  pad,
+  parseAbi,
   recoverAddress,
   size,
+  slice,
   zeroAddress,
 } from "viem";
 import type { ReadClient } from "../lib/chain/client.ts";
@@ -23,6 +28,23 @@ const MAX_CHECKS = 4;
 const BUSY_RETRY_SECONDS = 5;
 /** Bytes of a plain account's signature. */
 const ACCOUNT_SIGNATURE = 65;
+/** The ERC-6492 validator reads the last 32 bytes of a signature, and fails on one that is shorter. */
+const MIN_VALIDATOR_SIGNATURE = 32;
+/**
+ * Gas of one check: enough for a wallet that is deployed within it and verifies another curve in Solidity, and a few
+ * milliseconds of the node's time for one that loops.
+ */
+const CHECK_GAS = 5_000_000n;
+
+const erc1271Abi = parseAbi([
+  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
+]);
+/** What `isValidSignature` answers to a signature that holds: its own selector, and nothing behind it, unlike an echo. */
+const ERC1271_VALID = pad("0x1626ba7e", { dir: "right", size: 32 });
+
+/** How nodes name the ends of a call other than a revert: the wallet's code is at fault, not the node. */
+const EVM_FAULT =
+  /out ?of ?gas|invalid ?(fe ?)?opcode|opcode ?not ?found|invalid ?jump|stack ?(under|over)flow|stack ?limit/i;
 
 export type Signatures = {
   /**
@@ -40,7 +62,12 @@ async function isRecovered(wallet: Address, hash: Hex, signature: Hex): Promise<
   }
 }
 
-/** `client` is for these checks alone, so that they hold up nothing else. */
+/** True when the wallet's code came to an end that is no revert, and the node said so. */
+const isEvmFault = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof BaseError && EVM_FAULT.test(cause.details)) !== null;
+
+/** `client` is for these checks alone, so that they hold up nothing else, and repeats none: each costs what a stranger chose. */
 export function createSignatures(client: ReadClient): Signatures {
   const room = createRoom(
     MAX_CHECKS,
@@ -52,18 +79,31 @@ export function createSignatures(client: ReadClient): Signatures {
       ),
   );
 
-  /** viem's own `verifyHash` takes a node that does not answer for a signature that does not hold. */
-  async function isValid(wallet: Address, hash: Hex, signature: Hex): Promise<boolean> {
+  /** Asks the validator, which knows ERC-1271, ERC-6492 and plain accounts. */
+  async function validatorAccepts(wallet: Address, hash: Hex, signature: Hex): Promise<boolean> {
     const data = encodeDeployData({
       abi: erc6492SignatureValidatorAbi,
       bytecode: erc6492SignatureValidatorByteCode,
       args: [wallet, hash, signature],
     });
+    const answer = await client.call({ data, gas: CHECK_GAS });
+    return hexToBool(answer.data ?? "0x0");
+  }
+
+  /** Asks the wallet itself, by ERC-1271: a message that a Safe's owners approved has the signature `0x`. */
+  async function walletAccepts(wallet: Address, hash: Hex, signature: Hex): Promise<boolean> {
+    const data = encodeFunctionData({ abi: erc1271Abi, args: [hash, signature] });
+    const { data: answer = "0x" } = await client.call({ to: wallet, data, gas: CHECK_GAS });
+    return size(answer) >= 32 && slice(answer, 0, 32) === ERC1271_VALID;
+  }
+
+  /** viem's own `verifyHash` takes a node that does not answer for a signature that does not hold. */
+  async function isValid(wallet: Address, hash: Hex, signature: Hex): Promise<boolean> {
+    const accepts = size(signature) < MIN_VALIDATOR_SIGNATURE ? walletAccepts : validatorAccepts;
     try {
-      const answer = await client.call({ data });
-      return hexToBool(answer.data ?? "0x0");
+      return await accepts(wallet, hash, signature);
     } catch (error) {
-      if (findRevert(error)) return false;
+      if (findRevert(error) || isEvmFault(error)) return false;
       throw error;
     }
   }
@@ -75,10 +115,13 @@ export function createSignatures(client: ReadClient): Signatures {
       if (size(signature) === ACCOUNT_SIGNATURE) {
         for (const digest of digests) if (await isRecovered(wallet, digest, signature)) return true;
       }
-      const verdicts = await room(() =>
-        fromChain(() => Promise.all(digests.map((digest) => isValid(wallet, digest, signature)))),
+      return room(() =>
+        fromChain(async () => {
+          // One after another: a place in the room is one call at a time.
+          for (const digest of digests) if (await isValid(wallet, digest, signature)) return true;
+          return false;
+        }),
       );
-      return verdicts.includes(true);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Signatures of contract wallets, and how much of the chain's node they may take. */
-import { type Address, type Hex, type LocalAccount, zeroAddress } from "viem";
+import { type Address, type Hex, type LocalAccount, toHex, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startChain, type TestChain } from "../support/chain.ts";
@@ -67,6 +67,76 @@ describe("a contract wallet", () => {
   });
 });
 
+describe("a wallet whose code", () => {
+  /** A wallet with this code; whose body says what it signs. */
+  const walletOf = async (bytecode: Hex) => {
+    const { address } = newAccount();
+    await chain.client.setCode({ address, bytecode });
+    return { ...(await onboardingBody(newAccount(), { wallet: address })), walletAddress: address };
+  };
+  const accepts: Hex = "0x631626ba7e60e01b60005260206000f3";
+  const refuses: Hex = "0x63ffffffff60e01b60005260206000f3";
+  const invalid: Hex = "0xfe";
+  const reverts: Hex = "0x60006000fd";
+  const loops: Hex = "0x5b600056";
+
+  test.each<Hex>(["0x", "0x12", `0x${"12".repeat(31)}`])(
+    "accepts a signature that is shorter than a word has signed: %s",
+    async (signature) => {
+      expect((await post({ ...(await walletOf(accepts)), signature })).status).toBe(201);
+    },
+  );
+
+  test.each([
+    ["refuses", refuses],
+    ["reverts", reverts],
+    ["is no code", invalid],
+    ["loops for ever", loops],
+    ["is not there", "0x"],
+  ] as const)("%s has signed nothing, however long the signature", async (_, code) => {
+    for (const signature of ["0x", `0x${"12".repeat(65)}`, `0x${"12".repeat(200)}`]) {
+      expect(failure(await post({ ...(await walletOf(code)), signature }))).toEqual([
+        401,
+        "invalid_signature",
+      ]);
+    }
+  });
+
+  test("gives back what it is sent, as a precompiled one does, has signed nothing", async () => {
+    const wallet: Address = "0x0000000000000000000000000000000000000004";
+    const body = { ...(await onboardingBody(newAccount(), { wallet })), signature: "0x" };
+    expect(failure(await post(body))).toEqual([401, "invalid_signature"]);
+  });
+
+  test.each<Hex>(["0x", `0x${"12".repeat(65)}`])(
+    "loops for ever is called once at a time, with little gas: signature %s",
+    async (signature) => {
+      const seen: unknown[] = [];
+      let [running, most] = [0, 0];
+      node.intercept(async ({ method, params }, forward) => {
+        if (method !== "eth_call") return forward();
+        seen.push(params[0]);
+        running += 1;
+        most = Math.max(most, running);
+        try {
+          return await forward();
+        } finally {
+          running -= 1;
+        }
+      });
+      try {
+        const answer = await post({ ...(await walletOf(loops)), signature });
+        expect(failure(answer)).toEqual([401, "invalid_signature"]);
+      } finally {
+        node.intercept();
+      }
+      expect(most).toBe(1);
+      const bounded = expect.objectContaining({ gas: toHex(5_000_000) });
+      expect(seen).toEqual([bounded, bounded]); // two spellings
+    },
+  );
+});
+
 test("nobody signs for the zero address, which is what a broken signature recovers to on the chain", async () => {
   const body = await onboardingBody(newAccount(), { wallet: zeroAddress });
   const broken: Hex = `0x${"00".repeat(64)}1b`;
@@ -110,12 +180,13 @@ describe("while the node", () => {
     try {
       const body = await onboardingBody(owner, { wallet });
       const four = [1, 2, 3, 4].map(() => post(body));
-      await expect.poll(() => waiting).toBeGreaterThanOrEqual(8); // two spellings each
+      await expect.poll(() => waiting).toBe(4);
       const busy = await post(body);
       expect(failure(busy)).toEqual([503, "verification_busy"]);
       expect(busy.headers.get("retry-after")).toBe("5");
       expect((await post(await onboardingBody(newAccount()))).status).toBe(201);
       for (const answer of await Promise.all(four)) expect(failure(answer)).toEqual([503, "chain_not_found"]);
+      expect(waiting).toBe(4); // nothing was sent again
     } finally {
       node.intercept();
     }
