@@ -9,6 +9,7 @@ import { errorText } from "../../lib/log.ts";
 import { fromChain, fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { ApiEnv } from "../env.ts";
+import { holdsKey } from "./keys-in-addresses.ts";
 import { limitFailures, limitKey } from "./rate-limit.ts";
 
 export type AgentEnv = { Variables: ApiEnv["Variables"] & { agent: Agent } };
@@ -18,16 +19,16 @@ const unauthenticated = (message: string) => new ApiError("unauthenticated", mes
 /** Names under which people put keys into addresses. */
 const KEY_PARAMETERS = /^(x[-_])?(api[-_]?key|admin[-_]?token|key|token)$/i;
 
-/** Whatever looks like a key, however it is written or wrapped. */
-const KEY_ANYWHERE = /lk_[0-9a-f]{64}/i;
-
 function refuseKeyInUrl(url: string, header: string): void {
-  for (const [name, value] of new URL(url).searchParams) {
-    if (KEY_PARAMETERS.test(name) || KEY_ANYWHERE.test(name) || KEY_ANYWHERE.test(value)) {
-      throw unauthenticated(
-        `A key in the address is refused, for addresses end up in logs: send it in the header ${header}.`,
-      );
-    }
+  const { pathname, searchParams } = new URL(url);
+  const parameters = [...searchParams];
+  if (
+    holdsKey(decodeURIComponent(pathname)) ||
+    parameters.some(([name, value]) => KEY_PARAMETERS.test(name) || holdsKey(name) || holdsKey(value))
+  ) {
+    throw unauthenticated(
+      `A key in the address is refused, for addresses end up in logs: send it in the header ${header}.`,
+    );
   }
 }
 

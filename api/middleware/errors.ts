@@ -6,6 +6,7 @@ import { ApiError, type ErrorCode, type ErrorDetail } from "../../lib/errors.ts"
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { ApiEnv } from "../env.ts";
 import { errorBody } from "../schemas/error.ts";
+import { withoutKeys } from "./keys-in-addresses.ts";
 
 /** Codes for what Hono and its validators throw by themselves. */
 const thrownByHono: Readonly<Record<number, [code: ErrorCode, message: string]>> = {
@@ -41,7 +42,8 @@ export const onError =
     const error = c.req.raw.signal.aborted
       ? new ApiError("validation_error", "The request ended before its body.", { cause: thrown })
       : toApiError(thrown);
-    const line = { requestId: c.get("requestId"), method: c.req.method, path: c.req.path, code: error.code };
+    const path = withoutKeys(c.req.path);
+    const line = { requestId: c.get("requestId"), method: c.req.method, path, code: error.code };
     if (error.status === 500)
       log.error({ ...line, err: errorText(error.cause ?? error), stack: thrown.stack }, "failed");
     else if (error.status === 503) log.warn({ ...line, err: errorText(error.cause ?? error) }, "unavailable");

@@ -4,6 +4,7 @@ import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { ApiEnv } from "../env.ts";
 import { crossOrigin } from "../standing-headers.ts";
+import { withoutKeys } from "./keys-in-addresses.ts";
 
 /** 1 MiB: the largest request of this API is a few hundred bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -37,7 +38,7 @@ export const decodablePath: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-/** One line per request, at level debug. The query string is left out: somebody may put a key there. */
+/** One line per request, at level debug. Somebody may put a key into the address: the query string is left out. */
 export const requestLog =
   (log: Logger): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
@@ -47,7 +48,7 @@ export const requestLog =
     log.debug({
       requestId: c.get("requestId"),
       method: c.req.method,
-      path: c.req.path,
+      path: withoutKeys(c.req.path),
       status: c.res.status,
       ms: Math.round(performance.now() - begun),
     });

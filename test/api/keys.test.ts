@@ -11,7 +11,7 @@ const wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 let api: TestApi;
 let sql: postgres.Sql;
 beforeAll(async () => {
-  api = await startApi();
+  api = await startApi({ env: { api: { LOG_LEVEL: "debug" } } });
   sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
 });
@@ -110,12 +110,40 @@ describe("a key", () => {
     },
   );
 
+  const encoded = (key: string) => key.replace("l", "%6c").replace("_", "%5F");
+
+  test.each([
+    ["as it is", (key: string) => key],
+    ["in capitals", (key: string) => key.toUpperCase()],
+    ["percent-encoded", encoded],
+  ])("in the path %s is refused, even when the header holds it too", async (_, written) => {
+    const { apiKey, headers } = await issueKey(api.request, wallet);
+    for (const [method, path, credential] of [
+      ["DELETE", "/api/v1/agent/keys/", headers],
+      ["GET", "/api/v1/purchases/", headers],
+      ["DELETE", "/api/v1/keys/", admin],
+    ] as const) {
+      const answer = await api.request(`${path}${written(apiKey)}`, { method, headers: credential });
+      expect(failure(answer)).toEqual([401, "unauthenticated"]);
+      expect(messageOf(answer)).toContain("A key in the address is refused");
+    }
+    expect((await me(headers)).status).toBe(200);
+  });
+
   test("is not written to the log, wherever it was sent", async () => {
     const { apiKey, headers } = await issueKey(api.request, wallet);
+    const headersOf = (name: string) => ({ ...headers, "x-request-id": name });
     await me(headers);
     await api.request(`/api/v1/auth/me?key=${apiKey}`);
     await api.request(`/nothing/${apiKey.slice(0, 10)}?key=${apiKey}`);
-    expect(api.stack.output("api")).not.toContain(apiKey);
+    await api.request(`/nothing/${apiKey}/${apiKey.toUpperCase()}`);
+    await api.request(`/api/v1/purchases/${encoded(apiKey)}`, { headers });
+    await api.request(`/api/v1/agent/keys/${apiKey}`, { method: "DELETE", headers: headersOf("last-one") });
+    const output = () => api.stack.output("api");
+    await expect.poll(output).toContain("last-one");
+    expect(output()).toContain('"path":"/nothing/lk_…/lk_…"');
+    expect(output()).toContain('"path":"/api/v1/agent/keys/lk_…"');
+    expect(output().toLowerCase()).not.toContain(apiKey.slice(3));
   });
 
   test("notes when it was used", async () => {
