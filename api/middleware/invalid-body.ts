@@ -6,7 +6,7 @@ import type { ApiEnv } from "../env.ts";
 
 /** Refuses a body that is not JSON, ahead of the validator, which would call it a `validation_error`. */
 export const refuseBrokenJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
-  if (c.req.header("content-type")?.includes("json")) {
+  if (c.req.header("content-type")?.toLowerCase().includes("json")) {
     try {
       await c.req.json(); // read once, and kept for the validator
     } catch (error) {

@@ -74,7 +74,7 @@ export const revokeDelegationRoute = createRoute({
   tags: ["agent"],
   summary: "Revoke a delegation",
   description:
-    "For the buyer's keys; it does not exist for others. Nothing more is accepted under it, and what was accepted before goes on. Idempotent: revoking again answers 200 with the time of the first.",
+    "For the buyer's keys; it does not exist for others. Nothing more is accepted under it; a purchase that was signed before goes on, and one that was only accepted fails with `buyer_not_authorized`. Idempotent: revoking again answers 200 with the time of the first.",
   security: [{ apiKey: [] }],
   request: { params: z.object({ id: rowIdInput }) },
   responses: {

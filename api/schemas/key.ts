@@ -16,11 +16,17 @@ export const rowIdInput = z
   .transform(Number)
   .openapi({ type: "integer", minimum: 0, example: 1 });
 
-/** In requests. A label is shown to people: no control or formatting characters, nor halves of a pair, which are no text at all. */
+/**
+ * In requests. A label is shown to people, on one line: no control or formatting characters, no ends of lines, nor halves
+ * of a pair, which are no text at all.
+ */
 export const labelInput = z
   .string()
   .max(100)
-  .refine((text) => !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(text), "must not hold control or formatting characters")
+  .refine(
+    (text) => !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text),
+    "must not hold control or formatting characters",
+  )
   .optional()
   .openapi({ description: "What the key is for, 100 characters at most.", example: "trading bot" });
 

@@ -92,6 +92,8 @@ describe("a malformed body", () => {
     ["a label of another type", { label: 5 }, ["label"]],
     ["a label that is too long", { label: "x".repeat(101) }, ["label"]],
     ["a label with a zero byte", { label: "a\u0000" }, ["label"]],
+    ["a label of two lines", { label: "a\u2028b" }, ["label"]],
+    ["a label of two paragraphs", { label: "a\u2029b" }, ["label"]],
     ["faults in two fields", { timestamp: "x", label: 5 }, ["timestamp", "label"]],
   ])("with %s is 400 invalid_body, and the message names the fields", async (_, faulty, fields) => {
     const whole = faulty === null || Array.isArray(faulty) || fields.length === 3;
@@ -107,6 +109,11 @@ describe("a malformed body", () => {
       expect(failure(await api.request(PATH, { rawBody, headers }))).toEqual([400, "invalid_body"]);
     },
   );
+
+  test("that is no JSON is 400 invalid_body however the content type is spelt", async () => {
+    const headers = { "content-type": "APPLICATION/JSON" };
+    expect(failure(await api.request(PATH, { rawBody: "{", headers }))).toEqual([400, "invalid_body"]);
+  });
 
   test("that is said to be no JSON is 415", async () => {
     const headers = { "content-type": "text/plain" };
