@@ -83,6 +83,19 @@ const retryAfterHeader = {
   },
 };
 
+/** Only with the code that names it. */
+const pendingLocationHeader = {
+  Location: {
+    description: "With `purchase_pending`: where the purchase can be read.",
+    schema: { type: "string" as const },
+  },
+};
+
+const headersOf = (status: number, group: readonly ErrorCode[]) =>
+  status === 503 || status === 429
+    ? { headers: { ...retryAfterHeader, ...(group.includes("purchase_pending") && pendingLocationHeader) } }
+    : {};
+
 /**
  * The failures of one route for its OpenAPI description: one answer per status, one example per code. Every route has a
  * limit, so that `rate_limit` is always among them.
@@ -96,7 +109,7 @@ export function failures(...codes: ErrorCode[]) {
       status,
       {
         description: group.map((code) => `\`${code}\`: ${meanings[code]}`).join("\n\n"),
-        ...(status === 503 || status === 429 ? { headers: retryAfterHeader } : {}),
+        ...headersOf(status, group),
         content: {
           "application/json": {
             schema: ErrorEnvelope,

@@ -10,7 +10,7 @@ const integer = (description: string, minimum: number, example: number) => ({
 
 const described = {
   "x-ratelimit-limit": integer(
-    "Requests that the key, or without a key the client's address, may make until the limit is reset. On a 401: refused credentials of the address.",
+    "Requests that the key, or without a key the client's address, may make until the limit is reset. On a 401 `unauthenticated`: refused credentials of the address.",
     1,
     120,
   ),
@@ -51,7 +51,7 @@ const credentialOf = (security: readonly Record<string, readonly string[]>[] | u
 
 /**
  * Completes the routes that stand by now: each answer of a read without a credential, and each to a key, tells the limit,
- * and each 401 that of refused credentials; all routes can be 429.
+ * and each 401 that of refused credentials (a signature that does not hold is none); all routes can be 429.
  */
 export function documentRateLimits(app: Api): void {
   const registry = app.openAPIRegistry;

@@ -68,6 +68,19 @@ describe("GET /openapi.json", () => {
     }
   });
 
+  test("tells that a purchase which is on its way is answered with its address", async () => {
+    const response = z.object({ headers: z.record(z.string(), z.unknown()).default({}) });
+    const purchases = z.object({ post: z.object({ responses: z.record(z.string(), response) }) });
+    const { paths } = z
+      .object({ paths: z.object({ "/api/v1/policies": purchases }) })
+      .parse((await api.request("/openapi.json")).json);
+    const { responses } = paths["/api/v1/policies"].post;
+    const telling = Object.keys(responses).filter(
+      (status) => "Location" in (responses[status]?.headers ?? {}),
+    );
+    expect(telling).toEqual(["200", "201", "202", "503"]);
+  });
+
   test("names the header in which each protected operation takes its credential", async () => {
     const document = z
       .object({
