@@ -126,7 +126,31 @@ const indexerSchema = z.object({
   START_BLOCK: integer(0, Number.MAX_SAFE_INTEGER).optional(),
 });
 
+/** What the dev stack hands on as it stands, so that a bad one is named before anything is started. */
+const handedOn = {
+  ...apiSchema
+    .pick({
+      PURCHASE_WAIT_MS: true,
+      FREE_KEY_RATE_LIMIT: true,
+      PAID_KEY_RATE_LIMIT: true,
+      ONBOARD_RATE_LIMIT: true,
+      FAILED_CREDENTIALS_LIMIT: true,
+    })
+    .partial().shape,
+  ...writerSchema
+    .pick({
+      CONFIRMATIONS: true,
+      MAX_FEE_GWEI: true,
+      PURCHASE_CONCURRENCY: true,
+      PURCHASE_TTL: true,
+      GAS_BUDGET_ETH: true,
+      GAS_BUDGET_PER_WALLET_ETH: true,
+    })
+    .partial().shape,
+};
+
 const devSchema = z.object({
+  ...handedOn,
   DATABASE_URL: url("postgres:", "postgresql:").optional(),
   ...queue,
   PORT: port.default(8080),
@@ -143,6 +167,9 @@ const devSchema = z.object({
   LIVE_SCAN_RATE_LIMIT: rateLimit.default(1000),
   LOG_LEVEL: shared.LOG_LEVEL,
 });
+
+/** What the operator's look at the ledger needs: a fault elsewhere must not keep anybody from stopping purchases. */
+const ledgerSchema = devSchema.pick({ DATABASE_URL: true, POSTGRES_PORT: true });
 
 /** Reads `env` through `schema`; throws {@link ConfigError} that names every bad variable. */
 function parse<Config>(schema: z.ZodType<Config>, env: Environment): Config {
@@ -168,6 +195,7 @@ export type DevConfig = z.output<typeof devSchema>;
 export const apiConfig = (env: Environment): ApiConfig => parse(apiSchema, env);
 export const writerConfig = (env: Environment): WriterConfig => parse(writerSchema, env);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
+export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);
 
 /** The variables of every process, for the test that holds `.env.example` to them. */

@@ -3,11 +3,11 @@
  * asks the database of `npm run dev`. Nothing but stops is ever written.
  */
 import type { Sql } from "postgres";
-import { ConfigError, devConfig } from "../lib/config.ts";
+import { ConfigError, ledgerConfig } from "../lib/config.ts";
 import { connect } from "../lib/db/connect.ts";
 import { clearStop, keyExists, type StopTarget, setStop, walletIsKnown } from "../lib/ledger/stops.ts";
 import { errorText } from "../lib/log.ts";
-import { parseLedgerArguments } from "./ledger/options.ts";
+import { parseLedgerArguments, UsageError, usage } from "./ledger/options.ts";
 import { printOverview } from "./ledger/overview.ts";
 import { targetText } from "./ledger/print.ts";
 import { showPurchase } from "./ledger/show.ts";
@@ -42,13 +42,17 @@ async function resume(sql: Sql, target: StopTarget): Promise<number> {
 
 async function main(): Promise<number> {
   const command = parseLedgerArguments(process.argv.slice(2));
-  const config = devConfig(process.env);
+  if (command.do === "help") {
+    console.log(usage);
+    return 0;
+  }
+  const config = ledgerConfig(process.env);
   const url = config.DATABASE_URL ?? `postgres://postgres@127.0.0.1:${config.POSTGRES_PORT}/postgres`;
   const { sql, close } = connect(url, { name: "ledger", max: 4 });
+  console.log(`The ledger in ${placeOf(url)}, ${new Date().toISOString()}`);
   try {
     switch (command.do) {
       case "report":
-        console.log(`The ledger in ${placeOf(url)}, ${new Date().toISOString()}`);
         await printOverview(sql, command.older);
         return 0;
       case "show":
@@ -72,7 +76,9 @@ main().then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    console.error(error instanceof ConfigError ? error.message : errorText(error));
+    console.error(
+      error instanceof ConfigError || error instanceof UsageError ? error.message : errorText(error),
+    );
     process.exitCode = 1;
   },
 );

@@ -25,6 +25,7 @@ export function addDelegationRoutes(app: Api, deps: Dependencies): void {
   const { connection, deployment, signatures } = deps;
   const { db } = connection;
   const { chainId: chain } = deployment;
+  const domainOf = () => ({ chainId: chain, verifyingContract: contractsOf(deployment).coverRouter });
   const apiKey = requireApiKey(deps);
 
   app.openapi({ ...delegateRoute, middleware: [apiKey] as const }, async (c) => {
@@ -34,7 +35,7 @@ export function addDelegationRoutes(app: Api, deps: Dependencies): void {
     if (![terms.buyer, terms.agent].some((party) => isAddressEqual(party, wallet))) {
       throw new ApiError("forbidden", `The key belongs to ${wallet}, which is neither buyer nor agent.`);
     }
-    const domain = { chainId: chain, verifyingContract: contractsOf(deployment).coverRouter };
+    const domain = domainOf();
     if (!(await signatures.hasSigned(terms.buyer, [delegationDigest(domain, terms)], signature))) {
       throw new ApiError("invalid_signature", `The signature is not ${terms.buyer}'s for this delegation.`);
     }
@@ -51,7 +52,7 @@ export function addDelegationRoutes(app: Api, deps: Dependencies): void {
   app.openapi({ ...listDelegationsRoute, middleware: [apiKey] as const }, async (c) => {
     const { wallet } = c.get("agent");
     const page = c.req.valid("query");
-    const found = await fromDatabase(() => listDelegations(db, { wallet, chain }, page));
+    const found = await fromDatabase(() => listDelegations(db, { wallet, domain: domainOf() }, page));
     const delegations = found.delegations.map(delegationBody);
     const { total } = found;
     return c.json({ wallet, count: delegations.length, total, ...page, delegations }, 200);

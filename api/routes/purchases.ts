@@ -1,7 +1,5 @@
 import { ApiError } from "../../lib/errors.ts";
-import { isSettled } from "../../lib/ledger/purchase.ts";
-import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
-import { errorText } from "../../lib/log.ts";
+import { readPurchase } from "../../lib/ledger/purchases.ts";
 import { fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Api } from "../env.ts";
@@ -74,12 +72,7 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
     if (purchase?.wallet !== c.get("agent").wallet.toLowerCase()) {
       throw new ApiError("not_found", `There is no purchase ${id}.`);
     }
-    // The owner knows the outcome now, so that the same wish is another purchase; without the note it is this one for a while.
-    if (isSettled(purchase) && !c.req.raw.signal.aborted) {
-      await fromDatabase(() => noteTold(deps.connection.db, id)).catch((error) =>
-        deps.log.warn({ err: errorText(error), purchaseId: id }, "the outcome was not noted as told"),
-      );
-    }
+    // Not noted as told: who looks here may still repeat the call that was answered with 503, and must not buy twice.
     return c.json(purchaseBody(purchase), 200);
   });
 }

@@ -51,8 +51,19 @@ const status = sql<DelegationStatus>`case
   when ${delegationTable.totalPremiumCap} <= ${delegationTable.premiumSpent} then 'exhausted'
   else 'active' end`;
 
-const { id, chainId, buyer, agent, totalPremiumCap, expiresAt, nonce, createdAt, revokedAt, premiumSpent } =
-  delegationTable;
+const {
+  id,
+  chainId,
+  router,
+  buyer,
+  agent,
+  totalPremiumCap,
+  expiresAt,
+  nonce,
+  createdAt,
+  revokedAt,
+  premiumSpent,
+} = delegationTable;
 const columns = {
   id,
   buyer,
@@ -110,14 +121,15 @@ export async function recordDelegation(
   return delegationOf(recorded);
 }
 
-/** A page of the delegations from or to a wallet, newest first, and how many there are. */
+/** A page of the delegations from or to a wallet for this router, newest first, and how many there are. */
 export async function listDelegations(
   db: Database,
-  { wallet, chain }: { wallet: Address; chain: number },
+  { wallet, domain }: { wallet: Address; domain: DelegationDomain },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ delegations: Delegation[]; total: number }> {
   const party = or(eq(buyer, lower(wallet)), eq(agent, lower(wallet)));
-  const concerned = and(eq(chainId, chain), party);
+  const ofDomain = and(eq(chainId, domain.chainId), eq(router, lower(domain.verifyingContract)));
+  const concerned = and(ofDomain, party);
   const [rows, total] = await Promise.all([
     select(db, concerned).orderBy(desc(id)).limit(limit).offset(offset),
     db.$count(delegationTable, concerned),

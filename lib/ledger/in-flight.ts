@@ -37,6 +37,6 @@ export async function recentGasCost(sql: Sql, chainId: number): Promise<bigint |
   const [row] = await sql<{ cost: string | null }[]>`
     select trunc(avg(gas_cost))::text as cost from (
       select gas_cost from service.transaction
-      where chain_id = ${chainId} and kind = 'purchase' order by id desc limit ${RECENT}) recent`;
+      where chain_id = ${chainId} and kind = 'purchase' and gas_cost is not null order by id desc limit ${RECENT}) recent`;
   return row?.cost ? BigInt(row.cost) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { Address } from "viem";
 
-/** What was spent since midnight UTC. Gas in wei, of transactions that are in a block; premiums in USDC base units (6 decimals). */
+/** What was spent on transactions that were signed since midnight UTC. Gas in wei, of transactions that are in a block; premiums in USDC base units (6 decimals). */
 
 const today = (sql: Sql) => sql`(date_trunc('day', now() at time zone 'UTC') at time zone 'UTC')`;
 

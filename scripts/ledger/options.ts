@@ -1,17 +1,17 @@
 import { parseArgs } from "node:util";
 import { isAddress } from "viem";
-import { ConfigError } from "../../lib/config.ts";
 import { lower } from "../../lib/ledger/lower.ts";
 import type { StopTarget } from "../../lib/ledger/stops.ts";
 
 /** What the operator wants; `older` in seconds. */
 export type LedgerCommand =
+  | { do: "help" }
   | { do: "report"; older: number }
   | { do: "show"; id: string }
   | { do: "stop"; target: StopTarget; reason: string }
   | { do: "resume"; target: StopTarget };
 
-const usage = `npm run ledger                                             what is in flight, stuck, spent and stopped
+export const usage = `npm run ledger                                             what is in flight, stuck, spent and stopped
 npm run ledger -- --older 30                               stuck is what is older than 30 seconds (default 60)
 npm run ledger -- show <purchase id>                       everything of one purchase
 npm run ledger -- stop global --reason "…"                 nothing is accepted, signed or sent
@@ -22,8 +22,11 @@ npm run ledger -- resume global|wallet <address>|key <id>  lifts the stop`;
 const DEFAULT_OLDER = 60;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A command line that does not fit: what is wrong, and how it is meant. */
-const fault = (what: string) => new ConfigError([what, usage]);
+/** A command line that does not fit; the message says what is wrong, and how it is meant. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+const fault = (what: string) => new UsageError(`${what}\n\n${usage}`);
 
 function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
   if (rest.length > 0) throw fault(`${rest.join(" ")}: is too much`);
@@ -46,17 +49,22 @@ function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
   }
 }
 
-/** Reads the command line. @throws {ConfigError} with the usage when it does not fit. */
+/** Reads the command line. @throws {UsageError} when it does not fit. */
 export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
-  let values: { reason?: string | undefined; older?: string | undefined };
+  let values: { reason?: string | undefined; older?: string | undefined; help?: boolean | undefined };
   let positionals: string[];
   try {
-    const options = { reason: { type: "string" }, older: { type: "string" } } as const;
+    const options = {
+      reason: { type: "string" },
+      older: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    } as const;
     ({ values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true }));
   } catch (error) {
     throw fault(error instanceof Error ? error.message : String(error));
   }
   const { reason, older } = values;
+  if (values.help) return { do: "help" };
   const [verb, ...rest] = positionals;
   if (reason !== undefined && verb !== "stop") throw fault("--reason: belongs to stop");
   if (older !== undefined && verb !== undefined) throw fault(`--older: does not belong to ${verb}`);
@@ -74,6 +82,7 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     case "stop": {
       const target = targetOf(rest);
       if (!reason?.trim()) throw fault('stop: needs a --reason "…", which whoever comes next will read');
+      if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(reason)) throw fault("--reason: must be one line of plain text");
       return { do: "stop", target, reason: reason.trim() };
     }
     case "resume":

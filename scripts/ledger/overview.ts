@@ -87,13 +87,13 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     gaps.map((gap) => [String(gap.chainId), addressText(gap.wallet), String(gap.nonce)]),
   );
   printTable(
-    "Spent since midnight UTC, by relayer wallet",
+    "Spent on what was signed since midnight UTC, by relayer wallet",
     ["chain", "wallet", "mined", "gas ETH"],
     byWallet.map((w) => [String(w.chainId), addressText(w.wallet), String(w.transactions), eth(w.gas)]),
     "nothing",
   );
   printTable(
-    "Spent since midnight UTC, by key",
+    "Spent on what was signed since midnight UTC, by key",
     ["key", "label", "wallet", "mined", "of which reverted", "gas ETH", "premiums USDC"],
     byKey.map((k) => [
       k.keyId,

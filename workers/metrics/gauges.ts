@@ -39,10 +39,13 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
   const balance = ofWallets("balance_wei", "The wallet's balance");
   const left = ofWallets(
     "transactions_left",
-    "Purchases that the balance pays for, at the cost of recent ones",
+    "Purchases that the balance pays for, at the cost of the newest that is in a block",
   );
   const waiting = alone("accepted_waiting", "Purchases of the chain that nothing is signed of yet");
-  const longest = alone("oldest_accepted_seconds", "Age of the oldest of them, or 0");
+  const longest = alone(
+    "oldest_accepted_seconds",
+    "Age of the oldest purchase that nothing is signed of yet, or 0",
+  );
   const up = new Gauge({
     name: "relay_source_up",
     help: "Whether the source of the gauges answered: 1 or 0",

@@ -3,7 +3,7 @@ import { formatEther, type Hex } from "viem";
 import { createStages } from "./stages.ts";
 
 /** Seconds: from a statement of Postgres up to a transaction that waits through rising fees. */
-const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120];
+const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 900];
 /** Keys with a counter of their own; what others spend is counted together, so that memory has a bound. */
 const MAX_KEYS = 1000;
 const OTHER_KEYS = "other";

@@ -82,6 +82,7 @@ export function createRelay(options: RelayOptions) {
     meter.signed(signed);
     if (signed.length > 0) onSent();
     if (choice.full !== undefined) wallets.rest(wallet, choice.full);
+    else if (signed.length > 0) wallets.works(wallet);
     // In the order of the nonces, and without waiting: the next round may sign meanwhile.
     return { choice, sent: new Map(signed.map((one) => [one.id, send(one.signed)])) };
   }

@@ -100,8 +100,12 @@ export function createWallets(options: WalletOptions) {
       if (!rests(address)) log.warn({ wallet: address, reason }, "a relayer wallet rests");
       resting.set(address, performance.now() + REST_MS);
     },
-    /** True when there are wallets of ours, and none of them can sign now. */
-    allRest: (): boolean => owned.size > 0 && [...owned.keys()].every(rests),
+    /** A wallet has signed: it need not rest any more. */
+    works({ address }: Pick<Wallet, "address">): void {
+      resting.delete(address);
+    },
+    /** True when there are wallets of ours, and none of them could sign when it was last asked to. */
+    allRest: (): boolean => owned.size > 0 && [...owned.keys()].every((address) => resting.has(address)),
     /** Forgets a wallet after a statement found its lease lost. */
     lost: (lease: Lease): void => {
       if (owned.get(lease.address)?.lease.token === lease.token) drop(lease.address);

@@ -25,7 +25,8 @@ BEGIN
   END IF;
 END $$;
 --> statement-breakpoint
--- A delegation of the buyer to the agent that is in force, the one with room for the premium first, and what is left of it.
+-- A delegation of the buyer to the agent that is in force: of those with room for the premium the one that expires first,
+-- else the one with most room; and what is left of it.
 CREATE FUNCTION "service"."delegation_in_force"(of_chain integer, of_router text, of_buyer text, of_agent text, of_premium numeric)
 RETURNS TABLE ("id" bigint, "premium_left" numeric) LANGUAGE sql STABLE AS $$
   SELECT d."id", d."premium_left" FROM (
@@ -33,7 +34,8 @@ RETURNS TABLE ("id" bigint, "premium_left" numeric) LANGUAGE sql STABLE AS $$
     FROM "service"."delegation" x
     WHERE x."chain_id" = of_chain AND x."router" = of_router AND x."buyer" = of_buyer AND x."agent" = of_agent
       AND x."revoked_at" IS NULL AND x."expires_at" > now()) d
-  ORDER BY d."premium_left" >= of_premium DESC, d."expires_at" LIMIT 1
+  ORDER BY d."premium_left" >= of_premium DESC, CASE WHEN d."premium_left" >= of_premium THEN d."expires_at" END,
+    d."premium_left" DESC LIMIT 1
 $$;
 --> statement-breakpoint
 -- Records a purchase, or says what stands in its way and nothing is recorded. `funds` is what the buyer can pay as of
