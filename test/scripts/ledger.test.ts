@@ -90,14 +90,20 @@ test("what is in flight, what waits, what is stuck, and afterwards what was spen
     what: "the gas to be on record",
     probe: async () => {
       const { said: now } = await type([]);
-      return tableOf(now, "Spent on what was signed since midnight UTC, by key").includes(buyer.address) ? now : undefined;
+      return tableOf(now, "Spent on what was signed since midnight UTC, by key").includes(buyer.address)
+        ? now
+        : undefined;
     },
     timeoutMs: 20_000,
   });
   expect(tableOf(after, "In flight")).toContain("none");
-  expect(tableOf(after, "Spent on what was signed since midnight UTC, by relayer wallet")).toMatch(/ 2 +0\.00\d*[1-9]\d*$/m);
+  expect(tableOf(after, "Spent on what was signed since midnight UTC, by relayer wallet")).toMatch(
+    / 2 +0\.00\d*[1-9]\d*$/m,
+  );
   const { premiums } = await rowsOf(flying);
-  expect(tableOf(after, "Spent on what was signed since midnight UTC, by key")).toContain((Number(premiums) / 1e6).toFixed(2));
+  expect(tableOf(after, "Spent on what was signed since midnight UTC, by key")).toContain(
+    (Number(premiums) / 1e6).toFixed(2),
+  );
 });
 
 /** The purchase's hash, those of its forms, and what its buyer paid in all. */
