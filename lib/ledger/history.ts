@@ -47,7 +47,7 @@ export async function purchaseHistory(sql: Sql, id: string): Promise<PurchaseHis
       a.hash, a.cancels, a.max_fee as "maxFee", a.priority_fee as "priorityFee", a.fencing_token as "fencingToken",
       a.created_at as "signedAt", a.last_broadcast_at as "lastBroadcastAt"
     from service.transaction t join service.attempt a on a.transaction_id = t.id
-    where t.purchase_id = ${id} order by t.id, a.created_at`;
+    where t.purchase_id = ${id} order by t.id, a.id`;
   const transactions = new Map<string, TransactionHistory & { attempts: AttemptHistory[] }>();
   for (const { id: transactionId, wallet, nonce, state, createdAt, gasCost, signedAt, ...attempt } of rows) {
     const transaction = transactions.get(transactionId) ?? {

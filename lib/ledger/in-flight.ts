@@ -1,22 +1,28 @@
 import type { Sql } from "postgres";
 import type { Address } from "viem";
 
-/** What a relayer wallet has on its way; `oldest` in seconds, null while nothing is, `nextNonce` null before its first use. */
+/**
+ * What a relayer wallet has on its way; `oldest` in seconds, null while nothing is, `nextNonce` null before its first use,
+ * `writer` the one that holds the lease, null when nobody does.
+ */
 export type WalletLoad = {
+  chainId: number;
   wallet: Address;
   nextNonce: number | null;
   inFlight: number;
   oldest: number | null;
+  writer: string | null;
 };
 
-/** The load of every relayer wallet of a chain, in the order of their addresses. */
-export async function walletLoads(sql: Sql, chainId: number): Promise<WalletLoad[]> {
+/** The load of every relayer wallet, in the order of their chains and addresses. */
+export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
   return sql<WalletLoad[]>`
-    select w.address as wallet, w.next_nonce::float8 as "nextNonce", count(t.id)::int as "inFlight",
-      extract(epoch from now() - min(t.opened_at))::float8 as oldest
+    select w.chain_id as "chainId", w.address as wallet, w.next_nonce::float8 as "nextNonce",
+      count(t.id)::int as "inFlight", extract(epoch from now() - min(t.opened_at))::float8 as oldest,
+      case when w.lease_until > now() then w.lease_owner end as writer
     from service.relayer_wallet w
     left join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.state = 'open'
-    where w.chain_id = ${chainId} group by w.address, w.next_nonce order by w.address`;
+    group by w.chain_id, w.address order by w.chain_id, w.address`;
 }
 
 /** Purchases that nobody has signed yet; `oldest` in seconds, null when there are none. */

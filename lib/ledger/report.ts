@@ -1,27 +1,7 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 
-/** What an operator asks of the ledger: wallets, what is in flight, what is stuck. Ages are seconds by its own clock. */
-
-export type WalletReport = {
-  chainId: number;
-  wallet: Address;
-  nextNonce: number | null;
-  inFlight: number;
-  oldest: number | null;
-  /** The writer that holds the lease; null when nobody does. */
-  writer: string | null;
-};
-
-export async function reportWallets(sql: Sql): Promise<WalletReport[]> {
-  return sql<WalletReport[]>`
-    select w.chain_id as "chainId", w.address as wallet, w.next_nonce::float8 as "nextNonce",
-      count(t.id)::int as "inFlight", extract(epoch from now() - min(t.opened_at))::float8 as oldest,
-      case when w.lease_until > now() then w.lease_owner end as writer
-    from service.relayer_wallet w
-    left join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.state = 'open'
-    group by w.chain_id, w.address order by w.chain_id, w.address`;
-}
+/** What an operator asks of the ledger: what is in flight, what is stuck. Ages are seconds by its own clock. */
 
 /** A transaction that may still be mined; fees in wei per gas, of its newest signed form. */
 export type FlightReport = {
@@ -60,7 +40,7 @@ export async function reportFlights(
     cross join lateral (
       select count(*)::int as attempts, bool_or(cancels) as cancels from service.attempt where transaction_id = t.id) a
     cross join lateral (
-      select * from service.attempt where transaction_id = t.id order by created_at desc limit 1) newest
+      select * from service.attempt where transaction_id = t.id order by id desc limit 1) newest
     where t.state = 'open' and t.opened_at <= now() - make_interval(secs => ${minAge})
     order by t.opened_at, t.nonce limit ${limit}`;
   return rows.map((row) => ({ ...row, maxFee: BigInt(row.maxFee), priorityFee: BigInt(row.priorityFee) }));

@@ -1,12 +1,7 @@
 import type { Sql } from "postgres";
 import { formatGwei } from "viem";
-import {
-  type FlightReport,
-  reportFlights,
-  reportGaps,
-  reportWaiting,
-  reportWallets,
-} from "../../lib/ledger/report.ts";
+import { walletLoads } from "../../lib/ledger/in-flight.ts";
+import { type FlightReport, reportFlights, reportGaps, reportWaiting } from "../../lib/ledger/report.ts";
 import { spendingByKey, spendingByWallet } from "../../lib/ledger/spending.ts";
 import { listStops } from "../../lib/ledger/stops.ts";
 import { addressText, dollars, eth, inWords, orDash, printTable, targetText } from "./print.ts";
@@ -42,7 +37,7 @@ const flightRow = (flight: FlightReport): string[] => [
 /** Prints what is in flight, stuck, spent and stopped; stuck is what is older than `older` seconds, or behind a gap. */
 export async function printOverview(sql: Sql, older: number): Promise<void> {
   const [wallets, flights, stuck, waiting, late, gaps, byWallet, byKey, stops] = await Promise.all([
-    reportWallets(sql),
+    walletLoads(sql),
     reportFlights(sql, { minAge: 0, limit: ROWS }),
     reportFlights(sql, { minAge: older, limit: ROWS }),
     reportWaiting(sql, { minAge: 0, limit: ROWS }),

@@ -59,7 +59,7 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
     const [loads, accepted, recorded] = await within(
       SOURCE_MS,
       Promise.all([
-        walletLoads(sql, chainId),
+        walletLoads(sql),
         waitingPurchases(sql, chainId),
         meter.recentCost() === undefined ? recentGasCost(sql, chainId) : undefined,
       ]),
@@ -68,7 +68,7 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
     costOnRecord = recorded ?? costOnRecord;
     for (const load of loads) {
       const { wallet } = load;
-      if (!wallets.includes(wallet)) continue;
+      if (load.chainId !== chainId || !wallets.includes(wallet)) continue;
       if (load.nextNonce !== null) nextNonce.set({ wallet }, load.nextNonce);
       inFlight.set({ wallet }, load.inFlight);
       oldest.set({ wallet }, load.oldest ?? 0);
