@@ -35,10 +35,6 @@ CREATE INDEX "purchase_buyer_open" ON "service"."purchase" ("buyer") WHERE "stat
 --> statement-breakpoint
 CREATE INDEX "purchase_buyer_bought" ON "service"."purchase" ("buyer", "block_number") WHERE "premium_paid" IS NOT NULL;
 --> statement-breakpoint
-CREATE INDEX "purchase_delegation" ON "service"."purchase" ("delegation_id") WHERE "delegation_id" IS NOT NULL;
---> statement-breakpoint
-CREATE INDEX "purchase_wallet" ON "service"."purchase" ("wallet", "created_at");
---> statement-breakpoint
 CREATE INDEX "purchase_reverted" ON "service"."purchase" ("wallet", "updated_at")
   WHERE "state" = 'failed' AND "tx_hash" IS NOT NULL;
 --> statement-breakpoint
