@@ -55,7 +55,7 @@ export function requireApiKey(deps: Dependencies): MiddlewareHandler<AgentEnv> {
     c.header("Cache-Control", "no-store");
     if (useIsDue) {
       // Not waited for: the answer does not depend on it.
-      noteKeyUse(connection.db, agent.keyId).catch((error) =>
+      noteKeyUse(connection.sql, agent.keyId).catch((error) =>
         log.warn({ err: errorText(error) }, "key use not noted"),
       );
     }

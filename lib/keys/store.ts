@@ -34,7 +34,7 @@ export async function issueKey(
 }
 
 /** No use was noted within the last minute, so that the next one is to be. */
-const useIsDue = sql<boolean>`(${apiKey.lastUsedAt} is null or ${apiKey.lastUsedAt} < now() - interval '1 minute')`;
+const useIsDue = (sql: Sql) => sql`(last_used_at is null or last_used_at < now() - interval '1 minute')`;
 
 /** Keys that are looked up together. */
 const ROUND = 100;
@@ -45,8 +45,7 @@ export type FindHolder = (plaintext: string) => Promise<Holder | undefined>;
 
 async function findHolders(sql: Sql, hashes: readonly string[]): Promise<Map<string, Holder>> {
   const rows = await sql<{ hash: string; id: string; wallet: Address; tier: KeyTier; due: boolean }[]>`
-    select key_hash as hash, id, wallet, tier,
-      last_used_at is null or last_used_at < now() - interval '1 minute' as due
+    select key_hash as hash, id, wallet, tier, ${useIsDue(sql)} as due
     from service.api_key where key_hash = any(${[...hashes]}::text[]) and revoked_at is null`;
   return new Map(
     rows.map(({ hash, id, wallet, tier, due }) => [
@@ -70,11 +69,8 @@ export function createKeyFinder(sql: Sql): FindHolder {
 }
 
 /** Notes that a key was used, once a minute at most however many calls come at once. */
-export async function noteKeyUse(db: Database, keyId: number): Promise<void> {
-  await db
-    .update(apiKey)
-    .set({ lastUsedAt: sql`now()` })
-    .where(and(eq(apiKey.id, keyId), useIsDue));
+export async function noteKeyUse(sql: Sql, keyId: number): Promise<void> {
+  await sql`update service.api_key set last_used_at = now() where id = ${keyId} and ${useIsDue(sql)}`;
 }
 
 /** What can be read of a key after it was issued. */

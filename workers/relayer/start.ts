@@ -86,36 +86,21 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     lastSent = performance.now();
     watching.nudge();
   };
+  const spender = { sql, chain, chainId, market, wallets, send, maxFee, meter, log };
   const relay = createRelay({
-    sql,
-    chain,
-    chainId,
+    ...spender,
     coverRouter,
-    market,
-    wallets,
-    send,
-    maxFee,
     budgets: {
       gasBudget: config.GAS_BUDGET_ETH,
       gasBudgetPerWallet: config.GAS_BUDGET_PER_WALLET_ETH,
     },
     onSent,
-    meter,
-    log,
   });
   const recover = createRecovery({
-    sql,
-    chain,
-    chainId,
+    ...spender,
     confirmations,
-    market,
-    wallets,
-    send,
     settleReceipts,
-    maxFee,
     ttl: config.PURCHASE_TTL,
-    meter,
-    log,
   });
   const confirm = createConfirmer({ sql, chain, chainId, confirmations, log });
   const watch = createWatcher({
