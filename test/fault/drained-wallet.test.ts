@@ -68,11 +68,12 @@ test("both are empty: clients are told to come back, and get their policies once
 test("they run dry over transactions that are signed: the same bytes are mined once there is ether", async () => {
   const { chain, proxy, connection } = world;
   const fromBlock = (await chain.client.getBlockNumber()) + 1n;
-  let drained = false;
+  // Every sending waits for the draining, or one that overtakes it is mined.
+  let drained: Promise<unknown> | undefined;
   proxy.intercept(async (rpc, forward) => {
-    if (rpc.method === "eth_sendRawTransaction" && !drained) {
-      drained = true;
-      for (const { address } of relayers) await setBalance(address, 0n);
+    if (rpc.method === "eth_sendRawTransaction") {
+      drained ??= Promise.all(relayers.map(({ address }) => setBalance(address, 0n)));
+      await drained;
     }
     return forward();
   });
