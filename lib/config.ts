@@ -1,6 +1,7 @@
 import { parseEther, parseGwei } from "viem";
 import { z } from "zod";
 import { NO_PROXY, parseTrustedProxies } from "./trust-proxy.ts";
+import { parseAllowedHosts } from "./webhooks/allowed-hosts.ts";
 
 /**
  * The environment of each process, checked once at its start. A process parses only what it needs, and every fault is
@@ -70,11 +71,32 @@ const trustedProxies = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const allowedHosts = z.string().transform((text, context) => {
+  const hosts = parseAllowedHosts(text);
+  if (hosts) return hosts;
+  context.addIssue(
+    "must be hosts, each with a port or without (host, host:port, [ipv6]:port), separated by commas",
+  );
+  return z.NEVER;
+});
+
 /** Requests in a limit's window. A limit can be raised out of sight, but not be switched off. */
 const rateLimit = integer(1, 1_000_000_000);
 
 /** The dev stack's admin token; refused on any chain that is not local. */
 export const DEV_ADMIN_TOKEN = "dev-admin-token";
+
+/** The dev stack's key for secrets at rest; refused on any chain that is not local. */
+export const DEV_SECRETS_KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/** The key with which secrets of webhooks are sealed at rest, and where webhooks may lead beside public addresses. */
+const webhooks = {
+  SECRETS_KEY: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, "must be 64 hex digits (32 bytes)")
+    .default(DEV_SECRETS_KEY),
+  WEBHOOK_ALLOW_HOSTS: allowedHosts.optional(),
+};
 
 const adminToken = z.string().min(8, "must have 8 characters at least").default(DEV_ADMIN_TOKEN);
 
@@ -90,6 +112,7 @@ const queue = { REDIS_URL: url("redis:", "rediss:").optional() };
 const apiSchema = z.object({
   ...shared,
   ...queue,
+  ...webhooks,
   PORT: port.default(8080),
   HOST: z.string().default("0.0.0.0"),
   ADMIN_TOKEN: adminToken,
@@ -106,6 +129,7 @@ const apiSchema = z.object({
 const writerSchema = z.object({
   ...shared,
   ...queue,
+  ...webhooks,
   RELAYER_PRIVATE_KEYS: privateKeys,
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
@@ -113,6 +137,8 @@ const writerSchema = z.object({
   PURCHASE_TTL: integer(1, 86_400).default(600),
   GAS_BUDGET_ETH: ether.default(parseEther("5")),
   GAS_BUDGET_PER_WALLET_ETH: ether.default(parseEther("0.5")),
+  WEBHOOK_CONFIRMATIONS: integer(1, 1000).default(1),
+  WEBHOOK_CONCURRENCY: integer(1, 10_000).default(400),
   METRICS_PORT: metricsPort,
   METRICS_HOST: z.string().default("127.0.0.1"),
 });
@@ -145,6 +171,10 @@ const handedOn = {
       PURCHASE_TTL: true,
       GAS_BUDGET_ETH: true,
       GAS_BUDGET_PER_WALLET_ETH: true,
+      SECRETS_KEY: true,
+      WEBHOOK_ALLOW_HOSTS: true,
+      WEBHOOK_CONFIRMATIONS: true,
+      WEBHOOK_CONCURRENCY: true,
     })
     .partial().shape,
 };
