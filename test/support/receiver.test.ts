@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, test } from "vitest";
+import {
+  endlessBody,
+  flapping,
+  gzipBomb,
+  hang,
+  ok,
+  type Receivers,
+  reset,
+  slowHeaders,
+  startReceivers,
+  status,
+} from "./receiver.ts";
+
+let receivers: Receivers;
+
+beforeAll(async () => {
+  receivers = await startReceivers();
+});
+
+const post = (url: string, timeoutMs = 5_000) =>
+  fetch(url, { method: "POST", body: "{}", signal: AbortSignal.timeout(timeoutMs) });
+
+test("receivers of one server answer each for itself, and record what they got", async () => {
+  const [good, bad] = [receivers.at("good"), receivers.at("bad")];
+  bad.behave(status(500));
+  expect([(await post(good.url)).status, (await post(bad.url)).status]).toEqual([200, 500]);
+  const flapper = receivers.at("flapper");
+  flapper.behave(flapping(ok, status(503)));
+  const answers = [await post(flapper.url), await post(flapper.url), await post(flapper.url)];
+  expect(answers.map((answer) => answer.status)).toEqual([200, 503, 200]);
+  expect(good.requests).toMatchObject([{ method: "POST", body: "{}", id: "" }]);
+  expect((await post(`${receivers.url}/nobody`)).status).toBe(404);
+});
+
+test.each([
+  { name: "hang", reply: hang },
+  { name: "slow headers", reply: slowHeaders(20) },
+  { name: "reset", reply: reset },
+])(
+  "a receiver with $name gives no answer, and is rid of the client when that hangs up",
+  async ({ reply, name }) => {
+    const receiver = receivers.at(name.replace(" ", "-"));
+    receiver.behave(reply);
+    await expect(post(receiver.url, 300)).rejects.toThrow();
+    expect(receiver.requests).toHaveLength(1);
+  },
+);
+
+test.each([
+  { name: "endless", reply: endlessBody() },
+  { name: "bomb", reply: gzipBomb() },
+])("the body of $name goes on until the client hangs up, and no longer", async ({ name, reply }) => {
+  const receiver = receivers.at(name);
+  receiver.behave(reply);
+  const abort = new AbortController();
+  const answer = await fetch(receiver.url, { method: "POST", body: "{}", signal: abort.signal });
+  const reader = answer.body?.getReader();
+  let bytes = 0;
+  while (bytes < 10 ** 6) bytes += (await reader?.read())?.value?.length ?? Number.NaN;
+  abort.abort();
+  await sleep(50);
+  const before = process.cpuUsage();
+  await sleep(500);
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(250);
+});
+
+test("a server that is closed refuses, and is back on its port", async () => {
+  const receiver = receivers.at("away");
+  await receivers.close();
+  await expect(post(receiver.url)).rejects.toThrow();
+  await receivers.open();
+  expect((await post(receiver.url)).status).toBe(200);
+});
