@@ -64,6 +64,9 @@ CREATE INDEX "event_block" ON "service"."event" ("chain_id", "block_number");
 --> statement-breakpoint
 CREATE INDEX "event_parties" ON "service"."event" USING gin ("parties");
 --> statement-breakpoint
+-- Where a replay of what was recorded since a time begins.
+CREATE INDEX "event_created" ON "service"."event" ("created_at", "seq");
+--> statement-breakpoint
 CREATE INDEX "event_reverts" ON "service"."event" ("reverts") WHERE "reverts" IS NOT NULL;
 --> statement-breakpoint
 -- One event on its way to one subscription.
