@@ -1,9 +1,9 @@
 import { desc } from "drizzle-orm";
 import type { Address } from "viem";
+import { isWhole } from "../../lib/indexed/head.ts";
 import { activity, type activityTypes, head } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import { lower } from "./address.ts";
-import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack } from "./paging.ts";
 

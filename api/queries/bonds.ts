@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Address } from "viem";
+import { isWhole } from "../../lib/indexed/head.ts";
 import { bondEpoch, bondHolding, head } from "../../ponder.schema.ts";
 import { lower } from "./address.ts";
-import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always } from "./paging.ts";
 

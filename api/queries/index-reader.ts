@@ -5,12 +5,13 @@ import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { type Database, isConnectionError } from "../../lib/db/connect.ts";
 import { indexerDeployment } from "../../lib/db/service.schema.ts";
 import { ApiError } from "../../lib/errors.ts";
+import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
+import { isWhole } from "../../lib/indexed/head.ts";
 import { within } from "../../lib/within.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { databaseUnavailable, fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { AsOf } from "../policy.ts";
-import { isWhole } from "./head.ts";
 
 /** What a query is built on: the pool, or a transaction. */
 export type IndexQuery = Pick<PostgresJsDatabase, "select" | "execute">;
@@ -42,14 +43,6 @@ export type IndexReader = {
 
 /** As long as the slowest indexed read may take, in ms. */
 const READ_TIMEOUT_MS = 4500;
-
-const sqlState = (error: unknown) =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-
-/** No views, none for this table yet, or those of another build: there is nothing to read for us. */
-export const isNotBuilt = (error: unknown) => ["42P01", "3F000", "42703"].includes(sqlState(error));
-/** The views were replaced under the query ("could not open relation", deadlock, changed plan): the next try finds the new ones. */
-const isSwap = (error: unknown) => ["XX000", "40P01", "0A000"].includes(sqlState(error));
 
 /** Tries in all of a read that meets a swap: each of the pool's connections may have prepared it on the old views. */
 const SWAP_TRIES = 4;

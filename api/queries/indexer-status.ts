@@ -2,13 +2,14 @@ import { eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { z } from "zod";
 import { isConnectionError } from "../../lib/db/connect.ts";
+import { isNotBuilt } from "../../lib/indexed/errors.ts";
+import { checkpointBlock, isWhole } from "../../lib/indexed/head.ts";
 import { within } from "../../lib/within.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { databaseUnavailable, fromDatabase } from "../bounded.ts";
 import type { ChainHead } from "../chain.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { checkpointBlock, isWhole } from "./head.ts";
-import { absentIndex, isNotBuilt, throughSwap } from "./index-reader.ts";
+import { absentIndex, throughSwap } from "./index-reader.ts";
 
 /** Blocks behind the chain's head from which on the index counts as lagging. */
 export const LAG_LIMIT = 10n;

@@ -1,7 +1,7 @@
 import { desc, eq } from "drizzle-orm";
+import { isWhole } from "../../lib/indexed/head.ts";
 import { bondEpoch, head, listing, protocolStats, sale } from "../../ponder.schema.ts";
 import type { FeedPage } from "../schemas/paging.ts";
-import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack, walkIdsBack } from "./paging.ts";
 

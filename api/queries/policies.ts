@@ -1,12 +1,12 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
 import type { PolicyKey } from "../../lib/chain/reads/policy.ts";
+import { isWhole } from "../../lib/indexed/head.ts";
 import { entryById } from "../../lib/products.ts";
 import { account, head, policy, product } from "../../ponder.schema.ts";
 import type { PolicyRecord } from "../policy.ts";
 import type { FeedPage } from "../schemas/paging.ts";
 import { lower } from "./address.ts";
-import { isWhole } from "./head.ts";
 import type { IndexQuery } from "./index-reader.ts";
 import { always, behind, walkBack } from "./paging.ts";
 
