@@ -1,4 +1,4 @@
-import { errorText, type Logger } from "../../lib/log.ts";
+import { errorText, type Logger } from "../lib/log.ts";
 
 export type Loop = {
   /** Does the next round at once, or as soon as the one at work is done. */
