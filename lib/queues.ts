@@ -1,4 +1,11 @@
-import { createPostgresBackend, type PostgresPoolConfig, Queue, Worker, withBackend } from "bullmq";
+import {
+  createPostgresBackend,
+  type JobsOptions,
+  type PostgresPoolConfig,
+  Queue,
+  Worker,
+  withBackend,
+} from "bullmq";
 import { createAtMost } from "./at-most.ts";
 import { createBatcher } from "./batcher.ts";
 import { within } from "./within.ts";
@@ -6,11 +13,14 @@ import { within } from "./within.ts";
 /**
  * The queues: BullMQ on Postgres, or on Redis where `REDIS_URL` names one. The truth is in Postgres either way, and a
  * job is only a wake-up that carries ids: losing every queue loses nothing. Wake-ups of the same moment share jobs, for
- * under load the queue would otherwise cost more than the purchases.
+ * under load the queue would otherwise cost more than the work.
  */
 
-const QUEUE = "purchases";
+/** Each with ids of its own kind: purchases; subscriptions of webhooks, test calls and their chores. */
+type QueueName = "purchases" | "webhooks";
 type WakeUp = { ids: string[] };
+/** What is to be woken, in how many ms. */
+type Wanted = { id: string; delayMs: number };
 /** Ids of one job: few enough that several writers share a burst. */
 const JOB_IDS = 10;
 /** Ids that are handed to the queue together. */
@@ -39,7 +49,18 @@ export type PurchaseQueue = {
   close(): Promise<void>;
 };
 
-export type PurchaseWorker = {
+export type WebhookQueue = {
+  /**
+   * Wakes a writer for these deliveries, at once or in `delayMs`. It may come while an earlier wake-up for the same id is
+   * at work, and is heard all the same. Rejects when the queue is away: the rows stand, and the writer finds them.
+   */
+  wake(id: string, delayMs?: number): Promise<void>;
+  /** Sees to it that `id` is woken every `everyMs`, by one writer, also after the queue was emptied. Rejects like `wake`. */
+  ensureEvery(id: string, everyMs: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type QueueWorker = {
   /** Takes no more jobs; those at work go on. */
   pause(): Promise<void>;
   resume(): void;
@@ -60,37 +81,49 @@ const postgresConnection = (databaseUrl: string): PostgresPoolConfig => ({
 
 const tooLong = (what: string) => () => new Error(`${what} took longer than ${WAKE_TIMEOUT_MS} ms`);
 
-function newQueue({ databaseUrl, redisUrl }: QueueOptions) {
+function newQueue(name: QueueName, { databaseUrl, redisUrl }: QueueOptions) {
   const defaultJobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
   if (redisUrl === undefined) {
     const connection = postgresConnection(databaseUrl);
-    return new onPostgres.Queue<WakeUp>(QUEUE, { connection, defaultJobOptions });
+    return new onPostgres.Queue<WakeUp>(name, { connection, defaultJobOptions });
   }
-  return new Queue<WakeUp>(QUEUE, {
+  return new Queue<WakeUp>(name, {
     connection: { url: redisUrl, maxRetriesPerRequest: 1, enableOfflineQueue: false },
     prefix: REDIS_PREFIX,
     defaultJobOptions,
   });
 }
 
-function jobsFor(woken: readonly string[]) {
-  const unique = [...new Set(woken)];
-  return Array.from({ length: Math.ceil(unique.length / JOB_IDS) }, (_, n) => {
-    const ids = unique.slice(n * JOB_IDS, (n + 1) * JOB_IDS);
-    // The id of a job for one purchase is the purchase's: a wake-up that is still waiting need not wait twice.
-    return { name: "purchase", data: { ids }, opts: ids.length === 1 && ids[0] ? { jobId: ids[0] } : {} };
-  });
+type NewJob = { data: WakeUp; opts: JobsOptions };
+
+/** The jobs of a round of wake-ups. Those that are to come at the same time share jobs. */
+function jobsFor(round: readonly Wanted[], optionsOf: (ids: readonly string[]) => JobsOptions): NewJob[] {
+  const byDelay = new Map<number, Set<string>>();
+  for (const { id, delayMs } of round) {
+    const ids = byDelay.get(delayMs) ?? new Set();
+    byDelay.set(delayMs, ids.add(id));
+  }
+  return [...byDelay].flatMap(([delay, unique]) =>
+    Array.from({ length: Math.ceil(unique.size / JOB_IDS) }, (_, n) => {
+      const ids = [...unique].slice(n * JOB_IDS, (n + 1) * JOB_IDS);
+      return { data: { ids }, opts: { ...optionsOf(ids), ...(delay > 0 ? { delay } : {}) } };
+    }),
+  );
 }
 
 /**
- * The sending end. It connects when it is first used and again after a failure, because a BullMQ queue that is made
- * while Postgres is down never recovers.
+ * A sending end. It connects when it is first used and again after a failure, because a BullMQ queue that is made while
+ * Postgres is down never recovers.
  */
-export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
+function openQueue(
+  name: QueueName,
+  options: QueueOptions,
+  optionsOf: (ids: readonly string[]) => JobsOptions,
+): WebhookQueue {
   let opened: Promise<ReturnType<typeof newQueue>> | undefined;
 
   async function open() {
-    const queue = newQueue(options);
+    const queue = newQueue(name, options);
     queue.on("error", (error) => options.onError?.(error));
     try {
       await within(WAKE_TIMEOUT_MS, queue.waitUntilReady(), tooLong("connecting to the queue"));
@@ -102,16 +135,25 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
     }
   }
 
-  const wake = createBatcher(async (woken: string[]) => {
+  const wake = createBatcher(async (round: Wanted[]) => {
     opened ??= open();
     const queue = await opened;
     // Not `addBulk`: on Postgres it makes temporary tables, which cost more than all of these.
-    const added = jobsFor(woken).map(({ name, data, opts }) => queue.add(name, data, opts));
+    const added = jobsFor(round, optionsOf).map(({ data, opts }) => queue.add(name, data, opts));
     await within(WAKE_TIMEOUT_MS, Promise.all(added), tooLong("waking the writer"));
   }, ROUND_IDS);
 
   return {
-    wake,
+    wake: (id, delayMs = 0) => wake({ id, delayMs }),
+    async ensureEvery(id, everyMs) {
+      opened ??= open();
+      const queue = await opened;
+      const ensured = async () => {
+        if (await queue.getJobScheduler(id)) return;
+        await queue.upsertJobScheduler(id, { every: everyMs }, { name, data: { ids: [id] } });
+      };
+      await within(WAKE_TIMEOUT_MS, ensured(), tooLong("scheduling"));
+    },
     async close() {
       const queue = await opened?.catch(() => undefined);
       await queue?.close();
@@ -119,15 +161,28 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
   };
 }
 
-export type PurchaseWorkerOptions = QueueOptions & {
+/** Purchases: a job for one of them bears its id, so that a wake-up that is still waiting need not wait twice. */
+export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
+  const { wake, close } = openQueue("purchases", options, ([id, ...others]) =>
+    id && others.length === 0 ? { jobId: id } : {},
+  );
+  return { wake: (id) => wake(id), close };
+}
+
+/** Webhooks: woken by the id of a subscription, by `test-<delivery id>`, or by the name of a chore. */
+export const openWebhookQueue = (options: QueueOptions): WebhookQueue =>
+  // A job that bore the subscription's id would swallow the wake-ups that come while it is at work.
+  openQueue("webhooks", options, () => ({}));
+
+export type WorkerOptions = QueueOptions & {
   /** Wake-ups at work at the same moment. */
   concurrency: number;
   /** Must be idempotent: a wake-up may come twice. A rejection is reported to `onError`, and nothing is repeated. */
   handle: (id: string) => Promise<void>;
 };
 
-/** Starts the receiving end, not yet taking jobs: call `resume`. Rejects when the queue's server is away. */
-export async function startPurchaseWorker(options: PurchaseWorkerOptions): Promise<PurchaseWorker> {
+/** Starts a receiving end, not yet taking jobs: call `resume`. Rejects when the queue's server is away. */
+async function startWorker(name: QueueName, options: WorkerOptions): Promise<QueueWorker> {
   const { databaseUrl, redisUrl, concurrency, handle, onError } = options;
   const atMost = createAtMost(concurrency);
   async function run(job: { data: WakeUp }): Promise<void> {
@@ -139,16 +194,16 @@ export async function startPurchaseWorker(options: PurchaseWorkerOptions): Promi
     autorun: false,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
-    // A writer may crash any number of times over one purchase: that is no fault of the purchase.
+    // A writer may crash any number of times over one job: that is no fault of the job.
     maxStalledCount: 1000,
   };
   const worker =
     redisUrl === undefined
-      ? new onPostgres.Worker<WakeUp>(QUEUE, run, {
+      ? new onPostgres.Worker<WakeUp>(name, run, {
           ...settings,
           connection: postgresConnection(databaseUrl),
         })
-      : new Worker<WakeUp>(QUEUE, run, {
+      : new Worker<WakeUp>(name, run, {
           ...settings,
           connection: { url: redisUrl, maxRetriesPerRequest: null },
           prefix: REDIS_PREFIX,
@@ -178,3 +233,10 @@ export async function startPurchaseWorker(options: PurchaseWorkerOptions): Promi
     },
   };
 }
+
+export const startPurchaseWorker = (options: WorkerOptions): Promise<QueueWorker> =>
+  startWorker("purchases", options);
+
+/** What it is woken for must be noted and left: a job that lasts as long as a delivery would keep others waiting. */
+export const startWebhookWorker = (options: WorkerOptions): Promise<QueueWorker> =>
+  startWorker("webhooks", options);

@@ -6,7 +6,7 @@ import { waitFor } from "../../lib/local/wait.ts";
 import {
   openPurchaseQueue,
   type PurchaseQueue,
-  type PurchaseWorker,
+  type QueueWorker,
   startPurchaseWorker,
 } from "../../lib/queues.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -45,7 +45,7 @@ async function listener(
       timeoutMs: 30_000,
       intervalMs: 10,
     });
-  return { worker: worker satisfies PurchaseWorker, woken, errors, wokenFor, close };
+  return { worker: worker satisfies QueueWorker, woken, errors, wokenFor, close };
 }
 
 function queueOf(backend: Backend): PurchaseQueue {
