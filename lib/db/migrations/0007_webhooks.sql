@@ -106,25 +106,27 @@ CREATE TABLE "service"."outbox" (
   "final_block" bigint NOT NULL,
   -- Expiries up to this time (Unix seconds) are taken, and final.
   "final_time" bigint NOT NULL,
-  -- A block that is not final, and its time, which becomes the time above once the block is.
-  "mark_block" bigint NOT NULL,
-  "mark_time" bigint NOT NULL,
-  -- The newest block of the last pass.
+  -- The newest block whose events were taken in any pass.
   "passed_block" bigint NOT NULL,
   -- Rises with each pass that wrote: of two writers that pass at the same moment, one has to begin anew.
   "pass" bigint NOT NULL DEFAULT 0,
   "passed_at" timestamptz NOT NULL DEFAULT now()
 );
 --> statement-breakpoint
+-- Whether a subscription may have been sent an event.
+CREATE FUNCTION "service"."may_know"(w bigint, e bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (
+    SELECT 1 FROM service.delivery d
+    WHERE d.webhook_id = w AND d.event_seq = e AND (d.attempts <> '[]' OR d.taken_at IS NOT NULL))
+$$;
+--> statement-breakpoint
 -- Whether an event is one of a subscription's, whatever became of its delivery. The one rule for the outbox, for what a
--- subscription has missed, and for replays.
+-- subscription has missed, and for replays. A single expression without a query in it: Postgres puts it into the statement.
 CREATE FUNCTION "service"."is_for"(e "service"."event", w "service"."webhook") RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN e.chain_id <> w.chain_id OR e.block_number IS NULL THEN false
     -- Whoever may have been told of an event is told that it is none.
-    WHEN e.reverts IS NOT NULL THEN EXISTS (
-      SELECT 1 FROM service.delivery d
-      WHERE d.webhook_id = w.id AND d.event_seq = e.reverts AND (d.attempts <> '[]' OR d.taken_at IS NOT NULL))
+    WHEN e.reverts IS NOT NULL THEN service.may_know(w.id, e.reverts)
     ELSE e.reverted_at IS NULL
       AND (w.wallet = ANY (e.parties) OR e.type = 'token_burned')
       AND w.events && ARRAY['*', e.type]
