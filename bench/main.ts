@@ -4,12 +4,14 @@ import { benchIndex } from "./index-speed.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
 import { benchStack } from "./stack.ts";
+import { benchWebhooks } from "./webhooks.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   stack: benchStack,
   index: benchIndex,
   reads: benchReads,
   purchases: benchPurchases,
+  webhooks: benchWebhooks,
 };
 
 const asked = process.argv.slice(2);

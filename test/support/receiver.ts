@@ -68,6 +68,8 @@ export type Receiver = {
   readonly requests: readonly Received[];
   /** Replies to requests from now on; those at hand keep theirs. */
   readonly behave: (manner: Manner) => void;
+  /** Requests that are being replied to just now. */
+  readonly underWay: () => number;
   /** The most requests that were being replied to at the same moment. */
   readonly mostAtOnce: () => number;
   /** Forgets what has arrived. */
@@ -121,6 +123,7 @@ function createReceiver(url: string): Hidden {
     behave(next) {
       manner = next;
     },
+    underWay: () => atOnce,
     mostAtOnce: () => most,
     forget() {
       requests = [];
