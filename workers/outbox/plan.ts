@@ -1,0 +1,76 @@
+import type { ChainEvent } from "./event.ts";
+import type { Cursor } from "./position.ts";
+import type { Verdict } from "./proofs.ts";
+import type { NewEvents } from "./rows.ts";
+
+/** What a pass has found, once index and chain were asked. */
+export type Findings = {
+  readonly cursor: Cursor;
+  /** The newest block that can not be taken back any more, by the index. */
+  readonly finalized: bigint;
+  /** The newest block that is deep enough. */
+  readonly upTo: bigint;
+  readonly verdicts: readonly Verdict[];
+  readonly logs: NewEvents;
+  readonly expiries: {
+    readonly events: readonly ChainEvent[];
+    /** Whether all that expired by the newest block deep enough are among them. */
+    readonly complete: boolean;
+    /** Whether others had no room. */
+    readonly more: boolean;
+  };
+};
+
+/** What a pass writes, in this order. */
+export type Plan = {
+  readonly reverted: readonly Extract<Verdict, { kind: "gone" }>[];
+  /** By block, logs before expiries. */
+  readonly events: readonly ChainEvent[];
+  readonly finalBlock: bigint;
+  readonly passedBlock: bigint;
+  /** Whether every expiry in final blocks is taken, so that the time of the newest one may be noted. */
+  readonly timeIsFinal: boolean;
+  /** Whether there is more to do at once. */
+  readonly again: boolean;
+};
+
+/** The lowest of some heights. */
+export function least(first: bigint, ...others: readonly bigint[]): bigint {
+  let low = first;
+  for (const height of others) if (height < low) low = height;
+  return low;
+}
+
+const highest = (a: bigint, b: bigint) => -least(-a, -b);
+
+/** Decides what a pass writes. */
+export function planPass({ cursor, finalized, upTo, verdicts, logs, expiries }: Findings): Plan {
+  // A block of which some events found no room is not taken.
+  const taken = logs.untaken === undefined ? upTo : logs.untaken - 1n;
+  const inOrder = expiries.events.filter(({ block }) => logs.untaken === undefined || block.number <= taken);
+  // What nobody could answer for is asked again, so its block must stay in sight.
+  const open = verdicts.flatMap(({ kind, event }) =>
+    kind === "unknown" ? [BigInt(event.blockNumber) - 1n] : [],
+  );
+  const reverted = verdicts.filter((verdict) => verdict.kind === "gone");
+  const final = least(finalized, taken, ...open);
+  return {
+    reverted,
+    events: byBlock(logs.events, inOrder),
+    // An index that has gone back, as at its restart, takes neither back.
+    finalBlock: highest(cursor.finalBlock, final),
+    passedBlock: highest(cursor.passedBlock, taken),
+    timeIsFinal: expiries.complete && inOrder.length === expiries.events.length,
+    // What was taken back may have expired, or come back, anew.
+    again: logs.untaken !== undefined || reverted.length > 0 || (expiries.more && inOrder.length > 0),
+  };
+}
+
+function byBlock(logs: readonly ChainEvent[], expiries: readonly ChainEvent[]): readonly ChainEvent[] {
+  return [...logs, ...expiries].sort(
+    (a, b) =>
+      Number(a.block.number - b.block.number) ||
+      (a.log?.index ?? Number.POSITIVE_INFINITY) - (b.log?.index ?? Number.POSITIVE_INFINITY) ||
+      0,
+  );
+}

@@ -1,0 +1,73 @@
+import { setDatabaseSchema } from "@ponder/client";
+import { connect } from "../../lib/db/connect.ts";
+import { listenTo } from "../../lib/db/listen.ts";
+import type { Deployment } from "../../lib/deployments.ts";
+import type { Logger } from "../../lib/log.ts";
+import * as indexed from "../../ponder.schema.ts";
+import { startLoop } from "../loop.ts";
+import { openBlocks } from "./blocks.ts";
+import { createPass } from "./pass.ts";
+
+/** How often the index is looked at when no notification comes, in ms. */
+const POLL_MS = 500;
+/** An event may be everybody's: with a hundred thousand subscriptions its deliveries take seconds to write, in ms. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+export type OutboxOptions = {
+  config: {
+    DATABASE_URL: string;
+    VIEWS_SCHEMA: string;
+    RPC_URL: string;
+    WEBHOOK_CONFIRMATIONS: number;
+  };
+  deployment: Pick<Deployment, "chainId" | "name">;
+  /** Subscriptions for which deliveries were written, by their ids; a hint, for the deliveries are in the database. */
+  onDeliveries: (webhookIds: readonly string[]) => void;
+  log: Logger;
+};
+export type Outbox = {
+  /** Finishes the pass at work. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts to turn what the index sees on the chain into events and their deliveries. Several writers may: each event is
+ * written once. It rests while there is no index, and comes back by itself while database or node are away.
+ */
+export function startOutbox({ config, deployment, onDeliveries, log }: OutboxOptions): Outbox {
+  const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema } = config;
+  setDatabaseSchema(indexed, viewsSchema);
+  const statementTimeout = STATEMENT_TIMEOUT_MS;
+  const connection = connect(url, { name: "outbox", max: 1, statementTimeout });
+  const snapshots = connect(url, { name: "outbox-index", max: 1, statementTimeout, snapshots: true });
+  const pass = createPass({
+    sql: connection.sql,
+    snapshots: snapshots.sql,
+    readBlock: openBlocks(deployment, config.RPC_URL),
+    viewsSchema,
+    chainId: deployment.chainId,
+    confirmations: config.WEBHOOK_CONFIRMATIONS,
+    onDeliveries,
+    log,
+  });
+  const passing = startLoop({
+    name: "the outbox",
+    log,
+    pauseMs: () => POLL_MS,
+    round: async () => {
+      if (await pass()) passing.nudge();
+    },
+  });
+  // Ponder tells of each change of its checkpoint. That is documented nowhere, so it is a hint and no more.
+  const listener = listenTo(url, {
+    name: "outbox-listener",
+    channel: `${viewsSchema}_live_query`,
+    onHint: passing.nudge,
+  });
+  return {
+    async stop() {
+      await Promise.all([passing.stop(), listener.close()]);
+      await Promise.all([connection.close(), snapshots.close()]);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { Sql, TransactionSql } from "postgres";
+import { type EventRow, reversalOf, rowOf } from "./event.ts";
+import type { Plan } from "./plan.ts";
+import type { Cursor } from "./position.ts";
+
+/**
+ * The cursor moves on, if it stands where the pass has read it. Whoever makes a subscription deliverable again holds this row
+ * meanwhile, and the statements that follow see what became of it.
+ */
+async function moveCursor(
+  tx: TransactionSql,
+  chainId: number,
+  from: Cursor,
+  to: NewCursor,
+): Promise<boolean> {
+  const rows = await tx`
+    update service.outbox
+    set pass = pass + 1, passed_at = now(), final_block = ${String(to.finalBlock)}::bigint,
+      final_time = ${String(to.finalTime)}::bigint, passed_block = ${String(to.passedBlock)}::bigint
+    where chain_id = ${chainId} and pass = ${from.pass}::bigint
+    returning pass`;
+  return rows.length > 0;
+}
+
+/**
+ * Takes events back: what has not been sent of them never is.
+ * @returns the numbers of those that somebody may have been sent.
+ */
+async function takeBack(tx: TransactionSql, seqs: readonly string[]): Promise<ReadonlySet<string>> {
+  const events = tx`any(${[...seqs]}::text[]::bigint[])`;
+  // Subscriptions are locked before their deliveries, here and everywhere.
+  await tx`
+    select id from service.webhook where id in (select webhook_id from service.delivery where event_seq = ${events})
+    order by id for key share`;
+  await tx`update service.event set reverted_at = now() where seq = ${events} and reverted_at is null`;
+  await tx`
+    update service.delivery d set state = 'cancelled'
+    from (
+      select id from service.delivery where event_seq = ${events} and state = 'pending'
+      order by webhook_id, event_seq for update) pending
+    where d.id = pending.id`;
+  const told = await tx<{ seq: string }[]>`
+    select distinct event_seq::text as seq from service.delivery
+    where event_seq = ${events} and service.may_know(webhook_id, event_seq)`;
+  return new Set(told.map(({ seq }) => seq));
+}
+
+/** Stores events in the order given; their numbers rise in it. */
+async function store(tx: TransactionSql, chainId: number, rows: readonly EventRow[]): Promise<string[]> {
+  const stored = await tx<{ seq: string }[]>`
+    insert into service.event
+      (chain_id, id, key, occurrence, type, block_number, block_hash, tx_hash, log_index, parties, body, reverts)
+    select ${chainId}, t.id, t.key, t.occurrence, t.type, t.block_number, t.block_hash, t.tx_hash, t.log_index, t.parties,
+      t.body, t.reverts
+    from rows from (json_to_recordset(${JSON.stringify(rows)}::text::json) as (
+      id text, key text, occurrence integer, type text, block_number bigint, block_hash text, tx_hash text,
+      log_index integer, parties text[], body text, reverts bigint)) with ordinality t
+    order by t.ordinality
+    returning seq::text`;
+  return stored.map(({ seq }) => seq);
+}
+
+/**
+ * Puts events on their way to the subscriptions that they are for: found by the wallets, by the interest in burns, or by the
+ * deliveries of what is taken back, and then by the one rule.
+ * @returns the subscriptions' ids, each once.
+ */
+async function deliver(tx: TransactionSql, seqs: readonly string[]): Promise<string[]> {
+  const isOurs = tx`e.seq = any(${[...seqs]}::text[]::bigint[])`;
+  const isFor = tx`w.state = 'active' and service.is_for(e, w)`;
+  const rows = await tx<{ id: string }[]>`
+    with pair as materialized (
+      select w.id, e.seq from service.event e, unnest(e.parties) party, service.webhook w
+      where ${isOurs} and e.reverts is null and w.wallet = party and ${isFor}
+      union all
+      select w.id, e.seq from service.event e, service.webhook w
+      where ${isOurs} and e.type = 'token_burned' and w.chain_id = e.chain_id
+        and w.events && array['*', 'token_burned'] and ${isFor}
+      union all
+      select w.id, e.seq from service.event e, service.delivery d, service.webhook w
+      where ${isOurs} and d.event_seq = e.reverts and w.id = d.webhook_id and ${isFor}
+    ), here as materialized (
+      select id from service.webhook where id in (select id from pair) order by id for key share
+    ), made as (
+      insert into service.delivery (webhook_id, event_seq)
+      select pair.id, pair.seq from pair join here using (id) order by pair.id, pair.seq
+      on conflict do nothing
+      returning webhook_id
+    )
+    select distinct webhook_id::text as id from made`;
+  return rows.map(({ id }) => id);
+}
+
+export type NewCursor = Omit<Cursor, "pass">;
+
+/**
+ * Writes a pass in one transaction: what is taken back, then what has happened, with a delivery for each subscription that
+ * it concerns, and the cursor.
+ *
+ * @returns the subscriptions that have something to be delivered; undefined when another writer's pass came first, and
+ * nothing was written.
+ */
+export function writePass(
+  sql: Sql,
+  chainId: number,
+  { cursor, plan, finalTime }: { cursor: Cursor; plan: Plan; finalTime: bigint },
+): Promise<string[] | undefined> {
+  const { reverted, events, finalBlock, passedBlock } = plan;
+  return sql.begin(async (tx) => {
+    if (!(await moveCursor(tx, chainId, cursor, { finalBlock, finalTime, passedBlock }))) return undefined;
+    const seqs = reverted.map(({ event }) => event.seq);
+    const told = seqs.length > 0 ? await takeBack(tx, seqs) : new Set();
+    const rows = [
+      ...reverted
+        .filter(({ event }) => told.has(event.seq))
+        .map(({ event, canonicalBlockHash }) => reversalOf(chainId, event, canonicalBlockHash)),
+      ...events.map((event) => rowOf(chainId, event)),
+    ];
+    return rows.length > 0 ? deliver(tx, await store(tx, chainId, rows)) : [];
+  });
+}
+
+/** The outbox begins; another writer may have begun it at the same moment. */
+export async function begin(sql: Sql, chainId: number, cursor: NewCursor): Promise<void> {
+  await sql`
+    insert into service.outbox (chain_id, final_block, final_time, passed_block)
+    values (${chainId}, ${String(cursor.finalBlock)}::bigint, ${String(cursor.finalTime)}::bigint,
+      ${String(cursor.passedBlock)}::bigint)
+    on conflict do nothing`;
+}
+
+/** The newest block that some subscription knew of already when it was made; undefined without subscriptions. */
+export async function oldestSubscription(sql: Sql, chainId: number): Promise<bigint | undefined> {
+  const [row] = await sql<{ block: string | null }[]>`
+    select min(from_block)::text as block from service.webhook where chain_id = ${chainId}`;
+  return row?.block == null ? undefined : BigInt(row.block);
+}
