@@ -1,5 +1,5 @@
 /** The service's real processes for one test file: own database, own ports, own output files. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { inject } from "vitest";
@@ -79,8 +79,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (apiPort === undefined || ponderPort === undefined || metricsPort === undefined) {
     throw new Error("no free ports");
   }
-  const logFolder = join(runFolder, `stack-${apiPort}`);
-  mkdirSync(logFolder);
+  // A port can come twice in a run, once its first stack has ended.
+  const logFolder = mkdtempSync(join(runFolder, `stack-${apiPort}-`));
 
   const settings: StackSettings = {
     databaseUrl: options.databaseUrl ?? (await freshDatabase()),

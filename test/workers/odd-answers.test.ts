@@ -53,8 +53,9 @@ describe("the receipts of a block", () => {
   beforeAll(async () => {
     const to = chain.owner.address;
     await chain.client.setAutomine(false);
-    const sent = [1n, 2n].map((value) => chain.client.sendTransaction({ account: to, to, value }));
-    hashes = await Promise.all(sent);
+    // One after the other: anvil can give two that come at once the same nonce.
+    hashes = [];
+    for (const value of [1n, 2n]) hashes.push(await chain.client.sendTransaction({ account: to, to, value }));
     await chain.client.mine({ blocks: 1 });
     await chain.client.setAutomine(true);
     number = await chain.client.getBlockNumber();
