@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { isAnvilAddress } from "../lib/chain/client.ts";
-import { ConfigError } from "../lib/config.ts";
+import { ConfigError, DEV_SECRETS_KEY } from "../lib/config.ts";
 
 /**
  * Refuses keys that do not fit the chain: everybody knows anvil's keys, so they are for local chains, and there no other
@@ -19,4 +19,12 @@ export function requireFittingKeys(privateKeys: readonly Hex[], local: boolean):
         : `RELAYER_PRIVATE_KEYS: ${address} is one of anvil's accounts, whose key everybody knows; this chain is not local`,
     ),
   );
+}
+
+/** Refuses the key for secrets that everybody knows where the chain is not local. Throws {@link ConfigError}. */
+export function requireOwnSecretsKey(secretsKey: string, local: boolean): void {
+  if (local || secretsKey.toLowerCase() !== DEV_SECRETS_KEY) return;
+  throw new ConfigError([
+    "SECRETS_KEY is required on a chain that is not local: its default is known to everybody",
+  ]);
 }

@@ -4,14 +4,18 @@ import { ConfigError, writerConfig } from "../lib/config.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
-import { requireFittingKeys } from "./keys.ts";
+import { LOOPBACK_HOSTS } from "../lib/webhooks/allowed-hosts.ts";
+import { requireFittingKeys, requireOwnSecretsKey } from "./keys.ts";
 import { startMetrics } from "./metrics/server.ts";
+import { startOutbox } from "./outbox/start.ts";
 import { type Chain, openChain } from "./relayer/chain.ts";
-import { type Relayer, startRelayer } from "./relayer/start.ts";
+import { startRelayer } from "./relayer/start.ts";
+import { startDelivery } from "./webhooks/start.ts";
 
 /**
  * The writer: the only process that holds keys. It waits for the servers that it needs, however long they take, relays
- * purchases until it is told to stop, and then leaves within ten seconds; what it could not finish is in the ledger.
+ * purchases and tells subscribers of events until it is told to stop, and then leaves within ten seconds; what it could
+ * not finish is in the tables.
  */
 
 const STOP_MS = 9_000;
@@ -39,25 +43,37 @@ async function requireChain(chain: Chain, expected: number): Promise<void> {
   }
 }
 
-async function start(log: Logger, config: ReturnType<typeof writerConfig>): Promise<Relayer> {
+type Part = { stop(): Promise<void> };
+
+/** Starts one part after the other; `started` hears of each, so that a stop finds those that there are. */
+async function start(
+  log: Logger,
+  config: ReturnType<typeof writerConfig>,
+  started: (part: Part) => void,
+): Promise<void> {
   const deployment = requireDeployment(config.DEPLOYMENT_FILE);
   const chain = openChain(deployment, config.RPC_URL);
   const metrics = await startMetrics({ config, deployment, chain, log });
+  let local = false;
   await untilItWorks("the chain", log, async () => {
     await requireChain(chain, deployment.chainId);
-    requireFittingKeys(config.RELAYER_PRIVATE_KEYS, await isLocal(chain.client, deployment));
+    local = await isLocal(chain.client, deployment);
+    requireFittingKeys(config.RELAYER_PRIVATE_KEYS, local);
+    requireOwnSecretsKey(config.SECRETS_KEY, local);
   });
   await untilItWorks("Postgres", log, () => migrateService(config.DATABASE_URL));
-  const { meter } = metrics;
-  const relayer = await untilItWorks(config.REDIS_URL ? "Redis" : "the queue", log, () =>
-    startRelayer({ config, deployment, chain, meter, log }),
+  const { meter, deliveryMeter } = metrics;
+  const queueServer = config.REDIS_URL ? "Redis" : "the queue";
+  // The relayer first: nothing about webhooks keeps it waiting.
+  started(
+    await untilItWorks(queueServer, log, () => startRelayer({ config, deployment, chain, meter, log })),
   );
-  return {
-    async stop() {
-      await relayer.stop();
-      await metrics.close();
-    },
-  };
+  const allow = config.WEBHOOK_ALLOW_HOSTS ?? (local ? LOOPBACK_HOSTS : []);
+  const delivery = await untilItWorks(queueServer, log, () =>
+    startDelivery({ config, chainId: deployment.chainId, allow, meter: deliveryMeter, log }),
+  );
+  started(delivery);
+  started(startOutbox({ config, deployment, onDeliveries: delivery.wake, log }));
 }
 
 async function main(): Promise<void> {
@@ -70,24 +86,24 @@ async function main(): Promise<void> {
     });
   }
 
-  let relayer: Relayer | undefined;
+  const parts: Part[] = [];
   let stopping = false;
   async function stop(signal: NodeJS.Signals): Promise<void> {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
     setTimeout(() => {
-      log.warn("stopped before everything was finished; the ledger knows the rest");
+      log.warn("stopped before everything was finished; the tables know the rest");
       process.exit(0);
     }, STOP_MS).unref();
-    await relayer?.stop();
+    await Promise.all(parts.map((part) => part.stop()));
     log.info("stopped");
     process.exit(0);
   }
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
 
-  relayer = await start(log, config);
+  await start(log, config, (part) => parts.push(part));
   log.info("the writer is ready");
 }
 

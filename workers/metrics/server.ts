@@ -7,6 +7,7 @@ import type { Deployment } from "../../lib/deployments.ts";
 import { lower } from "../../lib/ledger/lower.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Chain } from "../relayer/chain.ts";
+import { createDeliveryGauges, createDeliveryMeter, type DeliveryMeter } from "./deliveries.ts";
 import { createGauges } from "./gauges.ts";
 import { createMeter, type Meter } from "./meter.ts";
 
@@ -14,7 +15,7 @@ import { createMeter, type Meter } from "./meter.ts";
 const STATEMENT_MS = 2000;
 
 export type MetricsOptions = { config: WriterConfig; deployment: Deployment; chain: Chain; log: Logger };
-export type Metrics = { meter: Meter; close(): Promise<void> };
+export type Metrics = { meter: Meter; deliveryMeter: DeliveryMeter; close(): Promise<void> };
 
 function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: WriterConfig): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -36,6 +37,7 @@ function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: Writ
 export async function startMetrics({ config, deployment, chain, log }: MetricsOptions): Promise<Metrics> {
   const registry = new Registry();
   const meter = createMeter(registry);
+  const deliveryMeter = createDeliveryMeter(registry);
   // A connection of its own: a scrape does not wait for purchases, nor a purchase for a scrape.
   const { sql, close } = connect(config.DATABASE_URL, {
     name: "writer-metrics",
@@ -45,11 +47,12 @@ export async function startMetrics({ config, deployment, chain, log }: MetricsOp
   const { chainId } = deployment;
   const wallets = config.RELAYER_PRIVATE_KEYS.map((key) => lower(privateKeyToAddress(key)));
   const collect = createGauges(registry, { sql, chain, chainId, wallets, meter, log });
+  const collectDeliveries = createDeliveryGauges(registry, { sql, chain, chainId, log });
 
   let collecting: Promise<string> | undefined;
   /** Scrapes of the same moment share one answer. */
   function scrape(): Promise<string> {
-    collecting ??= collect()
+    collecting ??= Promise.all([collect(), collectDeliveries()])
       .then(() => registry.metrics())
       .finally(() => {
         collecting = undefined;
@@ -73,6 +76,7 @@ export async function startMetrics({ config, deployment, chain, log }: MetricsOp
   await listen(server, config);
   return {
     meter,
+    deliveryMeter,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -89,11 +89,13 @@ CREATE TABLE "service"."delivery" (
   "created_at" timestamptz NOT NULL DEFAULT now(),
   UNIQUE ("webhook_id", "event_seq"),
   CONSTRAINT "delivery_evidence" CHECK ("state" <> 'delivered' OR "delivered_at" IS NOT NULL)
-);
+) WITH (fillfactor = 70);
 --> statement-breakpoint
 CREATE INDEX "delivery_pending" ON "service"."delivery" ("webhook_id", "event_seq") WHERE "state" = 'pending';
 --> statement-breakpoint
 CREATE INDEX "delivery_due" ON "service"."delivery" ("next_attempt_at") WHERE "state" = 'pending';
+--> statement-breakpoint
+CREATE INDEX "delivery_test" ON "service"."delivery" ("id") WHERE "test" AND "state" = 'pending';
 --> statement-breakpoint
 CREATE INDEX "delivery_event" ON "service"."delivery" ("event_seq");
 --> statement-breakpoint

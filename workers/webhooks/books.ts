@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
+import { createBatcher } from "../../lib/batcher.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { claim, handBack, release, type TakenDelivery, type Turn, type Writer } from "./claim.ts";
+import { type Settlement, settle } from "./settle.ts";
+
+/** The statements of the turns, many turns to a statement: under load none has a round trip of its own. */
+
+const CLAIM_ROUND = 100;
+const ROUND = 300;
+/** So long an outcome is kept for a database that is away, in ms; after it the event is sent once more. */
+const SETTLE_MS = 60_000;
+const SETTLE_PAUSE_MS = 300;
+
+export type Books = {
+  /** Undefined when there is nothing to do, or another writer does it. */
+  claim(webhookId: string): Promise<Turn | undefined>;
+  /** Never rejects: what cannot be written down is logged. */
+  settle(settlement: Settlement): Promise<void>;
+  handBack(deliveries: readonly TakenDelivery[]): Promise<void>;
+  /** @returns in how many ms the subscription's next delivery is due; undefined when it waits for none. */
+  release(webhookId: string): Promise<number | undefined>;
+  /** From now on a database that is away is not waited for. */
+  hurry(): void;
+};
+
+/**
+ * @param sql commits are on the disk before they are done: a delivery counts as taken before it is sent.
+ * @param notes for what a crash of the server may forget, because the event is then sent once more.
+ */
+export function createBooks({
+  sql,
+  notes,
+  writer,
+  log,
+}: {
+  sql: Sql;
+  notes: Sql;
+  writer: Writer;
+  log: Logger;
+}): Books {
+  const claims = createBatcher((ids: string[]) => claim(sql, writer, ids), CLAIM_ROUND);
+  const settles = createBatcher((round: Settlement[]) => settle(notes, round), ROUND);
+  const handBacks = createBatcher(
+    (round: (readonly TakenDelivery[])[]) => handBack(notes, round.flat()),
+    ROUND,
+  );
+  const releases = createBatcher((ids: string[]) => release(notes, writer, ids), ROUND);
+  let hurried = false;
+
+  return {
+    claim: async (webhookId) => (await claims(webhookId)).get(webhookId),
+    handBack: async (deliveries) => {
+      if (deliveries.length > 0) await handBacks(deliveries);
+    },
+    release: async (webhookId) => (await releases(webhookId)).get(webhookId),
+    async settle(settlement) {
+      const began = performance.now();
+      for (;;) {
+        try {
+          await settles(settlement);
+          return;
+        } catch (error) {
+          if (hurried || performance.now() - began > SETTLE_MS) {
+            const { deliveryId } = settlement;
+            log.error({ deliveryId, error: errorText(error) }, "an attempt could not be written down");
+            return;
+          }
+          await sleep(SETTLE_PAUSE_MS);
+        }
+      }
+    },
+    hurry() {
+      hurried = true;
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import type { WriterConfig } from "../../lib/config.ts";
+import { connect } from "../../lib/db/connect.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { openWebhookQueue, startWebhookWorker } from "../../lib/queues.ts";
+import type { AllowedHost } from "../../lib/webhooks/allowed-hosts.ts";
+import { createTargetGuard, type Resolve } from "../../lib/webhooks/guard.ts";
+import { createSealer } from "../../lib/webhooks/secrets.ts";
+import { soon } from "../../lib/within.ts";
+import { startLoop } from "../loop.ts";
+import type { DeliveryMeter } from "../metrics/deliveries.ts";
+import { createBooks } from "./books.ts";
+import { findDue } from "./claim.ts";
+import { createDispatcher } from "./dispatcher.ts";
+import { ANSWER_MS, createPoster } from "./post.ts";
+import { prune } from "./prune.ts";
+import { createTester, findTests } from "./tests.ts";
+import { createSecrets, createTurns, HOST_PLACES } from "./turn.ts";
+
+/** Deliveries that are due and that no wake-up led to are found after so long, in ms. */
+const SWEEP_MS = 1000;
+/** A sweep takes this part of the time at most, however much there is to find. */
+const SWEEP_SHARE = 0.1;
+/** The chore of the queue, and how often it is done, in ms; whether it is still scheduled is looked at more often. */
+const PRUNE = "prune";
+const PRUNE_MS = 3_600_000;
+const SCHEDULE_MS = 60_000;
+/** Jobs at once: each only notes what it was woken for. */
+const JOBS = 50;
+/** What is under way at a stop has so long to end, in ms; then it is given up, and so is the writing down. */
+const STOP_MS = 5000;
+const HURRY_MS = 1500;
+
+export type DeliveryOptions = {
+  config: Pick<WriterConfig, "DATABASE_URL" | "REDIS_URL" | "SECRETS_KEY" | "WEBHOOK_CONCURRENCY">;
+  chainId: number;
+  /** Where webhooks may lead beside public addresses. */
+  allow: readonly AllowedHost[];
+  meter: DeliveryMeter;
+  log: Logger;
+  /** Replaced in tests. */
+  resolve?: Resolve;
+  answerMs?: number;
+};
+
+export type Delivery = {
+  /** These subscriptions have deliveries due. */
+  wake(webhookIds: readonly string[]): void;
+  /** Leaves within seven seconds. What is given up counts as no failure; whoever goes on sends it once more. */
+  stop(): Promise<void>;
+};
+
+/** Starts to send events to subscribers. Rejects when the queue's server is away. */
+export async function startDelivery(options: DeliveryOptions): Promise<Delivery> {
+  const { config, chainId, allow, meter, log, resolve, answerMs = ANSWER_MS } = options;
+  const { DATABASE_URL: url, WEBHOOK_CONCURRENCY: concurrency } = config;
+  const queueOptions = {
+    databaseUrl: url,
+    redisUrl: config.REDIS_URL,
+    onError: (error: Error) => log.warn({ error: errorText(error) }, "the webhooks' queue reports an error"),
+  };
+  const worker = await startWebhookWorker({ ...queueOptions, concurrency: JOBS, handle });
+  const queue = openWebhookQueue(queueOptions);
+  const durable = connect(url, { name: "webhooks", max: 4 });
+  const notes = connect(url, { name: "webhooks-notes", max: 4, durable: false });
+  const { sql } = durable;
+  const writer = { chainId, token: randomUUID() };
+  let stopping = false;
+
+  const guard = createTargetGuard({ allow, ...(resolve ? { resolve } : {}) });
+  // Room for calls that nobody waits for any more, and that still hold a connection.
+  const connections = 2 * (HOST_PLACES.prompt + HOST_PLACES.laggard);
+  const poster = createPoster({ guard, connections, answerMs });
+  const secretsOf = createSecrets(createSealer(config.SECRETS_KEY));
+  const books = createBooks({ sql, notes: notes.sql, writer, log });
+
+  const later = createLater((webhookId, ms) => queue.wake(webhookId, ms));
+  const turn = createTurns({
+    books,
+    poster,
+    secretsOf,
+    meter,
+    log,
+    maxOverflow: concurrency,
+    later,
+    stopping: () => stopping,
+  });
+  const dispatcher = createDispatcher({ concurrency, turn });
+  const test = createTester({ sql, writer, poster, secretsOf, meter, log });
+  const testing = new Set<Promise<void>>();
+  function startTest(deliveryId: string): void {
+    if (stopping) return;
+    const running = test(deliveryId).finally(() => testing.delete(running));
+    testing.add(running);
+  }
+
+  let pruning: Promise<void> | undefined;
+  async function pruneAll(): Promise<void> {
+    const pruned = await prune(notes.sql, { chainId, stopping: () => stopping });
+    if (pruned.deliveries + pruned.events > 0) log.info(pruned, "old deliveries and events are forgotten");
+  }
+
+  async function handle(id: string): Promise<void> {
+    if (/^\d+$/.test(id)) dispatcher.wake(id);
+    else if (/^test-\d+$/.test(id)) startTest(id.slice("test-".length));
+    else if (id === PRUNE) {
+      pruning ??= pruneAll()
+        .catch((error: unknown) =>
+          log.warn({ error: errorText(error) }, "old deliveries could not be forgotten"),
+        )
+        .finally(() => {
+          pruning = undefined;
+        });
+    }
+  }
+
+  let lastSweepMs = 0;
+  async function sweep(): Promise<void> {
+    const began = performance.now();
+    for (const { webhookId, failing } of await findDue(sql, chainId)) {
+      if (failing) dispatcher.lags(webhookId);
+      dispatcher.wake(webhookId);
+    }
+    for (const deliveryId of await findTests(sql, writer)) startTest(deliveryId);
+    lastSweepMs = performance.now() - began;
+  }
+
+  const pauseMs = () => Math.max(SWEEP_MS, lastSweepMs / SWEEP_SHARE);
+  // It goes first, for it tells who lags.
+  const sweeping = startLoop({ name: "looking for due deliveries", log, pauseMs, round: sweep });
+  const scheduling = startLoop({
+    name: "scheduling the webhooks' chores",
+    log,
+    pauseMs: () => SCHEDULE_MS,
+    round: () => queue.ensureEvery(PRUNE, PRUNE_MS),
+  });
+  worker.resume();
+
+  return {
+    wake(webhookIds) {
+      // What exceeds this writer's own places is for whoever is free: the queue tells it, or at last its sweeper.
+      for (const webhookId of webhookIds) {
+        if (dispatcher.size < 2 * concurrency) dispatcher.wake(webhookId);
+        else void queue.wake(webhookId).catch(() => {});
+      }
+    },
+    async stop() {
+      stopping = true;
+      const loops = Promise.all([worker.close(), sweeping.stop(), scheduling.stop()]);
+      const ended = Promise.all([dispatcher.stop(), ...testing, pruning]);
+      await soon(
+        STOP_MS,
+        ended.then(() => true),
+      );
+      books.hurry();
+      poster.stop();
+      await soon(HURRY_MS, Promise.all([ended, loops]));
+      await Promise.all([poster.close(), queue.close(), durable.close(), notes.close()]);
+    },
+  };
+}
+
+/** Hands wake-ups that are to come later to the queue, once for each subscription unless a sooner one is wanted. */
+function createLater(wake: (webhookId: string, ms: number) => Promise<void>) {
+  const due = new Map<string, number>();
+  return (webhookId: string, ms: number): void => {
+    const now = Date.now();
+    const known = due.get(webhookId);
+    if (known !== undefined && known > now && known <= now + ms + SWEEP_MS) return;
+    due.set(webhookId, now + ms);
+    // A queue that is away is made up for by the sweeper.
+    void wake(webhookId, Math.ceil(ms)).catch(() => due.delete(webhookId));
+  };
+}

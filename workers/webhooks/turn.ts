@@ -1,0 +1,159 @@
+import { errorText, type Logger } from "../../lib/log.ts";
+import type { Sealer } from "../../lib/webhooks/secrets.ts";
+import { signatureHeaders } from "../../lib/webhooks/signature.ts";
+import type { DeliveryMeter } from "../metrics/deliveries.ts";
+import type { Books } from "./books.ts";
+import { LEASE_SECONDS, type TakenDelivery, type Turn } from "./claim.ts";
+import type { Lane, TurnEnd } from "./dispatcher.ts";
+import { createPlacesByKey, type Leave } from "./places.ts";
+import { ANSWER_MS, type Posted, type Poster } from "./post.ts";
+import { retryDelay } from "./schedule.ts";
+import type { Settlement } from "./settle.ts";
+
+/** A turn of one subscription: claim what is due, call the receiver for each event in its order, settle. */
+
+/** No attempt begins so late that it could outlast the lease; the rest is for statements that take their time, in ms. */
+const LAST_START_MS = LEASE_SECONDS * 1000 - ANSWER_MS - 2000;
+/** A receiver that takes longer is a laggard, in ms. */
+const SLOW_MS = 1000;
+/** Calls at once to one host and port, by lane. */
+export const HOST_PLACES: Record<Lane, number> = { prompt: 128, laggard: 32 };
+
+export type TurnOptions = {
+  books: Books;
+  poster: Poster;
+  secretsOf: SecretsOf;
+  meter: DeliveryMeter;
+  log: Logger;
+  /** Slow calls that may have left their places at once. */
+  maxOverflow: number;
+  /** The subscription's next delivery is due in so many ms. */
+  later: (webhookId: string, ms: number) => void;
+  stopping: () => boolean;
+};
+
+type Secrets = { secret: string; previousSecret: string | undefined };
+export type SecretsOf = (turn: Pick<Turn, "wallet" | "secret" | "previousSecret">) => Secrets;
+
+/** Secrets whose sealed forms were met of late are not opened again. */
+export function createSecrets(sealer: Sealer, max = 5000): SecretsOf {
+  const opened = new Map<string, string>();
+  function open(sealed: string, wallet: string): string {
+    const known = opened.get(sealed);
+    if (known !== undefined) return known;
+    const secret = sealer.open(sealed, wallet);
+    if (opened.size >= max) opened.clear();
+    opened.set(sealed, secret);
+    return secret;
+  }
+  return ({ wallet, secret, previousSecret }) => ({
+    secret: open(secret, wallet),
+    previousSecret: previousSecret === null ? undefined : open(previousSecret, wallet),
+  });
+}
+
+/** What is sent for an event, signed now. */
+export const outgoing = (
+  url: string,
+  { eventId, body }: Pick<TakenDelivery, "eventId" | "body">,
+  secrets: Secrets,
+) => ({
+  url,
+  body,
+  headers: signatureHeaders({ ...secrets, body, eventId, timestamp: Math.floor(Date.now() / 1000) }),
+});
+
+function settlementOf(turn: Turn, delivery: TakenDelivery, { attempt, retryAfter }: Posted): Settlement {
+  const { webhookId } = turn;
+  const common = { webhookId, deliveryId: delivery.id, takenAt: delivery.takenAt, attempt };
+  if (attempt.outcome === "delivered") return { ...common, kind: "delivered" };
+  const retryIn = retryDelay(delivery.failures + 1, retryAfter);
+  return retryIn === undefined ? { ...common, kind: "exhausted" } : { ...common, kind: "failed", retryIn };
+}
+
+/** @returns the function that makes a turn, for the dispatcher. It never rejects. */
+export function createTurns(options: TurnOptions) {
+  const { books, poster, secretsOf, meter, log, maxOverflow, later, stopping } = options;
+  const hosts = {
+    prompt: createPlacesByKey(HOST_PLACES.prompt),
+    laggard: createPlacesByKey(HOST_PLACES.laggard),
+  };
+  let overflow = 0;
+
+  /** Posts, and gives the places up to others once it takes long. */
+  async function call(message: ReturnType<typeof outgoing>, leaves: readonly Leave[]) {
+    let counted = false;
+    const bell = setTimeout(() => {
+      if (overflow >= maxOverflow) return;
+      counted = true;
+      overflow += 1;
+      for (const leave of leaves) leave();
+    }, SLOW_MS);
+    const posted = await poster.post(message);
+    clearTimeout(bell);
+    if (counted) overflow -= 1;
+    return posted;
+  }
+
+  /** A key that does not fit is the operator's fault: it costs no attempt, and the lease that stays makes the next turn wait. */
+  async function openOrHandBack(turn: Turn): Promise<Secrets> {
+    try {
+      return secretsOf(turn);
+    } catch (error) {
+      await books.handBack(turn.deliveries);
+      throw error;
+    }
+  }
+
+  /** Calls for one delivery after the other, as long as the turn may last. */
+  async function callAll(turn: Turn, began: number, lane: Lane, leave: Leave) {
+    const secrets = await openOrHandBack(turn);
+    const host = URL.canParse(turn.url) ? new URL(turn.url).host : "";
+    const unsent = [...turn.deliveries];
+    const settled: Promise<void>[] = [];
+    let next = lane;
+    while (unsent.length > 0) {
+      const leaveHost = await hosts[lane].enter(host);
+      const [delivery] = unsent;
+      const elapsed = performance.now() - began;
+      if (!delivery || stopping() || elapsed > LAST_START_MS) {
+        leaveHost();
+        break;
+      }
+      unsent.shift();
+      const posted = await call(outgoing(turn.url, delivery, secrets), [leave, leaveHost]);
+      leaveHost();
+      // Given up by a stop: it may have arrived, so that it stays taken.
+      if (!posted) break;
+      const settlement = settlementOf(turn, delivery, posted);
+      meter.attempted(posted.attempt);
+      settled.push(books.settle(settlement));
+      if (settlement.kind === "exhausted") {
+        log.warn({ webhookId: turn.webhookId }, "a subscription is undeliverable");
+        break;
+      }
+      next = settlement.kind !== "delivered" || posted.attempt.durationMs > SLOW_MS ? "laggard" : "prompt";
+      // Whoever lags gives way after each slow call; whoever changes its lane goes on there.
+      if (next !== lane || (lane === "laggard" && performance.now() - began > SLOW_MS)) break;
+    }
+    await Promise.all([books.handBack(unsent), ...settled]);
+    return next;
+  }
+
+  return async function turn(webhookId: string, lane: Lane, leave: Leave): Promise<TurnEnd> {
+    const began = performance.now();
+    try {
+      const claimed = await books.claim(webhookId);
+      if (!claimed) return { lane, again: false };
+      const next = await callAll(claimed, began, lane, leave);
+      const dueIn = await books.release(webhookId);
+      if (dueIn === undefined) return { lane: "prompt", again: false };
+      if (dueIn > 0) later(webhookId, dueIn);
+      return { lane: next, again: dueIn === 0 };
+    } catch (error) {
+      // The lease lapses, and the sweeper of some writer finds what is left.
+      log.warn({ webhookId, error: errorText(error) }, "a turn of deliveries failed");
+      return { lane, again: false };
+    }
+  };
+}
