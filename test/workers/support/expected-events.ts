@@ -1,0 +1,182 @@
+/** The events that subscribers should be told of, from the chain's own logs and views, without index or outbox. */
+import { type Address, getAddress } from "viem";
+import { allTerms, legacyTerms, withdrawnTerms } from "../../../lib/protocol/terms.ts";
+import { type Arguments, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
+import * as views from "../../src/support/views.ts";
+import type { TestChain } from "../../support/chain.ts";
+
+export type ExpectedEvent = {
+  type: string;
+  parties: string[];
+  blockNumber: string;
+  blockHash: string;
+  txHash: string | null;
+  createdAt: string;
+  data: Arguments;
+};
+
+const names = new Map<unknown, string>(
+  [...allTerms, legacyTerms, withdrawnTerms].map(({ productId, name }) => [productId, name]),
+);
+const address = (value: unknown): Address => getAddress(String(value));
+const orNull = (value: unknown) => (value === null || value === undefined ? null : address(value));
+const isoTime = (seconds: unknown) => new Date(Number(seconds) * 1000).toISOString();
+const wallets = (...parties: unknown[]) => [...new Set(parties.map((party) => String(party).toLowerCase()))];
+
+type Told = Pick<ExpectedEvent, "type" | "parties" | "data">;
+
+/** What a log tells subscribers; undefined for those that are none of their concern. */
+function tell(
+  event: ChainEvent,
+  all: readonly ChainEvent[],
+  policies: readonly Arguments[],
+): Told | undefined {
+  const { name, args, position } = event;
+  const ofTransaction = all.filter((other) => other.position.tx_hash === position.tx_hash);
+  const find = (events: readonly ChainEvent[], wanted: string, fits: (args: Arguments) => boolean) =>
+    events.find((other) => other.name === wanted && fits(other.args))?.args;
+  const samePolicy = (other: Arguments) =>
+    other.productId === args.productId && other.policyId === args.policyId;
+  const product = {
+    productId: args.productId,
+    productName: names.get(args.productId),
+    policyId: args.policyId,
+  };
+  const listed = () => find(all, "Listed", (other) => other.listingId === args.listingId);
+
+  switch (name) {
+    case "PolicyPurchased": {
+      const policy = policies.find(
+        (row) => row.product_id === args.productId && row.policy_id === args.policyId,
+      );
+      const data = {
+        ...product,
+        ...{ buyer: address(args.buyer), holder: address(args.buyer), paidBy: address(args.paidBy) },
+        ...{ shield: orNull(policy?.shield), coverageAmount: args.coverage, payoutAmount: args.payout },
+        ...{ premiumPaid: args.premium, priceSnapshot: policy?.price_snapshot },
+        ...{ purchasedAt: position.block_timestamp, waitingEndsAt: policy?.waiting_ends_at },
+        expiresAt: policy?.expires_at,
+      };
+      return { type: "policy_purchased", parties: wallets(args.buyer, args.paidBy), data };
+    }
+    case "PolicyTriggered": {
+      const bond = find(ofTransaction, "BondIssued", ({ to }) => to === args.buyer);
+      const data = {
+        ...{ ...product, buyer: address(args.buyer), bondId: bond?.epochId, bondAmount: args.bondAmount },
+        ...{ reason: args.reason, triggeredAt: position.block_timestamp },
+      };
+      return { type: "policy_triggered", parties: wallets(args.buyer), data };
+    }
+    case "PolicyCancelled": {
+      const buyer = find(all, "PolicyPurchased", samePolicy)?.buyer;
+      const data = { ...product, buyer: address(buyer), cancelledAt: position.block_timestamp };
+      return { type: "policy_cancelled", parties: wallets(buyer), data };
+    }
+    case "BondIssued": {
+      const policy = find(ofTransaction, "PolicyTriggered", ({ buyer }) => buyer === args.to);
+      const data = {
+        ...{ bondId: args.epochId, holder: address(args.to), amount: args.usdAmount },
+        ...{ productId: policy?.productId, policyId: policy?.policyId },
+      };
+      return { type: "bond_minted", parties: wallets(args.to), data };
+    }
+    case "BondQueued": {
+      const { queueId, targetEpoch } = args;
+      const data = {
+        ...{ bondId: args.epochId, holder: address(args.holder), amount: args.usdAmount },
+        ...{ queueId, targetEpoch },
+      };
+      return { type: "bond_queued", parties: wallets(args.holder), data };
+    }
+    case "BondRedeemed":
+    case "QueueProcessed": {
+      const queued = find(all, "BondQueued", ({ queueId }) => queueId === args.queueId);
+      const { epochId, usdAmount } = queued ?? args;
+      const data = {
+        ...{ bondId: epochId, holder: address(args.holder), amount: usdAmount },
+        ...{ tokenAmount: args.tokenAmount, priceUsed: args.priceUsed, queueId: args.queueId ?? null },
+      };
+      return { type: "bond_redeemed", parties: wallets(args.holder), data };
+    }
+    case "Listed": {
+      const { listingId, epochId: bondId, amount, priceUSDC: price } = args;
+      const data = { listingId, seller: address(args.seller), bondId, amount, price };
+      return { type: "listing_created", parties: wallets(args.seller), data };
+    }
+    case "Bought": {
+      const { listingId, priceUSDC: price, sellerFee, buyerFee } = args;
+      const data = {
+        ...{
+          listingId,
+          seller: address(args.seller),
+          buyer: address(args.buyer),
+          price,
+          sellerFee,
+          buyerFee,
+        },
+        ...{ bondId: listed()?.epochId, amount: listed()?.amount },
+      };
+      return { type: "listing_purchased", parties: wallets(args.buyer, args.seller), data };
+    }
+    case "Cancelled":
+    case "ListingEmergencyCancelled": {
+      const data = {
+        ...{ listingId: args.listingId, seller: address(args.seller), bondId: listed()?.epochId },
+        ...{ amount: listed()?.amount, emergency: name !== "Cancelled" },
+      };
+      return { type: "listing_cancelled", parties: wallets(args.seller), data };
+    }
+    case "Transfer": {
+      const burn = ofTransaction.find(
+        (other) => other.name === "BurnExecuted" && other.args.tokenBurned === args.value,
+      );
+      const burner = burn?.contract === "twapBurner" ? "twap_burner" : "buyback_engine";
+      const data = {
+        ...{ burner: address(args.from), source: burn ? burner : "direct", tokenAmount: args.value },
+        ...{ usdcSpent: burn?.args.usdcSpent ?? "0", effectivePrice: burn?.args.effectivePrice ?? null },
+      };
+      return { type: "token_burned", parties: [], data };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The events of logs, in the chain's order. */
+export async function expectedLogEvents({ client, deployment }: TestChain): Promise<ExpectedEvent[]> {
+  const all = await chainEvents(client, deployment);
+  const policies = await views.policies(client, deployment);
+  return all.flatMap((event) => {
+    const told = tell(event, all, policies);
+    const { block_number, block_hash, tx_hash, block_timestamp } = event.position;
+    const place = { blockNumber: block_number, blockHash: block_hash, txHash: tx_hash };
+    return told ? [{ ...told, ...place, createdAt: isoTime(block_timestamp) }] : [];
+  });
+}
+
+/** The expiries, by policy: each in the first block whose time is past the end of the cover. */
+export async function expectedExpiries({ client, deployment }: TestChain): Promise<ExpectedEvent[]> {
+  const head = await client.getBlock();
+  const blocks = await Promise.all(
+    Array.from({ length: Number(head.number) + 1 }, (_, n) => client.getBlock({ blockNumber: BigInt(n) })),
+  );
+  const policies = await views.policies(client, deployment);
+  return policies.flatMap((policy) => {
+    if (policy.cancelled === true || policy.triggered_at !== null) return [];
+    const block = blocks.find(({ timestamp }) => timestamp > BigInt(String(policy.expires_at)));
+    if (!block) return [];
+    const data = {
+      ...{
+        productId: policy.product_id,
+        productName: names.get(policy.product_id),
+        policyId: policy.policy_id,
+      },
+      ...{ buyer: address(policy.buyer), coverageAmount: policy.coverage, expiresAt: policy.expires_at },
+    };
+    return {
+      ...{ type: "policy_expired", parties: wallets(policy.buyer), data },
+      ...{ blockNumber: String(block.number), blockHash: block.hash, txHash: null },
+      createdAt: isoTime(block.timestamp),
+    };
+  });
+}

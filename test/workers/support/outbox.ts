@@ -1,0 +1,125 @@
+/** An outbox in the test's own process, over the real index of a real chain, and what it has written. */
+import type { Hex } from "viem";
+import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { waitFor } from "../../../lib/local/wait.ts";
+import { createLogger } from "../../../lib/log.ts";
+import { type Outbox, startOutbox } from "../../../workers/outbox/start.ts";
+import { openRows, type Rows } from "../../src/support/rows.ts";
+import type { TestChain } from "../../support/chain.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { type Stack, startStack } from "../../support/stack.ts";
+
+export type StoredEvent = {
+  seq: number;
+  id: string;
+  key: string;
+  occurrence: number;
+  type: string;
+  blockNumber: number;
+  blockHash: Hex;
+  txHash: Hex | null;
+  parties: string[];
+  body: Record<string, unknown> & { data: Record<string, unknown> };
+  reverts: number | null;
+  reverted: boolean;
+};
+
+export type StoredDelivery = { webhookId: number; seq: number; type: string; state: string };
+
+export type OutboxWorld = {
+  readonly chain: TestChain;
+  readonly stack: Stack;
+  readonly rows: Rows;
+  readonly connection: Connection;
+  /** The ids that the outbox has announced, of every outbox. */
+  readonly announced: string[];
+  /** Starts an outbox; it ends with the test file unless it was stopped before. */
+  readonly start: (options?: { rpcUrl?: string; confirmations?: number }) => Outbox;
+  /** All events in their order. */
+  readonly events: () => Promise<StoredEvent[]>;
+  readonly deliveries: () => Promise<StoredDelivery[]>;
+  /** A subscription as the api makes one; returns its id. */
+  readonly subscribe: (wallet: string, options?: Subscription) => Promise<number>;
+  /** Waits until the outbox has taken every block of the chain, but for the confirmations it waits for. */
+  readonly passed: (confirmations?: number) => Promise<void>;
+};
+
+export type Subscription = { events?: string[]; fromBlock?: bigint; url?: string };
+
+/** Starts an indexer on the chain; the outbox is started by the test. */
+export async function startOutboxWorld(chain: TestChain, rpcUrl?: string): Promise<OutboxWorld> {
+  const stack = await startStack({ chain, services: ["indexer"], ...(rpcUrl ? { rpcUrl } : {}) });
+  const rows = openRows(stack.databaseUrl);
+  const connection = connect(stack.databaseUrl, { name: "test", max: 2 });
+  const { sql } = connection;
+  atEnd(async () => {
+    await Promise.all([rows.close(), connection.close()]);
+  });
+  const announced: string[] = [];
+  const log = createLogger("outbox", "silent");
+  const { chainId } = chain.deployment;
+
+  return {
+    chain,
+    stack,
+    rows,
+    connection,
+    announced,
+    start({ rpcUrl: url = chain.url, confirmations = 1 } = {}) {
+      const outbox = startOutbox({
+        config: {
+          DATABASE_URL: stack.databaseUrl,
+          VIEWS_SCHEMA: "indexer",
+          RPC_URL: url,
+          WEBHOOK_CONFIRMATIONS: confirmations,
+        },
+        deployment: chain.deployment,
+        onDeliveries: (ids) => announced.push(...ids),
+        log,
+      });
+      let stopped = false;
+      const stop = async () => {
+        if (!stopped) await outbox.stop();
+        stopped = true;
+      };
+      atEnd(stop);
+      return { stop };
+    },
+    async events() {
+      const found = await sql<(Omit<StoredEvent, "body"> & { body: string })[]>`
+        select seq::integer, id, key, occurrence, type, block_number::integer as "blockNumber", block_hash as "blockHash",
+          tx_hash as "txHash", to_json(parties) as parties, body, reverts::integer, reverted_at is not null as reverted
+        from service.event order by seq`;
+      return found.map((row) => ({ ...row, body: JSON.parse(row.body) }));
+    },
+    async deliveries() {
+      return sql<StoredDelivery[]>`
+        select d.webhook_id::integer as "webhookId", d.event_seq::integer as seq, e.type, d.state
+        from service.delivery d join service.event e on e.seq = d.event_seq order by d.webhook_id, d.event_seq`;
+    },
+    async subscribe(wallet, { events = ["*"], fromBlock, url = "https://example.com/" } = {}) {
+      const head = fromBlock ?? (await chain.client.getBlockNumber());
+      const [row] = await sql<{ id: number }[]>`
+        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+        select ${chainId}, ${wallet.toLowerCase()}, ${url}, ${events}::text[], 'sealed', ${String(head)}::bigint,
+          coalesce((select passed_block from service.outbox where chain_id = ${chainId}), -1),
+          coalesce((select max(seq) from service.event where chain_id = ${chainId}), 0)
+        returning id::integer`;
+      if (!row) throw new Error("no subscription");
+      return row.id;
+    },
+    async passed(confirmations = 1) {
+      await rows.caughtUp(chain.client);
+      await waitFor({
+        what: "the outbox to have taken the chain's newest block",
+        probe: async () => {
+          const head = await chain.client.getBlockNumber();
+          const [row] = await sql<{ passed: number }[]>`
+            select passed_block::integer as passed from service.outbox where chain_id = ${chainId}`;
+          return row && row.passed >= Number(head) - confirmations + 1 ? true : undefined;
+        },
+        timeoutMs: 60_000,
+      });
+    },
+  };
+}
