@@ -24,6 +24,8 @@ import { addProductRoutes } from "./routes/products.ts";
 import { addPublicRoutes } from "./routes/public.ts";
 import { addPurchaseRoutes } from "./routes/purchases.ts";
 import { addStatsRoutes } from "./routes/stats.ts";
+import { addWebhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
+import { addWebhookRoutes } from "./routes/webhooks.ts";
 
 /**
  * Puts the API together: the app, and what answers ahead of it. It opens nothing by itself: clients and pools come with
@@ -53,6 +55,8 @@ export function createApp(dependencies: Dependencies): { app: Api; front: Front 
   addAgentKeyRoutes(app, dependencies);
   addDelegationRoutes(app, dependencies);
   addKeyRoutes(app, dependencies);
+  addWebhookRoutes(app, dependencies, readers);
+  addWebhookDeliveryRoutes(app, dependencies);
   addStatsRoutes(app, readers);
   addBondRoutes(app, readers);
   addFeedRoutes(app, readers);

@@ -5,12 +5,13 @@ import { ApiError } from "../lib/errors.ts";
 import type { FindHolder } from "../lib/keys/store.ts";
 import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
 import type { Logger } from "../lib/log.ts";
-import type { PurchaseQueue } from "../lib/queues.ts";
+import type { PurchaseQueue, WebhookQueue } from "../lib/queues.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { ScanClients } from "./live/clients.ts";
 import type { ClientOf } from "./middleware/rate-limit.ts";
 import type { Signatures } from "./signatures.ts";
 import type { StandingHeaders } from "./standing-headers.ts";
+import type { Targets } from "./webhook-targets.ts";
 
 /** All that the API works with; plain values and clients, so that a test can build any variant. */
 export type Dependencies = {
@@ -39,6 +40,13 @@ export type Dependencies = {
   readonly purchaseWaitMs: number;
   readonly queue: PurchaseQueue;
   readonly waiter: PurchaseWaiter;
+  readonly webhooks: {
+    readonly queue: WebhookQueue;
+    /** Where they may lead. */
+    readonly targets: Targets;
+    /** What seals their secrets: 64 hex digits. */
+    readonly secretsKey: string;
+  };
   /** Aborted when the process is asked to stop: answers that would wait long are then given early. */
   readonly stopping: AbortSignal;
 };

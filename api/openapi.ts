@@ -2,6 +2,7 @@ import type { Api } from "./env.ts";
 import { sharedTypes } from "./schemas/basics.ts";
 import { ErrorEnvelope } from "./schemas/error.ts";
 import { documentRateLimits } from "./schemas/rate-limit.ts";
+import { eventSchemas } from "./schemas/webhook-events.ts";
 
 /** Version of the API's description; the protocol's release is another number. */
 export const API_VERSION = "0.1.0";
@@ -31,6 +32,11 @@ const tags = [
   { name: "policies", description: "Buying cover, and reading it." },
   { name: "agent", description: "A wallet's own keys, and what buyers let it spend." },
   { name: "keys", description: "API keys." },
+  {
+    name: "webhooks",
+    description:
+      "Events sent to an address of one's own; `createWebhook` describes the calls, its callbacks the bodies.",
+  },
   { name: "stats", description: "Indexed reads." },
 ];
 
@@ -38,6 +44,7 @@ const tags = [
 export function registerSharedTypes(app: Api): void {
   for (const [name, schema] of Object.entries(sharedTypes)) app.openAPIRegistry.register(name, schema);
   app.openAPIRegistry.register("Error", ErrorEnvelope);
+  for (const [name, schema] of Object.entries(eventSchemas)) app.openAPIRegistry.register(name, schema);
 }
 
 /** The OpenAPI 3.0.3 document of all routes that were added to `app` so far. */

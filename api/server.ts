@@ -3,22 +3,24 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setDatabaseSchema } from "@ponder/client";
 import { createReadClient } from "../lib/chain/client.ts";
-import { apiConfig, ConfigError, DEV_ADMIN_TOKEN } from "../lib/config.ts";
+import { type ApiConfig, apiConfig, ConfigError, DEV_ADMIN_TOKEN, DEV_SECRETS_KEY } from "../lib/config.ts";
 import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { readDeployment } from "../lib/deployments.ts";
 import { createKeyFinder } from "../lib/keys/store.ts";
 import { createPurchaseWaiter } from "../lib/ledger/wait.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
-import { openPurchaseQueue } from "../lib/queues.ts";
+import { openPurchaseQueue, openWebhookQueue } from "../lib/queues.ts";
 import * as indexed from "../ponder.schema.ts";
 import { createApp } from "./app.ts";
 import { clientOf } from "./client-address.ts";
 import { openLimits } from "./limits/limits.ts";
 import { serve } from "./listen.ts";
 import { createScanClients } from "./live/clients.ts";
+import { createLocality } from "./local-chain.ts";
 import { createSignatures } from "./signatures.ts";
 import { standingHeaders } from "./standing-headers.ts";
+import { createTargets } from "./webhook-targets.ts";
 
 /** One try of the chain's node, in ms; with its one repetition an answer stays within five seconds. */
 const CHAIN_TIMEOUT_MS = 2000;
@@ -46,12 +48,20 @@ async function migrateWhenPossible(databaseUrl: string, stopping: AbortSignal, l
   }
 }
 
+/** What everybody knows is for local chains only. @throws ConfigError that names all of it */
+function refuseDefaults({ ADMIN_TOKEN, SECRETS_KEY }: ApiConfig): void {
+  const faults = [
+    ...(ADMIN_TOKEN === DEV_ADMIN_TOKEN ? ["ADMIN_TOKEN"] : []),
+    ...(SECRETS_KEY === DEV_SECRETS_KEY ? ["SECRETS_KEY"] : []),
+  ];
+  if (faults.length === 0) return;
+  throw new ConfigError(faults.map((name) => `${name} must be set: its default is for local chains only`));
+}
+
 async function main(): Promise<void> {
   const config = apiConfig(process.env);
   const deployment = readDeployment(config.DEPLOYMENT_FILE);
-  if (config.ADMIN_TOKEN === DEV_ADMIN_TOKEN && !deployment.local) {
-    throw new ConfigError(["ADMIN_TOKEN must be set: its default is for local chains only"]);
-  }
+  if (!deployment.local) refuseDefaults(config);
   const log = createLogger("api", config.LOG_LEVEL);
   setDatabaseSchema(indexed, config.VIEWS_SCHEMA);
 
@@ -65,11 +75,13 @@ async function main(): Promise<void> {
     snapshots: true,
   });
   const onQueueError = (error: Error) => log.warn({ err: errorText(error) }, "the queue has trouble");
-  const queue = openPurchaseQueue({
+  const queueOptions = {
     databaseUrl: config.DATABASE_URL,
     redisUrl: config.REDIS_URL,
     onError: onQueueError,
-  });
+  };
+  const queue = openPurchaseQueue(queueOptions);
+  const webhookQueue = openWebhookQueue(queueOptions);
   const counts = connect(config.DATABASE_URL, {
     name: "api-counts",
     max: 4,
@@ -81,10 +93,11 @@ async function main(): Promise<void> {
   const standing = await standingHeaders();
   const readClient = (options: { retryCount: number; batch?: boolean }) =>
     createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, ...options });
+  const chain = readClient({ retryCount: 1 });
   const { app, front } = createApp({
     log,
     deployment,
-    chain: readClient({ retryCount: 1 }),
+    chain,
     // What a stranger chose is run once, and holds up no other check.
     signatures: createSignatures(readClient({ retryCount: 0, batch: false })),
     live: createScanClients(deployment, config.RPC_URL),
@@ -99,6 +112,14 @@ async function main(): Promise<void> {
     purchaseWaitMs: config.PURCHASE_WAIT_MS,
     queue,
     waiter,
+    webhooks: {
+      queue: webhookQueue,
+      targets: createTargets({
+        allow: config.WEBHOOK_ALLOW_HOSTS,
+        isLocal: createLocality({ chain, deployment }),
+      }),
+      secretsKey: config.SECRETS_KEY,
+    },
     stopping: stop.signal,
   });
   const migrated = migrateWhenPossible(config.DATABASE_URL, stop.signal, log);
@@ -117,6 +138,7 @@ async function main(): Promise<void> {
       Promise.allSettled([
         migrated,
         queue.close(),
+        webhookQueue.close(),
         waiter.close(),
         connection.close(),
         counts.close(),

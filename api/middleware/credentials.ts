@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
-import { isLocal } from "../../lib/chain/client.ts";
 import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isWellFormedKey } from "../../lib/keys/format.ts";
 import { type Agent, noteKeyUse } from "../../lib/keys/store.ts";
 import { errorText } from "../../lib/log.ts";
-import { fromChain, fromDatabase } from "../bounded.ts";
+import { fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { ApiEnv } from "../env.ts";
+import { createLocality } from "../local-chain.ts";
 import { holdsKey } from "./keys-in-addresses.ts";
 import { limitFailures, limitKey } from "./rate-limit.ts";
 
@@ -66,22 +66,12 @@ export function requireApiKey(deps: Dependencies): MiddlewareHandler<AgentEnv> {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest();
 
-/**
- * Whether the admin routes may be opened at all: the default token is known to everybody and is for local chains only.
- * The chain is asked once it answers, and until then nobody gets in.
- */
-function tokenAllowed({ adminToken, chain, deployment }: Dependencies): () => Promise<boolean> {
-  let known: boolean | undefined = adminToken === DEV_ADMIN_TOKEN ? undefined : true;
-  return async () => {
-    known ??= await fromChain(() => isLocal(chain, deployment));
-    return known;
-  };
-}
-
 /** Lets holders of the admin token through. Tokens are compared by their hashes, in constant time. */
 export function requireAdminToken(deps: Dependencies): MiddlewareHandler<ApiEnv> {
   const expected = sha256(deps.adminToken);
-  const allowed = tokenAllowed(deps);
+  const isLocal = createLocality(deps);
+  // The default token is known to everybody: nobody gets in with it until the chain was found to be a local one.
+  const allowed = async () => deps.adminToken !== DEV_ADMIN_TOKEN || isLocal();
   const check = async (url: string, token: string | undefined): Promise<void> => {
     refuseKeyInUrl(url, "x-admin-token");
     if (token === undefined) throw unauthenticated("The header x-admin-token is missing.");

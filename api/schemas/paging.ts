@@ -34,6 +34,11 @@ export const idCursor = cursorText(/^\d{1,78}$/, "17")
   .transform(BigInt)
   .optional();
 
+/** The same for the service's own rows, whose numbers are not the chain's. */
+export const rowCursor = cursorText(/^\d{1,15}$/, "17")
+  .transform(Number)
+  .optional();
+
 export const cursorOf = ({ blockNumber, logIndex }: Position): string => `${blockNumber}-${logIndex}`;
 
 /** For `superRefine` of a query: a cursor says by itself where the page begins. */

@@ -12,10 +12,12 @@ const nullableAddress = (description: string) =>
     .nullable()
     .openapi({ description, example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" });
 
-const number = (description: string, example: string) => DecimalString.openapi({ description, example });
+const number = (description: string, example: string) =>
+  DecimalString.openapi({ description: description.trim(), example });
 const usdc = (description: string, example: string) => number(`${description} USDC, 6 decimals.`, example);
 const token = (description: string, example: string) => number(`${description} 18 decimals.`, example);
-const time = (description: string) => UnixSeconds.openapi({ description: `${description} Unix seconds.` });
+const time = (description: string) =>
+  UnixSeconds.openapi({ description: `${description} Unix seconds.`.trim() });
 
 const policy = {
   productId: Bytes32,

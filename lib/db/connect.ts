@@ -47,8 +47,11 @@ const UUID_ARRAY = 2951;
 const listOf = (type: number) => ({
   to: type,
   from: [type],
-  serialize: (items: readonly string[]) =>
-    `{${items.map((item) => `"${item.replace(/[\\"]/g, "\\$&")}"`).join(",")}}`,
+  // drizzle has made a text of a column's list by itself.
+  serialize: (items: readonly string[] | string) =>
+    typeof items === "string"
+      ? items
+      : `{${items.map((item) => `"${item.replace(/[\\"]/g, "\\$&")}"`).join(",")}}`,
   // No statement reads a list.
   parse: (text: string) => text,
 });

@@ -1,4 +1,4 @@
-import { bigint, boolean, integer, jsonb, text, timestamp } from "drizzle-orm/pg-core";
+import { bigint, bigserial, boolean, integer, jsonb, text, timestamp } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { service } from "../db/service.schema.ts";
 import type { Attempt } from "./attempt.ts";
@@ -14,7 +14,7 @@ const number = (name: string) => bigint(name, { mode: "number" });
 
 /** What a subscriber wants to be told, and where. */
 export const webhookTable = service.table("webhook", {
-  id: number("id").primaryKey(),
+  id: bigserial("id", { mode: "number" }).primaryKey(),
   chainId: integer("chain_id").notNull(),
   wallet: text("wallet").$type<Address>().notNull(),
   url: text("url").notNull(),
@@ -36,7 +36,7 @@ export const webhookTable = service.table("webhook", {
 
 /** What happened, as subscribers are told. */
 export const eventTable = service.table("event", {
-  seq: number("seq").primaryKey(),
+  seq: bigserial("seq", { mode: "number" }).primaryKey(),
   chainId: integer("chain_id").notNull(),
   id: text("id").notNull(),
   key: text("key").notNull(),
@@ -55,7 +55,7 @@ export const eventTable = service.table("event", {
 
 /** One event on its way to one subscription. */
 export const deliveryTable = service.table("delivery", {
-  id: number("id").primaryKey(),
+  id: bigserial("id", { mode: "number" }).primaryKey(),
   webhookId: number("webhook_id").notNull(),
   eventSeq: number("event_seq").notNull(),
   state: text("state", { enum: ["pending", "delivered", "undeliverable", "cancelled"] })

@@ -56,16 +56,20 @@ describe("a bad configuration ends the process at its start", () => {
     expect([code, output]).toEqual([1, expect.stringContaining("EADDRINUSE")]);
   });
 
-  test("the default admin token on a chain that is not local", async () => {
+  test("the default admin token and the default key of secrets on a chain that is not local, both named", async () => {
     const { code, output } = await endOf({ DEPLOYMENT_FILE: deploymentFile({ local: false }) });
-    expect([code, output]).toEqual([1, expect.stringContaining("ADMIN_TOKEN")]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/ADMIN_TOKEN must[\s\S]*SECRETS_KEY must/)]);
   });
 });
 
 describe("a token of one's own", () => {
   let stack: Stack;
   beforeAll(async () => {
-    const env = { ADMIN_TOKEN: "a token of my own", DEPLOYMENT_FILE: deploymentFile({ local: false }) };
+    const env = {
+      ADMIN_TOKEN: "a token of my own",
+      SECRETS_KEY: "12".repeat(32),
+      DEPLOYMENT_FILE: deploymentFile({ local: false }),
+    };
     stack = await startStack({ chain, services: ["api"], env: { api: env } });
   });
 

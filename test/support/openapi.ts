@@ -16,6 +16,8 @@ type Schema = {
   minimum?: number;
   maximum?: number;
   maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -35,6 +37,8 @@ const schema: z.ZodType<Schema> = z.lazy(() =>
     minimum: z.number().optional(),
     maximum: z.number().optional(),
     maxLength: z.number().optional(),
+    minItems: z.number().optional(),
+    maxItems: z.number().optional(),
     items: schema.optional(),
     properties: z.record(z.string(), schema).optional(),
     required: z.array(z.string()).optional(),
@@ -131,6 +135,9 @@ class Checker {
       if (rules.maximum !== undefined && value > rules.maximum) fault(`must be ${rules.maximum} at most`);
     }
     if (Array.isArray(value) && rules.items) {
+      const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = rules;
+      if (value.length < minItems || value.length > maxItems)
+        fault(`must have ${minItems} to ${maxItems} items`);
       for (const [index, item] of value.entries()) this.check(item, rules.items, `${path}[${index}]`);
     }
     if (isRecord(value)) this.checkFields(value, rules, reference, path, closed);
@@ -163,6 +170,26 @@ class Checker {
     attempt.check(value, part, "", false);
     return attempt.faults.length === 0;
   }
+}
+
+const eventComponent = z.looseObject({
+  properties: z.looseObject({ type: z.looseObject({ enum: z.tuple([z.string()]) }) }),
+});
+
+/**
+ * What is wrong with a delivered body by the component that describes its type, one line each: the component is the one
+ * whose `type` is the body's.
+ */
+export function eventFaults(document: OpenApi, body: unknown): string[] {
+  const { type } = z.object({ type: z.string() }).parse(body);
+  const found = Object.entries(document.components.schemas).find(([, component]) => {
+    const { data } = eventComponent.safeParse(component);
+    return data?.properties.type.enum[0] === type;
+  });
+  if (!found) return [`the document describes no event ${type}`];
+  const checker = new Checker(document);
+  checker.check(body, { $ref: `#/components/schemas/${found[0]}` }, type);
+  return checker.faults;
 }
 
 const bareType = (answer: HttpAnswer) => answer.headers.get("content-type")?.split(";")[0]?.trim();
