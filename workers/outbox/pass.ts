@@ -2,7 +2,7 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import type { Connection } from "../../lib/db/connect.ts";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import type { Logger } from "../../lib/log.ts";
-import { openBlocks, type ReadBlock } from "./blocks.ts";
+import type { ReadBlock } from "./blocks.ts";
 import type { Block, StoredEvent } from "./event.ts";
 import { type Expired, expiryEvents, readExpired } from "./expiries.ts";
 import { least, planPass } from "./plan.ts";
@@ -13,6 +13,8 @@ import { begin, oldestSubscription, writePass } from "./write.ts";
 
 /** New events in one pass: its transaction, with all their deliveries, should be over soon. */
 const MAX_EVENTS = 200;
+/** How Postgres tells that a statement took too long. */
+const QUERY_CANCELED = "57014";
 
 export type PassOptions = {
   sql: Connection["sql"];
@@ -52,6 +54,7 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
   const db = drizzle(options.snapshots, { casing: "snake_case" });
   /** How far the index was at the last pass that left nothing to wait for. */
   let settled: string | undefined;
+  let limit = MAX_EVENTS;
 
   const stateOf = ({ head, finalized }: Position) => `${head.hash}:${finalized}`;
   const deepEnough = ({ head }: Position) => head.number - BigInt(confirmations - 1);
@@ -66,8 +69,8 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
       const after = cursor.finalBlock;
       const [vanished, logs, expired] = await Promise.all([
         readVanished(tx, chainId, { after, upTo: head.number, time: head.timestamp }),
-        readNewEvents(tx, chainId, { after, upTo: deepEnough(position), limit: MAX_EVENTS }),
-        readExpired(tx, chainId, { since: cursor.finalTime, time: head.timestamp, limit: MAX_EVENTS }),
+        readNewEvents(tx, chainId, { after, upTo: deepEnough(position), limit }),
+        readExpired(tx, chainId, { since: cursor.finalTime, time: head.timestamp, limit }),
       ]);
       return { ...position, cursor, vanished, logs, expired };
     });
@@ -92,7 +95,7 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
   /** The events of what expired by the newest block that is deep enough. */
   async function tellExpired(snapshot: Snapshot, readBlock: ReadBlock) {
     const { expired } = snapshot;
-    const more = expired.length === MAX_EVENTS;
+    const more = expired.length === limit;
     if (expired.length === 0) return { events: [], complete: true, more };
     const upTo = await blockAt(snapshot, readBlock);
     if (!upTo) return { events: [], complete: false, more: false };
@@ -126,6 +129,7 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
       const finalTime = final?.timestamp ?? cursor.finalTime;
       const ids = await writePass(sql, chainId, { cursor, plan, finalTime });
       if (!ids) return "again";
+      limit = Math.min(2 * limit, MAX_EVENTS);
       if (reverted.length > 0) log.warn({ events: reverted.length }, "the chain took events back");
       if (ids.length > 0) onDeliveries(ids);
     }
@@ -141,10 +145,15 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
     } catch (error) {
       // There are no views yet, or they are being replaced: the next pass finds others.
       if (isNotBuilt(error) || isSwap(error)) return false;
+      // Everybody's events, and too many who want them: fewer at once.
+      if (isTooSlow(error)) limit = Math.ceil(limit / 4);
       throw error;
     }
   };
 }
+
+const isTooSlow = (error: unknown) =>
+  error instanceof Error && "code" in error && error.code === QUERY_CANCELED;
 
 /** Asks for each height once, so that all that is said of it in a pass is the same. */
 function once(readBlock: ReadBlock): ReadBlock {

@@ -45,9 +45,12 @@ async function takeBack(tx: TransactionSql, seqs: readonly string[]): Promise<Re
   return new Set(told.map(({ seq }) => seq));
 }
 
+/** An event with its number, a decimal. */
+type Stored = EventRow & { readonly seq: string };
+
 /** Stores events in the order given; their numbers rise in it. */
-async function store(tx: TransactionSql, chainId: number, rows: readonly EventRow[]): Promise<string[]> {
-  const stored = await tx<{ seq: string }[]>`
+async function store(tx: TransactionSql, chainId: number, rows: readonly EventRow[]): Promise<Stored[]> {
+  const stored = await tx<{ seq: string; id: string }[]>`
     insert into service.event
       (chain_id, id, key, occurrence, type, block_number, block_hash, tx_hash, log_index, parties, body, reverts)
     select ${chainId}, t.id, t.key, t.occurrence, t.type, t.block_number, t.block_hash, t.tx_hash, t.log_index, t.parties,
@@ -56,31 +59,55 @@ async function store(tx: TransactionSql, chainId: number, rows: readonly EventRo
       id text, key text, occurrence integer, type text, block_number bigint, block_hash text, tx_hash text,
       log_index integer, parties text[], body text, reverts bigint)) with ordinality t
     order by t.ordinality
-    returning seq::text`;
-  return stored.map(({ seq }) => seq);
+    returning seq::text, id`;
+  const seqs = new Map(stored.map(({ id, seq }) => [id, seq]));
+  return rows.flatMap((row) => {
+    const seq = seqs.get(row.id);
+    return seq === undefined ? [] : [{ ...row, seq }];
+  });
 }
 
 /**
  * Puts events on their way to the subscriptions that they are for: found by the wallets, by the interest in burns, or by the
- * deliveries of what is taken back, and then by the one rule.
+ * deliveries of what is taken back, and then by the one rule. Each look-up is a query of its own, which an index answers
+ * whatever the statistics say of tables that have just grown.
+ *
  * @returns the subscriptions' ids, each once.
  */
-async function deliver(tx: TransactionSql, seqs: readonly string[]): Promise<string[]> {
-  const isOurs = tx`e.seq = any(${[...seqs]}::text[]::bigint[])`;
-  const isFor = tx`w.state = 'active' and service.is_for(e, w)`;
+async function deliver(tx: TransactionSql, events: readonly Stored[]): Promise<string[]> {
+  const own = events
+    .filter(({ reverts }) => reverts === null)
+    .flatMap(({ seq, parties }) => parties.map((wallet) => ({ seq, wallet })));
+  const burns = events.filter(({ type }) => type === "token_burned");
+  const reversals = events.filter(({ reverts }) => reverts !== null);
+  const list = (items: readonly (string | null)[]) => tx`${items.map(String)}::text[]`;
   const rows = await tx<{ id: string }[]>`
-    with pair as materialized (
-      select w.id, e.seq from service.event e, unnest(e.parties) party, service.webhook w
-      where ${isOurs} and e.reverts is null and w.wallet = party and ${isFor}
+    with candidate as (
+      select w.id, p.seq
+      from unnest(${list(own.map(({ seq }) => seq))}::bigint[], ${list(own.map(({ wallet }) => wallet))}) p (seq, wallet),
+        lateral (select id from service.webhook where wallet = p.wallet and state = 'active' offset 0) w
       union all
-      select w.id, e.seq from service.event e, service.webhook w
-      where ${isOurs} and e.type = 'token_burned' and w.chain_id = e.chain_id
-        and w.events && array['*', 'token_burned'] and ${isFor}
+      select w.id, p.seq
+      from unnest(${list(burns.map(({ seq }) => seq))}::bigint[]) p (seq),
+        lateral (
+          select id from service.webhook
+          where chain_id = (select chain_id from service.event e where e.seq = p.seq)
+            and events && array['*', 'token_burned'] and state = 'active' offset 0) w
       union all
-      select w.id, e.seq from service.event e, service.delivery d, service.webhook w
-      where ${isOurs} and d.event_seq = e.reverts and w.id = d.webhook_id and ${isFor}
+      select w.id, p.seq
+      from unnest(${list(reversals.map(({ seq }) => seq))}::bigint[], ${list(reversals.map(({ reverts }) => reverts))}::bigint[])
+          p (seq, reverts),
+        lateral (select webhook_id from service.delivery where event_seq = p.reverts offset 0) d,
+        lateral (select id from service.webhook where id = d.webhook_id and state = 'active' offset 0) w
+    ), pair as materialized (
+      select c.id, c.seq
+      from candidate c, lateral (
+        select from service.event e, service.webhook w
+        where e.seq = c.seq and w.id = c.id and service.is_for(e, w) offset 0) fits
     ), here as materialized (
-      select id from service.webhook where id in (select id from pair) order by id for key share
+      select w.id
+      from (select distinct id from pair order by id) p,
+        lateral (select id from service.webhook where id = p.id for key share) w
     ), made as (
       insert into service.delivery (webhook_id, event_seq)
       select pair.id, pair.seq from pair join here using (id) order by pair.id, pair.seq
