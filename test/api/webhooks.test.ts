@@ -1,0 +1,298 @@
+/** Subscriptions: what makes one, whose it is, and that its secret is seen once. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createTargets } from "../../api/webhook-targets.ts";
+import { DEV_SECRETS_KEY } from "../../lib/config.ts";
+import { type Connection, connect } from "../../lib/db/connect.ts";
+import { openProtocol } from "../../lib/protocol/actions/index.ts";
+import { eventTypes } from "../../lib/webhooks/events.ts";
+import { ResolverUnavailable } from "../../lib/webhooks/guard.ts";
+import { createSealer } from "../../lib/webhooks/secrets.ts";
+import { startChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+import { checkedRequests } from "../support/openapi.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+import { failure, faultyFields, messageOf, type TestApi } from "./support/api.ts";
+import { newSubscriber, WEBHOOKS } from "./support/webhooks.ts";
+
+const URL_HERE = "http://127.0.0.1:9/hook";
+
+let api: TestApi;
+let strict: TestApi;
+let node: RpcProxy;
+let connection: Connection;
+beforeAll(async () => {
+  const chain = await startChain();
+  node = await startRpcProxy(chain.url);
+  const databaseUrl = await freshDatabase();
+  const open = async (env: Record<string, string>): Promise<TestApi> => {
+    const stack = await startStack({ chain, databaseUrl, services: ["api"], env: { api: env } });
+    const protocol = openProtocol(chain.deployment, chain.url);
+    return { chain, protocol, stack, request: await checkedRequests(stack.apiUrl) };
+  };
+  api = await open({ RPC_URL: node.url });
+  strict = await open({ FREE_KEY_RATE_LIMIT: "2", WEBHOOK_ALLOW_HOSTS: "hooks.internal:9000" });
+  connection = connect(databaseUrl, { name: "test", max: 2 });
+  atEnd(() => connection.close());
+});
+
+describe("a webhook", () => {
+  test("is made for a wallet, listed, read and deleted by its keys", async () => {
+    const owner = await newSubscriber(api);
+    const answer = await owner.call("POST", "", { url: URL_HERE, events: ["bond_minted", "bond_redeemed"] });
+    expect(answer.status).toBe(201);
+    const head = await api.chain.client.getBlockNumber();
+    const webhook = {
+      ...{ url: URL_HERE, events: ["bond_minted", "bond_redeemed"], state: "active" },
+      ...{ undeliverableSince: null, previousSecretValidUntil: null, fromBlock: String(head) },
+    };
+    expect(answer.json).toMatchObject({
+      ok: true,
+      ...webhook,
+      secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+      warning: expect.stringContaining("cannot be shown again"),
+    });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { id } = z.object({ id: z.number() }).parse(answer.json);
+    const other = await owner.subscribe(URL_HERE);
+    expect((await owner.call("GET")).json).toMatchObject({
+      ...{ wallet: owner.wallet, count: 2, total: 2 },
+      webhooks: [
+        { id: other.id, events: ["*"] },
+        { id, ...webhook },
+      ],
+    });
+    expect((await owner.call("GET", "?limit=1&offset=1")).json).toMatchObject({
+      count: 1,
+      webhooks: [{ id }],
+    });
+    expect((await owner.call("GET", `/${id}`)).json).toMatchObject({ id, ...webhook });
+    expect((await owner.call("DELETE", `/${id}`)).json).toEqual({ ok: true, id });
+    expect(failure(await owner.call("DELETE", `/${id}`))).toEqual([404, "webhook_not_found"]);
+    expect((await owner.call("GET")).json).toMatchObject({ count: 1, webhooks: [{ id: other.id }] });
+  });
+
+  test("does not exist for another wallet, and is there for another key of its own", async () => {
+    const [owner, stranger] = [await newSubscriber(api), await newSubscriber(api)];
+    const { id } = await owner.subscribe(URL_HERE);
+    const calls: [method: string, path: string][] = [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["POST", "/retry"],
+      ["POST", "/test"],
+      ["POST", "/rotate-secret"],
+      ["GET", "/deliveries"],
+      ["POST", "/deliveries/1/replay"],
+      ["POST", `/replay?since=${Math.floor(Date.now() / 1000)}`],
+    ];
+    for (const [method, path] of calls) {
+      const answer = await stranger.call(method, `/${id}${path}`);
+      expect([path, failure(answer)]).toEqual([path, [404, "webhook_not_found"]]);
+      const keyless = await api.request(`${WEBHOOKS}/${id}${path}`, { method });
+      expect([path, failure(keyless)]).toEqual([path, [401, "unauthenticated"]]);
+      expect(failure(await owner.call(method, `/abc${path}`))).toEqual([400, "validation_error"]);
+      expect(failure(await owner.call(method, `/${"9".repeat(15)}${path}`))[1]).toBe("webhook_not_found");
+    }
+    expect((await stranger.call("GET")).json).toMatchObject({ count: 0, total: 0 });
+    const secondKey = await newSubscriber(api, owner.wallet);
+    expect((await secondKey.call("GET", `/${id}`)).status).toBe(200);
+  });
+
+  test("is one of twenty, also when forty calls come at once", async () => {
+    const owner = await newSubscriber(api);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => owner.call("POST", "", { url: URL_HERE, events: "*" })),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      expect(failure(answer)).toEqual([409, "cap_reached"]);
+    }
+    expect((await owner.call("GET")).json).toMatchObject({ count: 20, total: 20 });
+    const { webhooks } = z
+      .object({ webhooks: z.array(z.object({ id: z.number() })) })
+      .parse((await owner.call("GET")).json);
+    await owner.call("DELETE", `/${webhooks[0]?.id}`);
+    await owner.subscribe(URL_HERE);
+    const another = await owner.call("POST", "", { url: URL_HERE, events: "*" });
+    expect(failure(another)).toEqual([409, "cap_reached"]);
+    // Another wallet is not concerned.
+    await (await newSubscriber(api)).subscribe(URL_HERE);
+  });
+
+  test.each<[given: unknown, events: string[]]>([
+    ["*", ["*"]],
+    [["*"], ["*"]],
+    [["*", "*"], ["*"]],
+    [
+      ["token_burned", "policy_expired", "token_burned"],
+      ["token_burned", "policy_expired"],
+    ],
+    [[...eventTypes], [...eventTypes]],
+  ])("for the events %j", async (given, events) => {
+    const owner = await newSubscriber(api);
+    const answer = await owner.call("POST", "", { url: URL_HERE, events: given });
+    expect([answer.status, answer.json]).toEqual([201, expect.objectContaining({ events })]);
+  });
+
+  test("begins where chain and outbox are, and not before what the outbox has passed", async () => {
+    const { sql } = connection;
+    const owner = await newSubscriber(api);
+    const stands = async (id: number) => {
+      const [row] =
+        await sql`select from_block, passed_block, passed_event from service.webhook where id = ${id}`;
+      return row;
+    };
+    const head = String(await api.chain.client.getBlockNumber());
+    const before = await owner.subscribe(URL_HERE);
+    expect(await stands(before.id)).toEqual({ from_block: head, passed_block: "-1", passed_event: "0" });
+    await sql`insert into service.outbox (chain_id, final_block, final_time, passed_block) values (8453, 1, 1, 7)`;
+    const [event] = await sql<{ seq: string }[]>`
+      insert into service.event (chain_id, id, key, type, parties, body) values (8453, 'a', 'a', 'webhook_test', '{}', '')
+      returning seq`;
+    const after = await owner.subscribe(URL_HERE);
+    expect(await stands(after.id)).toEqual({ from_block: head, passed_block: "7", passed_event: event?.seq });
+    await sql`update service.outbox set passed_block = 1000000`;
+    const behind = await owner.subscribe(URL_HERE);
+    expect(await stands(behind.id)).toMatchObject({ from_block: "1000000", passed_block: "1000000" });
+    await sql`delete from service.outbox`;
+  });
+});
+
+describe("a faulty wish", () => {
+  test.each<[what: string, body: unknown, fields: string[]]>([
+    ["nothing", {}, ["events", "url"]],
+    ["a list", [], ["body"]],
+    ["no address", { events: "*" }, ["url"]],
+    ["a number for an address", { url: 1, events: "*" }, ["url"]],
+    ["an empty address", { url: "", events: "*" }, ["url"]],
+    ["no URL", { url: "example.com/hook", events: "*" }, ["url"]],
+    ["another scheme", { url: "ftp://1.1.1.1/", events: "*" }, ["url"]],
+    ["http", { url: "http://1.1.1.1/", events: "*" }, ["url"]],
+    ["another port", { url: "https://1.1.1.1:8443/", events: "*" }, ["url"]],
+    ["a user", { url: "https://user@1.1.1.1/", events: "*" }, ["url"]],
+    ["a space", { url: " https://1.1.1.1/", events: "*" }, ["url"]],
+    ["a private address", { url: "https://10.0.0.1/", events: "*" }, ["url"]],
+    ["the metadata of a cloud", { url: "https://169.254.169.254/", events: "*" }, ["url"]],
+    ["loopback in disguise", { url: "https://[::ffff:127.0.0.1]/", events: "*" }, ["url"]],
+    ["a long address", { url: `https://1.1.1.1/${"x".repeat(2048)}`, events: "*" }, ["url"]],
+    ["no events", { url: URL_HERE }, ["events"]],
+    ["an empty list", { url: URL_HERE, events: [] }, ["events"]],
+    ["a name without a list", { url: URL_HERE, events: "policy_purchased" }, ["events"]],
+    ["an unknown event", { url: URL_HERE, events: ["policy_purchased", "policy_sold"] }, ["events"]],
+    ["the test's event", { url: URL_HERE, events: ["webhook_test"] }, ["events"]],
+    ["all and some", { url: URL_HERE, events: ["*", "policy_purchased"] }, ["events"]],
+    ["null", { url: URL_HERE, events: null }, ["events"]],
+    ["an endless list", { url: URL_HERE, events: Array(101).fill("bond_minted") }, ["events"]],
+  ])("with %s is 400 and names the field", async (_, body, fields) => {
+    const owner = await newSubscriber(api);
+    const answer = await owner.call("POST", "", body);
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+    expect([...new Set(faultyFields(answer).map((path) => path.split(".")[0]))]).toEqual(fields);
+    expect((await owner.call("GET")).json).toMatchObject({ total: 0 });
+  });
+
+  test("tells why an address is refused", async () => {
+    const owner = await newSubscriber(api);
+    const answer = await owner.call("POST", "", { url: "https://192.168.0.1/", events: "*" });
+    expect(messageOf(answer)).toMatch(/url leads to a private/);
+  });
+
+  test("is one that leads to this machine, once the operator names other hosts", async () => {
+    const owner = await newSubscriber(strict);
+    const refused = await owner.call("POST", "", { url: URL_HERE, events: "*" });
+    expect(faultyFields(refused)).toEqual(["url"]);
+    await owner.subscribe("http://hooks.internal:9000/hook");
+  });
+});
+
+describe("what is away", () => {
+  test("the chain's node: 503, and nothing is made", async () => {
+    const owner = await newSubscriber(api);
+    await owner.subscribe(URL_HERE); // it knows by now that the chain is a local one
+    node.intercept(async () => "lost");
+    const answer = await owner.call("POST", "", { url: URL_HERE, events: "*" });
+    node.intercept();
+    expect(failure(answer)).toEqual([503, "chain_not_found"]);
+    expect(answer.headers.get("retry-after")).toBe("30");
+    expect((await owner.call("GET")).json).toMatchObject({ total: 1 });
+  });
+
+  test("the name servers: 503, for nobody knows where the name leads", async () => {
+    const targets = (resolve: () => Promise<readonly string[]>) =>
+      createTargets({ allow: undefined, isLocal: async () => false, resolve });
+    const check = (resolve: () => Promise<readonly string[]>) =>
+      targets(resolve).check("https://example.com/hook");
+    await expect(check(() => Promise.reject(new ResolverUnavailable("away")))).rejects.toMatchObject({
+      ...{ code: "resolver_unavailable", status: 503, retryAfter: 30 },
+    });
+    await expect(check(() => new Promise(() => {}))).rejects.toMatchObject({ code: "resolver_unavailable" });
+    await expect(check(async () => ["93.184.216.34", "10.0.0.1"])).rejects.toMatchObject({
+      ...{ code: "validation_error", details: [{ path: "url" }] },
+    });
+    expect(await check(async () => ["93.184.216.34"])).toBe("https://example.com/hook");
+  });
+});
+
+describe("a secret", () => {
+  const stored = async (id: number) => {
+    const [row] = await connection.sql<{ secret: string; previous: string | null; all: string }[]>`
+      select secret, previous_secret as previous, webhook::text as all from service.webhook where id = ${id}`;
+    if (!row) throw new Error("no webhook");
+    return row;
+  };
+
+  test("is shown once, and stored so that it opens for its wallet alone", async () => {
+    const owner = await newSubscriber(api);
+    const { id, secret } = await owner.subscribe(URL_HERE);
+    for (const path of ["", `/${id}`, `/${id}/deliveries`]) {
+      expect((await owner.call("GET", path)).text).not.toContain(secret);
+    }
+    const row = await stored(id);
+    expect(row.all).not.toContain(secret);
+    const sealer = createSealer(DEV_SECRETS_KEY);
+    expect(sealer.open(row.secret, owner.wallet)).toBe(secret);
+    expect(() => sealer.open(row.secret, `0x${"12".repeat(20)}`)).toThrow();
+    expect(api.stack.output("api")).not.toContain(secret);
+  });
+
+  test("is rotated: the former one is good for a day, the one before it no more", async () => {
+    const owner = await newSubscriber(api);
+    const { id, secret } = await owner.subscribe(URL_HERE);
+    const rotated = z.object({ secret: z.string(), previousSecretValidUntil: z.string() });
+    const rotate = async () => rotated.parse((await owner.call("POST", `/${id}/rotate-secret`)).json);
+    const first = await rotate();
+    expect(first.secret).not.toBe(secret);
+    const hours = (Date.parse(first.previousSecretValidUntil) - Date.now()) / 3_600_000;
+    expect(hours).toBeCloseTo(24, 1);
+    expect((await owner.call("GET", `/${id}`)).json).toMatchObject({
+      previousSecretValidUntil: first.previousSecretValidUntil,
+    });
+    const second = await rotate();
+    const sealer = createSealer(DEV_SECRETS_KEY);
+    const { secret: sealed, previous, all } = await stored(id);
+    expect(sealer.open(sealed, owner.wallet)).toBe(second.secret);
+    expect(sealer.open(previous ?? "", owner.wallet)).toBe(first.secret);
+    for (const plain of [secret, first.secret, second.secret]) expect(all).not.toContain(plain);
+
+    await connection.sql`update service.webhook set previous_secret_until = now() where id = ${id}`;
+    expect((await owner.call("GET", `/${id}`)).json).toMatchObject({ previousSecretValidUntil: null });
+  });
+});
+
+test("every answer tells where the key stands, and beyond its limit it is 429", async () => {
+  const owner = await newSubscriber(strict);
+  const [first, second] = [await owner.call("GET"), await owner.call("POST", "/1/retry")];
+  for (const [answer, remaining] of [
+    [first, "1"],
+    [second, "0"],
+  ] as const) {
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("2");
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe(remaining);
+    expect(answer.headers.has("x-ratelimit-reset")).toBe(true);
+  }
+  const third = await owner.call("POST", "", { url: "http://hooks.internal:9000/", events: "*" });
+  expect(failure(third)).toEqual([429, "rate_limit"]);
+  expect(third.headers.has("retry-after")).toBe(true);
+});
