@@ -14,6 +14,7 @@ import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { freePort } from "../lib/local/ports.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
+import { HOST_PLACES } from "../workers/webhooks/turn.ts";
 import { postBare } from "./bare-posts.ts";
 import { call } from "./miner.ts";
 import { PRODUCT } from "./purchase-load.ts";
@@ -24,8 +25,8 @@ const ROUNDS = 3;
 const SUBSCRIPTIONS = 1000;
 /** Burns of a block that is measured. */
 const BURNS = 10;
-/** As many subscriptions as the writer delivers to at the same time (`WEBHOOK_CONCURRENCY`). */
-const CONCURRENCY = 400;
+/** As many requests as the writer has under way to one host. */
+const CONCURRENCY = HOST_PLACES.prompt;
 const PURCHASES = 100;
 const MEMORY = { deliveries: 100_000, burnsOfBlock: 20, lookMs: 250 };
 const GOOD = 800;

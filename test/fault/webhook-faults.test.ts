@@ -1,0 +1,114 @@
+/**
+ * What this proves: while two thousand events are made, writer and indexer are killed, Postgres crashes, blocks are
+ * reorganised away and receivers fail, every subscriber is told every event of its wallet at least once, under one id and
+ * one body, in the chain's order, and nothing that is not on the chain without its `event_reverted`. What must have been
+ * told is read from the chain's own logs. `FAULT_SEED` makes the events of an earlier run again.
+ */
+import { join } from "node:path";
+import { expect, inject, test } from "vitest";
+import { signalPid, waitUntilGone } from "../../lib/local/pids.ts";
+import { freePort } from "../../lib/local/ports.ts";
+import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { flapping, hang, ok, reset, slow, startReceivers, status } from "../support/receiver.ts";
+import { notePid } from "../support/run-folder.ts";
+import { players } from "./support/event-maker.ts";
+import { eventsOnChain } from "./support/webhook-truth.ts";
+import {
+  expectToldTheTruth,
+  failingFirst,
+  keepHurrying,
+  startWebhookWorld,
+  subscribe,
+} from "./support/webhook-world.ts";
+
+const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+const EVENTS = 2000;
+/** More than make so many events. */
+const BLOCKS = 400;
+
+const failing = failingFirst(3, status(500), reset, status(302, { location: "/elsewhere" }), status(404));
+
+async function ownPostgres(): Promise<{ databaseUrl: string; crash: () => Promise<void> }> {
+  const port = await freePort();
+  const dataDir = join(inject("runFolder"), `postgres-${port}`);
+  let server: LocalPostgres | undefined;
+  const start = async () => {
+    server = await startPostgres({ dataDir, port, logFile: `${dataDir}.log`, settings: { fsync: false } });
+    notePid(inject("runFolder"), server.pid);
+    return server;
+  };
+  const { url } = await start();
+  atEnd(async () => server?.stop());
+  return {
+    databaseUrl: await createDatabase(url, "webhooks"),
+    async crash() {
+      if (!server) return;
+      signalPid(server.pid, "SIGQUIT");
+      await waitUntilGone(server.pid, 5000);
+      await start();
+    },
+  };
+}
+
+test(`two thousand events, and everything fails (FAULT_SEED=${seed})`, { timeout: 300_000 }, async () => {
+  console.log(`FAULT_SEED=${seed}`);
+  const { databaseUrl, crash } = await ownPostgres();
+  const world = await startWebhookWorld({ seed, databaseUrl });
+  const { chain, maker, stack, rows } = world;
+  const [receivers, away] = [await startReceivers(), await startReceivers()];
+  const wallets = players.map(({ address }) => address);
+  const [first = "", second = "", third = "", fourth = "", fifth = "", sixth = ""] = wallets;
+  const steady = [
+    await subscribe(world, receivers.at("all"), first),
+    await subscribe(world, receivers.at("some"), first, ["policy_purchased", "policy_expired"]),
+    await subscribe(world, receivers.at("slow"), second, ["*"], slow(30)),
+    await subscribe(world, receivers.at("fails"), third, ["*"], failing),
+    await subscribe(world, receivers.at("flaps"), fourth, ["*"], flapping(ok, ok, ok, reset)),
+  ];
+  const subscribers = [
+    ...steady,
+    await subscribe(world, receivers.at("hangs"), fifth, ["*"], (n) => (n === 20 || n === 50 ? hang : ok)),
+    await subscribe(world, away.at("away"), sixth),
+  ];
+  const stopHurrying = keepHurrying(world, 1000);
+
+  /** Ponder asks a minute long for the logs of a block that is gone while it reads it: first it has to be up to date. */
+  const reorganise = async () => {
+    await rows.caughtUp(chain.client);
+    await maker.reorganise();
+  };
+  const kill = async (name: "writer" | "indexer") => stack.kill9(name);
+  const back = async (name: "writer" | "indexer") => void (await stack.start(name, { wait: false }));
+  /** What happens before these blocks. */
+  const faults: Readonly<Record<number, () => Promise<void>>> = {
+    8: () => kill("writer"),
+    9: () => back("writer"),
+    15: reorganise,
+    22: () => kill("indexer"),
+    25: () => maker.reorganise(),
+    28: () => back("indexer"),
+    32: () => away.close(),
+    36: () => away.open(),
+    42: crash,
+    48: () => kill("writer"),
+    49: reorganise,
+    50: () => back("writer"),
+    56: () => maker.passAnHour(),
+    60: reorganise,
+    64: () => Promise.all([kill("writer"), kill("indexer")]).then(() => {}),
+    68: () => Promise.all([back("writer"), back("indexer")]).then(() => {}),
+    74: crash,
+  };
+  const newest = Math.max(...Object.keys(faults).map(Number));
+  const before = (await eventsOnChain(chain)).length;
+  for (let n = 0; n < BLOCKS; n += 1) {
+    await faults[n]?.();
+    await maker.block();
+    if (n > newest && n % 5 === 0 && (await eventsOnChain(chain)).length - before >= EVENTS) break;
+  }
+  expect((await eventsOnChain(chain)).length - before).toBeGreaterThanOrEqual(EVENTS);
+
+  await expectToldTheTruth(world, subscribers, { ordered: steady });
+  await stopHurrying();
+});

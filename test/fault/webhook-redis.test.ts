@@ -1,0 +1,56 @@
+/**
+ * With the queues in Redis, which is emptied again and again and goes away for a while. What this proves: the queue is a
+ * means of speed alone, and every subscriber is told the truth without it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import { flapping, ok, reset, startReceivers, status } from "../support/receiver.ts";
+import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { players } from "./support/event-maker.ts";
+import { expectToldTheTruth, keepHurrying, startWebhookWorld, subscribe } from "./support/webhook-world.ts";
+
+const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+const AWAY_MS = 5000;
+
+describeWithRedis("webhooks with their queue in Redis", () => {
+  test(`Redis is flushed and goes away (FAULT_SEED=${seed})`, { timeout: 240_000 }, async () => {
+    console.log(`FAULT_SEED=${seed}`);
+    const redis = await freshRedis();
+    const link = await startTcpProxy(redis.url);
+    const env = { REDIS_URL: link.url };
+    const world = await startWebhookWorld({ seed, env: { api: env, writer: env } });
+    const { maker, stack } = world;
+    const receivers = await startReceivers();
+    const [first = "", second = "", third = ""] = players.map(({ address }) => address);
+    const subscribers = [
+      await subscribe(world, receivers.at("good"), first),
+      await subscribe(world, receivers.at("flaps"), second, ["*"], flapping(ok, status(500), ok, reset)),
+      await subscribe(world, receivers.at("some"), third, ["policy_purchased", "bond_minted"]),
+    ];
+    const stopHurrying = keepHurrying(world, 1000);
+    async function flush(): Promise<void> {
+      const client = new Redis(redis.url);
+      await client.flushall();
+      await client.quit();
+    }
+    const faults: Readonly<Record<number, () => Promise<void>>> = {
+      4: flush,
+      5: flush,
+      8: () => stack.kill9("writer"),
+      9: flush,
+      10: () => stack.start("writer", { wait: false }).then(() => {}),
+      13: link.cut,
+      16: () => sleep(AWAY_MS),
+      18: () => flush().then(link.mend),
+    };
+    for (let n = 0; n < 24; n += 1) {
+      await faults[n]?.();
+      await maker.block();
+    }
+    const { events } = await expectToldTheTruth(world, subscribers);
+    expect(events).toBeGreaterThan(50);
+    await stopHurrying();
+  });
+});

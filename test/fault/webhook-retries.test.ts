@@ -1,0 +1,138 @@
+/**
+ * What this proves, with the clock moved in the database: an answer that is lost gives a duplicate under the same id and
+ * never a loss; what fails is tried again after each step of the schedule; a subscription that stays away ends as
+ * undeliverable, is told nothing more, and is sent everything that it has missed once its owner asks for it.
+ */
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { waitFor } from "../../lib/local/wait.ts";
+import {
+  eventOf,
+  expectSigned,
+  hang,
+  ok,
+  type Receivers,
+  startReceivers,
+  status,
+} from "../support/receiver.ts";
+import { players } from "./support/event-maker.ts";
+import {
+  expectToldTheTruth,
+  hurry,
+  type Subscription,
+  startWebhookWorld,
+  subscribe,
+  type WebhookWorld,
+} from "./support/webhook-world.ts";
+
+const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+/** Seconds between the attempts, give or take a tenth. */
+const STEPS = [60, 300, 1800, 7200, 43_200, 86_400];
+
+let world: WebhookWorld;
+let receivers: Receivers;
+
+beforeAll(async () => {
+  console.log(`FAULT_SEED=${seed}`);
+  world = await startWebhookWorld({ seed });
+  receivers = await startReceivers();
+});
+
+const wallet = (n: number) => players[n]?.address ?? "";
+
+/** Whoever has leased the subscription has lost it. */
+const endLease = ({ id }: Subscription) =>
+  world.connection.sql`update service.webhook set lease_until = '-infinity' where id = ${id}`;
+
+type Row = { state: string; failures: number; wait: number };
+
+/** The subscription's first delivery that waits for its retry; `wait` in seconds. */
+async function waiting({ id }: Subscription, failures: number): Promise<Row> {
+  return waitFor({
+    what: `a delivery with ${failures} failures`,
+    probe: async () => {
+      const [row] = await world.connection.sql<Row[]>`
+        select state, failures, extract(epoch from next_attempt_at - now())::float8 as wait
+        from service.delivery where webhook_id = ${id} and state <> 'delivered' order by event_seq limit 1`;
+      return row?.failures === failures ? row : undefined;
+    },
+    timeoutMs: 30_000,
+  });
+}
+
+const listed = z.object({ webhooks: z.array(z.object({ id: z.number(), state: z.string() }).loose()) });
+
+async function stateOf({ id, headers }: Subscription): Promise<string | undefined> {
+  const answer = await world.stack.request("/api/v1/webhooks", { headers });
+  return listed.parse(answer.json).webhooks.find((webhook) => webhook.id === id)?.state;
+}
+
+test("the receiver has it, the writer dies before it knows: sent again under the same id, and all the others too", async () => {
+  const subscription = await subscribe(world, receivers.at("lost"), wallet(0));
+  const { receiver, secret } = subscription;
+  receiver.behave((n) => (n === 3 ? hang : ok));
+  await world.maker.burns(6);
+  await receiver.received(4);
+  await world.stack.kill9("writer");
+  await world.maker.block();
+  await world.stack.start("writer");
+  await endLease(subscription);
+  await expectToldTheTruth(world, [subscription]);
+  const ids = receiver.requests.map(({ id }) => id);
+  expect(ids[3]).toBe(ids[4]);
+  expect(receiver.requests[3]?.body).toBe(receiver.requests[4]?.body);
+  for (const request of receiver.requests) expectSigned(request, [secret]);
+});
+
+test("a receiver that stays away is tried at each step of the schedule, and is sent on demand what it missed", async () => {
+  const subscription = await subscribe(world, receivers.at("away"), wallet(1), ["token_burned"]);
+  const { receiver, id, headers } = subscription;
+  receiver.behave(status(503));
+  await world.maker.burns(2);
+  for (const [index, step] of STEPS.entries()) {
+    const { wait } = await waiting(subscription, index + 1);
+    expect(wait).toBeLessThanOrEqual(step * 1.1);
+    expect(wait).toBeGreaterThan(step * 0.9 - 20);
+    expect(await stateOf(subscription)).toBe("active");
+    await hurry(world);
+  }
+  await waitFor({
+    what: "the subscription to be undeliverable",
+    probe: async () => ((await stateOf(subscription)) === "undeliverable" ? true : undefined),
+    timeoutMs: 30_000,
+  });
+  const attempts = receiver.requests.filter((request) => request.id === receiver.requests[0]?.id);
+  expect(attempts).toHaveLength(STEPS.length + 1);
+
+  const before = receiver.requests.length;
+  receiver.behave(ok);
+  await world.maker.burns(2);
+  await world.rows.caughtUp(world.chain.client);
+  await hurry(world);
+  expect(receiver.requests).toHaveLength(before);
+
+  const answer = await world.stack.request(`/api/v1/webhooks/${id}/retry`, { method: "POST", headers });
+  expect(answer.status, answer.text).toBe(200);
+  await expectToldTheTruth(world, [subscription], { ordered: [] });
+  expect(await stateOf(subscription)).toBe("active");
+  const blocks = receiver.requests.slice(before).map((request) => Number(eventOf(request).blockNumber));
+  expect(blocks).toEqual(blocks.toSorted((a, b) => a - b));
+});
+
+test("a pause that the receiver asks for is kept, but no longer than to the next step", async () => {
+  const [modest, greedy] = [
+    await subscribe(world, receivers.at("modest"), wallet(2), ["token_burned"]),
+    await subscribe(world, receivers.at("greedy"), wallet(2), ["token_burned"]),
+  ];
+  modest.receiver.behave(status(429, { "retry-after": "200" }));
+  greedy.receiver.behave(status(429, { "retry-after": "10000" }));
+  await world.maker.burns(1);
+  const [first, second] = [await waiting(modest, 1), await waiting(greedy, 1)];
+  expect(first.wait).toBeGreaterThan(180);
+  expect(first.wait).toBeLessThanOrEqual(200);
+  expect(second.wait).toBeGreaterThan(280);
+  expect(second.wait).toBeLessThanOrEqual(330);
+  for (const { receiver } of [modest, greedy]) receiver.behave(ok);
+  await hurry(world);
+  await expectToldTheTruth(world, [modest, greedy]);
+});
