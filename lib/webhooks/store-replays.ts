@@ -1,14 +1,13 @@
 /**
  * Events that are sent again, or late: to a subscription that was undeliverable, or because its subscriber asks.
  *
- * Each transaction holds the outbox where it stands: what the last pass has stored is seen, and the next one sees what
- * is done here, so that between the two no event is lost and none that was taken off the chain slips through. It holds up
- * to a bounded number of events, so that it keeps the outbox for a moment only.
+ * Each transaction holds the outbox, so that between it and a pass no event is lost, and none that was taken off the chain
+ * slips through. It is about a bounded number of events, and so holds it for a moment only.
  */
 import { sql } from "drizzle-orm";
 import type { Database } from "../db/connect.ts";
 import { lower } from "../ledger/lower.ts";
-import type { Owner, Webhook } from "./store.ts";
+import { holdOutbox, type Owner, type Webhook } from "./store.ts";
 
 /** How far back events are sent again, in days. */
 export const REPLAY_DAYS = 30;
@@ -17,9 +16,6 @@ const youngEnough = sql`e.created_at > now() - make_interval(days => ${REPLAY_DA
 const ROUND = 5000;
 
 type Tx = Parameters<Parameters<Database["transaction"]>[0]>[0];
-
-const holdOutbox = (tx: Tx, chain: number) =>
-  tx.execute(sql`select 1 from service.outbox where chain_id = ${chain} for share`);
 
 const ofOwner = (webhookId: number, { chain, wallet }: Owner) =>
   sql`id = ${webhookId} and chain_id = ${chain} and wallet = ${lower(wallet)}`;

@@ -13,6 +13,13 @@ const ROTATION = sql`interval '24 hours'`;
 /** Whose subscriptions, on which chain; another wallet's do not exist for it. */
 export type Owner = { readonly chain: number; readonly wallet: Address };
 
+/**
+ * Holds the outbox where it stands until the transaction ends: what the last pass has stored is seen by the statements
+ * that follow, and the next pass sees what they did.
+ */
+export const holdOutbox = (tx: Pick<Database, "execute">, chain: number) =>
+  tx.execute(sql`select 1 from service.outbox where chain_id = ${chain} for share`);
+
 /** A subscription without its secret. */
 export type Webhook = {
   readonly id: number;
@@ -51,9 +58,9 @@ export type NewWebhook = {
 /**
  * Records a subscription. Not idempotent: each call makes another. A lock on the wallet lets one at a time count.
  *
- * Where the outbox stands is read in the very statement that inserts the row: what a pass finds afterwards has a higher
- * number than `passed_event`, or is of a block behind `passed_block`. A node that is behind the outbox must not bring
- * back what was passed before.
+ * Each pass of the outbox either sees the subscription or has stored its events before: what comes afterwards is of a
+ * block behind `passed_block`, or has a higher number than `passed_event`. A node that is behind the outbox does not
+ * bring back what was passed before.
  * @returns undefined when the wallet has as many as it may
  */
 export async function createWebhook(
@@ -66,6 +73,7 @@ export async function createWebhook(
     const key = `service:webhooks:${owner.chain}:${lower(owner.wallet)}`;
     await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
     if ((await tx.$count(webhookTable, ofOwner(owner))) >= MAX_WEBHOOKS) return undefined;
+    await holdOutbox(tx, owner.chain);
     const [row] = await tx
       .insert(webhookTable)
       .values({
