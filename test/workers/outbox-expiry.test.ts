@@ -1,0 +1,251 @@
+/**
+ * What this proves: a policy that nobody triggered or cancelled expires once, when the chain's time passes its end, whoever
+ * was away at that moment; and an expiry that a reorganisation undid is taken back, and told again when it comes.
+ */
+import { keccak256, stringToHex, zeroHash } from "viem";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { waitFor } from "../../lib/local/wait.ts";
+import {
+  openProtocol,
+  type Protocol,
+  revertTo,
+  snapshot,
+  timeTravel,
+} from "../../lib/protocol/actions/index.ts";
+import type { Outbox } from "../../workers/outbox/start.ts";
+import { type EmitterChain, entry, startEmitterChain } from "../src/support/emitters.ts";
+import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type OutboxWorld, startOutboxWorld } from "./support/outbox.ts";
+
+const alice = "0x00000000000000000000000000000000000a11ce";
+const bob = "0x0000000000000000000000000000000000000b0b";
+const productId = keccak256(stringToHex("FLASHBTC1H-001"));
+const HOUR = 3600n;
+
+let chain: EmitterChain;
+let protocol: Protocol;
+let proxy: RpcProxy;
+let world: OutboxWorld;
+let outbox: Outbox;
+let subscription: number;
+let since: number;
+let policies = 0n;
+
+beforeAll(async () => {
+  chain = await startEmitterChain();
+  protocol = openProtocol(chain.deployment, chain.url);
+  proxy = await startRpcProxy(chain.url);
+  world = await startOutboxWorld(chain);
+  subscription = await world.subscribe(alice, { events: ["policy_expired"] });
+  await chain.client.mine({ blocks: 1 });
+  outbox = world.start({ rpcUrl: proxy.url });
+  await world.passed();
+});
+
+beforeEach(async () => {
+  proxy.intercept();
+  since = (await world.events()).at(-1)?.seq ?? 0;
+});
+
+/** A policy of one hour, bought in the next block; returns its id. */
+async function buy(buyer = alice): Promise<bigint> {
+  policies += 1n;
+  const args = { productId, policyId: policies, buyer, coverage: 500n, premium: 7n, payout: 400n };
+  await chain.emit(
+    entry(chain.contracts.policyManager, policyManagerAbi, "PolicyCreated", args),
+    entry(chain.contracts.coverRouter, coverRouterAbi, "PolicyPurchased", { ...args, paidBy: bob }),
+  );
+  return policies;
+}
+const trigger = (policyId: bigint) =>
+  chain.emit(
+    entry(chain.contracts.policyManager, policyManagerAbi, "PolicyTriggered", {
+      ...{ productId, policyId, buyer: alice, bondAmount: 400n, reason: zeroHash },
+    }),
+  );
+const close = (policyId: bigint, event: "PolicyCancelled" | "PolicyExpired") =>
+  chain.emit(entry(chain.contracts.policyManager, policyManagerAbi, event, { productId, policyId }));
+
+const expiries = async () =>
+  (await world.events()).filter(({ seq, type, body }) => {
+    return seq > since && (type === "policy_expired" || body.data.eventType === "policy_expired");
+  });
+const told = async () => (await expiries()).map(({ type, body }) => `${type} ${body.data.policyId}`);
+
+test("it expires in the first block after its last second, not in the block of that second, and once", async () => {
+  const policyId = await buy();
+  const { timestamp } = await chain.client.getBlock();
+  await timeTravel(protocol, HOUR);
+  await world.passed();
+  expect(await told()).toEqual([]);
+  const end = await timeTravel(protocol, 1n);
+  const block = await chain.client.getBlock();
+  await world.passed();
+  await chain.client.mine({ blocks: 3 });
+  await close(policyId, "PolicyExpired");
+  await world.passed();
+  expect(await expiries()).toMatchObject([
+    {
+      ...{ key: `expired:${productId}:${policyId}`, occurrence: 1, parties: [alice], txHash: null },
+      ...{ blockNumber: Number(block.number), blockHash: block.hash },
+      body: {
+        createdAt: new Date(Number(end) * 1000).toISOString(),
+        data: {
+          ...{ productId, policyId: String(policyId), coverageAmount: "500" },
+          expiresAt: String(timestamp + HOUR),
+        },
+      },
+    },
+  ]);
+  const deliveries = (await world.deliveries()).filter(({ seq }) => seq > since);
+  expect(deliveries).toMatchObject([{ webhookId: subscription, type: "policy_expired" }]);
+});
+
+test("one that was triggered or cancelled before never does", async () => {
+  const [triggered, cancelled, expired] = [await buy(), await buy(), await buy()];
+  await trigger(triggered);
+  await close(cancelled, "PolicyCancelled");
+  await timeTravel(protocol, HOUR + 10n);
+  await world.passed();
+  expect(await told()).toEqual([`policy_expired ${expired}`]);
+});
+
+test("one that expired while the writer was away is told afterwards, in the block in which it did", async () => {
+  const policyId = await buy();
+  await world.passed();
+  await outbox.stop();
+  for (let n = 0; n < 12; n += 1) await timeTravel(protocol, HOUR / 10n);
+  const blocks = await Promise.all(
+    Array.from({ length: 12 }, async (_, n) => {
+      const head = await chain.client.getBlockNumber();
+      return chain.client.getBlock({ blockNumber: head - BigInt(11 - n) });
+    }),
+  );
+  await chain.client.mine({ blocks: 20 });
+  outbox = world.start({ rpcUrl: proxy.url });
+  await world.passed();
+  const [event, ...more] = await expiries();
+  expect(more).toEqual([]);
+  const end = BigInt(String(event?.body.data.expiresAt));
+  const first = blocks.find(({ timestamp }) => timestamp > end);
+  expect(event).toMatchObject({ blockNumber: Number(first?.number), blockHash: first?.hash });
+  expect(event?.body.data.policyId).toBe(String(policyId));
+});
+
+test("while the node does not answer it waits, and the events of logs do not", async () => {
+  const policyId = await buy();
+  await world.passed();
+  proxy.intercept(async () => {
+    throw new HttpFault(503);
+  });
+  await chain.client.mine({ blocks: 3 });
+  await timeTravel(protocol, HOUR + 1n);
+  const other = await buy(bob);
+  await world.passed();
+  expect(await told()).toEqual([]);
+  const bought = (await world.events()).filter(({ type }) => type === "policy_purchased");
+  expect(bought.at(-1)?.body.data.policyId).toBe(String(other));
+  proxy.intercept();
+  await waitFor({
+    what: "the expiry",
+    probe: async () => ((await told()).length > 0 ? true : undefined),
+    timeoutMs: 30_000,
+  });
+  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+});
+
+test("many that expire at once are all told, once each, in the order of their blocks", async () => {
+  const count = 450;
+  const ids = Array.from({ length: count }, () => {
+    policies += 1n;
+    return policies;
+  });
+  for (let n = 0; n < count; n += 50) {
+    const entries = ids.slice(n, n + 50).map((policyId) =>
+      entry(chain.contracts.policyManager, policyManagerAbi, "PolicyCreated", {
+        ...{ productId, policyId, buyer: alice, coverage: 500n, premium: 7n, payout: 400n },
+      }),
+    );
+    await chain.emit(...entries);
+  }
+  await timeTravel(protocol, HOUR * 2n);
+  await world.passed();
+  await waitFor({
+    what: "all expiries",
+    probe: async () => ((await expiries()).length >= count ? true : undefined),
+    timeoutMs: 30_000,
+  });
+  await chain.client.mine({ blocks: 2 });
+  await world.passed();
+  const found = (await expiries()).map(({ body }) => BigInt(String(body.data.policyId)));
+  expect(found.toSorted((a, b) => Number(a - b)).filter((id) => id >= (ids[0] ?? 0n))).toEqual(ids);
+});
+
+test("an expiry whose block fell out stands while the time is past the end all the same", async () => {
+  const policyId = await buy();
+  await timeTravel(protocol, HOUR + 1n);
+  await world.passed();
+  // It sees the chain only once the time is past the end again.
+  await outbox.stop();
+  await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
+    method: "anvil_reorg",
+    params: [1, []],
+  });
+  await timeTravel(protocol, 2n * HOUR);
+  await world.rows.caughtUp(chain.client);
+  outbox = world.start({ rpcUrl: proxy.url });
+  await chain.client.mine({ blocks: 2 });
+  await world.passed();
+  expect((await expiries())[0]?.reverted).toBe(false);
+  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+});
+
+test("one that a reorganisation undid is taken back, and expires again when its time comes", async () => {
+  const policyId = await buy();
+  await chain.client.mine({ blocks: 1 });
+  const before = await snapshot(protocol);
+  await timeTravel(protocol, HOUR + 1n);
+  await world.passed();
+  await world.connection.sql`update service.delivery set taken_at = now() where event_seq > ${since}`;
+  await revertTo(protocol, before);
+  await timeTravel(protocol, 10n);
+  await timeTravel(protocol, 10n);
+  await waitFor({
+    what: "the expiry to be taken back",
+    probe: async () => ((await expiries()).length === 2 ? true : undefined),
+    timeoutMs: 30_000,
+  });
+  await timeTravel(protocol, HOUR);
+  await world.passed();
+  const [first, taken, second, ...more] = await expiries();
+  expect(more).toEqual([]);
+  expect(first).toMatchObject({ type: "policy_expired", occurrence: 1, reverted: true });
+  expect(taken).toMatchObject({
+    type: "event_reverted",
+    body: { data: { eventId: first?.id, data: { policyId: String(policyId) } } },
+  });
+  expect(second).toMatchObject({ type: "policy_expired", occurrence: 2, reverted: false, key: first?.key });
+  expect(second?.id).not.toBe(first?.id);
+});
+
+test("one that is triggered in the blocks that took the place of the others has not expired", async () => {
+  const policyId = await buy();
+  await chain.client.mine({ blocks: 1 });
+  const before = await snapshot(protocol);
+  await timeTravel(protocol, HOUR + 1n);
+  await world.passed();
+  await revertTo(protocol, before);
+  await trigger(policyId);
+  await timeTravel(protocol, 2n * HOUR);
+  await world.passed();
+  await waitFor({
+    what: "the expiry to be taken back",
+    probe: async () => ((await expiries())[0]?.reverted ? true : undefined),
+    timeoutMs: 30_000,
+  });
+  await chain.client.mine({ blocks: 2 });
+  await world.passed();
+  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+});
