@@ -156,7 +156,7 @@ test("while the node does not answer it waits, and the events of logs do not", a
   expect(await told()).toEqual([`policy_expired ${policyId}`]);
 });
 
-test("many that expire at once are all told, once each, in the order of their blocks", async () => {
+test("many that expire in one block are all told, once each, and before what happens in later blocks", async () => {
   const count = 450;
   const ids = Array.from({ length: count }, () => {
     policies += 1n;
@@ -171,16 +171,12 @@ test("many that expire at once are all told, once each, in the order of their bl
     await chain.emit(...entries);
   }
   await timeTravel(protocol, HOUR * 2n);
-  await world.passed();
-  await waitFor({
-    what: "all expiries",
-    probe: async () => ((await expiries()).length >= count ? true : undefined),
-    timeoutMs: 30_000,
-  });
-  await chain.client.mine({ blocks: 2 });
+  for (let n = 0n; n < 5n; n += 1n) await close(1_000_000n + n, "PolicyCancelled");
   await world.passed();
   const found = (await expiries()).map(({ body }) => BigInt(String(body.data.policyId)));
   expect(found.toSorted((a, b) => Number(a - b)).filter((id) => id >= (ids[0] ?? 0n))).toEqual(ids);
+  const blocks = (await world.events()).map(({ blockNumber }) => blockNumber);
+  expect(blocks.slice(-count)).toEqual(blocks.slice(-count).toSorted((a, b) => a - b));
 });
 
 test("an expiry whose block fell out stands while the time is past the end all the same", async () => {

@@ -45,9 +45,12 @@ const highest = (a: bigint, b: bigint) => -least(-a, -b);
 
 /** Decides what a pass writes. */
 export function planPass({ cursor, finalized, upTo, verdicts, logs, expiries }: Findings): Plan {
-  // A block of which some events found no room is not taken.
-  const taken = logs.untaken === undefined ? upTo : logs.untaken - 1n;
-  const inOrder = expiries.events.filter(({ block }) => logs.untaken === undefined || block.number <= taken);
+  // Where events found no room, later ones wait for them: the first such log, and the block of the last expiry that is told.
+  const logsFrom = logs.untaken ?? upTo + 1n;
+  const expiriesFrom = (expiries.more ? expiries.events.at(-1)?.block.number : undefined) ?? upTo + 1n;
+  const taken = least(upTo, logsFrom - 1n, expiriesFrom - 1n);
+  const inOrder = expiries.events.filter(({ block }) => block.number < logsFrom);
+  const logsInOrder = logs.events.filter(({ block }) => block.number <= expiriesFrom);
   // What nobody could answer for is asked again, so its block must stay in sight.
   const open = verdicts.flatMap(({ kind, event }) =>
     kind === "unknown" ? [BigInt(event.blockNumber) - 1n] : [],
@@ -56,7 +59,7 @@ export function planPass({ cursor, finalized, upTo, verdicts, logs, expiries }: 
   const final = least(finalized, taken, ...open);
   return {
     reverted,
-    events: byBlock(logs.events, inOrder),
+    events: byBlock(logsInOrder, inOrder),
     // An index that has gone back, as at its restart, takes neither back.
     finalBlock: highest(cursor.finalBlock, final),
     passedBlock: highest(cursor.passedBlock, taken),
