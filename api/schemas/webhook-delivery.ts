@@ -11,7 +11,7 @@ const Attempt = z
     durationMs: z.int().openapi({ description: "Milliseconds.", example: 84 }),
     outcome: z.enum(attemptOutcomes).openapi({
       description:
-        "`delivered`: a status of 2xx; `refused`: any other; `timeout`: no whole answer within ten seconds; `connection_failed`: no connection, or one that broke; `target_refused`: the address leads where no webhook may lead, and nothing was sent.",
+        "`delivered`: a status of 2xx; `refused`: any other; `timeout`: no status within ten seconds; `connection_failed`: no connection, or one that broke; `target_refused`: the address leads where no webhook may lead, and nothing was sent.",
     }),
     status: z
       .int()

@@ -76,6 +76,7 @@ function bodySchema(type: AnyEventType) {
       type: z.enum([type]),
       version: z.literal(BODY_VERSION).openapi({
         type: "integer",
+        enum: [BODY_VERSION],
         description:
           "Of the body's shape: fields may be added under the same number, never changed or taken away.",
       }),
