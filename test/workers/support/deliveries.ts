@@ -1,0 +1,142 @@
+/** A writer's deliveries in the test's own process, on a database of its own, and the rows that they need. */
+import { randomUUID } from "node:crypto";
+import type { Sql } from "postgres";
+import { Registry } from "prom-client";
+import { DEV_SECRETS_KEY } from "../../../lib/config.ts";
+import { connect } from "../../../lib/db/connect.ts";
+import { migrateService } from "../../../lib/db/migrate.ts";
+import { waitFor } from "../../../lib/local/wait.ts";
+import { createLogger } from "../../../lib/log.ts";
+import { LOOPBACK_HOSTS } from "../../../lib/webhooks/allowed-hosts.ts";
+import type { Attempt } from "../../../lib/webhooks/attempt.ts";
+import { createSealer, newSecret } from "../../../lib/webhooks/secrets.ts";
+import { createDeliveryMeter } from "../../../workers/metrics/deliveries.ts";
+import { type Delivery, type DeliveryOptions, startDelivery } from "../../../workers/webhooks/start.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { freshDatabase } from "../../support/database.ts";
+
+export const CHAIN = 31_337;
+export const WALLET = "0x00000000000000000000000000000000000000aa";
+const sealer = createSealer(DEV_SECRETS_KEY);
+
+export type DeliveryRow = {
+  id: string;
+  state: string;
+  failures: number;
+  attempts: readonly Attempt[];
+  takenAt: string | null;
+  /** Seconds from now. */
+  dueIn: number;
+};
+
+export async function openDeliveries(redisUrl?: string) {
+  const databaseUrl = await freshDatabase();
+  await migrateService(databaseUrl);
+  const { sql, close } = connect(databaseUrl, { name: "test" });
+  atEnd(close);
+
+  /** Starts a writer's deliveries; they stop with the file at the latest. */
+  async function start(options: Partial<DeliveryOptions> = {}): Promise<Delivery> {
+    const delivery = await startDelivery({
+      config: {
+        DATABASE_URL: databaseUrl,
+        REDIS_URL: redisUrl,
+        SECRETS_KEY: DEV_SECRETS_KEY,
+        WEBHOOK_CONCURRENCY: 40,
+      },
+      chainId: CHAIN,
+      allow: LOOPBACK_HOSTS,
+      meter: createDeliveryMeter(new Registry()),
+      log: createLogger("test", "silent"),
+      ...options,
+    });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= delivery.stop();
+      return stopped;
+    };
+    atEnd(stop);
+    return { ...delivery, stop };
+  }
+
+  return { sql, databaseUrl, redisUrl, start, ...rows(sql) };
+}
+
+export type Deliveries = Awaited<ReturnType<typeof openDeliveries>>;
+
+function rows(sql: Sql) {
+  return {
+    /** Subscribes an address to everything. */
+    async subscribe(url: string): Promise<{ id: string; secret: string }> {
+      const secret = newSecret();
+      const [row] = await sql<{ id: string }[]>`
+        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+        values (${CHAIN}, ${WALLET}, ${url}, '{*}', ${sealer.seal(secret, WALLET)}, 0, -1, 0) returning id::text`;
+      if (!row) throw new Error("no webhook was stored");
+      return { id: row.id, secret };
+    },
+
+    /** Events with a delivery each for every one of the subscriptions. @returns the ids of the events, in their order */
+    async publish(
+      webhookIds: readonly string[],
+      count = 1,
+      { test = false } = {},
+    ): Promise<readonly string[]> {
+      const ids = Array.from({ length: count }, () => `evt_${randomUUID().replaceAll("-", "")}`);
+      await sql`
+        with stored as (
+          insert into service.event (chain_id, id, key, type, block_number, parties, body)
+          select ${CHAIN}, id, id, ${test ? "webhook_test" : "token_burned"}, ${test ? null : 1}::bigint, '{}',
+            json_build_object('id', id, 'n', n, 'text', 'Prämie')::text
+          from unnest(${ids}::text[]) with ordinality as e (id, n) order by n
+          returning seq
+        )
+        insert into service.delivery (webhook_id, event_seq, test)
+        select w::bigint, seq, ${test} from stored, unnest(${[...webhookIds]}::text[]) w order by seq`;
+      return ids;
+    },
+
+    /** The deliveries of a subscription, in the order of their events. */
+    async deliveries(webhookId: string): Promise<readonly DeliveryRow[]> {
+      return sql<DeliveryRow[]>`
+        select id::text, state, failures, attempts, taken_at::text as "takenAt",
+          extract(epoch from next_attempt_at - now())::float8 as "dueIn"
+        from service.delivery where webhook_id = ${webhookId}::bigint order by event_seq`;
+    },
+
+    async webhook(webhookId: string) {
+      const [row] = await sql<{ state: string; position: string | null; leased: boolean }[]>`
+        select state, position::text, lease_until > now() as leased
+        from service.webhook where id = ${webhookId}::bigint`;
+      return row;
+    },
+
+    /** Lets what waits for a retry be due now, as if its time had come. */
+    async hurry(webhookId: string): Promise<void> {
+      await sql`
+        update service.delivery set next_attempt_at = now() where webhook_id = ${webhookId}::bigint and state = 'pending'`;
+    },
+
+    /** Waits until a subscription's deliveries are as wanted. */
+    async until(
+      webhookId: string,
+      what: string,
+      wanted: (rows: readonly DeliveryRow[]) => boolean,
+    ): Promise<readonly DeliveryRow[]> {
+      return waitFor({
+        what,
+        probe: async () => {
+          const now = await this.deliveries(webhookId);
+          return wanted(now) ? now : undefined;
+        },
+        timeoutMs: 60_000,
+        intervalMs: 20,
+      });
+    },
+  };
+}
+
+export const all =
+  (state: string) =>
+  (rows: readonly DeliveryRow[]): boolean =>
+    rows.every((row) => row.state === state);
