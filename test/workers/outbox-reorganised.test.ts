@@ -4,12 +4,12 @@
  */
 import type { Address, Hex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { openProtocol, revertTo, snapshot } from "../../lib/protocol/actions/index.ts";
 import { eventId } from "../../lib/webhooks/events.ts";
-import { type EmitterChain, entry, startEmitterChain } from "../src/support/emitters.ts";
+import { type EmitterChain, startEmitterChain } from "../src/support/emitters.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { issueBonds } from "./support/bonds.ts";
 import { type OutboxWorld, startOutboxWorld } from "./support/outbox.ts";
 
 const alice: Address = "0x00000000000000000000000000000000000a11ce";
@@ -42,10 +42,7 @@ const deliveriesOf = async (webhookId: number) =>
   (await world.deliveries()).filter((delivery) => delivery.webhookId === webhookId && delivery.seq > since);
 
 /** A bond of so many dollars, in a block of its own. */
-const issueBond = (usdAmount: bigint) =>
-  chain.emit(
-    entry(chain.contracts.bondVault, bondVaultAbi, "BondIssued", { to: alice, epochId: 202812n, usdAmount }),
-  );
+const issueBond = (usdAmount: bigint) => issueBonds(chain, alice, usdAmount);
 
 const bytesOf = (hash: Hex) =>
   chain.client.request<{ Method: "eth_getRawTransactionByHash"; Parameters: [Hex]; ReturnType: Hex }>({

@@ -1,8 +1,10 @@
 /** An outbox in the test's own process, over the real index of a real chain, and what it has written. */
+
+import { pino } from "pino";
 import type { Hex } from "viem";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { migrateService } from "../../../lib/db/migrate.ts";
 import { waitFor } from "../../../lib/local/wait.ts";
-import { createLogger } from "../../../lib/log.ts";
 import { type Outbox, startOutbox } from "../../../workers/outbox/start.ts";
 import { openRows, type Rows } from "../../src/support/rows.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -33,6 +35,8 @@ export type OutboxWorld = {
   readonly connection: Connection;
   /** The ids that the outbox has announced, of every outbox. */
   readonly announced: string[];
+  /** What the outboxes have logged. */
+  readonly lines: string[];
   /** Starts an outbox; it ends with the test file unless it was stopped before. */
   readonly start: (options?: { rpcUrl?: string; confirmations?: number }) => Outbox;
   /** All events in their order. */
@@ -46,9 +50,10 @@ export type OutboxWorld = {
 
 export type Subscription = { events?: string[]; fromBlock?: bigint; url?: string };
 
-/** Starts an indexer on the chain; the outbox is started by the test. */
-export async function startOutboxWorld(chain: TestChain, rpcUrl?: string): Promise<OutboxWorld> {
-  const stack = await startStack({ chain, services: ["indexer"], ...(rpcUrl ? { rpcUrl } : {}) });
+/** Starts an indexer on the chain, unless told not to; the outbox is started by the test. */
+export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}): Promise<OutboxWorld> {
+  const stack = await startStack({ chain, services: indexer ? ["indexer"] : [] });
+  await migrateService(stack.databaseUrl);
   const rows = openRows(stack.databaseUrl);
   const connection = connect(stack.databaseUrl, { name: "test", max: 2 });
   const { sql } = connection;
@@ -56,7 +61,8 @@ export async function startOutboxWorld(chain: TestChain, rpcUrl?: string): Promi
     await Promise.all([rows.close(), connection.close()]);
   });
   const announced: string[] = [];
-  const log = createLogger("outbox", "silent");
+  const lines: string[] = [];
+  const log = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const { chainId } = chain.deployment;
 
   return {
@@ -65,6 +71,7 @@ export async function startOutboxWorld(chain: TestChain, rpcUrl?: string): Promi
     rows,
     connection,
     announced,
+    lines,
     start({ rpcUrl: url = chain.url, confirmations = 1 } = {}) {
       const outbox = startOutbox({
         config: {
