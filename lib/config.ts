@@ -94,6 +94,7 @@ const webhooks = {
   SECRETS_KEY: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, "must be 64 hex digits (32 bytes)")
+    .toLowerCase()
     .default(DEV_SECRETS_KEY),
   WEBHOOK_ALLOW_HOSTS: allowedHosts.optional(),
 };

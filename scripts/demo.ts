@@ -1,7 +1,8 @@
 /**
- * `npm run demo` plays a buyer's journey against a running stack and prints each call and its answer: a key, mock USDC,
- * an approval, a quote, a purchase, the policy, the index, the activity feed. `API_URL` and `RPC_URL` name another
- * stack than the one of `npm run dev`; the chain must be a local one, since the demo mints its own money there.
+ * `npm run demo` plays a buyer's journey against a running stack and prints each call and its answer: a key, a webhook,
+ * mock USDC, an approval, a quote, a purchase, the policy, the index, the activity feed, the delivered event. `API_URL`
+ * and `RPC_URL` name another stack than the one of `npm run dev`; the chain must be a local one, since the demo mints its
+ * own money there, and the stack must run on this machine, whose loopback it calls.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWalletClient, erc20Abi, type Hex, http, publicActions } from "viem";
@@ -9,6 +10,7 @@ import { z } from "zod";
 import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { DEV_ADMIN_TOKEN } from "../lib/config.ts";
+import { type Receiver, startReceiver } from "./demo/receiver.ts";
 
 const apiUrl = process.env.API_URL || "http://127.0.0.1:8080";
 const rpcUrl = process.env.RPC_URL || "http://127.0.0.1:8545";
@@ -18,12 +20,19 @@ const product = "FLASHBTC24-001";
 const coverageAmount = "1000000000";
 /** How long the index may take to show the policy. */
 const indexPatienceMs = 15_000;
+/** How long the purchase may take to arrive at the webhook. */
+const webhookPatienceMs = 15_000;
 
 /** A list's first entries are enough to see its shape. */
 const shortened = (_key: string, value: unknown) =>
   Array.isArray(value) && value.length > 2 ? [...value.slice(0, 2), `… and ${value.length - 2} more`] : value;
 
-type Call = { method?: "GET" | "POST"; headers?: Record<string, string>; body?: unknown; quiet?: boolean };
+type Call = {
+  method?: "GET" | "POST" | "DELETE";
+  headers?: Record<string, string>;
+  body?: unknown;
+  quiet?: boolean;
+};
 
 /** Calls the API, prints the call and its answer, and checks that the answer is a success of the expected shape. */
 async function call<T>(
@@ -48,7 +57,7 @@ async function call<T>(
 
 const address = z.templateLiteral(["0x", z.string().length(40)]);
 
-async function main(): Promise<void> {
+async function main(receiver: Receiver): Promise<void> {
   const health = await call(
     "/health",
     z.object({
@@ -71,6 +80,18 @@ async function main(): Promise<void> {
     body: { wallet: buyer, label: "demo" },
   });
   const auth = { "x-api-key": apiKey };
+
+  const webhook = await call("/api/v1/webhooks", z.object({ id: z.int(), secret: z.string() }), {
+    method: "POST",
+    headers: auth,
+    body: { url: receiver.url, events: "*" },
+  });
+  receiver.trust(webhook.secret);
+  const webhookPath = `/api/v1/webhooks/${webhook.id}`;
+  await call(`${webhookPath}/test`, z.object({ delivered: z.literal(true) }), {
+    method: "POST",
+    headers: auth,
+  });
 
   const sent = async (what: string, hash: Hex) => {
     const receipt = await wallet.waitForTransactionReceipt({ hash, pollingInterval: 100 });
@@ -132,6 +153,14 @@ async function main(): Promise<void> {
   );
   if (!activity.events.some((event) => event.tx_hash === receipt.txHash))
     throw new Error("the activity feed lacks the purchase");
+
+  const event = await receiver.event(
+    ({ type, txHash }) => type === "policy_purchased" && txHash === receipt.txHash,
+    webhookPatienceMs,
+  );
+  console.log(`\n⇠ ${receiver.url} was sent, and has verified: ${JSON.stringify(event, null, 2)}`);
+  await call(`${webhookPath}/deliveries?limit=1`, z.object({ count: z.literal(1) }), { headers: auth });
+  await call(webhookPath, z.object({ ok: z.literal(true) }), { method: "DELETE", headers: auth });
   console.log(`\n✓ ${buyer} is covered by policy ${receipt.policyId} of ${product}.`);
 }
 
@@ -145,10 +174,13 @@ async function productId(): Promise<string> {
   return found.productId;
 }
 
+const receiver = await startReceiver();
 try {
-  await main();
+  await main(receiver);
 } catch (error) {
   console.error(`\n✗ ${error instanceof Error ? error.message : error}`);
   console.error(`Is the stack running? \`npm run dev\` starts it; API_URL is ${apiUrl}, RPC_URL ${rpcUrl}.`);
-  process.exit(1);
+  process.exitCode = 1;
+} finally {
+  receiver.close();
 }
