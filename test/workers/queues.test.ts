@@ -1,29 +1,45 @@
 /** One contract, held by both back ends of the queue. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
 import { beforeAll, describe, expect, test } from "vitest";
+import { connect } from "../../lib/db/connect.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import {
   openPurchaseQueue,
+  openWebhookQueue,
   type PurchaseQueue,
   type QueueWorker,
   startPurchaseWorker,
+  startWebhookWorker,
+  type WebhookQueue,
 } from "../../lib/queues.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
-type Backend = { databaseUrl: string; redisUrl: string | undefined; proxy: TcpProxy };
+type Backend = {
+  databaseUrl: string;
+  redisUrl: string | undefined;
+  proxy: TcpProxy;
+  /** Loses every queue. */
+  empty: () => Promise<void>;
+};
 
 /** A worker that notes what it was woken for. */
 async function listener(
   backend: Backend,
-  options: { concurrency?: number; work?: (id: string) => Promise<void> } = {},
+  options: {
+    concurrency?: number;
+    work?: (id: string) => Promise<void>;
+    start?: typeof startPurchaseWorker;
+  } = {},
 ) {
   const woken: string[] = [];
   const errors: string[] = [];
-  const worker = await startPurchaseWorker({
+  const { start = startPurchaseWorker } = options;
+  const worker = await start({
     ...backend,
     concurrency: options.concurrency ?? 10,
     handle: async (id) => {
@@ -196,16 +212,117 @@ function contract(start: () => Promise<Backend>): void {
   });
 }
 
-describe("the queue on Postgres", () => {
-  contract(async () => {
-    const proxy = await startTcpProxy(await freshDatabase());
-    return { databaseUrl: proxy.url, redisUrl: undefined, proxy };
-  });
-});
+/** What the queue of webhooks promises beside that. */
+function webhookContract(start: () => Promise<Backend>): void {
+  let backend: Backend;
+  let queue: WebhookQueue;
 
-describeWithRedis("the queue on Redis", () => {
-  contract(async () => {
-    const proxy = await startTcpProxy((await freshRedis()).url);
-    return { databaseUrl: "postgres://nobody@127.0.0.1:1/none", redisUrl: proxy.url, proxy };
+  beforeAll(async () => {
+    backend = await start();
+    queue = openWebhookQueue(backend);
+    atEnd(() => queue.close());
   });
-});
+
+  const webhookListener = (work?: (id: string) => Promise<void>) =>
+    listener(backend, { start: startWebhookWorker, ...(work ? { work } : {}) });
+
+  test("a wake-up that comes while the same id is at work is heard", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let first = true;
+    const { worker, wokenFor, close } = await webhookListener(async () => {
+      if (!first) return;
+      first = false;
+      await held;
+    });
+    worker.resume();
+    await queue.wake("17");
+    await wokenFor("17");
+    await queue.wake("17");
+    await wokenFor("17", 2);
+    release();
+    await close();
+  });
+
+  test("a wake-up for later comes when its time has come, and those for now do not wait for it", async () => {
+    const { worker, woken, wokenFor, close } = await webhookListener();
+    worker.resume();
+    const began = Date.now();
+    await Promise.all([queue.wake("1", 1500), queue.wake("2", 1500), queue.wake("3")]);
+    await wokenFor("3");
+    expect(woken).toEqual(["3"]);
+    await Promise.all([wokenFor("1"), wokenFor("2")]);
+    expect(Date.now() - began).toBeGreaterThanOrEqual(1400);
+    await close();
+  });
+
+  test("purchases and webhooks do not hear of each other", async () => {
+    const purchases = queueOf(backend);
+    const [one, other] = [await listener(backend), await webhookListener()];
+    one.worker.resume();
+    other.worker.resume();
+    await Promise.all([purchases.wake("purchase"), queue.wake("webhook")]);
+    await Promise.all([one.wokenFor("purchase"), other.wokenFor("webhook")]);
+    await sleep(200);
+    expect([one.woken, other.woken]).toEqual([["purchase"], ["webhook"]]);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test("a chore comes again and again to one worker, however often it was asked for", async () => {
+    const both = [await webhookListener(), await webhookListener()];
+    for (const { worker } of both) worker.resume();
+    await Promise.all([queue.ensureEvery("chore", 400), queue.ensureEvery("chore", 400)]);
+    await queue.ensureEvery("chore", 400);
+    const count = () => both.flatMap(({ woken }) => woken.filter((id) => id === "chore")).length;
+    await waitFor({ what: "the chore", probe: () => (count() >= 3 ? true : undefined), timeoutMs: 30_000 });
+    const before = count();
+    await sleep(2000);
+    expect(count() - before).toBeGreaterThanOrEqual(2);
+    expect(count() - before).toBeLessThanOrEqual(6);
+    await Promise.all(both.map(({ close }) => close()));
+  });
+
+  test("a chore is there again after the queue was emptied", async () => {
+    const { worker, woken, wokenFor, close } = await webhookListener();
+    worker.resume();
+    await queue.ensureEvery("again", 300);
+    await wokenFor("again");
+    await backend.empty();
+    await sleep(500);
+    const before = woken.length;
+    await queue.ensureEvery("again", 300);
+    await wokenFor("again", before + 2);
+    await close();
+  });
+}
+
+async function onPostgres(): Promise<Backend> {
+  const proxy = await startTcpProxy(await freshDatabase());
+  const empty = async () => {
+    const { sql, close } = connect(proxy.url, { name: "test" });
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname = 'bullmq' and tablename not like '%migration%'`;
+    await sql.unsafe(`truncate ${tables.map(({ name }) => name).join(", ")}`);
+    await close();
+  };
+  return { databaseUrl: proxy.url, redisUrl: undefined, proxy, empty };
+}
+
+async function onRedis(): Promise<Backend> {
+  const { url } = await freshRedis();
+  const proxy = await startTcpProxy(url);
+  const empty = async () => {
+    const redis = new Redis(url);
+    await redis.flushall();
+    redis.disconnect();
+  };
+  return { databaseUrl: "postgres://nobody@127.0.0.1:1/none", redisUrl: proxy.url, proxy, empty };
+}
+
+describe("the queue on Postgres", () => contract(onPostgres));
+describe("the queue of webhooks on Postgres", () => webhookContract(onPostgres));
+describeWithRedis("the queue on Redis", () => contract(onRedis));
+describeWithRedis("the queue of webhooks on Redis", () => webhookContract(onRedis));
