@@ -86,6 +86,11 @@ test("every figure is there, and each purchase passes through each stage once", 
     relay_fee_bumps_total: 0,
     'relay_source_up{source="chain"}': 1,
     'relay_source_up{source="ledger"}': 1,
+    'webhook_attempts_total{outcome="delivered"}': 0,
+    webhook_attempt_seconds_count: 0,
+    webhook_deliveries_pending: 0,
+    webhook_oldest_due_seconds: 0,
+    webhook_subscriptions_undeliverable: 0,
   });
 });
 

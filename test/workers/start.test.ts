@@ -42,6 +42,15 @@ test("anvil's keys are refused on a chain that is not local", async () => {
   expect(output).toContain("is one of anvil's accounts, whose key everybody knows");
 });
 
+test("the key for secrets that everybody knows is refused on a chain that is not local", async () => {
+  const deploymentFile = join(inject("runFolder"), "not-local-either.json");
+  writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, local: false }));
+  const key = generatePrivateKey();
+  const { exit, output } = await refusal({ chain: { ...chain, deploymentFile }, relayerKeys: [key] });
+  expect(exit.code).toBe(1);
+  expect(output).toContain("SECRETS_KEY is required on a chain that is not local");
+});
+
 test("a node of another chain is refused", async () => {
   const deploymentFile = join(inject("runFolder"), "other-chain.json");
   writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, chainId: 84532 }));

@@ -1,14 +1,13 @@
 import type { Sql } from "postgres";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { errorText, type Logger } from "../../lib/log.ts";
 import { type Attempt, attemptOutcomes } from "../../lib/webhooks/attempt.ts";
 import { soon } from "../../lib/within.ts";
 import type { Chain } from "../relayer/chain.ts";
 
 /** Seconds: from a receiver next door up to the time that an answer may take. */
 const BUCKETS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-/** The chain's head that takes longer is left out of the answer, in ms. */
-const HEAD_MS = 2000;
+/** A source that takes longer is left out of the answer, in ms: whoever scrapes has a time limit too. */
+const SOURCE_MS = 2000;
 
 /** What the deliveries tell of their work as they go along. */
 export function createDeliveryMeter(registry: Registry) {
@@ -53,7 +52,7 @@ const readFigures = async (sql: Sql, chainId: number): Promise<Figures | undefin
 /** Gauges that are read from the tables and the chain when somebody asks; what cannot be read is left out. */
 export function createDeliveryGauges(
   registry: Registry,
-  { sql, chain, chainId, log }: { sql: Sql; chain: Pick<Chain, "client">; chainId: number; log: Logger },
+  { sql, chain, chainId }: { sql: Sql; chain: Pick<Chain, "client">; chainId: number },
 ) {
   const gauge = (name: string, help: string) =>
     new Gauge({ name: `webhook_${name}`, help, registers: [registry] });
@@ -65,11 +64,8 @@ export function createDeliveryGauges(
   return async function collect(): Promise<void> {
     for (const one of [pending, oldest, undeliverable, lag]) one.remove();
     const [figures, head] = await Promise.all([
-      readFigures(sql, chainId).catch((error: unknown) => {
-        log.debug({ error: errorText(error) }, "metrics of the webhooks are incomplete");
-        return undefined;
-      }),
-      soon(HEAD_MS, chain.client.getBlockNumber()),
+      soon(SOURCE_MS, readFigures(sql, chainId)),
+      soon(SOURCE_MS, chain.client.getBlockNumber()),
     ]);
     if (!figures) return;
     pending.set(figures.pending);

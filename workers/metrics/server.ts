@@ -47,7 +47,7 @@ export async function startMetrics({ config, deployment, chain, log }: MetricsOp
   const { chainId } = deployment;
   const wallets = config.RELAYER_PRIVATE_KEYS.map((key) => lower(privateKeyToAddress(key)));
   const collect = createGauges(registry, { sql, chain, chainId, wallets, meter, log });
-  const collectDeliveries = createDeliveryGauges(registry, { sql, chain, chainId, log });
+  const collectDeliveries = createDeliveryGauges(registry, { sql, chain, chainId });
 
   let collecting: Promise<string> | undefined;
   /** Scrapes of the same moment share one answer. */

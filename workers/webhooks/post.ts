@@ -56,6 +56,7 @@ export function createPoster({
   };
   const guarded = new Agent({ ...settings, connect: { timeout: answerMs, lookup: guard.lookup } });
   const trusted = new Agent({ ...settings, connect: { timeout: answerMs } });
+  const inspect = rememberLast(guard.inspect, 5000);
   const running = new Set<Running>();
   let stopped = false;
 
@@ -90,7 +91,7 @@ export function createPoster({
         retryAfter,
       });
 
-      const inspected = guard.inspect(url);
+      const inspected = inspect(url);
       if (!inspected.ok) return done("target_refused", { error: `the address ${inspected.reason}` });
       const { url: target, allowed } = inspected.target;
       const request = {
@@ -129,6 +130,17 @@ export function createPoster({
     async close() {
       await Promise.all([guarded.destroy(), trusted.destroy()]);
     },
+  };
+}
+
+/** A function of a text alone, which is not asked again about those of late. */
+function rememberLast<Result>(of: (text: string) => Result, max: number): (text: string) => Result {
+  const known = new Map<string, Result>();
+  return (text) => {
+    const result = known.get(text) ?? of(text);
+    if (known.size >= max) known.clear();
+    known.set(text, result);
+    return result;
   };
 }
 
