@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 
 /**
  * The headers by which a receiver knows that an attempt is ours. The key of each HMAC is the hex secret's UTF-8 bytes.
@@ -6,12 +6,15 @@ import { createHmac } from "node:crypto";
  * attempt's time and the body, so that an old request cannot be sent again by somebody else.
  */
 
+/** The hex secret, or for who signs often a key that was made of its bytes once. */
+export type SigningKey = string | KeyObject;
+
 export type Signed = {
   /** The very bytes that are sent. */
   readonly body: string;
-  readonly secret: string;
+  readonly secret: SigningKey;
   /** The one before a rotation, while it still signs. */
-  readonly previousSecret?: string | undefined;
+  readonly previousSecret?: SigningKey | undefined;
   readonly eventId: string;
   /** When the attempt is made, in Unix seconds. */
   readonly timestamp: number;
@@ -27,10 +30,10 @@ export type SignatureHeaders = {
 };
 
 /** Hex of HMAC-SHA256 over the body: `X-Service-Signature`. */
-export const bodySignature = (body: string, secret: string): string =>
+export const bodySignature = (body: string, secret: SigningKey): string =>
   createHmac("sha256", secret).update(body).digest("hex");
 
-const standard = (content: string, secret: string) =>
+const standard = (content: string, secret: SigningKey) =>
   `v1,${createHmac("sha256", secret).update(content).digest("base64")}`;
 
 /** The signature headers of one attempt. */

@@ -24,10 +24,12 @@ export function createDeliveryMeter(registry: Registry) {
     buckets: BUCKETS,
     registers,
   });
-  for (const outcome of attemptOutcomes) attempts.inc({ outcome }, 0);
+  // Counters that are there from the start: a rate needs a zero to rise from.
+  const byOutcome = new Map(attemptOutcomes.map((outcome) => [outcome, attempts.labels({ outcome })]));
+  for (const counter of byOutcome.values()) counter.inc(0);
   return {
     attempted({ outcome, durationMs }: Attempt): void {
-      attempts.inc({ outcome });
+      byOutcome.get(outcome)?.inc();
       seconds.observe(durationMs / 1000);
     },
   };
@@ -41,9 +43,9 @@ const readFigures = async (sql: Sql, chainId: number): Promise<Figures | undefin
   const [row] = await sql<Figures[]>`
     select
       (select count(*)::int from service.delivery where state = 'pending') as pending,
-      (select extract(epoch from now() - min(d.next_attempt_at))::float8 from service.delivery d
-        where d.state = 'pending' and d.next_attempt_at <= now()
-          and exists (select 1 from service.webhook w where w.id = d.webhook_id and w.state = 'active')) as oldest,
+      (select extract(epoch from now() - min(d.next_attempt_at))::float8
+        from service.delivery d join service.webhook w on w.id = d.webhook_id
+        where d.state = 'pending' and d.next_attempt_at <= now() and w.state = 'active') as oldest,
       (select count(*)::int from service.webhook where chain_id = ${chainId} and state = 'undeliverable') as undeliverable,
       (select passed_block::text from service.outbox where chain_id = ${chainId}) as passed`;
   return row;

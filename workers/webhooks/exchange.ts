@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { RESPONSE_BYTES } from "../../lib/webhooks/attempt.ts";
 
@@ -25,64 +26,90 @@ export type Exchange =
   | { kind: "stopped" };
 
 type Head = { status: number; retryAfter: string | undefined; packed: string | undefined };
-export type Running = { readonly done: Promise<Exchange>; stop(): void };
 
-/** Sends one POST over `dispatcher`; `done` never rejects, and settles within `timeoutMs` and {@link BODY_MS}. */
+/** Sends one POST over `dispatcher`. Its `done` settles within `timeoutMs` and {@link BODY_MS}. */
 export function startExchange(dispatcher: Dispatcher, request: Request, timeoutMs: number): Running {
-  let settle: (exchange: Exchange) => void = () => {};
-  const done = new Promise<Exchange>((resolve) => {
-    settle = resolve;
-  });
-  let controller: Dispatcher.DispatchController | undefined;
-  let head: Head | undefined;
-  let over = false;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let bell = setTimeout(() => end({ kind: "late" }), timeoutMs);
+  const running = new Running(timeoutMs);
+  dispatcher.dispatch({ ...request, method: "POST", headersTimeout: 0, bodyTimeout: 0 }, running);
+  return running;
+}
 
-  function end(exchange: Exchange): void {
-    if (over) return;
-    over = true;
-    clearTimeout(bell);
-    settle(exchange);
+/** A request under way. A class, because closures for each of them would cost more than what they do. */
+export class Running implements Dispatcher.DispatchHandler {
+  /** Never rejects. */
+  readonly done: Promise<Exchange>;
+  #settle: (exchange: Exchange) => void = () => {};
+  #bell: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #head: Head | undefined;
+  #over = false;
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(timeoutMs: number) {
+    this.done = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    this.#bell = setTimeout(Running.#late, timeoutMs, this);
+  }
+
+  /** Gives it up. */
+  stop(): void {
+    this.#end({ kind: "stopped" });
+  }
+
+  static #late(running: Running): void {
+    running.#end({ kind: "late" });
+  }
+  static #cut(running: Running): void {
+    running.#answered();
+  }
+
+  #end(exchange: Exchange): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#bell);
+    this.#settle(exchange);
     // What has been answered in full is not touched: its connection serves the next one.
-    controller?.abort(new Error("the rest is of no interest"));
+    this.#controller?.abort(new Error("the rest is of no interest"));
   }
 
-  function answered(): void {
-    if (head) end({ kind: "answered", ...head, response: textOf(head, chunks) });
+  #answered(): void {
+    const head = this.#head;
+    if (head) this.#end({ kind: "answered", ...head, response: textOf(head, this.#chunks) });
   }
 
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(started) {
-      controller = started;
-      if (over) started.abort(new Error("it is too late"));
-    },
-    onResponseStart(_controller, status, headers) {
-      // Informational answers may come before the answer.
-      if (status < 200 || head) return;
-      head = { status, retryAfter: one(headers["retry-after"]), packed: one(headers["content-encoding"]) };
-      clearTimeout(bell);
-      if (!over) bell = setTimeout(answered, BODY_MS);
-    },
-    onResponseData(_controller, chunk) {
-      if (over) return;
-      chunks.push(chunk.subarray(0, RESPONSE_BYTES - size));
-      size += chunk.length;
-      if (size >= RESPONSE_BYTES) answered();
-    },
-    onResponseEnd() {
-      controller = undefined;
-      answered();
-    },
-    onResponseError(_controller, error) {
-      controller = undefined;
-      if (head) answered();
-      else end({ kind: "failed", error });
-    },
-  };
-  dispatcher.dispatch({ ...request, method: "POST", headersTimeout: 0, bodyTimeout: 0 }, handler);
-  return { done, stop: () => end({ kind: "stopped" }) };
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new Error("it is too late"));
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // Informational answers may come before the answer.
+    if (status < 200 || this.#head) return;
+    const packed = one(headers["content-encoding"]);
+    this.#head = { status, retryAfter: one(headers["retry-after"]), packed };
+    clearTimeout(this.#bell);
+    if (!this.#over) this.#bell = setTimeout(Running.#cut, BODY_MS, this);
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return;
+    this.#chunks.push(chunk.subarray(0, RESPONSE_BYTES - this.#size));
+    this.#size += chunk.length;
+    if (this.#size >= RESPONSE_BYTES) this.#answered();
+  }
+
+  onResponseEnd(): void {
+    this.#controller = undefined;
+    this.#answered();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#controller = undefined;
+    if (this.#head) this.#answered();
+    else this.#end({ kind: "failed", error });
+  }
 }
 
 const one = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
@@ -91,7 +118,7 @@ const one = (header: string | string[] | undefined) => (Array.isArray(header) ? 
 function textOf({ packed }: Head, chunks: readonly Buffer[]): string {
   if (packed !== undefined && packed.toLowerCase() !== "identity")
     return `(packed as ${packed.slice(0, 40)})`;
-  return storable(Buffer.concat(chunks));
+  return chunks.length === 0 ? "" : storable(Buffer.concat(chunks));
 }
 
 /** Bytes as text without what jsonb does not take: NUL, and halves of characters. */

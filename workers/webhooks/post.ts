@@ -73,26 +73,9 @@ export function createPoster({
 
   return {
     async post({ url, body, headers }) {
-      const at = new Date().toISOString();
-      const began = performance.now();
-      const done = (
-        outcome: AttemptOutcome,
-        rest: Partial<Pick<Attempt, "status" | "error" | "response">>,
-        retryAfter: number | null = null,
-      ): Posted => ({
-        attempt: {
-          at,
-          durationMs: Math.round(performance.now() - began),
-          outcome,
-          status: rest.status ?? null,
-          error: rest.error ?? null,
-          response: rest.response ?? null,
-        },
-        retryAfter,
-      });
-
+      const began: Began = { at: new Date().toISOString(), clock: performance.now() };
       const inspected = inspect(url);
-      if (!inspected.ok) return done("target_refused", { error: `the address ${inspected.reason}` });
+      if (!inspected.ok) return posted(began, "target_refused", { error: `the address ${inspected.reason}` });
       const { url: target, allowed } = inspected.target;
       const request = {
         origin: target.origin,
@@ -102,26 +85,12 @@ export function createPoster({
       };
       const agent = allowed ? trusted : guarded;
       let result = await exchange(agent, request, answerMs);
-      const elapsed = performance.now() - began;
+      const elapsed = performance.now() - began.clock;
       // A connection that was kept may have been closed by the other side meanwhile: once more, on another one.
       if (result.kind === "failed" && elapsed < STALE_MS && isReset(result.error)) {
         result = await exchange(agent, request, answerMs - elapsed);
       }
-
-      switch (result.kind) {
-        case "stopped":
-          return undefined;
-        case "late":
-          return done("timeout", { error: `no answer within ${answerMs / 1000} s` });
-        case "failed":
-          return done(outcomeOf(result.error), { error: wordsOf(result.error) });
-        case "answered": {
-          const { status, response, retryAfter } = result;
-          if (status < 300) return done("delivered", { status, response });
-          const error = `answered ${status}${status < 400 ? ", and redirects are not followed" : ""}`;
-          return done("refused", { status, response, error }, parseRetryAfter(retryAfter));
-        }
-      }
+      return postedFrom(began, result, answerMs);
     },
     stop() {
       stopped = true;
@@ -131,6 +100,36 @@ export function createPoster({
       await Promise.all([guarded.destroy(), trusted.destroy()]);
     },
   };
+}
+
+type Began = { readonly at: string; readonly clock: number };
+
+function posted(
+  { at, clock }: Began,
+  outcome: AttemptOutcome,
+  { status = null, error = null, response = null }: Partial<Pick<Attempt, "status" | "error" | "response">>,
+  retryAfter: number | null = null,
+): Posted {
+  const durationMs = Math.round(performance.now() - clock);
+  return { attempt: { at, durationMs, outcome, status, error, response }, retryAfter };
+}
+
+/** Only 2xx is delivered. */
+function postedFrom(began: Began, result: Exchange, answerMs: number): Posted | undefined {
+  switch (result.kind) {
+    case "stopped":
+      return undefined;
+    case "late":
+      return posted(began, "timeout", { error: `no answer within ${answerMs / 1000} s` });
+    case "failed":
+      return posted(began, outcomeOf(result.error), { error: wordsOf(result.error) });
+    case "answered": {
+      const { status, response, retryAfter } = result;
+      if (status < 300) return posted(began, "delivered", { status, response });
+      const error = `answered ${status}${status < 400 ? ", and redirects are not followed" : ""}`;
+      return posted(began, "refused", { status, response, error }, parseRetryAfter(retryAfter));
+    }
+  }
 }
 
 /** A function of a text alone, which is not asked again about those of late. */

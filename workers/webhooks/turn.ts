@@ -1,6 +1,7 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Sealer } from "../../lib/webhooks/secrets.ts";
-import { signatureHeaders } from "../../lib/webhooks/signature.ts";
+import { type SigningKey, signatureHeaders } from "../../lib/webhooks/signature.ts";
 import type { DeliveryMeter } from "../metrics/deliveries.ts";
 import type { Books } from "./books.ts";
 import { LEASE_SECONDS, type TakenDelivery, type Turn } from "./claim.ts";
@@ -32,16 +33,16 @@ export type TurnOptions = {
   stopping: () => boolean;
 };
 
-type Secrets = { secret: string; previousSecret: string | undefined };
+type Secrets = { secret: SigningKey; previousSecret: SigningKey | undefined };
 export type SecretsOf = (turn: Pick<Turn, "wallet" | "secret" | "previousSecret">) => Secrets;
 
 /** Secrets whose sealed forms were met of late are not opened again. */
 export function createSecrets(sealer: Sealer, max = 5000): SecretsOf {
-  const opened = new Map<string, string>();
-  function open(sealed: string, wallet: string): string {
+  const opened = new Map<string, KeyObject>();
+  function open(sealed: string, wallet: string): KeyObject {
     const known = opened.get(sealed);
     if (known !== undefined) return known;
-    const secret = sealer.open(sealed, wallet);
+    const secret = createSecretKey(Buffer.from(sealer.open(sealed, wallet), "utf8"));
     if (opened.size >= max) opened.clear();
     opened.set(sealed, secret);
     return secret;

@@ -67,6 +67,8 @@ CREATE INDEX "event_parties" ON "service"."event" USING gin ("parties");
 -- Where a replay of what was recorded since a time begins.
 CREATE INDEX "event_created" ON "service"."event" ("created_at", "seq");
 --> statement-breakpoint
+CREATE INDEX "event_burns" ON "service"."event" ("seq") WHERE "type" = 'token_burned';
+--> statement-breakpoint
 CREATE INDEX "event_reverts" ON "service"."event" ("reverts") WHERE "reverts" IS NOT NULL;
 --> statement-breakpoint
 -- One event on its way to one subscription.
@@ -89,17 +91,18 @@ CREATE TABLE "service"."delivery" (
   "created_at" timestamptz NOT NULL DEFAULT now(),
   UNIQUE ("webhook_id", "event_seq"),
   CONSTRAINT "delivery_evidence" CHECK ("state" <> 'delivered' OR "delivered_at" IS NOT NULL)
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 45);
 --> statement-breakpoint
 CREATE INDEX "delivery_pending" ON "service"."delivery" ("webhook_id", "event_seq") WHERE "state" = 'pending';
 --> statement-breakpoint
-CREATE INDEX "delivery_due" ON "service"."delivery" ("next_attempt_at") WHERE "state" = 'pending';
+CREATE INDEX "delivery_given_up" ON "service"."delivery" ("webhook_id", "event_seq") WHERE "state" = 'undeliverable';
 --> statement-breakpoint
 CREATE INDEX "delivery_test" ON "service"."delivery" ("id") WHERE "test" AND "state" = 'pending';
 --> statement-breakpoint
 CREATE INDEX "delivery_event" ON "service"."delivery" ("event_seq");
 --> statement-breakpoint
-CREATE INDEX "delivery_done" ON "service"."delivery" ("created_at") WHERE "state" IN ('delivered', 'cancelled') OR "test";
+-- For the prune alone, which finds what is old where it was written.
+CREATE INDEX "delivery_created" ON "service"."delivery" USING brin ("created_at");
 --> statement-breakpoint
 -- How far the outbox is, by chain.
 CREATE TABLE "service"."outbox" (
