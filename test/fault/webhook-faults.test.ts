@@ -10,7 +10,7 @@ import { signalPid, waitUntilGone } from "../../lib/local/pids.ts";
 import { freePort } from "../../lib/local/ports.ts";
 import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { flapping, hang, ok, reset, slow, startReceivers, status } from "../support/receiver.ts";
+import { eventOf, flapping, hang, ok, reset, slow, startReceivers, status } from "../support/receiver.ts";
 import { notePid } from "../support/run-folder.ts";
 import { players } from "./support/event-maker.ts";
 import { eventsOnChain } from "./support/webhook-truth.ts";
@@ -51,7 +51,7 @@ async function ownPostgres(): Promise<{ databaseUrl: string; crash: () => Promis
   };
 }
 
-test(`two thousand events, and everything fails (FAULT_SEED=${seed})`, { timeout: 300_000 }, async () => {
+test(`two thousand events, and everything fails (FAULT_SEED=${seed})`, { timeout: 600_000 }, async () => {
   console.log(`FAULT_SEED=${seed}`);
   const { databaseUrl, crash } = await ownPostgres();
   const world = await startWebhookWorld({ seed, databaseUrl });
@@ -111,4 +111,14 @@ test(`two thousand events, and everything fails (FAULT_SEED=${seed})`, { timeout
 
   await expectToldTheTruth(world, subscribers, { ordered: steady });
   await stopHurrying();
+  // Otherwise little was proven.
+  const all = subscribers.flatMap(({ requests }) => requests);
+  const takenBack = all.filter((request) => eventOf(request).type === "event_reverted").length;
+  const events = subscribers.map(({ requests }) => new Set(requests.map(({ id }) => id)).size);
+  const again = all.length - events.reduce((sum, ids) => sum + ids, 0);
+  console.log(
+    `${all.length} requests, ${again} of them not the first of their event, ${takenBack} reversals`,
+  );
+  expect(takenBack).toBeGreaterThan(0);
+  expect(again).toBeGreaterThan(0);
 });

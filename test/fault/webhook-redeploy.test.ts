@@ -17,7 +17,7 @@ import {
 } from "./support/webhook-world.ts";
 
 const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
-const SWAP_MS = 90_000;
+const SWAP_MS = 180_000;
 
 /** The schema that the views show. */
 async function served({ connection }: WebhookWorld): Promise<string> {
@@ -37,7 +37,7 @@ async function blocksUntilServed(world: WebhookWorld, wanted: (schema: string) =
       return wanted(await served(world)) ? true : undefined;
     },
     timeoutMs: SWAP_MS,
-    intervalMs: 300,
+    intervalMs: 1000,
   });
   for (let n = 0; n < 5; n += 1) await world.maker.block();
 }
@@ -51,7 +51,9 @@ function expectOnce(subscribers: readonly Subscription[]): void {
   }
 }
 
-test(`the indexer is deployed anew, and the old one comes back (FAULT_SEED=${seed})`, async () => {
+test(`the indexer is deployed anew, and the old one comes back (FAULT_SEED=${seed})`, {
+  timeout: 600_000,
+}, async () => {
   console.log(`FAULT_SEED=${seed}`);
   const world = await startWebhookWorld({ seed });
   const { maker, stack } = world;

@@ -15,7 +15,7 @@ const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31
 const AWAY_MS = 5000;
 
 describeWithRedis("webhooks with their queue in Redis", () => {
-  test(`Redis is flushed and goes away (FAULT_SEED=${seed})`, { timeout: 240_000 }, async () => {
+  test(`Redis is flushed and goes away (FAULT_SEED=${seed})`, { timeout: 600_000 }, async () => {
     console.log(`FAULT_SEED=${seed}`);
     const redis = await freshRedis();
     const link = await startTcpProxy(redis.url);
