@@ -117,8 +117,7 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
 
     /** @returns how many deliveries were scheduled */
     async replaySince(owner: Owner, webhookId: number, since: Date): Promise<number> {
-      // Without any such event, one round behind the last tells whether there is such a subscription.
-      let after = (await fromDatabase(() => eventBefore(db, since))) ?? LAST_EVENT;
+      let after = await fromDatabase(() => eventBefore(db, since));
       for (let scheduled = 0; ; ) {
         const round = await fromDatabase(() => replayRound(db, owner, { webhookId, since, after }));
         if ("hindrance" in round) throw hindered(round.hindrance, webhookId);
@@ -133,6 +132,3 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     },
   };
 }
-
-/** Behind every event. */
-const LAST_EVENT = String(2n ** 63n - 1n);

@@ -4,15 +4,15 @@
  * Each transaction holds the outbox, so that between it and a pass no event is lost, and none that was taken off the chain
  * slips through. It is about a bounded number of events, and so holds it for a moment only.
  */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/connect.ts";
 import { lower } from "../ledger/lower.ts";
 import { holdOutbox, type Owner, type Webhook } from "./store.ts";
 
 /** How far back events are sent again, in days. */
 export const REPLAY_DAYS = 30;
-const youngEnough = sql`e.created_at > now() - make_interval(days => ${REPLAY_DAYS})`;
-/** Events of one transaction. */
+const oldest = sql`now() - make_interval(days => ${REPLAY_DAYS})`;
+/** Events of one kind that one transaction looks at. */
 const ROUND = 5000;
 
 type Tx = Parameters<Parameters<Database["transaction"]>[0]>[0];
@@ -20,13 +20,35 @@ type Tx = Parameters<Parameters<Database["transaction"]>[0]>[0];
 const ofOwner = (webhookId: number, { chain, wallet }: Owner) =>
   sql`id = ${webhookId} and chain_id = ${chain} and wallet = ${lower(wallet)}`;
 
-/** The subscription's events behind `after`, oldest first, a round of them; `where` says more of the event `e`. */
-const itsEvents = (webhookId: number, after: string, where: ReturnType<typeof sql>) => sql`
-  select e.seq from service.event e join service.webhook w on w.id = ${webhookId}
-  where e.seq > ${after} and ${where} and service.is_for(e, w)
-  order by e.seq limit ${ROUND}`;
+/**
+ * The subscription's events behind `after`, as the query `found`, and how far that has `looked`: null when to the end.
+ * Whose an event is, `is_for` alone knows; what it can be true for is found by indexes, in three kinds, and where one of
+ * these is cut off, the others wait. `where` says more of the event `e`.
+ */
+const itsEvents = (webhookId: number, owner: Owner, after: string, where: SQL) => sql`
+  of_wallet as (
+    select seq from service.event where parties @> array[${lower(owner.wallet)}] and seq > ${after}
+    order by seq limit ${ROUND}),
+  burns as (
+    select seq from service.event where type = 'token_burned' and seq > ${after} and exists (
+      select 1 from service.webhook where id = ${webhookId} and events && array['*', 'token_burned'])
+    order by seq limit ${ROUND}),
+  reversals as (
+    select seq from service.event where reverts is not null and seq > ${after} order by seq limit ${ROUND}),
+  looked as (
+    select min(last) as seq from (
+      select max(seq) as last from of_wallet having count(*) >= ${ROUND}
+      union all select max(seq) from burns having count(*) >= ${ROUND}
+      union all select max(seq) from reversals having count(*) >= ${ROUND}) cut_off),
+  found as (
+    select e.seq from service.event e join service.webhook w on w.id = ${webhookId}
+    where e.seq in (select seq from of_wallet union select seq from burns union select seq from reversals)
+      and e.seq <= coalesce((select seq from looked), e.seq) and ${where} and service.is_for(e, w))`;
 
-type Round = { found: number; last: string | null; added: number };
+/** How many events a wallet has decides how they are found: a plan for any wallet reads far too much for most. */
+const planAnew = (tx: Tx) => tx.execute(sql`set local plan_cache_mode = force_custom_plan`);
+
+type Round = { looked: string | null; count: number };
 
 /**
  * A round of making an undeliverable subscription active again: first what it missed is recorded, then what was given
@@ -46,29 +68,36 @@ export function retryRound(
     if (!webhook) return undefined;
     if (webhook.state === "active") return { scheduled: 0, done: true };
 
+    await planAnew(tx);
+    // Behind what was missed, or what is too old by now.
+    const young = sql`e.created_at > ${oldest}`;
+    const [begin] = await tx.execute<{ before: string }>(sql`
+      select greatest(${webhook.position}::bigint, (
+        select seq - 1 from service.event e where ${young} order by created_at, seq limit 1)) as before`);
     const [missed] = await tx.execute<Round>(sql`
-      with found as (${itsEvents(webhookId, webhook.position ?? "0", youngEnough)}),
+      with ${itsEvents(webhookId, owner, begin?.before ?? LAST_EVENT, young)},
       added as (
         insert into service.delivery (webhook_id, event_seq) select ${webhookId}::bigint, seq from found order by seq
         on conflict do nothing returning 1)
-      select count(*)::int as found, max(seq) as last, (select count(*)::int from added) as added from found`);
-    if (missed && missed.found >= ROUND) {
-      await tx.execute(sql`update service.webhook set position = ${missed.last} where id = ${webhookId}`);
-      return { scheduled: missed.added, done: false };
+      select (select seq from looked) as looked, (select count(*)::int from added) as count`);
+    if (!missed) throw new Error("the database returned no row for a round");
+    if (missed.looked !== null) {
+      await tx.execute(sql`update service.webhook set position = ${missed.looked} where id = ${webhookId}`);
+      return { scheduled: missed.count, done: false };
     }
 
     const [givenUp] = await tx.execute<{ found: number; again: number }>(sql`
       with found as (
         select d.id, e.reverted_at is null as again
         from service.delivery d join service.event e on e.seq = d.event_seq
-        where d.webhook_id = ${webhookId} and d.state = 'undeliverable' and not d.test and ${youngEnough}
+        where d.webhook_id = ${webhookId} and d.state = 'undeliverable' and not d.test and ${young}
         order by d.event_seq limit ${ROUND}),
       changed as (
         update service.delivery d
         set state = case when found.again then 'pending' else 'cancelled' end, failures = 0, next_attempt_at = now()
         from found where d.id = found.id)
       select count(*)::int as found, count(*) filter (where again)::int as again from found`);
-    const scheduled = (missed?.added ?? 0) + (givenUp?.again ?? 0);
+    const scheduled = missed.count + (givenUp?.again ?? 0);
     if (givenUp && givenUp.found >= ROUND) return { scheduled, done: false };
     await tx.execute(sql`update service.webhook set state = 'active', position = null, undeliverable_at = null
       where id = ${webhookId}`);
@@ -118,12 +147,15 @@ export function replayDelivery(
   });
 }
 
-/** Number of the event behind which those lie that were recorded from `since` on; undefined when there are none. */
-export async function eventBefore(db: Database, since: Date): Promise<string | undefined> {
+/** Behind every event. */
+const LAST_EVENT = String(2n ** 63n - 1n);
+
+/** Number of the event behind which those lie that were recorded from `since` on. */
+export async function eventBefore(db: Database, since: Date): Promise<string> {
   const [first] = await db.execute<{ before: string }>(sql`
     select seq - 1 as before from service.event where created_at >= ${since.toISOString()}::timestamptz
     order by created_at, seq limit 1`);
-  return first?.before;
+  return first?.before ?? LAST_EVENT;
 }
 
 /** A round of a replay of what was recorded from `since` on, behind `after`. `next`: where the next one begins. */
@@ -136,14 +168,15 @@ export function replayRound(
     await holdOutbox(tx, owner.chain);
     const hindrance = await holdActive(tx, owner, webhookId);
     if (hindrance) return { hindrance };
+    await planAnew(tx);
     const from = sql`e.created_at >= ${since.toISOString()}::timestamptz`;
-    const [round] = await tx.execute<Omit<Round, "added">>(sql`
-      with found as (${itsEvents(webhookId, after, from)}),
+    const [round] = await tx.execute<Round>(sql`
+      with ${itsEvents(webhookId, owner, after, from)},
       sent as (
         insert into service.delivery (webhook_id, event_seq) select ${webhookId}::bigint, seq from found order by seq
         on conflict (webhook_id, event_seq) do update set ${anew} where delivery.taken_at is null)
-      select count(*)::int as found, max(seq) as last from found`);
-    const { found = 0, last = null } = round ?? {};
-    return { scheduled: found, next: found < ROUND ? undefined : (last ?? undefined) };
+      select (select seq from looked) as looked, (select count(*)::int from found) as count`);
+    if (!round) throw new Error("the database returned no row for a round");
+    return { scheduled: round.count, next: round.looked ?? undefined };
   });
 }
