@@ -59,19 +59,19 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
   const stateOf = ({ head, finalized }: Position) => `${head.hash}:${finalized}`;
   const deepEnough = ({ head }: Position) => head.number - BigInt(confirmations - 1);
 
-  /** Undefined when there is nothing to go by, or the outbox has not begun. */
-  const takeSnapshot = () =>
+  /** Undefined when index or outbox have moved on since the position was read. */
+  const takeSnapshot = (position: Position, cursor: Cursor) =>
     db.transaction(async (tx): Promise<Snapshot | undefined> => {
-      const position = await readPosition(tx, viewsSchema, chainId);
-      const cursor = position?.cursor;
-      if (!position || !cursor) return undefined;
       const { head } = position;
       const after = cursor.finalBlock;
-      const [vanished, logs, expired] = await Promise.all([
+      // All are sent at once: they take one round trip.
+      const [now, vanished, logs, expired] = await Promise.all([
+        readPosition(tx, viewsSchema, chainId),
         readVanished(tx, chainId, { after, upTo: head.number, time: head.timestamp }),
         readNewEvents(tx, chainId, { after, upTo: deepEnough(position), limit }),
         readExpired(tx, chainId, { since: cursor.finalTime, time: head.timestamp, limit }),
       ]);
+      if (!now || stateOf(now) !== stateOf(position) || now.cursor?.pass !== cursor.pass) return undefined;
       return { ...position, cursor, vanished, logs, expired };
     });
 
@@ -112,9 +112,10 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
       await firstStart(position, readBlock);
       return "again";
     }
-    const snapshot = await takeSnapshot();
-    if (!snapshot) return "rested";
-    const { cursor, finalized, logs } = snapshot;
+    const { cursor } = position;
+    const snapshot = await takeSnapshot(position, cursor);
+    if (!snapshot) return "again";
+    const { finalized, logs } = snapshot;
     const [verdicts, expiries] = await Promise.all([
       proveVanished(snapshot.vanished, readBlock),
       tellExpired(snapshot, readBlock),

@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { ISql, Sql, TransactionSql } from "postgres";
 import { type EventRow, reversalOf, rowOf } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import type { Cursor } from "./position.ts";
@@ -7,13 +7,8 @@ import type { Cursor } from "./position.ts";
  * The cursor moves on, if it stands where the pass has read it. Whoever makes a subscription deliverable again holds this row
  * meanwhile, and the statements that follow see what became of it.
  */
-async function moveCursor(
-  tx: TransactionSql,
-  chainId: number,
-  from: Cursor,
-  to: NewCursor,
-): Promise<boolean> {
-  const rows = await tx`
+async function moveCursor(sql: ISql, chainId: number, from: Cursor, to: NewCursor): Promise<boolean> {
+  const rows = await sql`
     update service.outbox
     set pass = pass + 1, passed_at = now(), final_block = ${String(to.finalBlock)}::bigint,
       final_time = ${String(to.finalTime)}::bigint, passed_block = ${String(to.passedBlock)}::bigint
@@ -127,14 +122,18 @@ export type NewCursor = Omit<Cursor, "pass">;
  * @returns the subscriptions that have something to be delivered; undefined when another writer's pass came first, and
  * nothing was written.
  */
-export function writePass(
+export async function writePass(
   sql: Sql,
   chainId: number,
   { cursor, plan, finalTime }: { cursor: Cursor; plan: Plan; finalTime: bigint },
 ): Promise<string[] | undefined> {
   const { reverted, events, finalBlock, passedBlock } = plan;
+  const to = { finalBlock, finalTime, passedBlock };
+  if (reverted.length + events.length === 0) {
+    return (await moveCursor(sql, chainId, cursor, to)) ? [] : undefined;
+  }
   return sql.begin(async (tx) => {
-    if (!(await moveCursor(tx, chainId, cursor, { finalBlock, finalTime, passedBlock }))) return undefined;
+    if (!(await moveCursor(tx, chainId, cursor, to))) return undefined;
     const seqs = reverted.map(({ event }) => event.seq);
     const told = seqs.length > 0 ? await takeBack(tx, seqs) : new Set();
     const rows = [
