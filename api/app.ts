@@ -26,6 +26,7 @@ import { addPurchaseRoutes } from "./routes/purchases.ts";
 import { addStatsRoutes } from "./routes/stats.ts";
 import { addWebhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
+import { createWebhookCalls } from "./webhook-calls.ts";
 
 /**
  * Puts the API together: the app, and what answers ahead of it. It opens nothing by itself: clients and pools come with
@@ -55,8 +56,9 @@ export function createApp(dependencies: Dependencies): { app: Api; front: Front 
   addAgentKeyRoutes(app, dependencies);
   addDelegationRoutes(app, dependencies);
   addKeyRoutes(app, dependencies);
-  addWebhookRoutes(app, dependencies, readers);
-  addWebhookDeliveryRoutes(app, dependencies);
+  const calls = createWebhookCalls(dependencies);
+  addWebhookRoutes(app, dependencies, { readers, calls });
+  addWebhookDeliveryRoutes(app, dependencies, calls);
   addStatsRoutes(app, readers);
   addBondRoutes(app, readers);
   addFeedRoutes(app, readers);

@@ -1,8 +1,9 @@
 /** What the webhooks' endpoints do that takes more than one statement. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { createAtMost } from "../lib/at-most.ts";
 import { ApiError } from "../lib/errors.ts";
 import { errorText } from "../lib/log.ts";
-import type { Owner } from "../lib/webhooks/store.ts";
+import { createWebhook, type NewWebhook, type Owner, type Webhook } from "../lib/webhooks/store.ts";
 import { createTest, type DeliveryRecord, readDelivery } from "../lib/webhooks/store-deliveries.ts";
 import {
   eventBefore,
@@ -12,7 +13,7 @@ import {
   retryRound,
 } from "../lib/webhooks/store-replays.ts";
 import { soon } from "../lib/within.ts";
-import { fromDatabase } from "./bounded.ts";
+import { databaseUnavailable, fromDatabase } from "./bounded.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** How long a test waits for its outcome, in ms: an attempt's ten seconds, and some for a busy writer. */
@@ -20,6 +21,8 @@ const TEST_WAIT_MS = 15_000;
 const POLL_MS = 50;
 /** A wake-up that takes longer, in ms, is not waited for: a writer finds the rows without it. */
 const WAKE_SOON_MS = 250;
+/** Calls that wait for the outbox at once: a pass of many events holds it for seconds, and others need the database too. */
+const AT_OUTBOX = 4;
 
 export const webhookNotFound = (webhookId: number) =>
   new ApiError("webhook_not_found", `The wallet has no webhook ${webhookId}.`);
@@ -55,6 +58,18 @@ export type WebhookCalls = ReturnType<typeof createWebhookCalls>;
 /** Each rejects with the ApiError that the client is told. Another wallet's webhook does not exist. */
 export function createWebhookCalls({ connection, log, stopping, webhooks }: Dependencies) {
   const { db } = connection;
+  const atOutbox = createAtMost(AT_OUTBOX);
+
+  /** Work that takes its turn with the outbox. What its client was told has failed is not done afterwards. */
+  async function withOutbox<T>(work: () => Promise<T>): Promise<T> {
+    let late = false;
+    const inTurn = () => atOutbox(() => (late ? Promise.reject(databaseUnavailable()) : work()));
+    try {
+      return await fromDatabase(inTurn);
+    } finally {
+      late = true;
+    }
+  }
 
   async function wake(id: string): Promise<void> {
     const waking = webhooks.queue.wake(id).catch((error: unknown) => {
@@ -81,6 +96,10 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
   }
 
   return {
+    /** Undefined when the wallet has as many as it may. */
+    create: (owner: Owner, wanted: NewWebhook): Promise<Webhook | undefined> =>
+      withOutbox(() => createWebhook(db, owner, wanted)),
+
     /** Has a writer send a sample now, and waits for its outcome. */
     async test(owner: Owner, webhookId: number, gone: AbortSignal): Promise<DeliveryRecord> {
       const deliveryId = await fromDatabase(() => createTest(db, owner, webhookId));
@@ -97,7 +116,7 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     /** Makes a subscription active, whatever it was. @returns how many deliveries were scheduled */
     async retry(owner: Owner, webhookId: number): Promise<number> {
       for (let scheduled = 0; ; ) {
-        const round = await fromDatabase(() => retryRound(db, owner, webhookId));
+        const round = await withOutbox(() => retryRound(db, owner, webhookId));
         if (!round) throw webhookNotFound(webhookId);
         scheduled += round.scheduled;
         if (!round.done) continue;
@@ -107,7 +126,7 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     },
 
     async replayOne(owner: Owner, webhookId: number, deliveryId: number): Promise<DeliveryRecord> {
-      const hindrance = await fromDatabase(() => replayDelivery(db, owner, { webhookId, deliveryId }));
+      const hindrance = await withOutbox(() => replayDelivery(db, owner, { webhookId, deliveryId }));
       if (hindrance) throw hindered(hindrance, webhookId, deliveryId);
       await wake(String(webhookId));
       const delivery = await fromDatabase(() => readDelivery(db, webhookId, deliveryId));
@@ -119,7 +138,7 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     async replaySince(owner: Owner, webhookId: number, since: Date): Promise<number> {
       let after = await fromDatabase(() => eventBefore(db, since));
       for (let scheduled = 0; ; ) {
-        const round = await fromDatabase(() => replayRound(db, owner, { webhookId, since, after }));
+        const round = await withOutbox(() => replayRound(db, owner, { webhookId, since, after }));
         if ("hindrance" in round) throw hindered(round.hindrance, webhookId);
         scheduled += round.scheduled;
         if (round.next !== undefined) {

@@ -6,7 +6,7 @@ import type { Api } from "../env.ts";
 import { requireApiKey } from "../middleware/credentials.ts";
 import { cutPage } from "../schemas/paging.ts";
 import { deliveryBody } from "../schemas/webhook-delivery.ts";
-import { createWebhookCalls, webhookNotFound } from "../webhook-calls.ts";
+import { type WebhookCalls, webhookNotFound } from "../webhook-calls.ts";
 import {
   listDeliveriesRoute,
   replayDeliveryRoute,
@@ -16,10 +16,9 @@ import {
 } from "./webhook-deliveries.routes.ts";
 
 /** What is sent to a wallet's webhooks: samples, what became of it, and all of it once more. */
-export function addWebhookDeliveryRoutes(app: Api, deps: Dependencies): void {
+export function addWebhookDeliveryRoutes(app: Api, deps: Dependencies, calls: WebhookCalls): void {
   const { db } = deps.connection;
   const { chainId: chain } = deps.deployment;
-  const calls = createWebhookCalls(deps);
   const apiKey = requireApiKey(deps);
 
   app.openapi({ ...retryWebhookRoute, middleware: [apiKey] as const }, async (c) => {

@@ -2,7 +2,6 @@ import { DEV_SECRETS_KEY } from "../../lib/config.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { createSealer, newSecret } from "../../lib/webhooks/secrets.ts";
 import {
-  createWebhook,
   deleteWebhook,
   listWebhooks,
   MAX_WEBHOOKS,
@@ -16,7 +15,7 @@ import { createLocality } from "../local-chain.ts";
 import { requireApiKey } from "../middleware/credentials.ts";
 import type { Readers } from "../readers.ts";
 import { webhookBody, withSecret } from "../schemas/webhook.ts";
-import { webhookNotFound } from "../webhook-calls.ts";
+import { type WebhookCalls, webhookNotFound } from "../webhook-calls.ts";
 import {
   createWebhookRoute,
   deleteWebhookRoute,
@@ -26,7 +25,11 @@ import {
 } from "./webhooks.routes.ts";
 
 /** Subscriptions of a wallet to its events. */
-export function addWebhookRoutes(app: Api, deps: Dependencies, readers: Readers): void {
+export function addWebhookRoutes(
+  app: Api,
+  deps: Dependencies,
+  { readers, calls }: { readers: Readers; calls: WebhookCalls },
+): void {
   const { connection, deployment, webhooks } = deps;
   const { db } = connection;
   const { chainId: chain } = deployment;
@@ -50,7 +53,7 @@ export function addWebhookRoutes(app: Api, deps: Dependencies, readers: Readers)
     const { secret, sealed } = await makeSecret(wallet);
     const { number: head } = await readers.chain.head();
     const owner = { chain, wallet };
-    const webhook = await fromDatabase(() => createWebhook(db, owner, { url, events, secret: sealed, head }));
+    const webhook = await calls.create(owner, { url, events, secret: sealed, head });
     if (!webhook) {
       throw new ApiError("cap_reached", `The wallet has ${MAX_WEBHOOKS} webhooks already: delete one first.`);
     }

@@ -156,6 +156,16 @@ describe("a webhook", () => {
     await sql`update service.outbox set passed_block = 1000000`;
     const behind = await owner.subscribe(URL_HERE);
     expect(await stands(behind.id)).toMatchObject({ from_block: "1000000", passed_block: "1000000" });
+
+    // A pass that is being written comes first: it cannot see the webhook, and what it takes is the past.
+    const passing = await sql.begin(async (tx) => {
+      await tx`update service.outbox set passed_block = 2000000`;
+      const made = owner.subscribe(URL_HERE);
+      await tx`select pg_sleep(0.5)`;
+      return { made };
+    });
+    const { id } = await passing.made;
+    expect(await stands(id)).toMatchObject({ from_block: "2000000", passed_block: "2000000" });
     await sql`delete from service.outbox`;
   });
 });
