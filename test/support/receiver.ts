@@ -45,6 +45,8 @@ export type Received = {
   readonly id: string;
   /** How it was replied to. */
   readonly reply: Reply;
+  /** When it was, or when its client hung up, ms since the epoch; null until then. */
+  readonly overAt: number | null;
 };
 
 /** The event in a request. @throws when the body is none */
@@ -54,7 +56,7 @@ export const wasTaken = ({ reply }: Received): boolean =>
   reply.kind === "answer" && reply.status >= 200 && reply.status < 300;
 
 /** A reply for every request from now on, or one for each: `n` counts this receiver's requests from 0. */
-export type Manner = Reply | ((n: number, request: Omit<Received, "reply">) => Reply);
+export type Manner = Reply | ((n: number, request: Omit<Received, "reply" | "overAt">) => Reply);
 
 /** Gives the replies in turn, again and again. */
 export const flapping =
@@ -142,13 +144,15 @@ function createReceiver(url: string): Hidden {
       const reply = typeof manner === "function" ? manner(count, arrived) : manner;
       count += 1;
       if (requests.length >= REQUESTS) throw new Error(`${url} has more than ${REQUESTS} requests`);
-      requests.push({ ...arrived, reply });
+      const received: Received & { overAt: number | null } = { ...arrived, reply, overAt: null };
+      requests.push(received);
       atOnce += 1;
       most = Math.max(most, atOnce);
       try {
         await give(reply, response);
       } finally {
         atOnce -= 1;
+        received.overAt = Date.now();
       }
     },
   };

@@ -17,7 +17,15 @@ const listed = (listingId: number, block: number, parties: readonly string[] = [
 
 function request(id: string, body: object, reply: Reply = ok): Received {
   const rest = { version: 1, createdAt: "", chainId: 1, blockNumber: "1", blockHash: null, txHash: null };
-  return { at: 0, method: "POST", headers: {}, id, reply, body: JSON.stringify({ ...rest, id, ...body }) };
+  return {
+    at: 0,
+    method: "POST",
+    headers: {},
+    id,
+    reply,
+    overAt: 0,
+    body: JSON.stringify({ ...rest, id, ...body }),
+  };
 }
 const told = (event: TrueEvent, id: string, reply: Reply = ok): Received => {
   const { type, blockHash, txHash, blockNumber, ref } = event;
