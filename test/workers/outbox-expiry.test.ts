@@ -245,3 +245,18 @@ test("one that is triggered in the blocks that took the place of the others has 
   await world.passed();
   expect(await told()).toEqual([`policy_expired ${policyId}`]);
 });
+
+test("with three confirmations it is told once two blocks stand on the one whose time passed its end", async () => {
+  await outbox.stop();
+  outbox = world.start({ rpcUrl: proxy.url, confirmations: 3 });
+  const policyId = await buy();
+  await timeTravel(protocol, HOUR + 1n);
+  const block = await chain.client.getBlock();
+  await chain.client.mine({ blocks: 1 });
+  await world.passed(3);
+  expect(await told()).toEqual([]);
+  await chain.client.mine({ blocks: 1 });
+  await world.passed(3);
+  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+  expect(await expiries()).toMatchObject([{ blockNumber: Number(block.number), blockHash: block.hash }]);
+});
