@@ -10,7 +10,7 @@ export const LEASE_SECONDS = 25;
 /** Deliveries of one subscription that are taken together. */
 const TURN_DELIVERIES = 20;
 /** Subscriptions that the sweeper finds at once. */
-const SWEEP_LIMIT = 5000;
+export const SWEEP_LIMIT = 5000;
 
 /** Who a writer is: what it leases bears this. */
 export type Writer = { readonly chainId: number /** A UUID. */; readonly token: string };
@@ -111,26 +111,33 @@ export async function release(
       where id = any(${[...webhookIds]}::text[]::bigint[]) and lease_token = ${writer.token}::uuid
       returning id, state
     )
-    select r.id::text, greatest(0, extract(epoch from d.next_attempt_at - now()) * 1000)::float8 as ms
-    from released r, lateral (
-      select min(next_attempt_at) as next_attempt_at from service.delivery d
-      where d.webhook_id = r.id and d.state = 'pending' and not d.test) d
-    where r.state = 'active' and d.next_attempt_at is not null`;
+    select id::text, ms from (
+      select r.id, coalesce(
+        -- The first that is due ends the search: after a long silence there may be many.
+        (select 0 from service.delivery d
+          where d.webhook_id = r.id and d.state = 'pending' and not d.test and d.next_attempt_at <= now() limit 1),
+        (select extract(epoch from min(d.next_attempt_at) - now()) * 1000 from service.delivery d
+          where d.webhook_id = r.id and d.state = 'pending' and not d.test))::float8 as ms
+      from released r where r.state = 'active') r
+    where ms is not null`;
   return new Map(rows.map(({ id, ms }) => [id, ms]));
 }
 
 /**
- * Free subscriptions with deliveries due; `failing` when one of these has failed before. It leaps from one subscription to
- * the next in the index of what is pending, so that those with nothing pending cost nothing. (`offset 0`: on tables
- * without statistics yet, Postgres would rather walk through all subscriptions for each of them.)
+ * Free subscriptions with ids above `after` that have deliveries due, by their ids; `failing` when one of these has failed
+ * before. It leaps from one subscription to the next in the index of what is pending, so that those with nothing pending
+ * cost nothing. (`offset 0`: on tables without statistics yet, Postgres would rather walk through all subscriptions for
+ * each of them.)
  */
 export async function findDue(
   sql: Sql,
   chainId: number,
+  after: string,
 ): Promise<readonly { webhookId: string; failing: boolean }[]> {
   return sql<{ webhookId: string; failing: boolean }[]>`
     with recursive pending as (
-      (select webhook_id from service.delivery where state = 'pending' order by webhook_id limit 1)
+      (select webhook_id from service.delivery
+        where state = 'pending' and webhook_id > ${after}::bigint order by webhook_id limit 1)
       union all
       select d.webhook_id from pending p, lateral (
         select webhook_id from service.delivery
@@ -144,5 +151,5 @@ export async function findDue(
         order by d.event_seq limit ${TURN_DELIVERIES}) d
     ) due
     where w.chain_id = ${chainId} and w.state = 'active' and w.lease_until <= now() and due.failing is not null
-    limit ${SWEEP_LIMIT}`;
+    order by p.webhook_id limit ${SWEEP_LIMIT}`;
 }

@@ -10,7 +10,7 @@ import { soon } from "../../lib/within.ts";
 import { startLoop } from "../loop.ts";
 import type { DeliveryMeter } from "../metrics/deliveries.ts";
 import { createBooks } from "./books.ts";
-import { findDue } from "./claim.ts";
+import { findDue, SWEEP_LIMIT } from "./claim.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { ANSWER_MS, createPoster } from "./post.ts";
 import { prune } from "./prune.ts";
@@ -25,6 +25,8 @@ const SWEEP_SHARE = 0.1;
 const PRUNE = "prune";
 const PRUNE_MS = 3_600_000;
 const SCHEDULE_MS = 60_000;
+/** Subscriptions that wait here for their turn because of new events; the sweeper finds the others when these are done. */
+const MAX_WAITING = 20_000;
 /** Jobs at once: each only notes what it was woken for. */
 const JOBS = 50;
 /** What is under way at a stop has so long to end, in ms; then it is given up, and so is the writing down. */
@@ -115,9 +117,13 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   }
 
   let lastSweepMs = 0;
+  let sweptTo = "0";
   async function sweep(): Promise<void> {
     const began = performance.now();
-    for (const { webhookId, failing } of await findDue(sql, chainId)) {
+    const found = await findDue(sql, chainId, sweptTo);
+    // The next sweep goes on where this one was full, so that none is left out behind many that stay due.
+    sweptTo = (found.length === SWEEP_LIMIT && found.at(-1)?.webhookId) || "0";
+    for (const { webhookId, failing } of found) {
       if (failing) dispatcher.lags(webhookId);
       dispatcher.wake(webhookId);
     }
@@ -138,10 +144,9 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 
   return {
     wake(webhookIds) {
-      // What exceeds this writer's own places is for whoever is free: the queue tells it, or at last its sweeper.
+      // Without the queue, which under load would cost more than the calls. Other writers' sweepers find what waits here.
       for (const webhookId of webhookIds) {
-        if (dispatcher.size < 2 * concurrency) dispatcher.wake(webhookId);
-        else void queue.wake(webhookId).catch(() => {});
+        if (dispatcher.size < MAX_WAITING) dispatcher.wake(webhookId);
       }
     },
     async stop() {
