@@ -2,21 +2,25 @@ import postgres from "postgres";
 
 const RELISTEN_MS = 1000;
 
-/**
- * Calls `onHint` for each notification on a channel, and once whenever it has begun to listen, for what came before was not
- * heard. With a connection of its own; it starts, and comes back, while Postgres is away.
- */
-export function listenTo(
-  databaseUrl: string,
-  { name, channel, onHint }: { name: string; channel: string; onHint: () => void },
-) {
+export type ListenOptions = {
+  /** Shows in `pg_stat_activity`. */
+  name: string;
+  channel: string;
+  /** A notification; what it carries is empty where nothing was said. */
+  onHint: (payload: string) => void;
+  /** It has begun to listen, or begun anew: what came before was not heard. */
+  onStart: () => void;
+};
+
+/** Listens on a channel with a connection of its own; it starts, and comes back, while Postgres is away. */
+export function listenTo(databaseUrl: string, { name, channel, onHint, onStart }: ListenOptions) {
   let closed = false;
   let relisten: NodeJS.Timeout | undefined;
   let listener = listenConnection(databaseUrl, name);
 
   async function listen(): Promise<void> {
     try {
-      await listener.listen(channel, onHint, onHint);
+      await listener.listen(channel, onHint, onStart);
     } catch {
       if (closed) return;
       relisten = setTimeout(async () => {

@@ -1,5 +1,5 @@
-import postgres from "postgres";
 import type { Database } from "../db/connect.ts";
+import { listenTo } from "../db/listen.ts";
 import { isSettled, type Purchase } from "./purchase.ts";
 import { readPurchases } from "./purchases.ts";
 
@@ -8,7 +8,6 @@ export const PURCHASE_CHANNEL = "service_purchase";
 
 /** The backstop for notifications that were lost, in ms. */
 const POLL_MS = 1000;
-const RELISTEN_MS = 1000;
 
 export type PurchaseWaiter = {
   /**
@@ -27,9 +26,6 @@ export function createPurchaseWaiter(databaseUrl: string, db: Database): Purchas
   const waiting = new Map<string, Set<(purchase: Purchase) => void>>();
   const hinted = new Set<string>();
   let flush: NodeJS.Timeout | undefined;
-  let relisten: NodeJS.Timeout | undefined;
-  let closed = false;
-  let listener = listenConnection(databaseUrl);
 
   async function look(ids: readonly string[]): Promise<void> {
     for (const purchase of await readPurchases(db, ids)) {
@@ -52,21 +48,12 @@ export function createPurchaseWaiter(databaseUrl: string, db: Database): Purchas
     }, 2);
   }
 
-  async function listen(): Promise<void> {
-    try {
-      await listener.listen(PURCHASE_CHANNEL, hint, () => lookQuietly([...waiting.keys()]));
-    } catch {
-      if (closed) return;
-      relisten = setTimeout(async () => {
-        await listener.end({ timeout: 0 });
-        if (closed) return;
-        listener = listenConnection(databaseUrl);
-        await listen();
-      }, RELISTEN_MS);
-    }
-  }
-
-  const listening = listen();
+  const listener = listenTo(databaseUrl, {
+    name: "purchase-waiter",
+    channel: PURCHASE_CHANNEL,
+    onHint: hint,
+    onStart: () => lookQuietly([...waiting.keys()]),
+  });
   const poll = setInterval(() => {
     if (waiting.size > 0) lookQuietly([...waiting.keys()]);
   }, POLL_MS);
@@ -91,23 +78,9 @@ export function createPurchaseWaiter(databaseUrl: string, db: Database): Purchas
       return purchase;
     },
     async close() {
-      closed = true;
       clearInterval(poll);
       clearTimeout(flush);
-      clearTimeout(relisten);
-      await listener.end({ timeout: 1 });
-      await listening;
+      await listener.close();
     },
   };
-}
-
-/** postgres.js subscribes again by itself after a lost connection, once the first subscription has stood. */
-function listenConnection(databaseUrl: string) {
-  return postgres(databaseUrl, {
-    max: 1,
-    connect_timeout: 3,
-    backoff: (retries) => Math.min(0.1 * 2 ** retries, 2),
-    fetch_types: false, // see `connect`
-    connection: { application_name: "purchase-waiter" },
-  });
 }

@@ -63,6 +63,7 @@ export function startOutbox({ config, deployment, onDeliveries, log }: OutboxOpt
     name: "outbox-listener",
     channel: `${viewsSchema}_live_query`,
     onHint: passing.nudge,
+    onStart: passing.nudge,
   });
   return {
     async stop() {
