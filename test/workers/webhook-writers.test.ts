@@ -159,6 +159,30 @@ test("two writers share the work: everything arrives, in order, and no receiver 
   await Promise.all(writers.map((writer) => writer.stop()));
 });
 
+test("three times as many receivers that hang as there are places are given up after the others have everything", async () => {
+  const bad = await Promise.all(Array.from({ length: 120 }, (_, n) => subscribed(`hangs-${n}`)));
+  const good = await Promise.all(Array.from({ length: 20 }, (_, n) => subscribed(`works-${n}`)));
+  for (const { receiver } of bad) receiver.behave(hang);
+  await world.publish(
+    [...bad, ...good].map(({ id }) => id),
+    3,
+  );
+  const writer = await world.start();
+  for (const some of [bad, good]) writer.wake(some.map(({ id }) => id));
+  await Promise.all(good.map(({ receiver }) => receiver.received(3)));
+  for (const { id } of bad) expect((await world.deliveries(id))[0]?.attempts).toEqual([]);
+  // From now on those that hang have places of their own.
+  await world.until(bad[0]?.id ?? "", "a time-out", ([row]) => row?.failures === 1);
+  const again = Date.now();
+  await world.publish(good.map(({ id }) => id));
+  writer.wake(good.map(({ id }) => id));
+  await Promise.all(good.map(({ receiver }) => receiver.received(4)));
+  // Less than one that hangs takes.
+  expect(Date.now() - again).toBeLessThan(8_000);
+  await writer.stop();
+  await world.sql`delete from service.webhook where id = any(${bad.map(({ id }) => id)}::text[]::bigint[])`;
+});
+
 test("what a dead writer had taken is sent by another one, once the lease is over", async () => {
   const { receiver, id } = await subscribed("dead");
   await world.publish([id], 2);

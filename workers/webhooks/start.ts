@@ -27,6 +27,8 @@ const PRUNE_MS = 3_600_000;
 const SCHEDULE_MS = 60_000;
 /** Subscriptions that wait here for their turn because of new events; the sweeper finds the others when these are done. */
 const MAX_WAITING = 20_000;
+/** For each place so many calls may have left theirs to others because they are slow: when many receivers hang at once. */
+const OVERFLOW = 4;
 /** Jobs at once: each only notes what it was woken for. */
 const JOBS = 50;
 /** What is under way at a stop has so long to end, in ms; then it is given up, and so is the writing down. */
@@ -83,7 +85,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
     secretsOf,
     meter,
     log,
-    maxOverflow: concurrency,
+    maxOverflow: OVERFLOW * concurrency,
     later,
     stopping: () => stopping,
   });
