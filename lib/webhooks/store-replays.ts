@@ -114,16 +114,20 @@ export type ReplayHindrance =
   /** A sample is not sent again. */
   | "is_test";
 
-/** Holds the subscription against its deletion. @returns what hinders a replay */
+/**
+ * Holds the subscription, so that none of its deliveries is taken meanwhile, and it is not deleted.
+ * @returns what hinders a replay
+ */
 async function holdActive(tx: Tx, owner: Owner, webhookId: number): Promise<ReplayHindrance | undefined> {
   const [webhook] = await tx.execute<{ state: Webhook["state"] }>(sql`
-    select state from service.webhook where ${ofOwner(webhookId, owner)} for key share`);
+    select state from service.webhook where ${ofOwner(webhookId, owner)} for no key update`);
   if (!webhook) return "webhook_not_found";
   return webhook.state === "active" ? undefined : "webhook_undeliverable";
 }
 
-/** One that is under way just now is left to its writer: it arrives, or is tried again. */
 const anew = sql`state = 'pending', failures = 0, next_attempt_at = now()`;
+/** Of a delivery `d`: one that is under way just now is left to its writer, for it arrives or is tried again. */
+const isIdle = sql`(d.state <> 'pending' or d.taken_at is null)`;
 
 /** Schedules a delivery once more, from the beginning of its schedule. Idempotent until it is taken up. */
 export function replayDelivery(
@@ -142,7 +146,7 @@ export function replayDelivery(
     if (!delivery) return "delivery_not_found";
     if (delivery.test) return "is_test";
     if (delivery.reverted) return "event_reverted";
-    await tx.execute(sql`update service.delivery set ${anew} where id = ${deliveryId} and taken_at is null`);
+    await tx.execute(sql`update service.delivery d set ${anew} where d.id = ${deliveryId} and ${isIdle}`);
     return undefined;
   });
 }
@@ -172,9 +176,12 @@ export function replayRound(
     const from = sql`e.created_at >= ${since.toISOString()}::timestamptz`;
     const [round] = await tx.execute<Round>(sql`
       with ${itsEvents(webhookId, owner, after, from)},
-      sent as (
+      added as (
         insert into service.delivery (webhook_id, event_seq) select ${webhookId}::bigint, seq from found order by seq
-        on conflict (webhook_id, event_seq) do update set ${anew} where delivery.taken_at is null)
+        on conflict do nothing),
+      again as (
+        update service.delivery d set ${anew} from found
+        where d.webhook_id = ${webhookId} and d.event_seq = found.seq and ${isIdle})
       select (select seq from looked) as looked, (select count(*)::int from found) as count`);
     if (!round) throw new Error("the database returned no row for a round");
     return { scheduled: round.count, next: round.looked ?? undefined };
