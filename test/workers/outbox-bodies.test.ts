@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { eventTypes } from "../../lib/webhooks/events.ts";
 import { buyers, chapters, storyOn } from "../src/support/history.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
+import { eventFaults, fetchOpenApi } from "../support/openapi.ts";
 import { expectedExpiries, expectedLogEvents } from "./support/expected-events.ts";
 import { type OutboxWorld, type StoredEvent, startOutboxWorld } from "./support/outbox.ts";
 
@@ -85,4 +86,19 @@ test("a subscription gets the events of its types in which its wallet is a party
     expect(own).not.toEqual([]);
   }
   expect(new Set(world.announced)).toEqual(new Set(subscriptions.map(({ id }) => String(id))));
+});
+
+test("every body is as the OpenAPI document describes it, that of a reversal too", async () => {
+  await world.connection.sql`update service.delivery set taken_at = now()`;
+  await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
+    method: "anvil_reorg",
+    params: [1, []],
+  });
+  await chain.client.mine({ blocks: 1 });
+  await world.passed();
+  await world.stack.start("api");
+  const document = await fetchOpenApi(world.stack.apiUrl);
+  const all = await world.events();
+  expect(all.flatMap(({ body }) => eventFaults(document, body))).toEqual([]);
+  expect(all.at(-1)?.type).toBe("event_reverted");
 });
