@@ -11,7 +11,7 @@ import { eventFaults, fetchOpenApi, type OpenApi } from "../support/openapi.ts";
 import { hang, ok, type Received, type Receivers, startReceivers, status } from "../support/receiver.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
 import { keyHolder } from "./support/buyer.ts";
-import { newSubscriber, type Subscriber } from "./support/webhooks.ts";
+import { newSubscriber, type Subscriber, storeEvent } from "./support/webhooks.ts";
 
 let api: TestApi;
 let document: OpenApi;
@@ -169,6 +169,36 @@ test("a purchase is delivered, told among the deliveries, and sent once more on 
   expect(requests.map((request) => verified(request, secret).id)).toEqual(Array(3).fill(event.id));
   expect(new Set(requests.map(({ body }) => body)).size).toBe(1);
   expect(await settled()).toMatchObject({ attempts: [{ status: 200 }, { status: 200 }, { status: 200 }] });
+});
+
+test("replays while everything is being sent disturb nothing: each event arrives, and no call fails", async () => {
+  const owner = await newSubscriber(api);
+  const receiver = receivers.at("busy");
+  const { id, secret } = await owner.subscribe(receiver.url);
+  // Of a block that is not there yet, so that the outbox does not ask the chain about them.
+  const stored: string[] = [];
+  for (let n = 0; n < 150; n += 1) {
+    stored.push((await storeEvent(connection, owner.wallet, { block: 1_000_000_000 })).id);
+  }
+  const since = Math.floor(Date.now() / 1000) - 60;
+  const replayAll = () => owner.call("POST", `/${id}/replay?since=${since}`);
+  const first = await replayAll();
+  expect(first.json).toMatchObject({ scheduled: stored.length });
+  const { deliveries } = deliveryList.parse((await owner.call("GET", `/${id}/deliveries?limit=100`)).json);
+  const answers = await Promise.all([
+    ...Array.from({ length: 8 }, replayAll),
+    ...deliveries.map((delivery) => owner.call("POST", `/${id}/deliveries/${delivery.id}/replay`)),
+    ...Array.from({ length: 8 }, () => owner.call("POST", `/${id}/retry`)),
+  ]);
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200, 202]));
+  const open = async () => {
+    const [row] = await connection.sql<{ open: number }[]>`
+      select count(*)::int as open from service.delivery where webhook_id = ${id} and state <> 'delivered'`;
+    return row?.open;
+  };
+  await expect.poll(open, { timeout: 60_000 }).toBe(0);
+  const arrived = receiver.requests.map(({ body, headers }) => verifyWebhook(body, headers, secret).id);
+  expect([...new Set(arrived)].sort()).toEqual([...stored].sort());
 });
 
 test("a test call without a writer is 503, and is made once there is one", async () => {
