@@ -2,6 +2,7 @@
  * What this proves: a call leads nowhere that the guard forbids, whenever the name changed its mind; and whatever a
  * receiver does to a call costs a bounded time and a bounded answer.
  */
+import { createServer as createTlsServer } from "node:https";
 import { createServer, type Socket } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
@@ -22,6 +23,25 @@ import {
 } from "../support/receiver.ts";
 
 const ANSWER_MS = 1500;
+
+/** Of a certificate for localhost that it signed itself. It is in use nowhere else. */
+const KEY = [
+  "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgXWky1AIe3zEfNDsW",
+  "zjsPKNxSnU2o67wwhQE92eHp06KhRANCAAQL8DIZ5Gt6407Gy8K64lHr+iwtX/1i",
+  "MUp7bZmaEoGlZ1qkEUt3HO9uxVue5ezwLu3t9oa6P5Pol9tY9JxLdkBR",
+].join("\n");
+const CERTIFICATE = [
+  "MIIBmzCCAUGgAwIBAgIUU4RkuAQYWGJZGuSe2YviSYhBqLAwCgYIKoZIzj0EAwIw",
+  "FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE5MjM0OFoYDzIxMjYxMDI4",
+  "MTkyMzQ4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO",
+  "PQMBBwNCAAQL8DIZ5Gt6407Gy8K64lHr+iwtX/1iMUp7bZmaEoGlZ1qkEUt3HO9u",
+  "xVue5ezwLu3t9oa6P5Pol9tY9JxLdkBRo28wbTAdBgNVHQ4EFgQUd1RGcLFIyKLw",
+  "LlMe1TLAwpBXP9AwHwYDVR0jBBgwFoAUd1RGcLFIyKLwLlMe1TLAwpBXP9AwDwYD",
+  "VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI",
+  "zj0EAwIDSAAwRQIgFvTx2hJP/aKEWm8HVRO9UPWIQ9183aWmWmq4E73e6bMCIQDu",
+  "VWZGuSm3IZlsns4TbsHWsbmKG45EuTf1KYy1pO4mmQ==",
+].join("\n");
+const pem = (name: string, base64: string) => `-----BEGIN ${name}-----\n${base64}\n-----END ${name}-----\n`;
 
 function posterWith(options: Partial<Parameters<typeof createTargetGuard>[0]>): Poster {
   const guard = createTargetGuard({ allow: [], resolve: resolveNames, ...options });
@@ -215,6 +235,23 @@ describe("receivers that mean harm, or know no better", () => {
       status: null,
     });
     expect(plain.requests).toEqual([]);
+  });
+
+  test("a certificate that nobody vouches for", async () => {
+    const server = createTlsServer({ key: pem("PRIVATE KEY", KEY), cert: pem("CERTIFICATE", CERTIFICATE) });
+    let requests = 0;
+    server.on("request", (_request, response) => {
+      requests += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    atEnd(async () => void server.close());
+    const address = server.address();
+    const port = address && typeof address === "object" ? address.port : 0;
+    const { attempt } = await post(poster, `https://localhost:${port}/`);
+    expect(attempt).toMatchObject({ outcome: "connection_failed", status: null });
+    expect(attempt.error).toContain("certificate");
+    expect(requests).toBe(0);
   });
 
   test("a kept connection that was closed meanwhile is made up for by another", async () => {

@@ -96,7 +96,7 @@ export function createTurns(options: TurnOptions) {
     return posted;
   }
 
-  /** A key that does not fit is the operator's fault: it costs no attempt, and the lease that stays makes the next turn wait. */
+  /** A key that does not fit is the operator's fault: it costs no attempt, and the lease stays, so that the next turn waits. */
   async function openOrHandBack(turn: Turn): Promise<Secrets> {
     try {
       return secretsOf(turn);
