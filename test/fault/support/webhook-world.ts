@@ -107,6 +107,20 @@ export async function pending({ connection }: Pick<WebhookWorld, "connection">):
   return row?.count ?? 0;
 }
 
+/** Waits until the newest block's events have been put on their way and every delivery has been tried. */
+export const caughtUp = ({ chain, connection }: WebhookWorld, timeoutMs: number): Promise<true> =>
+  waitFor({
+    what: "the subscribers to be told of the newest block",
+    probe: async () => {
+      const head = await chain.client.getBlockNumber();
+      const [row] = await connection.sql<{ told: boolean }[]>`
+        select passed_block >= ${String(head)}::bigint and not exists (
+          select 1 from service.delivery where state = 'pending' and attempts = '[]') as told from service.outbox`;
+      return row?.told === true ? true : undefined;
+    },
+    timeoutMs,
+  });
+
 /**
  * Waits until nothing is wrong with what the subscribers were told and nothing is on its way, and then holds them to the
  * truth once more. The chain must be at rest.
