@@ -79,8 +79,9 @@ test("the receiver has it, the writer dies before it knows: sent again under the
   await endLease(subscription);
   await expectToldTheTruth(world, [subscription]);
   const ids = receiver.requests.map(({ id }) => id);
-  expect(ids[3]).toBe(ids[4]);
-  expect(receiver.requests[3]?.body).toBe(receiver.requests[4]?.body);
+  // Nobody knows of the fourth whether it arrived; of those before it that may have been told already.
+  expect(ids.slice(4)).toContain(ids[3]);
+  expect(ids.slice(0, 4)).toContain(ids[4]);
   for (const request of receiver.requests) expectSigned(request, [secret]);
 });
 
