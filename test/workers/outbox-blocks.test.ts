@@ -64,6 +64,8 @@ const nothing: Findings = {
   verdicts: [],
   logs: { events: [], untaken: undefined },
   expiries: { events: [], complete: true, more: false },
+  held: false,
+  room: { events: 200, burns: 200 },
 };
 const order = (events: readonly ChainEvent[]) =>
   events.map(({ block, log }) => `${block.number}:${log?.index ?? "end"}`);
@@ -111,4 +113,34 @@ test("a block whose event nobody could answer for does not become final; one tha
     reverted: [gone],
     again: true,
   });
+});
+
+test("what is taken back comes before anything new, as much at once as there is room for", () => {
+  const gone = (blockNumber: string, type: StoredEvent["type"] = "bond_minted") =>
+    ({
+      kind: "gone",
+      event: { ...stored(blockNumber), type },
+      canonicalBlockHash: "0x2",
+    }) as const;
+  const logs = { events: [bond(45n, 0)], untaken: undefined };
+  const verdicts = [gone("41"), gone("42"), gone("43")];
+  const some = planPass({ ...nothing, logs, verdicts, room: { events: 2, burns: 2 } });
+  expect(some).toMatchObject({ reverted: verdicts.slice(0, 2), events: [], finalBlock: 10n, again: true });
+  const all = planPass({ ...nothing, logs, verdicts });
+  expect([all.reverted, order(all.events)]).toEqual([verdicts, ["45:0"]]);
+  const burns = [gone("41", "token_burned"), gone("42"), gone("43", "token_burned")];
+  const few = planPass({ ...nothing, logs, verdicts: burns, room: { events: 200, burns: 0 } });
+  expect(few.reverted).toEqual(burns.slice(0, 1));
+
+  const held = planPass({ ...nothing, logs, verdicts, held: true });
+  expect(held).toMatchObject({ reverted: verdicts, events: [], finalBlock: 10n, passedBlock: 40n });
+  expect(planPass({ ...nothing, logs, held: true })).toMatchObject({ events: [], again: false });
+});
+
+test("of burns that many want few are taken at once, and what follows them waits", () => {
+  const burn = (number: bigint): ChainEvent => ({ ...bond(number, 0), type: "token_burned" });
+  const logs = { events: [burn(42n), bond(43n, 0), burn(44n), bond(45n, 0)], untaken: undefined };
+  const plan = planPass({ ...nothing, finalized: 50n, logs, room: { events: 200, burns: 1 } });
+  expect(order(plan.events)).toEqual(["42:0", "43:0"]);
+  expect(plan).toMatchObject({ finalBlock: 43n, passedBlock: 43n, again: true });
 });

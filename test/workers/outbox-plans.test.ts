@@ -85,6 +85,7 @@ async function passes(blocks: readonly number[]): Promise<string[]> {
   const announced: string[] = [];
   const pass = createPass({
     ...{ sql: writes.sql, snapshots: snapshots.sql, viewsSchema: SCRATCH, chainId: 8453, confirmations: 1 },
+    holdMs: 1000,
     readBlock: openBlocks(chain.deployment, chain.url),
     onDeliveries: (ids) => announced.push(...ids),
     log: pino({ level: "silent" }),

@@ -5,14 +5,22 @@ import type { Logger } from "../../lib/log.ts";
 import type { ReadBlock } from "./blocks.ts";
 import type { Block, StoredEvent } from "./event.ts";
 import { type Expired, expiryEvents, readExpired } from "./expiries.ts";
-import { least, planPass } from "./plan.ts";
+import { least, planPass, type Room } from "./plan.ts";
 import { type Cursor, type Position, readPosition } from "./position.ts";
-import { proveVanished } from "./proofs.ts";
-import { type NewEvents, readNewEvents, readVanished } from "./rows.ts";
+import { isReplaced, proveVanished, type Verdict } from "./proofs.ts";
+import {
+  countBurnSubscriptions,
+  type NewEvents,
+  readBlocksAhead,
+  readNewEvents,
+  readVanished,
+} from "./rows.ts";
 import { begin, oldestSubscription, writePass } from "./write.ts";
 
 /** New events in one pass: its transaction, with all their deliveries, should be over soon. */
 const MAX_EVENTS = 200;
+/** Deliveries of burns that one pass may write; those of other events are few, for a wallet has few subscriptions. */
+const MAX_BURN_DELIVERIES = 10_000;
 /** How Postgres tells that a statement took too long. */
 const QUERY_CANCELED = "57014";
 
@@ -25,6 +33,8 @@ export type PassOptions = {
   chainId: number;
   /** How deep a block must lie to count; 1 is the head. */
   confirmations: number;
+  /** So long new events wait for the proof of what has to be taken back before them, in ms; a node may be away for longer. */
+  holdMs: number;
   /** Subscriptions that have something to be delivered, by their ids. */
   onDeliveries: (webhookIds: readonly string[]) => void;
   log: Logger;
@@ -34,8 +44,10 @@ export type PassOptions = {
 type Snapshot = Position & {
   readonly cursor: Cursor;
   readonly vanished: readonly StoredEvent[];
+  readonly ahead: Awaited<ReturnType<typeof readBlocksAhead>>;
   readonly logs: NewEvents;
   readonly expired: readonly Expired[];
+  readonly room: Room;
 };
 
 /** What became of a pass: nothing was there to do, it is done, or there is more of it. */
@@ -49,12 +61,14 @@ type Outcome = "rested" | "done" | "again";
  * @returns whether there is more to do at once.
  */
 export function createPass(options: PassOptions): () => Promise<boolean> {
-  const { sql, viewsSchema, chainId, confirmations, onDeliveries, log } = options;
+  const { sql, viewsSchema, chainId, confirmations, holdMs, onDeliveries, log } = options;
   // Ponder names columns in snake_case.
   const db = drizzle(options.snapshots, { casing: "snake_case" });
   /** How far the index was at the last pass that left nothing to wait for. */
   let settled: string | undefined;
   let limit = MAX_EVENTS;
+  /** Since when new events wait for reversals, of `performance.now`. */
+  let heldSince: number | undefined;
 
   const stateOf = ({ head, finalized }: Position) => `${head.hash}:${finalized}`;
   const deepEnough = ({ head }: Position) => head.number - BigInt(confirmations - 1);
@@ -65,14 +79,18 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
       const { head } = position;
       const after = cursor.finalBlock;
       // All are sent at once: they take one round trip.
-      const [now, vanished, logs, expired] = await Promise.all([
+      const [now, vanished, ahead, logs, expired] = await Promise.all([
         readPosition(tx, viewsSchema, chainId),
         readVanished(tx, chainId, { after, upTo: head.number, time: head.timestamp }),
+        readBlocksAhead(tx, chainId, head.number),
         readNewEvents(tx, chainId, { after, upTo: deepEnough(position), limit }),
         readExpired(tx, chainId, { since: cursor.finalTime, time: head.timestamp, limit }),
       ]);
       if (!now || stateOf(now) !== stateOf(position) || now.cursor?.pass !== cursor.pass) return undefined;
-      return { ...position, cursor, vanished, logs, expired };
+      const burns = [...vanished, ...logs.events].some(({ type }) => type === "token_burned")
+        ? Math.floor(MAX_BURN_DELIVERIES / ((await countBurnSubscriptions(tx, chainId)) + 1))
+        : MAX_EVENTS;
+      return { ...position, cursor, vanished, ahead, logs, expired, room: { events: limit, burns } };
     });
 
   async function firstStart(position: Position, readBlock: ReadBlock): Promise<void> {
@@ -104,6 +122,15 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
     return { events, complete: !more && events.length === due.length, more };
   }
 
+  /** Whether what is new has to wait for reversals that cannot be told yet. */
+  async function mustHold(snapshot: Snapshot, verdicts: readonly Verdict[], readBlock: ReadBlock) {
+    const open =
+      verdicts.some(({ kind }) => kind === "unknown") || (await isReplaced(snapshot.ahead, readBlock));
+    if (!open) heldSince = undefined;
+    else heldSince ??= performance.now();
+    return heldSince !== undefined && performance.now() - heldSince < holdMs;
+  }
+
   async function pass(): Promise<Outcome> {
     const readBlock = once(options.readBlock);
     const position = await readPosition(db, viewsSchema, chainId);
@@ -121,7 +148,8 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
       tellExpired(snapshot, readBlock),
     ]);
     const upTo = deepEnough(snapshot);
-    const plan = planPass({ cursor, finalized, upTo, verdicts, logs, expiries });
+    const held = await mustHold(snapshot, verdicts, readBlock);
+    const plan = planPass({ cursor, finalized, upTo, verdicts, logs, expiries, held, room: snapshot.room });
     const { reverted, events, finalBlock } = plan;
     const moves = finalBlock > cursor.finalBlock;
     // Only by the chain's own time, for the head that the index once had may have been another one's.
@@ -135,7 +163,7 @@ export function createPass(options: PassOptions): () => Promise<boolean> {
       if (ids.length > 0) onDeliveries(ids);
     }
     if (plan.again) return "again";
-    const waits = verdicts.some(({ kind }) => kind === "unknown") || !expiries.complete;
+    const waits = heldSince !== undefined || !expiries.complete;
     settled = waits ? undefined : stateOf(snapshot);
     return "done";
   }

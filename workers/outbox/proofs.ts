@@ -22,3 +22,20 @@ export function proveVanished(events: readonly StoredEvent[], readBlock: ReadBlo
     }),
   );
 }
+
+/**
+ * Whether the chain has another block in the place of one of these: what was told of it is taken back as soon as the index
+ * has come there. A height that the chain does not reach, or cannot be asked for, says nothing.
+ */
+export async function isReplaced(
+  blocks: readonly { readonly number: bigint; readonly hash: string }[],
+  readBlock: ReadBlock,
+): Promise<boolean> {
+  const found = await Promise.all(
+    blocks.map(async ({ number, hash }) => {
+      const block = await readBlock(number).catch(() => undefined);
+      return block !== undefined && block.hash !== hash;
+    }),
+  );
+  return found.includes(true);
+}

@@ -106,8 +106,24 @@ const storedRow = z.object({
   body: z.string(),
 });
 
+/** Blocks above block `head` of which stored events stand: the index was there once, and is behind that now. */
+export async function readBlocksAhead(
+  db: IndexQuery,
+  chainId: number,
+  head: bigint,
+): Promise<{ number: bigint; hash: string }[]> {
+  const found = await db.execute(sql`
+    select distinct block_number::text as number, block_hash as hash from service.event
+    where chain_id = ${chainId} and block_number > ${String(head)}::bigint and reverted_at is null and reverts is null`);
+  return z
+    .array(z.object({ number: z.string(), hash: z.string() }))
+    .parse([...found])
+    .map(({ number, hash }) => ({ number: BigInt(number), hash }));
+}
+
 /**
- * Stored events that stand, after block `after` and up to block `upTo`, of which the index has no row. For an expiry that is a policy of the same buyer's which at `time` has expired.
+ * Stored events that stand, after block `after` and up to block `upTo`, of which the index has no row. For an expiry that
+ * is a policy of the same buyer's which at `time` has expired.
  */
 export async function readVanished(
   db: IndexQuery,
@@ -145,4 +161,12 @@ export async function readVanished(
       parties: row.parties,
       body: row.body,
     }));
+}
+
+/** Subscriptions that every burn is for. */
+export async function countBurnSubscriptions(db: IndexQuery, chainId: number): Promise<number> {
+  const [row] = await db.execute(sql`
+    select count(*)::int as count from service.webhook
+    where chain_id = ${chainId} and events && array['*', 'token_burned'] and state = 'active'`);
+  return z.object({ count: z.number() }).parse(row).count;
 }

@@ -10,6 +10,8 @@ import { createPass } from "./pass.ts";
 
 /** How often the index is looked at when no notification comes, in ms. */
 const POLL_MS = 500;
+/** As long as a node is restarted, in ms. */
+const HOLD_MS = 20_000;
 /** An event may be everybody's: with a hundred thousand subscriptions its deliveries take seconds to write, in ms. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 
@@ -21,6 +23,8 @@ export type OutboxOptions = {
     WEBHOOK_CONFIRMATIONS: number;
   };
   deployment: Pick<Deployment, "chainId" | "name">;
+  /** How long new events wait for reversals that belong before them, in ms; 20 s when left out. */
+  holdMs?: number;
   /** Subscriptions for which deliveries were written, by their ids; a hint, for the deliveries are in the database. */
   onDeliveries: (webhookIds: readonly string[]) => void;
   log: Logger;
@@ -34,7 +38,13 @@ export type Outbox = {
  * Starts to turn what the index sees on the chain into events and their deliveries. Several writers may: each event is
  * written once. It rests while there is no index, and comes back by itself while database or node are away.
  */
-export function startOutbox({ config, deployment, onDeliveries, log }: OutboxOptions): Outbox {
+export function startOutbox({
+  config,
+  deployment,
+  holdMs = HOLD_MS,
+  onDeliveries,
+  log,
+}: OutboxOptions): Outbox {
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema } = config;
   setDatabaseSchema(indexed, viewsSchema);
   const statementTimeout = STATEMENT_TIMEOUT_MS;
@@ -47,6 +57,7 @@ export function startOutbox({ config, deployment, onDeliveries, log }: OutboxOpt
     viewsSchema,
     chainId: deployment.chainId,
     confirmations: config.WEBHOOK_CONFIRMATIONS,
+    holdMs,
     onDeliveries,
     log,
   });

@@ -38,7 +38,7 @@ export type OutboxWorld = {
   /** What the outboxes have logged. */
   readonly lines: string[];
   /** Starts an outbox; it ends with the test file unless it was stopped before. */
-  readonly start: (options?: { rpcUrl?: string; confirmations?: number }) => Outbox;
+  readonly start: (options?: { rpcUrl?: string; confirmations?: number; holdMs?: number }) => Outbox;
   /** All events in their order. */
   readonly events: () => Promise<StoredEvent[]>;
   readonly deliveries: () => Promise<StoredDelivery[]>;
@@ -72,7 +72,7 @@ export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}
     connection,
     announced,
     lines,
-    start({ rpcUrl: url = chain.url, confirmations = 1 } = {}) {
+    start({ rpcUrl: url = chain.url, confirmations = 1, holdMs } = {}) {
       const outbox = startOutbox({
         config: {
           DATABASE_URL: stack.databaseUrl,
@@ -81,6 +81,7 @@ export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}
           WEBHOOK_CONFIRMATIONS: confirmations,
         },
         deployment: chain.deployment,
+        ...(holdMs === undefined ? {} : { holdMs }),
         onDeliveries: (ids) => announced.push(...ids),
         log,
       });
