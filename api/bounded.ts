@@ -5,7 +5,7 @@ import { ApiError } from "../lib/errors.ts";
 import { within } from "../lib/within.ts";
 
 /** No answer waits longer than this for a dependency, in ms: a client is told, and does not hang. */
-const DEPENDENCY_TIMEOUT_MS = 4500;
+export const DEPENDENCY_TIMEOUT_MS = 4500;
 
 export const databaseUnavailable = (cause?: unknown) =>
   new ApiError("database_unavailable", "The database cannot be reached; try again later.", { cause });

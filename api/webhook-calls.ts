@@ -1,7 +1,8 @@
 /** What the webhooks' endpoints do that takes more than one statement. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createAtMost } from "../lib/at-most.ts";
+import { createAtMost, createAtMostByKey } from "../lib/at-most.ts";
 import { ApiError } from "../lib/errors.ts";
+import { lower } from "../lib/ledger/lower.ts";
 import { errorText } from "../lib/log.ts";
 import { createWebhook, type NewWebhook, type Owner, type Webhook } from "../lib/webhooks/store.ts";
 import { createTest, type DeliveryRecord, readDelivery } from "../lib/webhooks/store-deliveries.ts";
@@ -13,16 +14,20 @@ import {
   retryRound,
 } from "../lib/webhooks/store-replays.ts";
 import { soon } from "../lib/within.ts";
-import { databaseUnavailable, fromDatabase } from "./bounded.ts";
+import { DEPENDENCY_TIMEOUT_MS, databaseUnavailable, fromDatabase } from "./bounded.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** How long a test waits for its outcome, in ms: an attempt's ten seconds, and some for a busy writer. */
 const TEST_WAIT_MS = 15_000;
-const POLL_MS = 50;
+/** Pauses between two looks at the outcome, in ms: each is longer than the one before. */
+const FIRST_POLL_MS = 50;
+const LONGEST_POLL_MS = 500;
 /** A wake-up that takes longer, in ms, is not waited for: a writer finds the rows without it. */
 const WAKE_SOON_MS = 250;
 /** Calls that wait for the outbox at once: a pass of many events holds it for seconds, and others need the database too. */
 const AT_OUTBOX = 4;
+/** What is not done by then is given up, in ms: a little before its client is told so, for a commit takes its time. */
+const GIVE_UP_MS = DEPENDENCY_TIMEOUT_MS - 500;
 
 export const webhookNotFound = (webhookId: number) =>
   new ApiError("webhook_not_found", `The wallet has no webhook ${webhookId}.`);
@@ -59,15 +64,25 @@ export type WebhookCalls = ReturnType<typeof createWebhookCalls>;
 export function createWebhookCalls({ connection, log, stopping, webhooks }: Dependencies) {
   const { db } = connection;
   const atOutbox = createAtMost(AT_OUTBOX);
+  const ofWallet = createAtMostByKey(1);
 
-  /** Work that takes its turn with the outbox. What its client was told has failed is not done afterwards. */
-  async function withOutbox<T>(work: () => Promise<T>): Promise<T> {
-    let late = false;
-    const inTurn = () => atOutbox(() => (late ? Promise.reject(databaseUnavailable()) : work()));
+  /**
+   * Work that takes its turn with the outbox, one of a wallet at a time. It is not done any more once its client is told
+   * that it has failed, which `wanted` tells.
+   */
+  async function withOutbox<T>({ wallet }: Owner, work: (wanted: AbortSignal) => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const bell = setTimeout(() => late.abort(databaseUnavailable()), GIVE_UP_MS);
+    const inTurn = () =>
+      atOutbox(async () => {
+        late.signal.throwIfAborted();
+        return work(late.signal);
+      });
     try {
-      return await fromDatabase(inTurn);
+      return await fromDatabase(() => ofWallet(lower(wallet), inTurn));
     } finally {
-      late = true;
+      clearTimeout(bell);
+      late.abort(databaseUnavailable());
     }
   }
 
@@ -85,20 +100,22 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     gone: AbortSignal,
   ): Promise<DeliveryRecord | undefined> {
     const deadline = performance.now() + TEST_WAIT_MS;
+    let pauseMs = FIRST_POLL_MS;
     while (performance.now() < deadline && !stopping.aborted && !gone.aborted) {
       const read = fromDatabase(() => readDelivery(db, webhookId, deliveryId));
       const delivery = await read.catch(() => "unknown" as const);
       if (delivery === undefined) throw webhookNotFound(webhookId);
       if (delivery !== "unknown" && delivery.state !== "delivering") return delivery;
-      await sleep(POLL_MS);
+      await sleep(pauseMs);
+      pauseMs = Math.min(1.5 * pauseMs, LONGEST_POLL_MS);
     }
     return undefined;
   }
 
   return {
     /** Undefined when the wallet has as many as it may. */
-    create: (owner: Owner, wanted: NewWebhook): Promise<Webhook | undefined> =>
-      withOutbox(() => createWebhook(db, owner, wanted)),
+    create: (owner: Owner, told: NewWebhook): Promise<Webhook | undefined> =>
+      withOutbox(owner, (wanted) => createWebhook(db, owner, told, wanted)),
 
     /** Has a writer send a sample now, and waits for its outcome. */
     async test(owner: Owner, webhookId: number, gone: AbortSignal): Promise<DeliveryRecord> {
@@ -116,7 +133,7 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     /** Makes a subscription active, whatever it was. @returns how many deliveries were scheduled */
     async retry(owner: Owner, webhookId: number): Promise<number> {
       for (let scheduled = 0; ; ) {
-        const round = await withOutbox(() => retryRound(db, owner, webhookId));
+        const round = await withOutbox(owner, (wanted) => retryRound(db, owner, webhookId, wanted));
         if (!round) throw webhookNotFound(webhookId);
         scheduled += round.scheduled;
         if (!round.done) continue;
@@ -126,7 +143,9 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     },
 
     async replayOne(owner: Owner, webhookId: number, deliveryId: number): Promise<DeliveryRecord> {
-      const hindrance = await withOutbox(() => replayDelivery(db, owner, { webhookId, deliveryId }));
+      const hindrance = await withOutbox(owner, (wanted) =>
+        replayDelivery(db, owner, { webhookId, deliveryId }, wanted),
+      );
       if (hindrance) throw hindered(hindrance, webhookId, deliveryId);
       await wake(String(webhookId));
       const delivery = await fromDatabase(() => readDelivery(db, webhookId, deliveryId));
@@ -138,7 +157,9 @@ export function createWebhookCalls({ connection, log, stopping, webhooks }: Depe
     async replaySince(owner: Owner, webhookId: number, since: Date): Promise<number> {
       let after = await fromDatabase(() => eventBefore(db, since));
       for (let scheduled = 0; ; ) {
-        const round = await withOutbox(() => replayRound(db, owner, { webhookId, since, after }));
+        const round = await withOutbox(owner, (wanted) =>
+          replayRound(db, owner, { webhookId, since, after }, wanted),
+        );
         if ("hindrance" in round) throw hindered(round.hindrance, webhookId);
         scheduled += round.scheduled;
         if (round.next !== undefined) {

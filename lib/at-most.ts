@@ -16,3 +16,20 @@ export function createAtMost(limit: number) {
     }
   };
 }
+
+/** The same for each key by itself; nothing is kept of a key that nobody works or waits for. */
+export function createAtMostByKey(limit: number) {
+  const byKey = new Map<string, { readonly atMost: ReturnType<typeof createAtMost>; callers: number }>();
+
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const entry = byKey.get(key) ?? { atMost: createAtMost(limit), callers: 0 };
+    byKey.set(key, entry);
+    entry.callers += 1;
+    try {
+      return await entry.atMost(work);
+    } finally {
+      entry.callers -= 1;
+      if (entry.callers === 0) byKey.delete(key);
+    }
+  };
+}

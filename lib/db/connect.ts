@@ -115,8 +115,8 @@ export function isConnectionError(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = "code" in cause ? String(cause.code) : "";
     // 08: connection exception; 57P01-57P03: shutting down or starting; 53300: too many connections; 57014: time-out of a
-    // statement; 25P03, 25P04: of a transaction.
-    if (/^(08...|57P0[123]|53300|57014|25P0[34])$/.test(code)) return true;
+    // statement; 25P03, 25P04: of a transaction; 55P03: of a wait for a lock.
+    if (/^(08...|57P0[123]|53300|57014|25P0[34]|55P03)$/.test(code)) return true;
     if (/^(CONNECT_TIMEOUT|CONNECTION_|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)/.test(code))
       return true;
     if (cause instanceof AggregateError && cause.errors.some(isConnectionError)) return true;

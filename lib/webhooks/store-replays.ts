@@ -2,20 +2,20 @@
  * Events that are sent again, or late: to a subscription that was undeliverable, or because its subscriber asks.
  *
  * Each transaction holds the outbox, so that between it and a pass no event is lost, and none that was taken off the chain
- * slips through. It is about a bounded number of events, and so holds it for a moment only.
+ * slips through. It is about a bounded number of events, and so holds it for a moment only; it has locked the subscription
+ * before, so that whoever waits for that keeps nobody else waiting.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/connect.ts";
 import { lower } from "../ledger/lower.ts";
-import { holdOutbox, type Owner, type Webhook } from "./store.ts";
+import { holdOutbox, type Tx, whileWanted } from "./outbox-lock.ts";
+import type { Owner, Webhook } from "./store.ts";
 
 /** How far back events are sent again, in days. */
 export const REPLAY_DAYS = 30;
 const oldest = sql`now() - make_interval(days => ${REPLAY_DAYS})`;
-/** Events of one kind that one transaction looks at. */
-const ROUND = 5000;
-
-type Tx = Parameters<Parameters<Database["transaction"]>[0]>[0];
+/** Events of one kind that one transaction looks at: a pass waits for a round, and whoever comes next waits for the pass. */
+const ROUND = 500;
 
 const ofOwner = (webhookId: number, { chain, wallet }: Owner) =>
   sql`id = ${webhookId} and chain_id = ${chain} and wallet = ${lower(wallet)}`;
@@ -48,6 +48,9 @@ const itsEvents = (webhookId: number, owner: Owner, after: string, where: SQL) =
 /** How many events a wallet has decides how they are found: a plan for any wallet reads far too much for most. */
 const planAnew = (tx: Tx) => tx.execute(sql`set local plan_cache_mode = force_custom_plan`);
 
+/** Events `e` whose numbers rise with their times: not samples, each of which has a transaction of its own. */
+const inOrder = sql`e.type <> 'webhook_test'`;
+
 type Round = { looked: string | null; count: number };
 
 /**
@@ -60,20 +63,21 @@ export function retryRound(
   db: Database,
   owner: Owner,
   webhookId: number,
+  wanted: AbortSignal,
 ): Promise<{ scheduled: number; done: boolean } | undefined> {
-  return db.transaction(async (tx) => {
-    await holdOutbox(tx, owner.chain);
+  return whileWanted(db, wanted, async (tx) => {
     const [webhook] = await tx.execute<{ state: Webhook["state"]; position: string | null }>(sql`
       select state, position from service.webhook where ${ofOwner(webhookId, owner)} for no key update`);
     if (!webhook) return undefined;
     if (webhook.state === "active") return { scheduled: 0, done: true };
 
+    await holdOutbox(tx, owner.chain);
     await planAnew(tx);
     // Behind what was missed, or what is too old by now.
     const young = sql`e.created_at > ${oldest}`;
     const [begin] = await tx.execute<{ before: string }>(sql`
       select greatest(${webhook.position}::bigint, (
-        select seq - 1 from service.event e where ${young} order by created_at, seq limit 1)) as before`);
+        select seq - 1 from service.event e where ${young} and ${inOrder} order by created_at, seq limit 1)) as before`);
     const [missed] = await tx.execute<Round>(sql`
       with ${itsEvents(webhookId, owner, begin?.before ?? LAST_EVENT, young)},
       added as (
@@ -134,11 +138,12 @@ export function replayDelivery(
   db: Database,
   owner: Owner,
   { webhookId, deliveryId }: { webhookId: number; deliveryId: number },
+  wanted: AbortSignal,
 ): Promise<ReplayHindrance | undefined> {
-  return db.transaction(async (tx) => {
-    await holdOutbox(tx, owner.chain);
+  return whileWanted(db, wanted, async (tx) => {
     const hindrance = await holdActive(tx, owner, webhookId);
     if (hindrance) return hindrance;
+    await holdOutbox(tx, owner.chain);
     const [delivery] = await tx.execute<{ test: boolean; reverted: boolean }>(sql`
       select d.test, e.reverted_at is not null as reverted
       from service.delivery d join service.event e on e.seq = d.event_seq
@@ -157,8 +162,8 @@ const LAST_EVENT = String(2n ** 63n - 1n);
 /** Number of the event behind which those lie that were recorded from `since` on. */
 export async function eventBefore(db: Database, since: Date): Promise<string> {
   const [first] = await db.execute<{ before: string }>(sql`
-    select seq - 1 as before from service.event where created_at >= ${since.toISOString()}::timestamptz
-    order by created_at, seq limit 1`);
+    select seq - 1 as before from service.event e
+    where created_at >= ${since.toISOString()}::timestamptz and ${inOrder} order by created_at, seq limit 1`);
   return first?.before ?? LAST_EVENT;
 }
 
@@ -167,11 +172,12 @@ export function replayRound(
   db: Database,
   owner: Owner,
   { webhookId, since, after }: { webhookId: number; since: Date; after: string },
+  wanted: AbortSignal,
 ): Promise<{ hindrance: ReplayHindrance } | { scheduled: number; next: string | undefined }> {
-  return db.transaction(async (tx) => {
-    await holdOutbox(tx, owner.chain);
+  return whileWanted(db, wanted, async (tx) => {
     const hindrance = await holdActive(tx, owner, webhookId);
     if (hindrance) return { hindrance };
+    await holdOutbox(tx, owner.chain);
     await planAnew(tx);
     const from = sql`e.created_at >= ${since.toISOString()}::timestamptz`;
     const [round] = await tx.execute<Round>(sql`

@@ -3,6 +3,7 @@ import { and, desc, eq, sql } from "drizzle-orm";
 import type { Address } from "viem";
 import type { Database } from "../db/connect.ts";
 import { lower } from "../ledger/lower.ts";
+import { holdOutbox, whileWanted } from "./outbox-lock.ts";
 import { webhookTable } from "./tables.ts";
 
 /** Subscriptions of one wallet. */
@@ -12,13 +13,6 @@ const ROTATION = sql`interval '24 hours'`;
 
 /** Whose subscriptions, on which chain; another wallet's do not exist for it. */
 export type Owner = { readonly chain: number; readonly wallet: Address };
-
-/**
- * Holds the outbox where it stands until the transaction ends: what the last pass has stored is seen by the statements
- * that follow, and the next pass sees what they did.
- */
-export const holdOutbox = (tx: Pick<Database, "execute">, chain: number) =>
-  tx.execute(sql`select 1 from service.outbox where chain_id = ${chain} for share`);
 
 /** A subscription without its secret. */
 export type Webhook = {
@@ -66,10 +60,11 @@ export type NewWebhook = {
 export async function createWebhook(
   db: Database,
   owner: Owner,
-  { head, ...wanted }: NewWebhook,
+  { head, ...told }: NewWebhook,
+  wanted: AbortSignal,
 ): Promise<Webhook | undefined> {
   const passed = sql`coalesce((select passed_block from service.outbox where chain_id = ${owner.chain}), -1)`;
-  return db.transaction(async (tx) => {
+  return whileWanted(db, wanted, async (tx) => {
     const key = `service:webhooks:${owner.chain}:${lower(owner.wallet)}`;
     await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
     if ((await tx.$count(webhookTable, ofOwner(owner))) >= MAX_WEBHOOKS) return undefined;
@@ -79,8 +74,8 @@ export async function createWebhook(
       .values({
         chainId: owner.chain,
         wallet: lower(owner.wallet),
-        ...wanted,
-        events: [...wanted.events],
+        ...told,
+        events: [...told.events],
         fromBlock: sql`greatest(${String(head)}, ${passed})`,
         passedBlock: passed,
         passedEvent: sql`coalesce((select max(seq) from service.event), 0)`,

@@ -2,6 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Connection } from "../../lib/db/connect.ts";
+import { outboxLock } from "../../lib/webhooks/outbox-lock.ts";
 import type { TestApi } from "./support/api.ts";
 import { type Desk, newDesk, startWebhookApi, storeMany } from "./support/webhook-desk.ts";
 import { revertEvent } from "./support/webhooks.ts";
@@ -96,7 +97,7 @@ describe("an undeliverable webhook that is re-enabled", () => {
     const position = await desk.lastSeq();
     await desk.giveUp(position);
     const passing = connection.sql.begin(async (tx) => {
-      await tx`update service.outbox set pass = pass + 1 where chain_id = 8453`;
+      await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(8453)}, 0))`;
       const answer = retry();
       await tx`
         insert into service.event (chain_id, id, key, type, block_number, parties, body) values

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { DEV_SECRETS_KEY } from "../../lib/config.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { eventTypes } from "../../lib/webhooks/events.ts";
+import { outboxLock } from "../../lib/webhooks/outbox-lock.ts";
 import { createSealer } from "../../lib/webhooks/secrets.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { checkedRequests } from "../support/openapi.ts";
@@ -152,6 +153,7 @@ describe("a webhook", () => {
 
     // A pass that is being written comes first: it cannot see the webhook, and what it takes is the past.
     const passing = await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(8453)}, 0))`;
       await tx`update service.outbox set passed_block = 2000000`;
       const made = owner.subscribe(URL_HERE);
       await tx`select pg_sleep(0.5)`;

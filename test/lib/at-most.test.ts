@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createAtMost } from "../../lib/at-most.ts";
+import { createAtMost, createAtMostByKey } from "../../lib/at-most.ts";
 
 test("no more is at work than allowed, in the order in which it was asked for, whatever fails", async () => {
   const atMost = createAtMost(3);
@@ -24,4 +24,21 @@ test("no more is at work than allowed, in the order in which it was asked for, w
   expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
   expect(results.filter(({ status }) => status === "rejected")).toHaveLength(4);
   expect(await atMost(async () => "again")).toBe("again");
+});
+
+test("those of one key wait for each other, and for nobody else's", async () => {
+  const atMost = createAtMostByKey(1);
+  const ended: string[] = [];
+  const slow = async (name: string) => {
+    await sleep(30);
+    ended.push(name);
+  };
+  await Promise.all([
+    atMost("a", () => slow("a1")),
+    atMost("a", () => slow("a2")),
+    atMost("b", async () => void ended.push("b")),
+    expect(atMost("c", () => Promise.reject(new Error("no luck")))).rejects.toThrow("no luck"),
+  ]);
+  expect(ended).toEqual(["b", "a1", "a2"]);
+  expect(await atMost("c", async () => "again")).toBe("again");
 });

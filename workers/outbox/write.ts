@@ -1,11 +1,11 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
+import { outboxLock } from "../../lib/webhooks/outbox-lock.ts";
 import { type EventRow, reversalOf, rowOf } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import type { Cursor } from "./position.ts";
 
 /**
- * The cursor moves on, if it stands where the pass has read it. Whoever makes a subscription deliverable again holds this row
- * meanwhile, and the statements that follow see what became of it.
+ * The cursor moves on, if it stands where the pass has read it: of two writers' passes at the same moment one is written.
  */
 async function moveCursor(sql: ISql, chainId: number, from: Cursor, to: NewCursor): Promise<boolean> {
   const rows = await sql`
@@ -133,6 +133,7 @@ export async function writePass(
     return (await moveCursor(sql, chainId, cursor, to)) ? [] : undefined;
   }
   return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(chainId)}, 0))`;
     if (!(await moveCursor(tx, chainId, cursor, to))) return undefined;
     const seqs = reverted.map(({ event }) => event.seq);
     const told = seqs.length > 0 ? await takeBack(tx, seqs) : new Set();
@@ -158,6 +159,7 @@ export async function begin(sql: Sql, chainId: number, cursor: NewCursor): Promi
 /** The newest block that some subscription knew of already when it was made; undefined without subscriptions. */
 export async function oldestSubscription(sql: Sql, chainId: number): Promise<bigint | undefined> {
   const [row] = await sql<{ block: string | null }[]>`
-    select min(from_block)::text as block from service.webhook where chain_id = ${chainId}`;
+    select min(from_block)::text as block from service.webhook
+    where chain_id = ${chainId} and state <> 'deleted'`;
   return row?.block == null ? undefined : BigInt(row.block);
 }
