@@ -102,7 +102,7 @@ export const deleteWebhookRoute = createRoute({
   tags: ["webhooks"],
   summary: "Delete a webhook",
   description:
-    "Its deliveries go with it; one that is under way just now may still arrive. Deleting again is 404.",
+    "It is gone at once, with its deliveries and its secrets; what is under way just now may still arrive. Deleting again is 404.",
   security: [{ apiKey: [] }],
   request: { params: webhookParams },
   responses: {

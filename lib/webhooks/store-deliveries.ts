@@ -80,13 +80,14 @@ export type DeliveryPage = {
   readonly offset: number;
 };
 
-/** Undefined when the subscription has none of this number, or is gone. */
+/** Undefined when the subscription has none of this number, or is deleted. */
 export async function readDelivery(
   db: Pick<Database, "select">,
   ofWebhook: number,
   deliveryId: number,
 ): Promise<DeliveryRecord | undefined> {
-  const [row] = await select(db, and(eq(id, deliveryId), eq(webhookId, ofWebhook)));
+  const isThere = sql`exists (select 1 from service.webhook where id = ${ofWebhook} and state <> 'deleted')`;
+  const [row] = await select(db, and(eq(id, deliveryId), eq(webhookId, ofWebhook), isThere));
   return row;
 }
 
@@ -108,9 +109,10 @@ export function createTest(db: Database, owner: Owner, ofWebhook: number): Promi
     data: { webhookId: ofWebhook, message: "This is a test." },
   };
   return db.transaction(async (tx) => {
-    // Held against its deletion until the delivery stands.
+    // Held against its removal until the delivery stands.
     const webhook = await tx.execute(sql`select 1 from service.webhook
-      where id = ${ofWebhook} and chain_id = ${owner.chain} and wallet = ${lower(owner.wallet)} for key share`);
+      where id = ${ofWebhook} and chain_id = ${owner.chain} and wallet = ${lower(owner.wallet)}
+        and state <> 'deleted' for key share`);
     if (webhook.length === 0) return undefined;
     const { type, chainId } = body;
     const [event] = await tx

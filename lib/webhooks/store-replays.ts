@@ -18,7 +18,7 @@ const oldest = sql`now() - make_interval(days => ${REPLAY_DAYS})`;
 const ROUND = 500;
 
 const ofOwner = (webhookId: number, { chain, wallet }: Owner) =>
-  sql`id = ${webhookId} and chain_id = ${chain} and wallet = ${lower(wallet)}`;
+  sql`id = ${webhookId} and chain_id = ${chain} and wallet = ${lower(wallet)} and state <> 'deleted'`;
 
 /**
  * The subscription's events behind `after`, as the query `found`, and how far that has `looked`: null when to the end.

@@ -1,5 +1,5 @@
 /** Subscriptions: rows that their owners make, read, change and delete. */
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, desc, eq, ne, sql } from "drizzle-orm";
 import type { Address } from "viem";
 import type { Database } from "../db/connect.ts";
 import { lower } from "../ledger/lower.ts";
@@ -33,11 +33,14 @@ export type Webhook = {
 const { id, chainId, wallet, url, events, state, undeliverableAt, fromBlock, createdAt } = webhookTable;
 const { previousSecretUntil: until } = webhookTable;
 const columns = {
-  ...{ id, url, events, state, undeliverableAt, fromBlock, createdAt },
+  ...{ id, url, events, undeliverableAt, fromBlock, createdAt },
+  // A deleted one is never read.
+  state: sql<Webhook["state"]>`${state}`,
   previousSecretUntil: sql<Date | null>`case when ${until} > now() then ${until} end`.mapWith(until),
 };
 
-const ofOwner = (owner: Owner) => and(eq(chainId, owner.chain), eq(wallet, lower(owner.wallet)));
+const ofOwner = (owner: Owner) =>
+  and(eq(chainId, owner.chain), eq(wallet, lower(owner.wallet)), ne(state, "deleted"));
 const one = (webhookId: number, owner: Owner) => and(eq(id, webhookId), ofOwner(owner));
 
 export type NewWebhook = {
@@ -109,9 +112,20 @@ export async function readWebhook(
   return row;
 }
 
-/** Deletes a subscription with its deliveries. @returns false when the wallet has none of this number */
+/**
+ * Deletes a subscription: from now on it does not exist for anybody, and nothing more is sent to it. It is only marked, for
+ * its deliveries can be millions: a chore of the writer removes them, and then the row.
+ * @returns false when the wallet has none of this number
+ */
 export async function deleteWebhook(db: Database, owner: Owner, webhookId: number): Promise<boolean> {
-  const deleted = await db.delete(webhookTable).where(one(webhookId, owner)).returning({ id });
+  const deleted = await db
+    .update(webhookTable)
+    .set({
+      ...{ state: "deleted", position: null, undeliverableAt: null },
+      ...{ secret: "", previousSecret: null, previousSecretUntil: null },
+    })
+    .where(one(webhookId, owner))
+    .returning({ id });
   return deleted.length > 0;
 }
 

@@ -26,7 +26,7 @@ export const webhookTable = service.table("webhook", {
   fromBlock: number("from_block").notNull(),
   passedBlock: number("passed_block").notNull(),
   passedEvent: number("passed_event").notNull(),
-  state: text("state", { enum: ["active", "undeliverable"] })
+  state: text("state", { enum: ["active", "undeliverable", "deleted"] })
     .notNull()
     .default("active"),
   position: number("position"),

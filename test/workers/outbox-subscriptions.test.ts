@@ -108,6 +108,14 @@ test("a subscription that delivers no more gets no deliveries, but what it misse
   expect(missed.map(({ amount }) => amount)).toEqual(["10"]);
 });
 
+test("a deleted subscription gets no deliveries", async () => {
+  const [deleted, there] = [await world.subscribe(bob), await world.subscribe(bob)];
+  await world.connection.sql`update service.webhook set state = 'deleted', secret = '' where id = ${deleted}`;
+  await issueBonds(chain, bob, 20n);
+  await world.passed();
+  expect([await toldTo(deleted), await toldTo(there)]).toEqual([[], ["20"]]);
+});
+
 test("with three confirmations an event is told once two blocks stand on its own, and one that falls out before never", async () => {
   await outbox.stop();
   outbox = world.start({ confirmations: 3 });

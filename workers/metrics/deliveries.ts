@@ -42,7 +42,8 @@ type Figures = { pending: number; oldest: number | null; undeliverable: number; 
 const readFigures = async (sql: Sql, chainId: number): Promise<Figures | undefined> => {
   const [row] = await sql<Figures[]>`
     select
-      (select count(*)::int from service.delivery where state = 'pending') as pending,
+      (select count(*)::int from service.delivery where state = 'pending'
+        and webhook_id not in (select id from service.webhook where state = 'deleted')) as pending,
       (select extract(epoch from now() - min(d.next_attempt_at))::float8
         from service.delivery d join service.webhook w on w.id = d.webhook_id
         where d.state = 'pending' and d.next_attempt_at <= now() and w.state = 'active') as oldest,

@@ -1,6 +1,10 @@
 import type { Sql } from "postgres";
+import { removeDeleted } from "./deleted.ts";
 
-/** Forgets what arrived long ago, and the events that nobody is to be sent any more; what did not arrive is kept. */
+/**
+ * Forgets what arrived long ago, the events that nobody is to be sent any more, and deleted subscriptions; what did not
+ * arrive is kept.
+ */
 
 /** How long deliveries and events are kept: as far back as a subscription can be sent what it missed. */
 const KEPT_DAYS = 30;
@@ -17,7 +21,8 @@ export async function prune(
     for (let deleted = ROUND; deleted > 0 && !stopping(); total += deleted) deleted = await round();
     return total;
   }
-  const deliveries = await all(() => pruneDeliveries(sql, chainId));
+  const removed = await removeDeleted(sql, { chainId, stopping });
+  const deliveries = removed + (await all(() => pruneDeliveries(sql, chainId)));
   const events = await all(() => pruneEvents(sql, chainId));
   return { deliveries, events };
 }

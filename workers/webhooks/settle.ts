@@ -76,6 +76,6 @@ async function exhaust(sql: Sql, settlement: Settlement): Promise<void> {
       )
       update service.webhook set state = 'undeliverable', undeliverable_at = now(), lease_until = '-infinity',
         lease_token = null, position = (select min(event_seq) - 1 from waiting)
-      where id = ${webhookId}::bigint`;
+      where id = ${webhookId}::bigint and state = 'active'`;
   });
 }

@@ -15,7 +15,8 @@ CREATE TABLE "service"."webhook" (
   -- How far the outbox was at the creation. What it finds later in a block that it had passed came by a reorganisation.
   "passed_block" bigint NOT NULL,
   "passed_event" bigint NOT NULL,
-  "state" text NOT NULL DEFAULT 'active' CHECK ("state" IN ('active', 'undeliverable')),
+  -- Deleted: it is there for nobody any more; a chore removes its deliveries, and then the row.
+  "state" text NOT NULL DEFAULT 'active' CHECK ("state" IN ('active', 'undeliverable', 'deleted')),
   -- While undeliverable: the event after which everything may have been missed.
   "position" bigint,
   "undeliverable_at" timestamptz,
@@ -25,13 +26,18 @@ CREATE TABLE "service"."webhook" (
   "created_at" timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT "webhook_secrets" CHECK (num_nonnulls("previous_secret", "previous_secret_until") IN (0, 2)),
   CONSTRAINT "webhook_state_evidence" CHECK (
-    num_nonnulls("position", "undeliverable_at") = CASE "state" WHEN 'undeliverable' THEN 2 ELSE 0 END)
+    num_nonnulls("position", "undeliverable_at") = CASE "state" WHEN 'undeliverable' THEN 2 ELSE 0 END),
+  CONSTRAINT "webhook_forgotten_secrets" CHECK (
+    ("state" = 'deleted') = ("secret" = '') AND ("state" <> 'deleted' OR "previous_secret" IS NULL))
 ) WITH (fillfactor = 50);
 --> statement-breakpoint
 CREATE INDEX "webhook_wallet" ON "service"."webhook" ("wallet");
 --> statement-breakpoint
 -- Those whom everybody's burns concern too.
-CREATE INDEX "webhook_burns" ON "service"."webhook" ("chain_id") WHERE "events" && ARRAY['*', 'token_burned'];
+CREATE INDEX "webhook_burns" ON "service"."webhook" ("chain_id")
+  WHERE "events" && ARRAY['*', 'token_burned'] AND "state" <> 'deleted';
+--> statement-breakpoint
+CREATE INDEX "webhook_deleted" ON "service"."webhook" ("id") WHERE "state" = 'deleted';
 --> statement-breakpoint
 -- Every event that was seen in a block deep enough, in the order in which it was: what subscribers are told.
 CREATE TABLE "service"."event" (
