@@ -14,7 +14,7 @@ import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { freePort } from "../lib/local/ports.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
-import { HOST_PLACES } from "../workers/webhooks/turn.ts";
+import { HOST_PLACES } from "../workers/webhooks/dispatcher.ts";
 import { postBare } from "./bare-posts.ts";
 import { call } from "./miner.ts";
 import { PRODUCT } from "./purchase-load.ts";

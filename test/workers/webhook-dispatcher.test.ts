@@ -1,21 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { createDispatcher, type Lane, type TurnEnd } from "../../workers/webhooks/dispatcher.ts";
-import { createPlaces, createPlacesByKey, type Leave } from "../../workers/webhooks/places.ts";
+import { createDispatcher, HOST_PLACES, type Lane, type TurnEnd } from "../../workers/webhooks/dispatcher.ts";
+import { createPlaces, type Place } from "../../workers/webhooks/places.ts";
+
+const fail = (error: unknown) => {
+  throw error;
+};
 
 /** A dispatcher whose turns end when the test says so. */
-function held(concurrency: number) {
-  const atWork = new Map<string, { lane: Lane; leave: Leave; end: (end: TurnEnd) => void }>();
+function held(concurrency: number, hostOf = async (_id: string): Promise<string | undefined> => "one") {
+  const atWork = new Map<string, { lane: Lane; place: Place; end: (end: TurnEnd) => void }>();
   const turns: string[] = [];
   const dispatcher = createDispatcher({
     concurrency,
-    turn: (id, lane, leave) =>
+    hostOf,
+    onError: fail,
+    turn: (id, lane, place) =>
       new Promise((resolve) => {
         turns.push(id);
         atWork.set(id, {
           lane,
-          leave,
+          place,
           end(end) {
             atWork.delete(id);
             resolve(end);
@@ -65,15 +70,57 @@ test("laggards share a quarter of the places, and keep nobody else waiting", asy
   expect(atWork.get("b")?.lane).toBe("prompt");
 });
 
-test("a turn that gives its place up makes room before it ends", async () => {
+test("a turn that steps aside makes room before it ends", async () => {
   const { dispatcher, atWork } = held(2);
   dispatcher.wake("1");
   dispatcher.wake("2");
   await sleep(5);
   expect([...atWork.keys()]).toEqual(["1"]);
-  atWork.get("1")?.leave();
+  atWork.get("1")?.place.stepAside();
   await sleep(5);
   expect([...atWork.keys()]).toEqual(["1", "2"]);
+});
+
+test("whoever has had its turn and wants another goes behind those that wait", async () => {
+  const { dispatcher, turns, end } = held(2);
+  for (const id of ["1", "2", "3"]) dispatcher.wake(id);
+  await sleep(5);
+  for (const id of ["1", "2", "3"]) await end(id, { again: true });
+  await end("1");
+  expect(turns).toEqual(["1", "2", "3", "1", "2"]);
+});
+
+test("a subscription that waits for a place at its host keeps no other host waiting", async () => {
+  const { dispatcher, atWork } = held(800, async (id) => (id === "other" ? "b" : "a"));
+  for (let n = 0; n < 700; n += 1) dispatcher.wake(String(n));
+  dispatcher.wake("other");
+  await sleep(50);
+  expect(atWork.size).toBe(HOST_PLACES.prompt + 1);
+  expect(atWork.has("other")).toBe(true);
+});
+
+test("one that is gone, or whose host nobody can tell now, has no turn and can be woken again", async () => {
+  let host: string | undefined;
+  const { dispatcher, turns } = held(2, async () => host);
+  dispatcher.wake("1");
+  await sleep(5);
+  expect(dispatcher.size).toBe(0);
+  host = "one";
+  dispatcher.wake("1");
+  await sleep(5);
+  expect(turns).toEqual(["1"]);
+
+  const errors: unknown[] = [];
+  const failing = createDispatcher({
+    concurrency: 1,
+    hostOf: () => Promise.reject(new Error("away")),
+    onError: (error) => errors.push(error),
+    turn: async () => ({ lane: "prompt", again: false }),
+  });
+  failing.wake("1");
+  await sleep(5);
+  expect(errors).toEqual([new Error("away")]);
+  await failing.stop();
 });
 
 test("a stop begins no turn any more and waits for those at work", async () => {
@@ -91,39 +138,45 @@ test("a stop begins no turn any more and waits for those at work", async () => {
   await stopping;
   expect(atWork.size).toBe(0);
   expect(turns).toEqual(["1"]);
-  await createDispatcher({ concurrency: 1, turn: async () => ({ lane: "prompt", again: false }) }).stop();
+  await held(1).dispatcher.stop();
 });
 
-test("places are handed on in the order in which they were asked for, and given back once", async () => {
-  const places = createPlaces(1);
-  const first = await places.enter();
-  const order: number[] = [];
-  const others = [1, 2, 3].map(async (n) => {
-    const leave = await places.enter();
-    order.push(n);
-    leave();
-    leave();
+test("places go to whoever waits, key by key, and are given back once", async () => {
+  const places = createPlaces({ total: 1, ofKey: 1, aside: 0 });
+  const first = await places.enter("a");
+  const order: string[] = [];
+  const others = ["a1", "a2", "a3", "b1", "c1"].map(async (name) => {
+    const place = await places.enter(name.slice(0, 1));
+    order.push(name);
+    place.leave();
+    place.leave();
   });
   await sleep(5);
   expect(order).toEqual([]);
-  first();
-  first();
+  first.leave();
+  first.leave();
   await Promise.all(others);
-  expect(order).toEqual([1, 2, 3]);
+  expect(order).toEqual(["b1", "c1", "a1", "a2", "a3"]);
   expect(places.idle).toBe(true);
 });
 
-test("places by key are each key's own", async () => {
-  const places = createPlacesByKey(1);
-  const leave = await places.enter("a");
-  await places.enter("b");
-  let second = false;
-  const waiting = places.enter("a").then(() => {
-    second = true;
-  });
+test("a key has so many places, and so many have stepped aside from them", async () => {
+  const places = createPlaces({ total: 4, ofKey: 1, aside: 2 });
+  const inside: Place[] = [];
+  for (let n = 0; n < 5; n += 1) void places.enter("a").then((place) => inside.push(place));
+  const others = await Promise.all(["b", "c", "d"].map((key) => places.enter(key)));
+  for (const count of [1, 2, 3, 3]) {
+    await sleep(5);
+    expect(inside).toHaveLength(count);
+    inside.at(-1)?.stepAside();
+  }
+  // One that has stepped aside and ends lets another step aside.
+  inside[0]?.leave();
+  inside.at(-1)?.stepAside();
   await sleep(5);
-  expect(second).toBe(false);
-  leave();
-  await waitFor({ what: "the place", probe: () => (second ? true : undefined), timeoutMs: 5000 });
-  await waiting;
+  expect(inside).toHaveLength(4);
+  inside.at(-1)?.leave();
+  await sleep(5);
+  for (const place of [...inside, ...others]) place.leave();
+  expect(places.idle).toBe(true);
 });

@@ -1,8 +1,9 @@
-import { createPlaces, type Leave, type Places } from "./places.ts";
+import type { HostOf } from "./hosts.ts";
+import { createPlaces, type Place, type Places, type PlacesOptions } from "./places.ts";
 
 /**
  * Who gets a turn when. Each subscription has one turn at a time; those that failed or were slow last time share places
- * of their own, so that the others never wait for them.
+ * of their own, so that the others never wait for them. In either lane hosts take turns, and none has all places.
  */
 
 export const lanes = ["prompt", "laggard"] as const;
@@ -24,45 +25,68 @@ export type Dispatcher = {
 
 /** Of the writer's places, one in so many is for laggards. */
 const LAGGARDS_SHARE = 4;
+/** Turns at once at one host and port, by lane. */
+export const HOST_PLACES: Record<Lane, number> = { prompt: 128, laggard: 32 };
+/** For each place so many turns may have stepped aside, because they take long: when many receivers hang at once. */
+const ASIDE = 4;
+/** Calls that turns can have under way to one host and port. */
+export const HOST_CALLS = (HOST_PLACES.prompt + HOST_PLACES.laggard) * (1 + ASIDE);
+/** Laggards that are remembered; the oldest is forgotten, and is one of the others until it lags again. */
+const MAX_LAGGARDS = 50_000;
 
-/**
- * @param concurrency turns at once.
- * @param turn makes a subscription's deliveries; `leave` gives the place in its lane up early. Must not reject.
- */
-export function createDispatcher({
-  concurrency,
-  turn,
-}: {
+export type DispatcherOptions = {
+  /** Turns at once. */
   concurrency: number;
-  turn: (webhookId: string, lane: Lane, leave: Leave) => Promise<TurnEnd>;
-}): Dispatcher {
+  hostOf: HostOf;
+  /** Makes a subscription's deliveries. Must not reject. */
+  turn: (webhookId: string, lane: Lane, place: Place) => Promise<TurnEnd>;
+  /** A subscription's host is not known now; it waits until it is woken again. */
+  onError: (error: unknown) => void;
+};
+
+export function createDispatcher({ concurrency, hostOf, turn, onError }: DispatcherOptions): Dispatcher {
   const forLaggards = Math.max(1, Math.floor(concurrency / LAGGARDS_SHARE));
-  const places: Record<Lane, Places> = {
-    prompt: createPlaces(Math.max(1, concurrency - forLaggards)),
-    laggard: createPlaces(forLaggards),
+  const total: Record<Lane, number> = {
+    prompt: Math.max(1, concurrency - forLaggards),
+    laggard: forLaggards,
   };
+  const placesOf = (lane: Lane): Places => {
+    const options: PlacesOptions = { total: total[lane], ofKey: HOST_PLACES[lane], aside: ASIDE };
+    return createPlaces(options);
+  };
+  const places: Record<Lane, Places> = { prompt: placesOf("prompt"), laggard: placesOf("laggard") };
   /** Those that wait or are at work, and whether they were woken during their turn. */
   const known = new Map<string, { atWork: boolean; again: boolean }>();
   const laggards = new Set<string>();
   let stopped = false;
   let ended = () => {};
 
+  function setLane(webhookId: string, lane: Lane): void {
+    laggards.delete(webhookId);
+    if (lane === "prompt") return;
+    laggards.add(webhookId);
+    const [oldest] = laggards;
+    if (oldest !== undefined && laggards.size > MAX_LAGGARDS) laggards.delete(oldest);
+  }
+
   async function takeTurns(webhookId: string): Promise<void> {
     const state = { atWork: false, again: true };
     known.set(webhookId, state);
     while (state.again && !stopped) {
-      const lane = laggards.has(webhookId) ? "laggard" : "prompt";
       state.atWork = false;
-      const leave = await places[lane].enter();
+      // Before anything is taken: whoever waits holds nothing that others could use.
+      const host = await hostOf(webhookId).catch(onError);
+      if (host === undefined) break;
+      const lane = laggards.has(webhookId) ? "laggard" : "prompt";
+      const place = await places[lane].enter(host);
       if (!stopped) {
         state.atWork = true;
         state.again = false;
-        const end = await turn(webhookId, lane, leave);
-        if (end.lane === "laggard") laggards.add(webhookId);
-        else laggards.delete(webhookId);
+        const end = await turn(webhookId, lane, place);
+        setLane(webhookId, end.lane);
         if (end.again) state.again = true;
       }
-      leave();
+      place.leave();
     }
     known.delete(webhookId);
     if (known.size === 0) ended();
@@ -74,7 +98,7 @@ export function createDispatcher({
       if (state) state.again ||= state.atWork;
       else if (!stopped) void takeTurns(webhookId);
     },
-    lags: (webhookId) => void laggards.add(webhookId),
+    lags: (webhookId) => setLane(webhookId, "laggard"),
     get size() {
       return known.size;
     },

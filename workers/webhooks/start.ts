@@ -11,11 +11,12 @@ import { startLoop } from "../loop.ts";
 import type { DeliveryMeter } from "../metrics/deliveries.ts";
 import { createBooks } from "./books.ts";
 import { findDue, SWEEP_LIMIT } from "./claim.ts";
-import { createDispatcher } from "./dispatcher.ts";
+import { createDispatcher, HOST_CALLS } from "./dispatcher.ts";
+import { createHosts } from "./hosts.ts";
 import { ANSWER_MS, createPoster } from "./post.ts";
 import { prune } from "./prune.ts";
-import { createTester, findTests } from "./tests.ts";
-import { createSecrets, createTurns, HOST_PLACES } from "./turn.ts";
+import { createTester, findTests, TEST_CALLS } from "./tests.ts";
+import { createSecrets, createTurns } from "./turn.ts";
 
 /** Deliveries that are due and that no wake-up led to are found after so long, in ms. */
 const SWEEP_MS = 1000;
@@ -27,8 +28,6 @@ const PRUNE_MS = 3_600_000;
 const SCHEDULE_MS = 60_000;
 /** Subscriptions that wait here for their turn because of new events; the sweeper finds the others when these are done. */
 const MAX_WAITING = 20_000;
-/** For each place so many calls may have left theirs to others because they are slow: when many receivers hang at once. */
-const OVERFLOW = 4;
 /** Jobs at once: each only notes what it was woken for. */
 const JOBS = 50;
 /** What is under way at a stop has so long to end, in ms; then it is given up, and so is the writing down. */
@@ -72,9 +71,8 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   let stopping = false;
 
   const guard = createTargetGuard({ allow, ...(resolve ? { resolve } : {}) });
-  // Room for calls that nobody waits for any more, and that still hold a connection.
-  const connections = 2 * (HOST_PLACES.prompt + HOST_PLACES.laggard);
-  const poster = createPoster({ guard, connections, answerMs });
+  // One for each call that can be under way: none waits for another's connection while its time for an answer runs.
+  const poster = createPoster({ guard, connections: HOST_CALLS + TEST_CALLS, answerMs });
   const secretsOf = createSecrets(createSealer(config.SECRETS_KEY));
   const books = createBooks({ sql, notes: notes.sql, writer, log });
 
@@ -85,11 +83,15 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
     secretsOf,
     meter,
     log,
-    maxOverflow: OVERFLOW * concurrency,
     later,
     stopping: () => stopping,
   });
-  const dispatcher = createDispatcher({ concurrency, turn });
+  const dispatcher = createDispatcher({
+    concurrency,
+    hostOf: createHosts(sql),
+    turn,
+    onError: (error) => log.warn({ error: errorText(error) }, "receivers could not be looked up"),
+  });
   const test = createTester({ sql, writer, poster, secretsOf, meter, log });
   const testing = new Set<Promise<void>>();
   function startTest(deliveryId: string): void {

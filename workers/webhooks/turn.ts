@@ -6,7 +6,7 @@ import type { DeliveryMeter } from "../metrics/deliveries.ts";
 import type { Books } from "./books.ts";
 import { LEASE_SECONDS, type TakenDelivery, type Turn } from "./claim.ts";
 import type { Lane, TurnEnd } from "./dispatcher.ts";
-import { createPlacesByKey, type Leave } from "./places.ts";
+import type { Place } from "./places.ts";
 import { ANSWER_MS, type Posted, type Poster } from "./post.ts";
 import { retryDelay } from "./schedule.ts";
 import type { Settlement } from "./settle.ts";
@@ -15,10 +15,11 @@ import type { Settlement } from "./settle.ts";
 
 /** No attempt begins so late that it could outlast the lease; the rest is for statements that take their time, in ms. */
 const LAST_START_MS = LEASE_SECONDS * 1000 - ANSWER_MS - 2000;
-/** A receiver that takes longer is a laggard, in ms. */
-const SLOW_MS = 1000;
-/** Calls at once to one host and port, by lane. */
-export const HOST_PLACES: Record<Lane, number> = { prompt: 128, laggard: 32 };
+/**
+ * So long a turn's calls may take, in ms: then others get its place, and once the call at hand is over, what was not sent
+ * waits behind them. A receiver that takes longer for one call is a laggard.
+ */
+const TURN_MS = 500;
 
 export type TurnOptions = {
   books: Books;
@@ -26,8 +27,6 @@ export type TurnOptions = {
   secretsOf: SecretsOf;
   meter: DeliveryMeter;
   log: Logger;
-  /** Slow calls that may have left their places at once. */
-  maxOverflow: number;
   /** The subscription's next delivery is due in so many ms. */
   later: (webhookId: string, ms: number) => void;
   stopping: () => boolean;
@@ -74,27 +73,7 @@ function settlementOf(turn: Turn, delivery: TakenDelivery, { attempt, retryAfter
 
 /** @returns the function that makes a turn, for the dispatcher. It never rejects. */
 export function createTurns(options: TurnOptions) {
-  const { books, poster, secretsOf, meter, log, maxOverflow, later, stopping } = options;
-  const hosts = {
-    prompt: createPlacesByKey(HOST_PLACES.prompt),
-    laggard: createPlacesByKey(HOST_PLACES.laggard),
-  };
-  let overflow = 0;
-
-  /** Posts, and gives the places up to others once it takes long. */
-  async function call(message: ReturnType<typeof outgoing>, leaves: readonly Leave[]) {
-    let counted = false;
-    const bell = setTimeout(() => {
-      if (overflow >= maxOverflow) return;
-      counted = true;
-      overflow += 1;
-      for (const leave of leaves) leave();
-    }, SLOW_MS);
-    const posted = await poster.post(message);
-    clearTimeout(bell);
-    if (counted) overflow -= 1;
-    return posted;
-  }
+  const { books, poster, secretsOf, meter, log, later, stopping } = options;
 
   /** A key that does not fit is the operator's fault: it costs no attempt, and the lease stays, so that the next turn waits. */
   async function openOrHandBack(turn: Turn): Promise<Secrets> {
@@ -106,24 +85,20 @@ export function createTurns(options: TurnOptions) {
     }
   }
 
-  /** Calls for one delivery after the other, as long as the turn may last. */
-  async function callAll(turn: Turn, began: number, lane: Lane, leave: Leave) {
+  /** Calls for one delivery after the other, as long as the turn may last. `claimedAt`: when its lease began. */
+  async function callAll(turn: Turn, claimedAt: number, lane: Lane, place: Place) {
     const secrets = await openOrHandBack(turn);
-    const host = URL.canParse(turn.url) ? new URL(turn.url).host : "";
     const unsent = [...turn.deliveries];
     const settled: Promise<void>[] = [];
+    const began = performance.now();
+    const bell = setTimeout(place.stepAside, TURN_MS);
     let next = lane;
-    while (unsent.length > 0) {
-      const leaveHost = await hosts[lane].enter(host);
-      const [delivery] = unsent;
-      const elapsed = performance.now() - began;
-      if (!delivery || stopping() || elapsed > LAST_START_MS) {
-        leaveHost();
-        break;
-      }
-      unsent.shift();
-      const posted = await call(outgoing(turn.url, delivery, secrets), [leave, leaveHost]);
-      leaveHost();
+    while (!stopping()) {
+      const now = performance.now();
+      if (now - claimedAt > LAST_START_MS || now - began > TURN_MS) break;
+      const delivery = unsent.shift();
+      if (!delivery) break;
+      const posted = await poster.post(outgoing(turn.url, delivery, secrets));
       // Given up by a stop: it may have arrived, so that it stays taken.
       if (!posted) break;
       const settlement = settlementOf(turn, delivery, posted);
@@ -133,20 +108,21 @@ export function createTurns(options: TurnOptions) {
         log.warn({ webhookId: turn.webhookId }, "a subscription is undeliverable");
         break;
       }
-      next = settlement.kind !== "delivered" || posted.attempt.durationMs > SLOW_MS ? "laggard" : "prompt";
-      // Whoever lags gives way after each slow call; whoever changes its lane goes on there.
-      if (next !== lane || (lane === "laggard" && performance.now() - began > SLOW_MS)) break;
+      next = settlement.kind !== "delivered" || posted.attempt.durationMs > TURN_MS ? "laggard" : "prompt";
+      // Whoever changes its lane goes on there.
+      if (next !== lane) break;
     }
+    clearTimeout(bell);
     await Promise.all([books.handBack(unsent), ...settled]);
     return next;
   }
 
-  return async function turn(webhookId: string, lane: Lane, leave: Leave): Promise<TurnEnd> {
+  return async function turn(webhookId: string, lane: Lane, place: Place): Promise<TurnEnd> {
     const began = performance.now();
     try {
       const claimed = await books.claim(webhookId);
       if (!claimed) return { lane, again: false };
-      const next = await callAll(claimed, began, lane, leave);
+      const next = await callAll(claimed, began, lane, place);
       const dueIn = await books.release(webhookId);
       if (dueIn === undefined) return { lane: "prompt", again: false };
       if (dueIn > 0) later(webhookId, dueIn);
