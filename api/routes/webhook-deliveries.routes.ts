@@ -25,7 +25,10 @@ const since = z
     example: "1767225600",
   });
 
-const scheduled = z.int().openapi({ description: "Deliveries that were scheduled.", example: 3 });
+const scheduled = z.int().openapi({
+  description: "Deliveries that will be made; those under way just now count too, and go on as they are.",
+  example: 3,
+});
 const Scheduled = z.object({ ok: z.literal(true), id: WebhookId, scheduled }).openapi("ScheduledDeliveries");
 
 export const retryWebhookRoute = createRoute({

@@ -11,7 +11,7 @@ const described: Readonly<Record<AnyEventType, [component: string, description: 
   policy_triggered: ["PolicyTriggeredEvent", "A policy pays out in a bond. To its buyer."],
   policy_expired: [
     "PolicyExpiredEvent",
-    "A policy's cover has ended without a trigger: told once, when a block's time has passed its end; that block is the event's, which has no transaction. To its buyer.",
+    "A policy's cover has ended without a trigger: told once, when a block's time has passed its end; that block is the event's, which has no transaction. It stands, with the block that it names, also when a reorganisation replaces that block, for as long as the policy is past its end. To its buyer.",
   ],
   policy_cancelled: ["PolicyCancelledEvent", "A policy was cancelled. To its buyer."],
   bond_minted: ["BondMintedEvent", "A bond was issued. To its holder."],

@@ -16,9 +16,13 @@ const eventsInput = z
   })
   .transform((events): EventName[] => (events === ALL ? [ALL] : [...new Set(events)]))
   .refine((events) => events.length === 1 || !events.includes(ALL), '"*" is all events, and stands alone')
+  .refine(
+    (events) => events.some((event) => event !== "event_reverted"),
+    "must name the events that event_reverted takes back: it comes to whoever was sent one, named or not",
+  )
   .openapi({
     description:
-      "The events to be sent: `*` for all, also those of later versions, or a list of their names, where a name counts once.",
+      "The events to be sent: `*` for all, also those of later versions, or a list of their names, where a name counts once. `event_reverted` comes to whoever was sent what it takes back, named or not, and so not alone.",
     example: "*",
   });
 
@@ -59,7 +63,7 @@ const fields = z.object({
   }),
   state: z.enum(["active", "undeliverable"]).openapi({
     description:
-      "`undeliverable`: an event could not be delivered seven times within two days; nothing more is sent until `POST …/retry`.",
+      "`undeliverable`: seven attempts to deliver an event have failed, over a day and a half or longer; nothing more is sent until `POST …/retry`.",
   }),
   undeliverableSince: nullableTimestamp("Null while active."),
   fromBlock: DecimalString.openapi({

@@ -52,6 +52,7 @@ describe("a faulty wish", () => {
     ["an unknown event", { url: URL_HERE, events: ["policy_purchased", "policy_sold"] }, ["events"]],
     ["the test's event", { url: URL_HERE, events: ["webhook_test"] }, ["events"]],
     ["all and some", { url: URL_HERE, events: ["*", "policy_purchased"] }, ["events"]],
+    ["reversals of nothing", { url: URL_HERE, events: ["event_reverted", "event_reverted"] }, ["events"]],
     ["null", { url: URL_HERE, events: null }, ["events"]],
     ["an endless list", { url: URL_HERE, events: Array(101).fill("bond_minted") }, ["events"]],
   ])("with %s is 400 and names the field", async (_, body, fields) => {

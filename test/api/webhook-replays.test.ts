@@ -74,6 +74,19 @@ describe("everything since a time", () => {
     expect(await desk.rows()).toHaveLength(12_000);
   });
 
+  test("is not cut short by a sample, whose number may be higher than its time tells", async () => {
+    const first = await desk.event();
+    await desk.event();
+    const sample = await desk.event({ type: "webhook_test" });
+    await connection.sql`
+      update service.event set block_number = null, created_at = (
+        select created_at - interval '1 s' from service.event where seq = ${first.seq}) where seq = ${sample.seq}`;
+    expect(await scheduled(seconds(HOUR))).toBe(2);
+    await connection.sql`delete from service.delivery`;
+    await desk.giveUp(0);
+    expect((await desk.owner.call("POST", `/${desk.id}/retry`)).json).toMatchObject({ scheduled: 2 });
+  });
+
   test("is nothing where nothing happened since", async () => {
     await desk.event();
     expect(await scheduled(seconds(-30))).toBe(0);
