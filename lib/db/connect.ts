@@ -7,13 +7,20 @@ const IDLE_IN_TRANSACTION_MS = 5000;
 /**
  * A pool of connections to Postgres with drizzle on top. `name` shows in `pg_stat_activity`; `max` is the pool's size.
  * Connections are made when first used, so a process starts, and comes back by itself, while the database is away; a
- * statement that runs longer than `statementTimeout` ms (default 10 s) is ended by the server. With `snapshots`, nothing
- * can be written, and what one transaction reads is of one moment. Without `durable`, a commit does not wait for the disk: a
+ * statement that runs longer than `statementTimeout` ms (default 10 s), or waits longer than `lockTimeout` ms for a lock
+ * (default: no bound of its own), is ended by the server. With `snapshots`, nothing can be written, and what one transaction reads is of one moment. Without `durable`, a commit does not wait for the disk: a
  * crash of the server forgets the last half second of it, so it is for what is made up for or is worth no more.
  */
 export function connect(
   url: string,
-  { name, max = 10, statementTimeout = 10_000, snapshots = false, durable = true }: ConnectOptions,
+  {
+    name,
+    max = 10,
+    statementTimeout = 10_000,
+    lockTimeout = 0,
+    snapshots = false,
+    durable = true,
+  }: ConnectOptions,
 ) {
   const sql = postgres(url, {
     max,
@@ -27,6 +34,7 @@ export function connect(
     connection: {
       application_name: name,
       statement_timeout: statementTimeout,
+      lock_timeout: lockTimeout,
       // A process that is frozen in the middle of a transaction keeps its locks from everybody else no longer than this.
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       ...(snapshots
@@ -104,6 +112,7 @@ export type ConnectOptions = {
   name: string;
   max?: number;
   statementTimeout?: number;
+  lockTimeout?: number;
   snapshots?: boolean;
   durable?: boolean;
 };

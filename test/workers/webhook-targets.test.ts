@@ -86,6 +86,12 @@ describe("through the guard", () => {
     expect(attempt.durationMs).toBeLessThan(ANSWER_MS + 1000);
   });
 
+  test("what went wrong is cut to a length between characters, or Postgres would not take it", async () => {
+    const wordy = posterWith({ resolve: () => Promise.reject(new Error(`${"x".repeat(199)}😀 and more`)) });
+    const { error } = (await post(wordy, "https://public.example.com/")).attempt;
+    expect(error).toBe(`${"x".repeat(199)}\uFFFD`);
+  });
+
   test("an address of this machine is refused where it is not allowed, though somebody listens there", async () => {
     const receivers = await startReceivers();
     const receiver = receivers.at("inside");

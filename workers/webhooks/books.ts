@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { createBatcher } from "../../lib/batcher.ts";
+import { isConnectionError } from "../../lib/db/connect.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { claim, handBack, release, type TakenDelivery, type Turn, type Writer } from "./claim.ts";
 import { type Settlement, settle } from "./settle.ts";
@@ -26,27 +27,56 @@ export type Books = {
 };
 
 /**
+ * What a statement was given, or a lock that it waited for, ended it: one of the round is at fault, and the others have no
+ * such trouble.
+ */
+const isOfOne = (error: unknown): boolean =>
+  !isConnectionError(error) || (error instanceof Error && "code" in error && error.code === "55P03");
+
+/** Rounds of items; when one of them makes its round fail, each goes on `alone`. */
+function createRounds<Item, Result>(
+  run: (items: Item[]) => Promise<Result>,
+  alone: (items: Item[]) => Promise<Result>,
+  max: number,
+) {
+  const rounds = createBatcher(run, max);
+  return async (item: Item): Promise<Result> => {
+    try {
+      return await rounds(item);
+    } catch (error) {
+      if (!isOfOne(error)) throw error;
+      return alone([item]);
+    }
+  };
+}
+
+/**
  * @param sql commits are on the disk before they are done: a delivery counts as taken before it is sent.
- * @param notes for what a crash of the server may forget, because the event is then sent once more.
+ * @param notes for what a crash of the server may forget, because the event is then sent once more. On neither of the two
+ * is a lock waited for long, because a round keeps the next ones waiting.
+ * @param patient for whoever made a round fail: a lock is waited for there.
  */
 export function createBooks({
   sql,
   notes,
+  patient,
   writer,
   log,
 }: {
   sql: Sql;
   notes: Sql;
+  patient: Sql;
   writer: Writer;
   log: Logger;
 }): Books {
-  const claims = createBatcher((ids: string[]) => claim(sql, writer, ids), CLAIM_ROUND);
-  const settles = createBatcher((round: Settlement[]) => settle(notes, round), ROUND);
-  const handBacks = createBatcher(
-    (round: (readonly TakenDelivery[])[]) => handBack(notes, round.flat()),
-    ROUND,
-  );
-  const releases = createBatcher((ids: string[]) => release(notes, writer, ids), ROUND);
+  const claimOn = (on: Sql) => (ids: string[]) => claim(on, writer, ids);
+  const settleOn = (on: Sql) => (round: Settlement[]) => settle(on, round);
+  const handBackOn = (on: Sql) => (round: (readonly TakenDelivery[])[]) => handBack(on, round.flat());
+  const releaseOn = (on: Sql) => (ids: string[]) => release(on, writer, ids);
+  const claims = createRounds(claimOn(sql), claimOn(patient), CLAIM_ROUND);
+  const settles = createRounds(settleOn(notes), settleOn(patient), ROUND);
+  const handBacks = createRounds(handBackOn(notes), handBackOn(patient), ROUND);
+  const releases = createRounds(releaseOn(notes), releaseOn(patient), ROUND);
   let hurried = false;
 
   return {

@@ -160,7 +160,8 @@ function wordsOf(error: Error): string {
   const first = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
   const code = codeOf(first);
   const words = CODES[code] ?? first.message;
-  return storable(Buffer.from(words)).slice(0, MAX_ERROR) || code || "the connection failed";
+  // Half of a character at the end becomes a sign of its own in the bytes: Postgres takes none.
+  return storable(Buffer.from(words.slice(0, MAX_ERROR))) || code || "the connection failed";
 }
 
 const CODES: Readonly<Record<string, string>> = {

@@ -30,6 +30,8 @@ const SCHEDULE_MS = 60_000;
 const MAX_WAITING = 20_000;
 /** Jobs at once: each only notes what it was woken for. */
 const JOBS = 50;
+/** A statement for many subscriptions waits so long for one that somebody else has locked, in ms. */
+const LOCK_MS = 250;
 /** What is under way at a stop has so long to end, in ms; then it is given up, and so is the writing down. */
 const STOP_MS = 5000;
 const HURRY_MS = 1500;
@@ -64,8 +66,10 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   };
   const worker = await startWebhookWorker({ ...queueOptions, concurrency: JOBS, handle });
   const queue = openWebhookQueue(queueOptions);
-  const durable = connect(url, { name: "webhooks", max: 4 });
-  const notes = connect(url, { name: "webhooks-notes", max: 4, durable: false });
+  const lockTimeout = LOCK_MS;
+  const durable = connect(url, { name: "webhooks", max: 4, lockTimeout });
+  const notes = connect(url, { name: "webhooks-notes", max: 4, durable: false, lockTimeout });
+  const patient = connect(url, { name: "webhooks-patient", max: 4 });
   const { sql } = durable;
   const writer = { chainId, token: randomUUID() };
   let stopping = false;
@@ -74,7 +78,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   // One for each call that can be under way: none waits for another's connection while its time for an answer runs.
   const poster = createPoster({ guard, connections: HOST_CALLS + TEST_CALLS, answerMs });
   const secretsOf = createSecrets(createSealer(config.SECRETS_KEY));
-  const books = createBooks({ sql, notes: notes.sql, writer, log });
+  const books = createBooks({ sql, notes: notes.sql, patient: patient.sql, writer, log });
 
   const later = createLater((webhookId, ms) => queue.wake(webhookId, ms));
   const turn = createTurns({
@@ -102,7 +106,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 
   let pruning: Promise<void> | undefined;
   async function pruneAll(): Promise<void> {
-    const pruned = await prune(notes.sql, { chainId, stopping: () => stopping });
+    const pruned = await prune(patient.sql, { chainId, stopping: () => stopping });
     if (pruned.deliveries + pruned.events > 0) log.info(pruned, "old deliveries and events are forgotten");
   }
 
@@ -164,7 +168,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
       books.hurry();
       poster.stop();
       await soon(HURRY_MS, Promise.all([ended, loops]));
-      await Promise.all([poster.close(), queue.close(), durable.close(), notes.close()]);
+      await Promise.all([poster.close(), queue.close(), durable.close(), notes.close(), patient.close()]);
     },
   };
 }
