@@ -140,7 +140,7 @@ export const replayEventsRoute = createRoute({
   tags: ["webhooks"],
   summary: "Send all of a webhook's events since a time once more",
   description:
-    "Those that were delivered too, in the order in which they happened; not those from before the webhook's creation, nor those that a reorganisation took back.",
+    "Those that were delivered too, in the order in which they happened; not those from before the webhook's creation, nor those that a reorganisation took back. Calls of one wallet take turns: one that waits for too long is 503, and may be made again.",
   security: [{ apiKey: [] }],
   request: { params: webhookParams, query: z.object({ since }) },
   responses: {
