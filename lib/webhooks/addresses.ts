@@ -10,6 +10,7 @@ import ipaddr from "ipaddr.js";
 const NAMED: readonly [range: string, words: string][] = [
   ["169.254.169.254/32", "the metadata service of a cloud"],
   ["100.100.100.200/32", "the metadata service of a cloud"],
+  ["168.63.129.16/32", "the metadata service of a cloud"],
   ["fd00:ec2::254/128", "the metadata service of a cloud"],
   ["192.0.2.0/24", "an address for documentation"],
   ["198.51.100.0/24", "an address for documentation"],

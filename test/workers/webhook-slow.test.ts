@@ -12,7 +12,7 @@ import {
   slow,
   startReceivers,
 } from "../support/receiver.ts";
-import { all, type Deliveries, openDeliveries } from "./support/deliveries.ts";
+import { all, type Deliveries, openDeliveries, WALLET } from "./support/deliveries.ts";
 
 let world: Deliveries;
 /** A host and port each. */
@@ -124,5 +124,20 @@ test("however many paths of a host hang, its others are called in the end, and n
     // Whoever is said not to have answered was asked.
     expect(row?.attempts.length ?? 0).toBeLessThanOrEqual(receiver.requests.length);
   }
+  await writer.stop();
+});
+
+test("one wallet's test calls that hang keep no other wallet's waiting", async () => {
+  const [hanging] = await subscribe(slowHost, 1, "hanging-tests", hang);
+  const receiver = otherHost.at("tested");
+  const other = await world.subscribe(receiver.url, `${WALLET.slice(0, -1)}b`);
+  await world.publish([hanging?.id ?? ""], 60, { test: true });
+  const writer = await world.start();
+  await hanging?.receiver.received(2);
+  const began = Date.now();
+  await world.publish([other.id], 1, { test: true });
+  await world.until(other.id, "the other wallet's test call", all("delivered"));
+  expect(Date.now() - began).toBeLessThan(4000);
+  expect(hanging?.receiver.requests.length).toBeLessThanOrEqual(20);
   await writer.stop();
 });

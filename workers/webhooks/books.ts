@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { createBatcher } from "../../lib/batcher.ts";
 import { isConnectionError } from "../../lib/db/connect.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import { claim, handBack, release, type TakenDelivery, type Turn, type Writer } from "./claim.ts";
+import { claim, handBack, release, rest, type TakenDelivery, type Turn, type Writer } from "./claim.ts";
 import { type Settlement, settle } from "./settle.ts";
 
 /** The statements of the turns, many turns to a statement: under load none has a round trip of its own. */
@@ -22,6 +22,8 @@ export type Books = {
   handBack(deliveries: readonly TakenDelivery[]): Promise<void>;
   /** @returns in how many ms the subscription's next delivery is due; undefined when it waits for none. */
   release(webhookId: string): Promise<number | undefined>;
+  /** Nobody, this writer neither, has a turn of the subscription before its lease lapses. */
+  rest(webhookId: string): Promise<void>;
   /** From now on a database that is away is not waited for. */
   hurry(): void;
 };
@@ -85,6 +87,7 @@ export function createBooks({
       if (deliveries.length > 0) await handBacks(deliveries);
     },
     release: async (webhookId) => (await releases(webhookId)).get(webhookId),
+    rest: (webhookId) => rest(patient, writer, webhookId),
     async settle(settlement) {
       const began = performance.now();
       for (;;) {

@@ -96,6 +96,13 @@ export async function handBack(sql: Sql, deliveries: readonly TakenDelivery[]): 
     where d.id = r.id and d.taken_at = r."takenAt"`;
 }
 
+/** Lets a lease be nobody's until it lapses: a writer may claim what it has leased itself. */
+export async function rest(sql: Sql, writer: Writer, webhookId: string): Promise<void> {
+  await sql`
+    update service.webhook set lease_token = null
+    where id = ${webhookId}::bigint and lease_token = ${writer.token}::uuid`;
+}
+
 /**
  * Ends leases. @returns in how many ms the next delivery of each subscription is due, 0 when it is by now; those that
  * wait for nothing are left out.

@@ -28,6 +28,8 @@ const PRUNE_MS = 3_600_000;
 const SCHEDULE_MS = 60_000;
 /** Subscriptions that wait here for their turn because of new events; the sweeper finds the others when these are done. */
 const MAX_WAITING = 20_000;
+/** So many wake-ups that are to come later are noted before those that have come are forgotten. */
+const CLEAN_LATER = 5000;
 /** Jobs at once: each only notes what it was woken for. */
 const JOBS = 50;
 /** A statement for many subscriptions waits so long for one that somebody else has locked, in ms. */
@@ -97,11 +99,12 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
     onError: (error) => log.warn({ error: errorText(error) }, "receivers could not be looked up"),
   });
   const test = createTester({ sql, writer, poster, secretsOf, meter, log });
-  const testing = new Set<Promise<void>>();
+  /** Test calls that wait or are under way: the sweeper finds those that wait again and again. */
+  const testing = new Map<string, Promise<void>>();
   function startTest(deliveryId: string): void {
-    if (stopping) return;
-    const running = test(deliveryId).finally(() => testing.delete(running));
-    testing.add(running);
+    if (stopping || testing.has(deliveryId)) return;
+    const running = test(deliveryId).finally(() => testing.delete(deliveryId));
+    testing.set(deliveryId, running);
   }
 
   let pruning: Promise<void> | undefined;
@@ -160,7 +163,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
     async stop() {
       stopping = true;
       const loops = Promise.all([worker.close(), sweeping.stop(), scheduling.stop()]);
-      const ended = Promise.all([dispatcher.stop(), ...testing, pruning]);
+      const ended = Promise.all([dispatcher.stop(), ...testing.values(), pruning]);
       await soon(
         STOP_MS,
         ended.then(() => true),
@@ -176,10 +179,15 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 /** Hands wake-ups that are to come later to the queue, once for each subscription unless a sooner one is wanted. */
 function createLater(wake: (webhookId: string, ms: number) => Promise<void>) {
   const due = new Map<string, number>();
+  let cleanAt = CLEAN_LATER;
   return (webhookId: string, ms: number): void => {
     const now = Date.now();
     const known = due.get(webhookId);
     if (known !== undefined && known > now && known <= now + ms + SWEEP_MS) return;
+    if (due.size >= cleanAt) {
+      for (const [id, at] of due) if (at <= now) due.delete(id);
+      cleanAt = Math.max(CLEAN_LATER, 2 * due.size);
+    }
     due.set(webhookId, now + ms);
     // A queue that is away is made up for by the sweeper.
     void wake(webhookId, Math.ceil(ms)).catch(() => due.delete(webhookId));

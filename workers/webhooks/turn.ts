@@ -39,11 +39,13 @@ export type SecretsOf = (turn: Pick<Turn, "wallet" | "secret" | "previousSecret"
 export function createSecrets(sealer: Sealer, max = 5000): SecretsOf {
   const opened = new Map<string, KeyObject>();
   function open(sealed: string, wallet: string): KeyObject {
-    const known = opened.get(sealed);
+    // Of a wallet: what was sealed for one is no secret of another's.
+    const key = `${wallet} ${sealed}`;
+    const known = opened.get(key);
     if (known !== undefined) return known;
     const secret = createSecretKey(Buffer.from(sealer.open(sealed, wallet), "utf8"));
     if (opened.size >= max) opened.clear();
-    opened.set(sealed, secret);
+    opened.set(key, secret);
     return secret;
   }
   return ({ wallet, secret, previousSecret }) => ({
@@ -75,12 +77,13 @@ function settlementOf(turn: Turn, delivery: TakenDelivery, { attempt, retryAfter
 export function createTurns(options: TurnOptions) {
   const { books, poster, secretsOf, meter, log, later, stopping } = options;
 
-  /** A key that does not fit is the operator's fault: it costs no attempt, and the lease stays, so that the next turn waits. */
+  /** A key that does not fit is the operator's fault: it costs no attempt, and the next turn waits for the lease to lapse. */
   async function openOrHandBack(turn: Turn): Promise<Secrets> {
     try {
       return secretsOf(turn);
     } catch (error) {
       await books.handBack(turn.deliveries);
+      await books.rest(turn.webhookId);
       throw error;
     }
   }

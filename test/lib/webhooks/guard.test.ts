@@ -64,6 +64,9 @@ test("a resolver that is away proves nothing", async () => {
 });
 
 describe("hosts that the operator allows", () => {
+  test.each(["*.internal", "hooks.internal,*", "10.0.0.*:9000"])("%s is no list of them", (text) => {
+    expect(parseAllowedHosts(text)).toBeUndefined();
+  });
   const allow = parseAllowedHosts("hooks.internal,10.0.0.7:9000,[::1]:8080,secure.internal:443") ?? [];
   const open = createTargetGuard({ allow, resolve: resolveNames });
   test.each([

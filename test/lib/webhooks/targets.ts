@@ -100,6 +100,7 @@ export const hostileTargets: readonly (readonly [target: string, reason: string]
   ["https://0251.0376.0251.0376/", "metadata"],
   ["https://[fd00:ec2::254]/", "metadata"],
   ["https://100.100.100.200/", "metadata"],
+  ["https://168.63.129.16/", "metadata"],
   ["https://metadata.example.com/", "metadata"],
   ["https://metadata.google.internal/", "metadata"],
   // Behind a carrier's NAT, for benchmarks, documentation and protocols.

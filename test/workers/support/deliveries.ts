@@ -67,11 +67,11 @@ export type Deliveries = Awaited<ReturnType<typeof openDeliveries>>;
 function rows(sql: Sql) {
   return {
     /** Subscribes an address to everything. */
-    async subscribe(url: string): Promise<{ id: string; secret: string }> {
+    async subscribe(url: string, wallet = WALLET): Promise<{ id: string; secret: string }> {
       const secret = newSecret();
       const [row] = await sql<{ id: string }[]>`
         insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
-        values (${CHAIN}, ${WALLET}, ${url}, '{*}', ${sealer.seal(secret, WALLET)}, 0, -1, 0) returning id::text`;
+        values (${CHAIN}, ${wallet}, ${url}, '{*}', ${sealer.seal(secret, wallet)}, 0, -1, 0) returning id::text`;
       if (!row) throw new Error("no webhook was stored");
       return { id: row.id, secret };
     },
