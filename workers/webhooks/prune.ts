@@ -23,7 +23,7 @@ export async function prune(
   }
   const removed = await removeDeleted(sql, { chainId, stopping });
   const deliveries = removed + (await all(() => pruneDeliveries(sql, chainId)));
-  const events = await all(() => pruneEvents(sql, chainId));
+  const events = await pruneEvents(sql, chainId, stopping);
   return { deliveries, events };
 }
 
@@ -37,16 +37,44 @@ async function pruneDeliveries(sql: Sql, chainId: number): Promise<number> {
   return count;
 }
 
-/** An event that may still turn out not to have happened is kept, as is one that another event takes back. */
-async function pruneEvents(sql: Sql, chainId: number): Promise<number> {
-  const { count } = await sql`
-    delete from service.event where seq in (
-      select e.seq from service.event e
+/** Where a round ended; the time as Postgres writes it, to the microsecond. */
+type Reached = { readonly createdAt: string; readonly seq: string };
+
+async function pruneEvents(sql: Sql, chainId: number, stopping: () => boolean): Promise<number> {
+  let total = 0;
+  let reached: Reached | null = { createdAt: "-infinity", seq: "0" };
+  while (reached && !stopping()) {
+    const round: EventsRound | undefined = await pruneEventsAfter(sql, chainId, reached);
+    total += round?.deleted ?? 0;
+    reached = round?.reached ?? null;
+  }
+  return total;
+}
+
+type EventsRound = { readonly deleted: number; readonly reached: Reached | null };
+
+/**
+ * An event that may still turn out not to have happened is kept, as is one that another event takes back. A round looks
+ * only at what comes after the last one's, so that what is kept is read once.
+ */
+async function pruneEventsAfter(sql: Sql, chainId: number, { createdAt, seq }: Reached) {
+  const [round] = await sql<EventsRound[]>`
+    with old as (
+      select e.seq, e.created_at, e.block_number from service.event e
       where e.chain_id = ${chainId} and e.created_at < now() - make_interval(days => ${KEPT_DAYS})
-        and (e.block_number is null
-          or e.block_number <= (select o.final_block from service.outbox o where o.chain_id = ${chainId}))
-        and not exists (select 1 from service.delivery d where d.event_seq = e.seq)
-        and not exists (select 1 from service.event r where r.reverts = e.seq)
-      limit ${ROUND})`;
-  return count;
+        and (e.created_at, e.seq) > (${createdAt}::text::timestamptz, ${seq}::text::bigint)
+      order by e.created_at, e.seq limit ${ROUND}
+    ), deleted as (
+      delete from service.event where seq in (
+        select old.seq from old
+        where (old.block_number is null
+            or old.block_number <= (select o.final_block from service.outbox o where o.chain_id = ${chainId}))
+          and not exists (select 1 from service.delivery d where d.event_seq = old.seq)
+          and not exists (select 1 from service.event r where r.reverts = old.seq))
+      returning 1
+    )
+    select (select count(*) from deleted)::int as deleted,
+      (select json_build_object('createdAt', created_at::text, 'seq', seq::text) from old
+        order by created_at desc, seq desc limit 1) as reached`;
+  return round;
 }
