@@ -8,8 +8,11 @@ const IDLE_IN_TRANSACTION_MS = 5000;
  * A pool of connections to Postgres with drizzle on top. `name` shows in `pg_stat_activity`; `max` is the pool's size.
  * Connections are made when first used, so a process starts, and comes back by itself, while the database is away; a
  * statement that runs longer than `statementTimeout` ms (default 10 s), or waits longer than `lockTimeout` ms for a lock
- * (default: no bound of its own), is ended by the server. With `snapshots`, nothing can be written, and what one transaction reads is of one moment. Without `durable`, a commit does not wait for the disk: a
- * crash of the server forgets the last half second of it, so it is for what is made up for or is worth no more.
+ * (default: no bound of its own), is ended by the server. With `snapshots`, nothing can be written, and what one
+ * transaction reads is of one moment. Without `durable`, a commit does not wait for the disk: a crash of the server forgets
+ * the last half second of it, so it is for what is made up for or is worth no more. With `freshPlans` each statement is
+ * planned anew, for tables that may grow a thousandfold in a minute: a plan that was made while they were small, and kept,
+ * would read them from end to end.
  */
 export function connect(
   url: string,
@@ -18,6 +21,7 @@ export function connect(
     max = 10,
     statementTimeout = 10_000,
     lockTimeout = 0,
+    freshPlans = false,
     snapshots = false,
     durable = true,
   }: ConnectOptions,
@@ -35,6 +39,7 @@ export function connect(
       application_name: name,
       statement_timeout: statementTimeout,
       lock_timeout: lockTimeout,
+      ...(freshPlans ? { plan_cache_mode: "force_custom_plan" } : {}),
       // A process that is frozen in the middle of a transaction keeps its locks from everybody else no longer than this.
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       ...(snapshots
@@ -113,6 +118,7 @@ export type ConnectOptions = {
   max?: number;
   statementTimeout?: number;
   lockTimeout?: number;
+  freshPlans?: boolean;
   snapshots?: boolean;
   durable?: boolean;
 };

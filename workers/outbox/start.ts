@@ -48,8 +48,10 @@ export function startOutbox({
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema } = config;
   setDatabaseSchema(indexed, viewsSchema);
   const statementTimeout = STATEMENT_TIMEOUT_MS;
-  const connection = connect(url, { name: "outbox", max: 1, statementTimeout });
-  const snapshots = connect(url, { name: "outbox-index", max: 1, statementTimeout, snapshots: true });
+  // Tables may grow a thousandfold in a minute: plans that were made while they were small would read them from end to end.
+  const common = { max: 1, statementTimeout, freshPlans: true };
+  const connection = connect(url, { name: "outbox", ...common });
+  const snapshots = connect(url, { name: "outbox-index", ...common, snapshots: true });
   const pass = createPass({
     sql: connection.sql,
     snapshots: snapshots.sql,

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { WriterConfig } from "../../lib/config.ts";
-import { connect } from "../../lib/db/connect.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { openWebhookQueue, startWebhookWorker } from "../../lib/queues.ts";
 import type { AllowedHost } from "../../lib/webhooks/allowed-hosts.ts";
@@ -13,6 +12,7 @@ import { createBooks } from "./books.ts";
 import { findDue, SWEEP_LIMIT } from "./claim.ts";
 import { createDispatcher, HOST_CALLS } from "./dispatcher.ts";
 import { createHosts } from "./hosts.ts";
+import { openPools } from "./pools.ts";
 import { ANSWER_MS, createPoster } from "./post.ts";
 import { prune } from "./prune.ts";
 import { createTester, findTests, TEST_CALLS } from "./tests.ts";
@@ -32,8 +32,6 @@ const MAX_WAITING = 20_000;
 const CLEAN_LATER = 5000;
 /** Jobs at once: each only notes what it was woken for. */
 const JOBS = 50;
-/** A statement for many subscriptions waits so long for one that somebody else has locked, in ms. */
-const LOCK_MS = 250;
 /** What is under way at a stop has so long to end, in ms; then it is given up, and so is the writing down. */
 const STOP_MS = 5000;
 const HURRY_MS = 1500;
@@ -68,11 +66,8 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   };
   const worker = await startWebhookWorker({ ...queueOptions, concurrency: JOBS, handle });
   const queue = openWebhookQueue(queueOptions);
-  const lockTimeout = LOCK_MS;
-  const durable = connect(url, { name: "webhooks", max: 4, lockTimeout });
-  const notes = connect(url, { name: "webhooks-notes", max: 4, durable: false, lockTimeout });
-  const patient = connect(url, { name: "webhooks-patient", max: 4 });
-  const { sql } = durable;
+  const pools = openPools(url);
+  const { sql, notes, patient } = pools;
   const writer = { chainId, token: randomUUID() };
   let stopping = false;
 
@@ -80,7 +75,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   // One for each call that can be under way: none waits for another's connection while its time for an answer runs.
   const poster = createPoster({ guard, connections: HOST_CALLS + TEST_CALLS, answerMs });
   const secretsOf = createSecrets(createSealer(config.SECRETS_KEY));
-  const books = createBooks({ sql, notes: notes.sql, patient: patient.sql, writer, log });
+  const books = createBooks({ sql, notes, patient, writer, log });
 
   const later = createLater((webhookId, ms) => queue.wake(webhookId, ms));
   const turn = createTurns({
@@ -109,7 +104,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 
   let pruning: Promise<void> | undefined;
   async function pruneAll(): Promise<void> {
-    const pruned = await prune(patient.sql, { chainId, stopping: () => stopping });
+    const pruned = await prune(patient, { chainId, stopping: () => stopping });
     if (pruned.deliveries + pruned.events > 0) log.info(pruned, "old deliveries and events are forgotten");
   }
 
@@ -171,7 +166,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
       books.hurry();
       poster.stop();
       await soon(HURRY_MS, Promise.all([ended, loops]));
-      await Promise.all([poster.close(), queue.close(), durable.close(), notes.close(), patient.close()]);
+      await Promise.all([poster.close(), queue.close(), pools.close()]);
     },
   };
 }
