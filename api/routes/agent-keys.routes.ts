@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Address, nullableTimestamp, Timestamp } from "../schemas/basics.ts";
+import { nullableTimestamp, Timestamp } from "../schemas/basics.ts";
 import { failures } from "../schemas/error.ts";
 import { KeyId, Label, RevokedKey, rowIdInput, Tier } from "../schemas/key.ts";
-import { limitInput, offsetInput } from "../schemas/paging.ts";
+import { ownPage, ownPageQuery } from "../schemas/paging.ts";
 
 const ApiKey = z
   .object({
@@ -24,22 +24,13 @@ export const listKeysRoute = createRoute({
   description:
     "Oldest first; without the keys themselves, which nobody can read again, and without revoked ones.",
   security: [{ apiKey: [] }],
-  request: { query: z.object({ limit: limitInput(), offset: offsetInput }) },
+  request: { query: ownPageQuery },
   responses: {
     200: {
       description: "One page.",
       content: {
         "application/json": {
-          schema: z
-            .object({
-              wallet: Address,
-              count: z.int().openapi({ description: "Keys in this answer.", example: 1 }),
-              total: z.int().openapi({ description: "Active keys of the wallet.", example: 1 }),
-              limit: z.int().openapi({ example: 50 }),
-              offset: z.int().openapi({ example: 0 }),
-              keys: z.array(ApiKey),
-            })
-            .openapi("ApiKeyList"),
+          schema: ownPage("Keys", "Active keys", { keys: z.array(ApiKey) }).openapi("ApiKeyList"),
         },
       },
     },

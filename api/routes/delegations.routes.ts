@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Address, Timestamp } from "../schemas/basics.ts";
+import { Timestamp } from "../schemas/basics.ts";
 import { Delegation, NewDelegation, RecordedDelegation } from "../schemas/delegation.ts";
 import { failures } from "../schemas/error.ts";
 import { rowIdInput } from "../schemas/key.ts";
-import { limitInput, offsetInput } from "../schemas/paging.ts";
+import { ownPage, ownPageQuery } from "../schemas/paging.ts";
 
 export const delegateRoute = createRoute({
   method: "post",
@@ -44,22 +44,15 @@ export const listDelegationsRoute = createRoute({
   tags: ["agent"],
   summary: "The delegations in which the key's wallet is buyer or agent, newest first",
   security: [{ apiKey: [] }],
-  request: { query: z.object({ limit: limitInput(), offset: offsetInput }) },
+  request: { query: ownPageQuery },
   responses: {
     200: {
       description: "One page.",
       content: {
         "application/json": {
-          schema: z
-            .object({
-              wallet: Address,
-              count: z.int().openapi({ description: "Delegations in this answer.", example: 1 }),
-              total: z.int().openapi({ description: "Delegations of the wallet.", example: 1 }),
-              limit: z.int().openapi({ example: 50 }),
-              offset: z.int().openapi({ example: 0 }),
-              delegations: z.array(Delegation),
-            })
-            .openapi("DelegationList"),
+          schema: ownPage("Delegations", "Delegations", { delegations: z.array(Delegation) }).openapi(
+            "DelegationList",
+          ),
         },
       },
     },

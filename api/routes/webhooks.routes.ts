@@ -1,8 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Address } from "../schemas/basics.ts";
 import { failures } from "../schemas/error.ts";
 import { rowIdInput } from "../schemas/key.ts";
-import { limitInput, offsetInput } from "../schemas/paging.ts";
+import { ownPage, ownPageQuery } from "../schemas/paging.ts";
 import { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookId } from "../schemas/webhook.ts";
 import { deliveryCallbacks } from "../schemas/webhook-events.ts";
 
@@ -55,22 +54,13 @@ export const listWebhooksRoute = createRoute({
   tags: ["webhooks"],
   summary: "The webhooks of the key's wallet, newest first",
   security: [{ apiKey: [] }],
-  request: { query: z.object({ limit: limitInput(), offset: offsetInput }) },
+  request: { query: ownPageQuery },
   responses: {
     200: {
       description: "One page.",
       content: {
         "application/json": {
-          schema: z
-            .object({
-              wallet: Address,
-              count: z.int().openapi({ description: "Webhooks in this answer.", example: 1 }),
-              total: z.int().openapi({ description: "Webhooks of the wallet.", example: 1 }),
-              limit: z.int().openapi({ example: 50 }),
-              offset: z.int().openapi({ example: 0 }),
-              webhooks: z.array(Webhook),
-            })
-            .openapi("WebhookList"),
+          schema: ownPage("Webhooks", "Webhooks", { webhooks: z.array(Webhook) }).openapi("WebhookList"),
         },
       },
     },

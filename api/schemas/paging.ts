@@ -1,6 +1,6 @@
 /** Pages of a list: by `limit` and `offset`, or along the feed by `cursor`. */
 import { z } from "@hono/zod-openapi";
-import { integerInput } from "./basics.ts";
+import { Address, integerInput } from "./basics.ts";
 
 /** Where an event stands in the chain, and a row in a feed. */
 export type Position = { readonly blockNumber: bigint; readonly logIndex: number };
@@ -86,6 +86,23 @@ export function cutPage<Row, Cursor>(
   const last = page.at(-1);
   return { rows: page, next: rows.length > limit && last !== undefined ? cursor(last) : null };
 }
+
+/** The query of a list of a wallet's own rows. */
+export const ownPageQuery = z.object({ limit: limitInput(), offset: offsetInput });
+
+/**
+ * The answer of such a list: the fields of the page, and what `entries` holds beside them. `what` names the entries, and
+ * `ofWallet` those that `total` counts.
+ */
+export const ownPage = <Shape extends z.ZodRawShape>(what: string, ofWallet: string, entries: Shape) =>
+  z.object({
+    wallet: Address,
+    count: z.int().openapi({ description: `${what} in this answer.`, example: 1 }),
+    total: z.int().openapi({ description: `${ofWallet} of the wallet.`, example: 1 }),
+    limit: z.int().openapi({ example: 50 }),
+    offset: z.int().openapi({ example: 0 }),
+    ...entries,
+  });
 
 const cursorField = z
   .string()
