@@ -31,7 +31,7 @@ const GIVE_UP_MS = DEPENDENCY_TIMEOUT_MS - 500;
 
 export const webhookNotFound = (webhookId: number) =>
   new ApiError("webhook_not_found", `The wallet has no webhook ${webhookId}.`);
-export const deliveryNotFound = (webhookId: number, deliveryId: number) =>
+const deliveryNotFound = (webhookId: number, deliveryId: number) =>
   new ApiError("delivery_not_found", `The webhook ${webhookId} has no delivery ${deliveryId}.`);
 
 function hindered(hindrance: ReplayHindrance, webhookId: number, deliveryId = 0): ApiError {

@@ -3,6 +3,7 @@ import { nullableTimestamp, Timestamp } from "../schemas/basics.ts";
 import { failures } from "../schemas/error.ts";
 import { KeyId, Label, RevokedKey, rowIdInput, Tier } from "../schemas/key.ts";
 import { ownPage, ownPageQuery } from "../schemas/paging.ts";
+import { ownPageResponses } from "./own-page.ts";
 
 const ApiKey = z
   .object({
@@ -25,17 +26,9 @@ export const listKeysRoute = createRoute({
     "Oldest first; without the keys themselves, which nobody can read again, and without revoked ones.",
   security: [{ apiKey: [] }],
   request: { query: ownPageQuery },
-  responses: {
-    200: {
-      description: "One page.",
-      content: {
-        "application/json": {
-          schema: ownPage("Keys", "Active keys", { keys: z.array(ApiKey) }).openapi("ApiKeyList"),
-        },
-      },
-    },
-    ...failures("validation_error", "unauthenticated", "internal_error", "database_unavailable"),
-  },
+  responses: ownPageResponses(
+    ownPage("Keys", "Active keys", { keys: z.array(ApiKey) }).openapi("ApiKeyList"),
+  ),
 });
 
 export const revokeOwnKeyRoute = createRoute({

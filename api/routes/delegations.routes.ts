@@ -4,6 +4,7 @@ import { Delegation, NewDelegation, RecordedDelegation } from "../schemas/delega
 import { failures } from "../schemas/error.ts";
 import { rowIdInput } from "../schemas/key.ts";
 import { ownPage, ownPageQuery } from "../schemas/paging.ts";
+import { ownPageResponses } from "./own-page.ts";
 
 export const delegateRoute = createRoute({
   method: "post",
@@ -45,19 +46,9 @@ export const listDelegationsRoute = createRoute({
   summary: "The delegations in which the key's wallet is buyer or agent, newest first",
   security: [{ apiKey: [] }],
   request: { query: ownPageQuery },
-  responses: {
-    200: {
-      description: "One page.",
-      content: {
-        "application/json": {
-          schema: ownPage("Delegations", "Delegations", { delegations: z.array(Delegation) }).openapi(
-            "DelegationList",
-          ),
-        },
-      },
-    },
-    ...failures("validation_error", "unauthenticated", "internal_error", "database_unavailable"),
-  },
+  responses: ownPageResponses(
+    ownPage("Delegations", "Delegations", { delegations: z.array(Delegation) }).openapi("DelegationList"),
+  ),
 });
 
 export const revokeDelegationRoute = createRoute({

@@ -4,6 +4,7 @@ import { rowIdInput } from "../schemas/key.ts";
 import { ownPage, ownPageQuery } from "../schemas/paging.ts";
 import { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookId } from "../schemas/webhook.ts";
 import { deliveryCallbacks } from "../schemas/webhook-events.ts";
+import { ownPageResponses } from "./own-page.ts";
 
 export const webhookParams = z.object({ id: rowIdInput });
 
@@ -55,17 +56,9 @@ export const listWebhooksRoute = createRoute({
   summary: "The webhooks of the key's wallet, newest first",
   security: [{ apiKey: [] }],
   request: { query: ownPageQuery },
-  responses: {
-    200: {
-      description: "One page.",
-      content: {
-        "application/json": {
-          schema: ownPage("Webhooks", "Webhooks", { webhooks: z.array(Webhook) }).openapi("WebhookList"),
-        },
-      },
-    },
-    ...failures("validation_error", "unauthenticated", "internal_error", "database_unavailable"),
-  },
+  responses: ownPageResponses(
+    ownPage("Webhooks", "Webhooks", { webhooks: z.array(Webhook) }).openapi("WebhookList"),
+  ),
 });
 
 export const readWebhookRoute = createRoute({

@@ -30,7 +30,7 @@ export type SignatureHeaders = {
 };
 
 /** Hex of HMAC-SHA256 over the body: `X-Service-Signature`. */
-export const bodySignature = (body: string, secret: SigningKey): string =>
+const bodySignature = (body: string, secret: SigningKey): string =>
   createHmac("sha256", secret).update(body).digest("hex");
 
 const standard = (content: string, secret: SigningKey) =>

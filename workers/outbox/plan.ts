@@ -11,7 +11,7 @@ export type Room = {
 };
 
 /** The first of some events that have room. */
-export function fitting<Event extends { readonly type: ChainEventType }>(
+function fitting<Event extends { readonly type: ChainEventType }>(
   events: readonly Event[],
   room: Room,
 ): readonly Event[] {

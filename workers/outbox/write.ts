@@ -113,7 +113,7 @@ async function deliver(tx: TransactionSql, events: readonly Stored[]): Promise<s
   return rows.map(({ id }) => id);
 }
 
-export type NewCursor = Omit<Cursor, "pass">;
+type NewCursor = Omit<Cursor, "pass">;
 
 /**
  * Writes a pass in one transaction: what is taken back, then what has happened, with a delivery for each subscription that

@@ -6,8 +6,7 @@ import { createPlaces, type Place, type Places, type PlacesOptions } from "./pla
  * of their own, so that the others never wait for them. In either lane hosts take turns, and none has all places.
  */
 
-export const lanes = ["prompt", "laggard"] as const;
-export type Lane = (typeof lanes)[number];
+export type Lane = "prompt" | "laggard";
 
 /** How a turn ended: where the next one belongs, and whether there is to be one at once. */
 export type TurnEnd = { readonly lane: Lane; readonly again: boolean };

@@ -12,7 +12,7 @@ export const WEBHOOKS = "/api/v1/webhooks";
 
 const made = z.object({ id: z.number(), secret: z.string(), fromBlock: z.string() });
 /** The webhook in an answer that made one. @throws when it did not */
-export const madeOf = (answer: HttpAnswer) => made.parse(answer.json);
+const madeOf = (answer: HttpAnswer) => made.parse(answer.json);
 
 export type Subscriber = {
   readonly wallet: Address;
