@@ -50,6 +50,13 @@ const ether = z
   .regex(/^\d{1,9}(\.\d{1,18})?$/, "must be an amount of ETH, 18 decimals at most")
   .transform((text) => parseEther(text));
 
+const privateKey = z.custom<`0x${string}`>(
+  (key) => typeof key === "string" && /^0x[0-9a-fA-F]{64}$/.test(key),
+  {
+    error: "must be a private key (0x and 64 hex digits)",
+  },
+);
+
 const privateKeys = z
   .string()
   .transform((text) => text.split(",").map((key) => key.trim()))
@@ -110,10 +117,50 @@ const shared = {
 };
 const queue = { REDIS_URL: url("redis:", "rediss:").optional() };
 
+/** The testnet of sandbox and faucet: both or neither. */
+const testnet = {
+  TESTNET_RPC_URL: url("http:", "https:").optional(),
+  TESTNET_DEPLOYMENT_FILE: z.string().optional(),
+};
+
+/** The writer's keys on it. */
+const testnetKeys = ["TESTNET_RELAYER_PRIVATE_KEYS", "SANDBOX_PRIVATE_KEY", "FAUCET_PRIVATE_KEY"] as const;
+
+/** The variables that are set, and a fault of one of them. */
+type Present = Readonly<Record<string, string | undefined>>;
+type Fault = readonly [name: string, fault: string];
+
+/** What is missing of the testnet, given that something of it is there. */
+function partialTestnet(present: Present, names: readonly string[]): Fault[] {
+  if (names.every((name) => present[name] === undefined)) return [];
+  return Object.keys(testnet)
+    .filter((name) => present[name] === undefined)
+    .map((name) => [name, "is required where another variable of the testnet is set"]);
+}
+
+/** What is wrong with the keys of the testnet's wallets together. */
+function unfittingTestnetKeys(present: Present): Fault[] {
+  const { TESTNET_RELAYER_PRIVATE_KEYS: relayers, SANDBOX_PRIVATE_KEY, FAUCET_PRIVATE_KEY } = present;
+  const faults: Fault[] = [];
+  if (SANDBOX_PRIVATE_KEY !== undefined && relayers === undefined) {
+    const fault = "is required with SANDBOX_PRIVATE_KEY: the relayer sends what the sandbox buys";
+    faults.push(["TESTNET_RELAYER_PRIVATE_KEYS", fault]);
+  }
+  // A wallet of two minds would spend for one what the other has promised.
+  const taken = new Set(relayers?.split(",").map((key) => key.trim().toLowerCase()));
+  for (const [name, key] of Object.entries({ SANDBOX_PRIVATE_KEY, FAUCET_PRIVATE_KEY })) {
+    if (key === undefined) continue;
+    if (taken.has(key.toLowerCase())) faults.push([name, "is the key of another of the testnet's wallets"]);
+    taken.add(key.toLowerCase());
+  }
+  return faults;
+}
+
 const apiSchema = z.object({
   ...shared,
   ...queue,
   ...webhooks,
+  ...testnet,
   PORT: port.default(8080),
   HOST: z.string().default("0.0.0.0"),
   ADMIN_TOKEN: adminToken,
@@ -125,13 +172,19 @@ const apiSchema = z.object({
   FREE_KEY_RATE_LIMIT: rateLimit.default(10),
   PAID_KEY_RATE_LIMIT: rateLimit.default(100),
   ONBOARD_RATE_LIMIT: rateLimit.default(10),
+  SANDBOX_RATE_LIMIT: rateLimit.default(10),
+  PUBLIC_URL: url("http:", "https:").optional(),
 });
 
 const writerSchema = z.object({
   ...shared,
   ...queue,
   ...webhooks,
+  ...testnet,
   RELAYER_PRIVATE_KEYS: privateKeys,
+  TESTNET_RELAYER_PRIVATE_KEYS: privateKeys.optional(),
+  SANDBOX_PRIVATE_KEY: privateKey.optional(),
+  FAUCET_PRIVATE_KEY: privateKey.optional(),
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
   PURCHASE_CONCURRENCY: integer(1, 1000).default(200),
@@ -162,6 +215,8 @@ const handedOn = {
       PAID_KEY_RATE_LIMIT: true,
       ONBOARD_RATE_LIMIT: true,
       FAILED_CREDENTIALS_LIMIT: true,
+      SANDBOX_RATE_LIMIT: true,
+      PUBLIC_URL: true,
     })
     .partial().shape,
   ...writerSchema
@@ -202,20 +257,24 @@ const devSchema = z.object({
 /** What the operator's look at the ledger needs: a fault elsewhere must not keep anybody from stopping purchases. */
 const ledgerSchema = devSchema.pick({ DATABASE_URL: true, POSTGRES_PORT: true });
 
-/** Reads `env` through `schema`; throws {@link ConfigError} that names every bad variable. */
-function parse<Config>(schema: z.ZodType<Config>, env: Environment): Config {
+/** Reads `env` through `schema`; throws {@link ConfigError} that names every bad variable. `together` finds what no variable shows alone. */
+function parse<Config>(
+  schema: z.ZodType<Config>,
+  env: Environment,
+  together: (present: Present) => readonly Fault[] = () => [],
+): Config {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
   );
   const result = schema.safeParse(present);
-  if (result.success) return result.data;
   const faults = new Map<string, string>();
-  for (const issue of result.error.issues) {
+  for (const issue of result.error?.issues ?? []) {
     const name = String(issue.path[0]);
-    if (!faults.has(name))
-      faults.set(name, present[name] === undefined ? `${name} is required` : `${name} ${issue.message}`);
+    if (!faults.has(name)) faults.set(name, present[name] === undefined ? "is required" : issue.message);
   }
-  throw new ConfigError([...faults.values()]);
+  for (const [name, fault] of together(present)) if (!faults.has(name)) faults.set(name, fault);
+  if (result.success && faults.size === 0) return result.data;
+  throw new ConfigError([...faults].map(([name, fault]) => `${name} ${fault}`));
 }
 
 export type ApiConfig = z.output<typeof apiSchema>;
@@ -223,8 +282,13 @@ export type WriterConfig = z.output<typeof writerSchema>;
 export type IndexerConfig = z.output<typeof indexerSchema>;
 export type DevConfig = z.output<typeof devSchema>;
 
-export const apiConfig = (env: Environment): ApiConfig => parse(apiSchema, env);
-export const writerConfig = (env: Environment): WriterConfig => parse(writerSchema, env);
+export const apiConfig = (env: Environment): ApiConfig =>
+  parse(apiSchema, env, (present) => partialTestnet(present, Object.keys(testnet)));
+export const writerConfig = (env: Environment): WriterConfig =>
+  parse(writerSchema, env, (present) => [
+    ...partialTestnet(present, [...Object.keys(testnet), ...testnetKeys]),
+    ...unfittingTestnetKeys(present),
+  ]);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);

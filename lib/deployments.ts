@@ -88,3 +88,25 @@ export function requireDeployment(file: string): Deployment {
   }
   return deployment;
 }
+
+/** Base Sepolia and a local anvil: only there is money given away. */
+const TESTNET_CHAIN_IDS: readonly number[] = [84532, 31337];
+
+/**
+ * Reads the deployment file of the testnet. Throws {@link ConfigError} when it is not that of a testnet: whatever the
+ * sandbox and the faucet spend must be worth nothing.
+ */
+export function requireTestnetDeployment(file: string): Deployment {
+  let deployment: Deployment;
+  try {
+    deployment = requireDeployment(file);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(error.faults.map((fault) => `TESTNET_${fault}`));
+  }
+  if (TESTNET_CHAIN_IDS.includes(deployment.chainId)) return deployment;
+  const ids = TESTNET_CHAIN_IDS.join(" and ");
+  throw new ConfigError([
+    `TESTNET_DEPLOYMENT_FILE ${file}: chain ${deployment.chainId} is no testnet; sandbox and faucet work on ${ids} alone`,
+  ]);
+}

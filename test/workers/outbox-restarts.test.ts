@@ -108,6 +108,7 @@ test("a writer whose connections break at any moment of a pass loses nothing and
   await waitFor({
     what: "the writer to say that it works again",
     probe: async () => (/works again|begins/.test(world.lines.at(-1) ?? "") ? true : undefined),
+    timeoutMs: 10_000,
   });
 });
 
