@@ -5,13 +5,21 @@ import { ApiError } from "../lib/errors.ts";
 import type { FindHolder } from "../lib/keys/store.ts";
 import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
 import type { Logger } from "../lib/log.ts";
-import type { PurchaseQueue, WebhookQueue } from "../lib/queues.ts";
+import type { PurchaseQueue, TestnetQueue, WebhookQueue } from "../lib/queues.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { ScanClients } from "./live/clients.ts";
 import type { ClientOf } from "./middleware/rate-limit.ts";
 import type { Signatures } from "./signatures.ts";
 import type { StandingHeaders } from "./standing-headers.ts";
 import type { Targets } from "./webhook-targets.ts";
+
+/** Where sandbox and faucet work. */
+export type Testnet = {
+  readonly deployment: Deployment;
+  /** Reads of the testnet; bounded in time like those of the main chain. */
+  readonly chain: ReadClient;
+  readonly queue: TestnetQueue;
+};
 
 /** All that the API works with; plain values and clients, so that a test can build any variant. */
 export type Dependencies = {
@@ -47,6 +55,10 @@ export type Dependencies = {
     /** What seals their secrets: 64 hex digits. */
     readonly secretsKey: string;
   };
+  /** Undefined where none is configured: then there is neither sandbox nor faucet. */
+  readonly testnet: Testnet | undefined;
+  /** Where clients reach the API, without a slash at its end; undefined where the request has to tell. */
+  readonly publicUrl: string | undefined;
   /** Aborted when the process is asked to stop: answers that would wait long are then given early. */
   readonly stopping: AbortSignal;
 };

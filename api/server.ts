@@ -6,14 +6,15 @@ import { createReadClient } from "../lib/chain/client.ts";
 import { type ApiConfig, apiConfig, ConfigError, DEV_ADMIN_TOKEN, DEV_SECRETS_KEY } from "../lib/config.ts";
 import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
-import { readDeployment } from "../lib/deployments.ts";
+import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
 import { createKeyFinder } from "../lib/keys/store.ts";
 import { createPurchaseWaiter } from "../lib/ledger/wait.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
-import { openPurchaseQueue, openWebhookQueue } from "../lib/queues.ts";
+import { openPurchaseQueue, openTestnetQueue, openWebhookQueue, type QueueOptions } from "../lib/queues.ts";
 import * as indexed from "../ponder.schema.ts";
 import { createApp } from "./app.ts";
 import { clientOf } from "./client-address.ts";
+import type { Testnet } from "./dependencies.ts";
 import { openLimits } from "./limits/limits.ts";
 import { serve } from "./listen.ts";
 import { createScanClients } from "./live/clients.ts";
@@ -58,6 +59,15 @@ function refuseDefaults({ ADMIN_TOKEN, SECRETS_KEY }: ApiConfig): void {
   throw new ConfigError(faults.map((name) => `${name} must be set: its default is for local chains only`));
 }
 
+/** The testnet, where there is one. @throws ConfigError when its deployment file is not that of a testnet */
+function openTestnet(config: ApiConfig, queueOptions: QueueOptions): Testnet | undefined {
+  const { TESTNET_RPC_URL: rpcUrl, TESTNET_DEPLOYMENT_FILE: file } = config;
+  if (rpcUrl === undefined || file === undefined) return undefined;
+  const deployment = requireTestnetDeployment(file);
+  const chain = createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS });
+  return { deployment, chain, queue: openTestnetQueue(queueOptions) };
+}
+
 async function main(): Promise<void> {
   const config = apiConfig(process.env);
   const deployment = readDeployment(config.DEPLOYMENT_FILE);
@@ -82,6 +92,7 @@ async function main(): Promise<void> {
   };
   const queue = openPurchaseQueue(queueOptions);
   const webhookQueue = openWebhookQueue(queueOptions);
+  const testnet = openTestnet(config, queueOptions);
   const counts = connect(config.DATABASE_URL, {
     name: "api-counts",
     max: 4,
@@ -120,6 +131,8 @@ async function main(): Promise<void> {
       }),
       secretsKey: config.SECRETS_KEY,
     },
+    testnet,
+    publicUrl: config.PUBLIC_URL?.replace(/\/+$/, ""),
     stopping: stop.signal,
   });
   const migrated = migrateWhenPossible(config.DATABASE_URL, stop.signal, log);
@@ -139,6 +152,7 @@ async function main(): Promise<void> {
         migrated,
         queue.close(),
         webhookQueue.close(),
+        testnet?.queue.close(),
         waiter.close(),
         connection.close(),
         counts.close(),

@@ -16,8 +16,11 @@ import { within } from "./within.ts";
  * under load the queue would otherwise cost more than the work.
  */
 
-/** Each with ids of its own kind: purchases; subscriptions of webhooks, test calls and their chores. */
-type QueueName = "purchases" | "webhooks";
+/**
+ * Each with ids of its own kind: purchases; subscriptions of webhooks, test calls and their chores; and on the testnet
+ * `purchase-<id>` and `claim-<id>`.
+ */
+type QueueName = "purchases" | "webhooks" | "testnet";
 type WakeUp = { ids: string[] };
 /** What is to be woken, in how many ms. */
 type Wanted = { id: string; delayMs: number };
@@ -161,6 +164,14 @@ function openQueue(
   };
 }
 
+export type TestnetQueue = {
+  /** Wakes the writer for this purchase of the sandbox. Rejects when the queue is away: the row stands, and the writer finds it. */
+  wakePurchase(id: string): Promise<void>;
+  /** Wakes it for this claim to the faucet. Rejects likewise. */
+  wakeClaim(id: string): Promise<void>;
+  close(): Promise<void>;
+};
+
 /** Purchases: a job for one of them bears its id, so that a wake-up that is still waiting need not wait twice. */
 export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
   const { wake, close } = openQueue("purchases", options, ([id, ...others]) =>
@@ -173,6 +184,16 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
 export const openWebhookQueue = (options: QueueOptions): WebhookQueue =>
   // A job that bore the subscription's id would swallow the wake-ups that come while it is at work.
   openQueue("webhooks", options, () => ({}));
+
+const kinds = ["purchase", "claim"] as const;
+
+/** What a job of the testnet's queue is for. */
+export type TestnetWakeUp = { kind: (typeof kinds)[number]; id: string };
+
+export function openTestnetQueue(options: QueueOptions): TestnetQueue {
+  const { wake, close } = openQueue("testnet", options, () => ({}));
+  return { wakePurchase: (id) => wake(`purchase-${id}`), wakeClaim: (id) => wake(`claim-${id}`), close };
+}
 
 export type WorkerOptions = QueueOptions & {
   /** Wake-ups at work at the same moment. */
@@ -236,6 +257,18 @@ async function startWorker(name: QueueName, options: WorkerOptions): Promise<Que
 
 export const startPurchaseWorker = (options: WorkerOptions): Promise<QueueWorker> =>
   startWorker("purchases", options);
+
+/** Receives the wake-ups of sandbox and faucet. */
+export const startTestnetWorker = (
+  options: Omit<WorkerOptions, "handle"> & { handle: (wakeUp: TestnetWakeUp) => Promise<void> },
+): Promise<QueueWorker> =>
+  startWorker("testnet", {
+    ...options,
+    async handle(job) {
+      const kind = kinds.find((one) => job.startsWith(`${one}-`));
+      if (kind) await options.handle({ kind, id: job.slice(kind.length + 1) });
+    },
+  });
 
 /** What it is woken for must be noted and left: a job that lasts as long as a delivery would keep others waiting. */
 export const startWebhookWorker = (options: WorkerOptions): Promise<QueueWorker> =>
