@@ -29,7 +29,8 @@ export const purchaseTable = service.table("purchase", {
   id: uuid("id").primaryKey().defaultRandom(),
   chainId: integer("chain_id").notNull(),
   wallet: text("wallet").$type<Address>().notNull(),
-  keyId: bigint("key_id", { mode: "number" }).notNull(),
+  /** Null for a purchase of the sandbox, which is of nobody's key. */
+  keyId: bigint("key_id", { mode: "number" }),
   idempotencyKey: text("idempotency_key"),
   fingerprint: text("fingerprint").notNull(),
   productId: text("product_id").$type<Hex>().notNull(),
@@ -58,12 +59,17 @@ export const purchaseTable = service.table("purchase", {
   finalAt: moment("final_at"),
 });
 
+/** Relayers send purchases; on the testnet the sandbox's wallet pays premiums, and the faucet's gives grants away. */
+export const walletRoles = ["relayer", "sandbox", "faucet"] as const;
+export type WalletRole = (typeof walletRoles)[number];
+
 /** The wallets that send, each with the writer that owns it for now. */
 export const relayerWalletTable = service.table(
   "relayer_wallet",
   {
     chainId: integer("chain_id").notNull(),
     address: text("address").$type<Address>().notNull(),
+    role: text("role", { enum: walletRoles }).notNull().default("relayer"),
     nextNonce: bigint("next_nonce", { mode: "number" }),
     leaseOwner: text("lease_owner"),
     leaseUntil: moment("lease_until").notNull(),
