@@ -10,6 +10,7 @@ import { deployProtocol } from "../../lib/protocol/deploy.ts";
 import { seedHistory, seedTestnet } from "../seed.ts";
 import { authoriseRelayer } from "./fork.ts";
 import type { ChainSource } from "./options.ts";
+import { serviceWallets } from "./wallets.ts";
 
 export type LocalChain = {
   readonly url: string;
@@ -32,8 +33,7 @@ export type ChainHost = {
 export type MainChain = LocalChain & { readonly writeHistory: () => Promise<void> };
 
 const owner = anvilAccount(0);
-/** The wallet that the writer sends from. */
-export const relayer = anvilAccount(1);
+const { relayer } = serviceWallets;
 
 const mainChainId = 8453;
 const testnetChainId = 84532;

@@ -16,12 +16,23 @@ const entryPoints: Readonly<Record<ServiceName, string>> = {
   writer: "workers/main.ts",
 };
 
+/** The chain of sandbox and faucet, and the keys of the wallets on it; without its key, a wallet's part is not there. */
+export type TestnetSettings = {
+  readonly rpcUrl: string;
+  readonly deploymentFile: string;
+  readonly relayerKeys: readonly Hex[];
+  readonly sandboxKey: Hex | undefined;
+  readonly faucetKey: Hex | undefined;
+};
+
 /** What a stack's processes have to agree on. */
 export type StackSettings = {
   readonly databaseUrl: string;
   readonly rpcUrl: string;
   readonly rpcWsUrl: string;
   readonly deploymentFile: string;
+  /** Neither sandbox nor faucet when left out. */
+  readonly testnet?: TestnetSettings;
   readonly redisUrl: string | undefined;
   readonly host: string;
   readonly apiPort: number;
@@ -40,6 +51,7 @@ const pollingIntervalMs = 100;
 const unset = "";
 
 function environment(name: ServiceName, settings: StackSettings): Record<string, string> {
+  const { testnet } = settings;
   const shared = {
     DATABASE_URL: settings.databaseUrl,
     REDIS_URL: settings.redisUrl ?? unset,
@@ -49,6 +61,15 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
     LOG_LEVEL: settings.logLevel,
     PORT: unset,
     RELAYER_PRIVATE_KEYS: unset,
+    TESTNET_RPC_URL: unset,
+    TESTNET_DEPLOYMENT_FILE: unset,
+    TESTNET_RELAYER_PRIVATE_KEYS: unset,
+    SANDBOX_PRIVATE_KEY: unset,
+    FAUCET_PRIVATE_KEY: unset,
+  };
+  const itsTestnet = {
+    TESTNET_RPC_URL: testnet?.rpcUrl ?? unset,
+    TESTNET_DEPLOYMENT_FILE: testnet?.deploymentFile ?? unset,
   };
   const own: Record<ServiceName, Record<string, string>> = {
     indexer: {
@@ -59,13 +80,18 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
       START_BLOCK: unset,
     },
     api: {
+      ...itsTestnet,
       PORT: String(settings.apiPort),
       HOST: settings.host,
       ADMIN_TOKEN: settings.adminToken,
       TRUST_PROXY: unset,
     },
     writer: {
+      ...itsTestnet,
       RELAYER_PRIVATE_KEYS: settings.relayerKeys.join(","),
+      TESTNET_RELAYER_PRIVATE_KEYS: testnet?.relayerKeys.join(",") ?? unset,
+      SANDBOX_PRIVATE_KEY: testnet?.sandboxKey ?? unset,
+      FAUCET_PRIVATE_KEY: testnet?.faucetKey ?? unset,
       METRICS_PORT: String(settings.metricsPort),
       METRICS_HOST: "127.0.0.1",
     },

@@ -8,7 +8,7 @@ import { isRunning } from "../../lib/local/pids.ts";
 import { startPostgres, stopPostgres } from "../../lib/local/postgres.ts";
 import { type Child, deathNotice } from "../../lib/local/processes.ts";
 import { compile } from "../compile.ts";
-import { relayer, startChains } from "./chains.ts";
+import { type LocalChain, startChains } from "./chains.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { ChainSource } from "./options.ts";
 import { requireFreePorts } from "./ports.ts";
@@ -16,7 +16,14 @@ import { keepPricesFresh } from "./price-keeper.ts";
 import { stackReady } from "./ready.ts";
 import type { RunNote } from "./run-note.ts";
 import { dropOwnSchemas } from "./schemas.ts";
-import { type ServiceName, type StackSettings, serviceReady, startService } from "./services.ts";
+import {
+  type ServiceName,
+  type StackSettings,
+  serviceReady,
+  startService,
+  type TestnetSettings,
+} from "./services.ts";
+import { serviceWallets } from "./wallets.ts";
 
 const root = join(fileURLToPath(import.meta.url), "..", "..", "..");
 
@@ -89,6 +96,20 @@ async function runService(stack: DevStack, name: ServiceName, settings: StackSet
   say(name);
 }
 
+const { relayer, sandbox, faucet } = serviceWallets;
+
+/** The testnet as api and writer get it; none beside the fork of a chain with its number, for the ledger tells chains apart by it. */
+function testnetSettings(main: LocalChain, testnet: LocalChain): TestnetSettings | undefined {
+  if (main.deployment.chainId === testnet.deployment.chainId) return undefined;
+  return {
+    rpcUrl: testnet.url,
+    deploymentFile: testnet.deploymentFile,
+    relayerKeys: [privateKeyOf(relayer)],
+    sandboxKey: privateKeyOf(sandbox),
+    faucetKey: privateKeyOf(faucet),
+  };
+}
+
 /** Starts everything and says where it is once all of it is ready. */
 export async function runStack(stack: DevStack): Promise<void> {
   const { config, source, lifetime } = stack;
@@ -114,6 +135,7 @@ export async function runStack(stack: DevStack): Promise<void> {
     rpcUrl: main.url,
     rpcWsUrl: main.wsUrl,
     deploymentFile: main.deploymentFile,
+    testnet: testnetSettings(main, testnet),
     redisUrl: config.REDIS_URL,
     host: config.HOST,
     apiPort: config.PORT,

@@ -15,6 +15,7 @@ import { anvilAccount, chainOf } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { type AnvilOptions, privateKeyOf, startAnvil } from "../../lib/local/anvil.ts";
 import { freePort } from "../../lib/local/ports.ts";
+import { openProtocol, refreshFeeds } from "../../lib/protocol/actions/index.ts";
 import { deployProtocol } from "../../lib/protocol/deploy.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { forgetPid, notePid } from "./run-folder.ts";
@@ -92,4 +93,14 @@ export async function startChain(options: TestChainOptions = {}): Promise<TestCh
     pid: anvil.pid,
     stop,
   };
+}
+
+/**
+ * A chain for sandbox and faucet: 84532, with feeds that were answered just now and stay fresh for an hour, and blocks at
+ * once, as always, unless told otherwise.
+ */
+export async function startTestnet(options: TestChainOptions = {}): Promise<TestChain> {
+  const testnet = await startChain({ chainId: 84532, ...options });
+  await refreshFeeds(openProtocol(testnet.deployment, testnet.url), testnet.owner);
+  return testnet;
 }

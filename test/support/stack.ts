@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Hex } from "viem";
 import { inject } from "vitest";
 import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
+import { privateKeyOf } from "../../lib/local/anvil.ts";
 import { freePorts } from "../../lib/local/ports.ts";
 import type { Child } from "../../lib/local/processes.ts";
 import {
@@ -11,7 +12,9 @@ import {
   type StackSettings,
   serviceReady,
   startService,
+  type TestnetSettings,
 } from "../../scripts/dev/services.ts";
+import { serviceWallets } from "../../scripts/dev/wallets.ts";
 import type { TestChain } from "./chain.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { freshDatabase } from "./database.ts";
@@ -31,6 +34,16 @@ export type StackOptions = {
   readonly rpcUrl?: string;
   /** Keys of the writer's wallets; the relayer that the deployment authorised when left out. */
   readonly relayerKeys?: readonly Hex[];
+  /** The chain of sandbox and faucet: one of 84532; neither of the two when left out. */
+  readonly testnet?: TestChain;
+  /** Another way to the testnet than straight to it. */
+  readonly testnetRpcUrl?: string;
+  /** Keys of the testnet's wallets instead of those of `serviceWallets`; null leaves a wallet out, [] the relayers. */
+  readonly testnetKeys?: {
+    readonly relayers?: readonly Hex[];
+    readonly sandbox?: Hex | null;
+    readonly faucet?: Hex | null;
+  };
   /** Environment variables over and above the stack's own, by process. */
   readonly env?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 };
@@ -65,11 +78,27 @@ const unlimited = {
   FREE_KEY_RATE_LIMIT: "1000000000",
   PAID_KEY_RATE_LIMIT: "1000000000",
   ONBOARD_RATE_LIMIT: "1000000000",
+  SANDBOX_RATE_LIMIT: "1000000000",
 };
 /** Gas of a local chain is free: only the tests of the budgets come to their end. In ether a day. */
 const rich = { GAS_BUDGET_ETH: "1000000", GAS_BUDGET_PER_WALLET_ETH: "1000000" };
 
 const everything: readonly ServiceName[] = ["indexer", "api", "writer"];
+
+/** What the processes are told of the testnet. */
+function testnetSettings(options: StackOptions): TestnetSettings | undefined {
+  const { testnet, testnetRpcUrl, testnetKeys = {} } = options;
+  if (!testnet) return undefined;
+  const { sandbox = privateKeyOf(serviceWallets.sandbox), faucet = privateKeyOf(serviceWallets.faucet) } =
+    testnetKeys;
+  return {
+    rpcUrl: testnetRpcUrl ?? testnet.url,
+    deploymentFile: testnet.deploymentFile,
+    relayerKeys: testnetKeys.relayers ?? [testnet.relayerKey],
+    sandboxKey: sandbox ?? undefined,
+    faucetKey: faucet ?? undefined,
+  };
+}
 
 /** Starts the service's processes side by side and waits until all are ready. */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -88,6 +117,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     // Polled: over a websocket Ponder reads the newest 30 blocks after its start only once another block is mined.
     rpcWsUrl: "",
     deploymentFile: chain.deploymentFile,
+    testnet: testnetSettings(options),
     redisUrl: options.redis ? (await freshRedis()).url : undefined,
     host: "127.0.0.1",
     apiPort,
