@@ -2,20 +2,26 @@ import type { Sql } from "postgres";
 import { Gauge, type Registry } from "prom-client";
 import type { Address } from "viem";
 import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
+import type { WalletRole } from "../../lib/ledger/tables.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { within } from "../../lib/within.ts";
 import type { Chain } from "../relayer/chain.ts";
-import type { Meter } from "./meter.ts";
+import type { Meter, MetricsPrefix } from "./meter.ts";
 
 /** A source that takes longer is left out of the answer, in ms: whoever scrapes has a time limit too. */
 const SOURCE_MS = 2000;
 
+/** A wallet as its samples name it, lowercase; on the main chain, where all are relayers', without a role. */
+export type WalletLabels = { readonly wallet: Address; readonly role?: WalletRole };
+
 export type GaugeOptions = {
+  /** What the names of the gauges begin with. */
+  prefix: MetricsPrefix;
   sql: Sql;
   chain: Pick<Chain, "balance">;
   chainId: number;
-  /** The wallets that this writer has the keys of, lowercase. */
-  wallets: readonly Address[];
+  /** The wallets that this writer has the keys of. */
+  wallets: readonly WalletLabels[];
   meter: Pick<Meter, "recentCost">;
   log: Logger;
 };
@@ -24,11 +30,16 @@ const tooLate = () => new Error(`no answer within ${SOURCE_MS} ms`);
 
 /** Gauges that are read from the ledger and the chain when somebody asks; what cannot be read is left out. */
 export function createGauges(registry: Registry, options: GaugeOptions) {
-  const { sql, chain, chainId, wallets, meter, log } = options;
+  const { prefix, sql, chain, chainId, wallets, meter, log } = options;
   const ofWallets = (name: string, help: string) =>
-    new Gauge({ name: `relay_wallet_${name}`, help, labelNames: ["wallet"], registers: [registry] });
+    new Gauge({
+      name: `${prefix}_wallet_${name}`,
+      help,
+      labelNames: ["wallet", "role"],
+      registers: [registry],
+    });
   const alone = (name: string, help: string) =>
-    new Gauge({ name: `relay_${name}`, help, registers: [registry] });
+    new Gauge({ name: `${prefix}_${name}`, help, registers: [registry] });
 
   const nextNonce = ofWallets("next_nonce", "The nonce of the wallet's next new transaction");
   const inFlight = ofWallets("in_flight", "Transactions of the wallet that are signed and in no block");
@@ -47,7 +58,7 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
     "Age of the oldest purchase that nothing is signed of yet, or 0",
   );
   const up = new Gauge({
-    name: "relay_source_up",
+    name: `${prefix}_source_up`,
     help: "Whether the source of the gauges answered: 1 or 0",
     labelNames: ["source"],
     registers: [registry],
@@ -67,18 +78,18 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
     );
     costOnRecord = recorded ?? costOnRecord;
     for (const load of loads) {
-      const { wallet } = load;
-      if (load.chainId !== chainId || !wallets.includes(wallet)) continue;
-      if (load.nextNonce !== null) nextNonce.set({ wallet }, load.nextNonce);
-      inFlight.set({ wallet }, load.inFlight);
-      oldest.set({ wallet }, load.oldest ?? 0);
+      const labels = wallets.find(({ wallet }) => wallet === load.wallet);
+      if (load.chainId !== chainId || !labels) continue;
+      if (load.nextNonce !== null) nextNonce.set(labels, load.nextNonce);
+      inFlight.set(labels, load.inFlight);
+      oldest.set(labels, load.oldest ?? 0);
     }
     waiting.set(accepted.count);
     longest.set(accepted.oldest ?? 0);
   }
 
   const readBalances = () =>
-    within(SOURCE_MS, Promise.all(wallets.map((wallet) => chain.balance(wallet))), tooLate);
+    within(SOURCE_MS, Promise.all(wallets.map(({ wallet }) => chain.balance(wallet))), tooLate);
 
   const isUp = new Map<string, boolean>();
   async function ask<T>(source: string, work: () => Promise<T>): Promise<T | undefined> {
@@ -90,7 +101,8 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
     } catch (error) {
       up.set({ source }, 0);
       // An outage is one line, not one line a scrape.
-      if (isUp.get(source) !== false) log.warn({ source, error: errorText(error) }, "metrics are incomplete");
+      if (isUp.get(source) !== false)
+        log.warn({ chainId, source, error: errorText(error) }, "metrics are incomplete");
       isUp.set(source, false);
       return undefined;
     }
@@ -101,11 +113,12 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
     for (const gauge of [waiting, longest]) gauge.remove();
     const [balances] = await Promise.all([ask("chain", readBalances), ask("ledger", readLedger)]);
     const cost = meter.recentCost() ?? costOnRecord;
-    for (const [index, wallet] of wallets.entries()) {
+    for (const [index, labels] of wallets.entries()) {
       const wei = balances?.[index];
       if (wei === undefined) continue;
-      balance.set({ wallet }, Number(wei));
-      if (cost) left.set({ wallet }, Number(wei / cost));
+      balance.set(labels, Number(wei));
+      const relays = (labels.role ?? "relayer") === "relayer";
+      if (cost && relays) left.set(labels, Number(wei / cost));
     }
   };
 }

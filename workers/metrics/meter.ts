@@ -7,39 +7,44 @@ const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 
 /** Keys with a counter of their own; what others spend is counted together, so that memory has a bound. */
 const MAX_KEYS = 1000;
 const OTHER_KEYS = "other";
+/** In a key's place for what the sandbox buys. */
+const SANDBOX = "sandbox";
 
 /** How a purchase ended: `refused` before anything was signed, the others in a block. */
 export type Ending = "bought" | "reverted" | "replaced" | "refused";
 
-/** What the relayer tells of its work as it goes along. */
-export function createMeter(registry: Registry) {
+/** What the names of a chain's figures begin with: the main chain's, and those of the chain of sandbox and faucet. */
+export type MetricsPrefix = "relay" | "testnet";
+
+/** What the relayer of a chain tells of its work as it goes along. */
+export function createMeter(registry: Registry, prefix: MetricsPrefix = "relay") {
   const registers = [registry];
   const seconds = new Histogram({
-    name: "relay_stage_seconds",
+    name: `${prefix}_stage_seconds`,
     help: "Seconds that purchases spent in each stage on their way",
     labelNames: ["stage"],
     buckets: BUCKETS,
     registers,
   });
   const broadcasts = new Counter({
-    name: "relay_broadcasts_total",
+    name: `${prefix}_broadcasts_total`,
     help: "Signed transactions handed to the node, by its answer",
     labelNames: ["answer"],
     registers,
   });
   const settled = new Counter({
-    name: "relay_settled_total",
+    name: `${prefix}_settled_total`,
     help: "Purchases that came to an end, by outcome",
     labelNames: ["outcome"],
     registers,
   });
   const bumps = new Counter({
-    name: "relay_fee_bumps_total",
+    name: `${prefix}_fee_bumps_total`,
     help: "Transactions signed again at a higher fee",
     registers,
   });
   const gas = new Counter({
-    name: "relay_gas_spent_eth_total",
+    name: `${prefix}_gas_spent_eth_total`,
     help: "ETH spent on the gas of purchases, the L1's share included, by the id of the API key",
     labelNames: ["key_id"],
     registers,
@@ -81,9 +86,9 @@ export function createMeter(registry: Registry) {
     /** The outcomes of these transactions are written down. */
     settled: (hashes: readonly Hex[]) => stages.end("settle", hashes),
     /** A purchase came to an end in a block, and its gas cost so many wei. */
-    ended(ending: Ending, keyId: string, gasCost: bigint): void {
+    ended(ending: Ending, keyId: string | null, gasCost: bigint): void {
       settled.inc({ outcome: ending });
-      gas.inc({ key_id: labelOf(keyId) }, Number(formatEther(gasCost)));
+      gas.inc({ key_id: keyId === null ? SANDBOX : labelOf(keyId) }, Number(formatEther(gasCost)));
       if (ending === "bought") recentCost = gasCost;
     },
     /** A purchase failed before anything of it was signed. */

@@ -1,21 +1,33 @@
 import { createServer, type Server } from "node:http";
 import { Registry } from "prom-client";
-import { privateKeyToAddress } from "viem/accounts";
 import { ConfigError, type WriterConfig } from "../../lib/config.ts";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
-import { lower } from "../../lib/ledger/lower.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Chain } from "../relayer/chain.ts";
 import { createDeliveryGauges, createDeliveryMeter, type DeliveryMeter } from "./deliveries.ts";
 import { createGauges } from "./gauges.ts";
 import { createMeter, type Meter } from "./meter.ts";
+import { createTestnetGauges } from "./testnet.ts";
+import { mainWallets, testnetWallets } from "./wallets.ts";
 
 /** A statement of a scrape is ended after this time, in ms. */
 const STATEMENT_MS = 2000;
 
-export type MetricsOptions = { config: WriterConfig; deployment: Deployment; chain: Chain; log: Logger };
-export type Metrics = { meter: Meter; deliveryMeter: DeliveryMeter; close(): Promise<void> };
+type Place = { deployment: Deployment; chain: Chain };
+export type MetricsOptions = Place & {
+  config: WriterConfig;
+  /** The chain of sandbox and faucet, where there is one. */
+  testnet?: Place | undefined;
+  log: Logger;
+};
+/** `testnetMeter` is of the testnet's relayer; nobody sees its figures where no testnet is configured. */
+export type Metrics = {
+  meter: Meter;
+  testnetMeter: Meter;
+  deliveryMeter: DeliveryMeter;
+  close(): Promise<void>;
+};
 
 function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: WriterConfig): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -34,9 +46,11 @@ function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: Writ
  * Serves `GET /metrics`, the writer's own figures for Prometheus, and nothing else. It answers what it can while Postgres
  * or the node is away. Throws {@link ConfigError} when the port cannot be had.
  */
-export async function startMetrics({ config, deployment, chain, log }: MetricsOptions): Promise<Metrics> {
+export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
+  const { config, deployment, chain, testnet, log } = options;
   const registry = new Registry();
   const meter = createMeter(registry);
+  const testnetMeter = createMeter(testnet ? registry : new Registry(), "testnet");
   const deliveryMeter = createDeliveryMeter(registry);
   // A connection of its own: a scrape does not wait for purchases, nor a purchase for a scrape.
   const { sql, close } = connect(config.DATABASE_URL, {
@@ -45,14 +59,29 @@ export async function startMetrics({ config, deployment, chain, log }: MetricsOp
     statementTimeout: STATEMENT_MS,
   });
   const { chainId } = deployment;
-  const wallets = config.RELAYER_PRIVATE_KEYS.map((key) => lower(privateKeyToAddress(key)));
-  const collect = createGauges(registry, { sql, chain, chainId, wallets, meter, log });
-  const collectDeliveries = createDeliveryGauges(registry, { sql, chain, chainId });
+  const wallets = mainWallets(config);
+  const collectors = [
+    createGauges(registry, { prefix: "relay", sql, chain, chainId, wallets, meter, log }),
+    createDeliveryGauges(registry, { sql, chain, chainId }),
+  ];
+  if (testnet) {
+    const itsChainId = testnet.deployment.chainId;
+    const options = {
+      prefix: "testnet",
+      sql,
+      chain: testnet.chain,
+      chainId: itsChainId,
+      wallets: testnetWallets(config),
+      meter: testnetMeter,
+      log,
+    } as const;
+    collectors.push(createGauges(registry, options), createTestnetGauges(registry, sql, itsChainId));
+  }
 
   let collecting: Promise<string> | undefined;
   /** Scrapes of the same moment share one answer. */
   function scrape(): Promise<string> {
-    collecting ??= Promise.all([collect(), collectDeliveries()])
+    collecting ??= Promise.all(collectors.map((collect) => collect()))
       .then(() => registry.metrics())
       .finally(() => {
         collecting = undefined;
@@ -76,6 +105,7 @@ export async function startMetrics({ config, deployment, chain, log }: MetricsOp
   await listen(server, config);
   return {
     meter,
+    testnetMeter,
     deliveryMeter,
     async close() {
       server.closeAllConnections();
