@@ -115,16 +115,19 @@ ALTER TABLE "service"."transaction"
 -- At most one transaction of an errand can ever be mined.
 CREATE UNIQUE INDEX "transaction_errand" ON "service"."transaction" ("errand_id") WHERE "state" <> 'lost';
 --> statement-breakpoint
--- What the writer last found of the sandbox's wallet, 6 decimals and wei, and why it cannot buy, if it cannot.
+-- What the writer last found of the sandbox's wallet, 6 decimals and wei, whether that is enough to buy, and what keeps the
+-- wallet from being kept so, if anything does.
 CREATE TABLE "service"."sandbox_wallet" (
   "chain_id" integer NOT NULL,
   "wallet" text NOT NULL CHECK ("wallet" ~ '^0x[0-9a-f]{40}$'),
   "usdc" numeric(78, 0) NOT NULL,
   "allowance" numeric(78, 0) NOT NULL,
   "ether" numeric(78, 0) NOT NULL,
+  "can_buy" boolean NOT NULL,
   "fault" text,
   "checked_at" timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY ("chain_id", "wallet")
+  PRIMARY KEY ("chain_id", "wallet"),
+  CHECK ("can_buy" OR "fault" IS NOT NULL)
 );
 --> statement-breakpoint
 -- As before, but for purchases of keys alone: the sandbox's wallet buys for everybody, and must not rest for somebody's.
@@ -137,3 +140,14 @@ CREATE OR REPLACE FUNCTION "service"."rests_until"(of_wallet text) RETURNS times
   HAVING count(*) = 3 AND max(r."updated_at") - min(r."updated_at") <= interval '1 hour'
     AND max(r."updated_at") > now() - interval '1 hour'
 $$;
+--> statement-breakpoint
+-- Whoever waits for a claim hears of each of its transfers that came to something.
+CREATE FUNCTION "service"."announce_claim"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('service_claim', NEW."claim_id"::text);
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER "errand_claim" AFTER UPDATE ON "service"."errand" FOR EACH ROW
+  WHEN (NEW."claim_id" IS NOT NULL AND NEW."state" IN ('mined', 'confirmed', 'failed') AND NEW."state" <> OLD."state")
+  EXECUTE FUNCTION "service"."announce_claim"();
