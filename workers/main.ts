@@ -2,14 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isLocal } from "../lib/chain/client.ts";
 import { ConfigError, writerConfig } from "../lib/config.ts";
 import { migrateService } from "../lib/db/migrate.ts";
-import { requireDeployment } from "../lib/deployments.ts";
+import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
+import { openPurchaseQueue, startPurchaseWorker } from "../lib/queues.ts";
 import { LOOPBACK_HOSTS } from "../lib/webhooks/allowed-hosts.ts";
 import { requireFittingKeys, requireOwnSecretsKey } from "./keys.ts";
+import type { Meter } from "./metrics/meter.ts";
 import { startMetrics } from "./metrics/server.ts";
 import { startOutbox } from "./outbox/start.ts";
 import { type Chain, openChain } from "./relayer/chain.ts";
-import { startRelayer } from "./relayer/start.ts";
+import { createEngine } from "./relayer/engine.ts";
+import { type Relayer, startRelayer } from "./relayer/start.ts";
 import { startDelivery } from "./webhooks/start.ts";
 
 /**
@@ -45,6 +48,39 @@ async function requireChain(chain: Chain, expected: number): Promise<void> {
 
 type Part = { stop(): Promise<void> };
 
+/** Connections for purchases: signing rounds of several wallets, and what follows them. */
+const CONNECTIONS = 10;
+
+/** The relayer of the main chain's purchases. Rejects when the queue's server is away. */
+async function startPurchases(
+  config: ReturnType<typeof writerConfig>,
+  { deployment, chain, meter, log }: { deployment: Deployment; chain: Chain; meter: Meter; log: Logger },
+): Promise<Relayer> {
+  const onQueueError = (error: Error) => log.warn({ error: errorText(error) }, "the queue reports an error");
+  const queueOptions = {
+    databaseUrl: config.DATABASE_URL,
+    redisUrl: config.REDIS_URL,
+    onError: onQueueError,
+  };
+  const queue = openPurchaseQueue(queueOptions);
+  const keys = config.RELAYER_PRIVATE_KEYS.map((privateKey) => ({ role: "relayer" as const, privateKey }));
+  const engine = createEngine({ config, deployment, chain, keys, connections: CONNECTIONS, meter, log });
+  const concurrency = config.PURCHASE_CONCURRENCY;
+  const relayer = await startRelayer({
+    engine,
+    budgets: config,
+    wake: queue.wake,
+    startWorker: (handle) => startPurchaseWorker({ ...queueOptions, concurrency, handle }),
+    onQueueError,
+  });
+  return {
+    async stop() {
+      await relayer.stop();
+      await queue.close();
+    },
+  };
+}
+
 /** Starts one part after the other; `started` hears of each, so that a stop finds those that there are. */
 async function start(
   log: Logger,
@@ -66,7 +102,7 @@ async function start(
   const queueServer = config.REDIS_URL ? "Redis" : "the queue";
   // The relayer first: nothing about webhooks keeps it waiting.
   started(
-    await untilItWorks(queueServer, log, () => startRelayer({ config, deployment, chain, meter, log })),
+    await untilItWorks(queueServer, log, () => startPurchases(config, { deployment, chain, meter, log })),
   );
   const allow = config.WEBHOOK_ALLOW_HOSTS ?? (local ? LOOPBACK_HOSTS : []);
   const delivery = await untilItWorks(queueServer, log, () =>

@@ -113,7 +113,7 @@ test("an outcome that cannot be written down holds up no other", async () => {
   if (!lease) throw new Error("no lease");
   await raiseNextNonce(sql, lease, hashes.length);
   for (const [nonce, hash] of hashes.entries()) {
-    const call = { to: wallet, data: "0x", gasLimit: 21_000n } as const;
+    const call = { to: wallet, data: "0x", value: 0n, gasLimit: 21_000n } as const;
     const signed = { hash, bytes: "0x00", maxFee: 1n, priorityFee: 1n } as const;
     await storeFiller(sql, lease, nonce, { call, signed });
   }

@@ -195,7 +195,7 @@ describe("outcomes that meet", () => {
     const form: Signed = { hash: word(99), bytes: "0x1234", maxFee: 30n, priorityFee: 1n };
     await signPurchases(connection.sql, {
       lease,
-      calls: new Map([[id, { to: router, data: "0x1234", gasLimit: 21_000n }]]),
+      calls: new Map([[id, { to: router, data: "0x1234", value: 0n, gasLimit: 21_000n }]]),
       choose: (candidates: readonly Candidate[]) => ({ sign: candidates.map((candidate) => candidate.id) }),
       sign: async () => form,
     });
@@ -241,7 +241,7 @@ test("a filler that was mined hours after it was signed is still looked at", asy
   const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
   if (!lease) throw new Error("no lease");
   await raiseNextNonce(connection.sql, lease, 1);
-  const call: Call = { to: relayer, data: "0x", gasLimit: 21_000n };
+  const call: Call = { to: relayer, data: "0x", value: 0n, gasLimit: 21_000n };
   const signed: Signed = { hash: word(1), bytes: "0x1234", maxFee: 30n, priorityFee: 1n };
   await storeFiller(connection.sql, lease, 0, { call, signed });
   const minedAfter = async (hours: number) => {

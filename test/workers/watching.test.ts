@@ -72,7 +72,7 @@ async function sendOurs(): Promise<Hex> {
   const lease = await takeLease(sql, { chainId, address: wallet, owner: "me" });
   if (!lease) throw new Error("no lease");
   await raiseNextNonce(sql, lease, nonce + 1);
-  const call = { to: wallet, data: "0x", gasLimit: 21_000n } as const;
+  const call = { to: wallet, data: "0x", value: 0n, gasLimit: 21_000n } as const;
   await storeFiller(sql, lease, nonce, {
     call,
     signed: { hash, bytes: numberToHex(1, { size: 1 }), maxFee: 1n, priorityFee: 1n },

@@ -1,5 +1,6 @@
 import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
+import type { WalletRole } from "../../lib/ledger/tables.ts";
 
 /**
  * One writer owns a wallet at a time. The fencing token rises whenever a wallet changes hands, and every statement that
@@ -28,20 +29,21 @@ export class LeaseLost extends Error {
 /** Takes a wallet that nobody owns; undefined while another writer does. `address` is lowercase. */
 export async function takeLease(
   sql: Sql,
-  { chainId, address, owner }: Omit<Lease, "token">,
+  { chainId, address, owner, role = "relayer" }: Omit<Lease, "token"> & { role?: WalletRole },
 ): Promise<Lease | undefined> {
   await sql`
-    insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${address}) on conflict do nothing`;
+    insert into service.relayer_wallet (chain_id, address, role) values (${chainId}, ${address}, ${role})
+    on conflict do nothing`;
   const [row] = await sql<{ token: string }[]>`
     update service.relayer_wallet
     set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-      fencing_token = fencing_token + 1, heartbeat_at = now()
+      fencing_token = fencing_token + 1, heartbeat_at = now(), role = ${role}
     where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
     returning fencing_token as token`;
   return row && { chainId, address, owner, token: row.token };
 }
 
-/** Whether some writer sends from another wallet than these. */
+/** Whether some writer sends purchases from another wallet than these. */
 export async function hasOtherRelayers(
   sql: Sql,
   chainId: number,
@@ -49,7 +51,7 @@ export async function hasOtherRelayers(
 ): Promise<boolean> {
   const rows = await sql`
     select 1 from service.relayer_wallet
-    where chain_id = ${chainId} and lease_until > now() and address <> all(${[...addresses]}::text[]) limit 1`;
+    where chain_id = ${chainId} and role = 'relayer' and lease_until > now() and address <> all(${[...addresses]}::text[]) limit 1`;
   return rows.length > 0;
 }
 

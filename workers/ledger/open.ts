@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
+import type { IntentKind } from "./intents.ts";
 import type { Signed } from "./signed.ts";
 
 /** A signed form of an open transaction; ages in seconds by the database's clock, `sentAgo` null when never sent. */
@@ -16,9 +17,11 @@ export type OpenTransaction = {
   id: number;
   wallet: Address;
   nonce: number;
-  kind: "purchase" | "filler";
+  kind: IntentKind | "filler";
   to: Address;
   data: Hex;
+  /** In wei. */
+  value: bigint;
   gasLimit: bigint;
   /** Seconds since it was signed, or since its block fell out of the chain. */
   openFor: number;
@@ -33,9 +36,10 @@ type Row = {
   id: string;
   wallet: Address;
   nonce: string;
-  kind: "purchase" | "filler";
+  kind: IntentKind | "filler";
   to: Address;
   data: Hex;
+  value: string;
   gas_limit: string;
   hash: Hex;
   signed: Hex;
@@ -62,7 +66,7 @@ export async function openTransactions(
       select * from service.transaction
       where chain_id = ${chainId} and wallet = ${wallet} and state = 'open' order by nonce limit ${limit}
     )
-    select open.id, open.wallet, nonce, kind, "to", data, gas_limit, hash, signed, max_fee, priority_fee, cancels, taken,
+    select open.id, open.wallet, nonce, kind, "to", data, open.value, gas_limit, hash, signed, max_fee, priority_fee, cancels, taken,
       extract(epoch from now() - opened_at)::float8 as open_for,
       coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false) as stopped,
       service.stopped_by(open.wallet, null) is not null as halted,
@@ -81,6 +85,7 @@ export async function openTransactions(
       kind,
       to,
       data,
+      value: BigInt(row.value),
       gasLimit: BigInt(row.gas_limit),
       openFor: row.open_for,
       stopped: row.stopped,
@@ -109,13 +114,19 @@ export async function ownTransactions(
   hashes: readonly Hex[],
 ): Promise<OwnTransaction[]> {
   if (hashes.length === 0) return [];
-  const rows = await sql<(Omit<OwnTransaction, "gasLimit"> & { gas_limit: string })[]>`
-    select a.hash, t.wallet, t.kind, t."to", t.data, t.gas_limit, a.cancels
+  const rows = await sql<
+    (Omit<OwnTransaction, "gasLimit" | "value"> & { gas_limit: string; value: string })[]
+  >`
+    select a.hash, t.wallet, t.kind, t."to", t.data, t.value, t.gas_limit, a.cancels
     from unnest(${[...hashes]}::text[]) as seen (hash)
     join service.attempt a on a.hash = seen.hash,
       lateral (select * from service.transaction x where x.id = a.transaction_id offset 0) t
     where t.chain_id = ${chainId} and t.state in ('open', 'mined')`;
-  return rows.map(({ gas_limit, ...row }) => ({ ...row, gasLimit: BigInt(gas_limit) }));
+  return rows.map(({ gas_limit, value, ...row }) => ({
+    ...row,
+    value: BigInt(value),
+    gasLimit: BigInt(gas_limit),
+  }));
 }
 
 export type OwnTransaction = {
@@ -123,8 +134,10 @@ export type OwnTransaction = {
   /** It is the empty transfer that takes the call's place. */
   cancels: boolean;
   wallet: Address;
-  kind: "purchase" | "filler";
+  kind: IntentKind | "filler";
   to: Address;
   data: Hex;
+  /** In wei. */
+  value: bigint;
   gasLimit: bigint;
 };

@@ -2,10 +2,13 @@ import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
 import { PURCHASE_CHANNEL } from "../../lib/ledger/wait.ts";
+import { type IntentKind, intents } from "./intents.ts";
 
 /** What a block says about one of our signed transactions; `premiumPaid` has 6 decimals, `gasCost` is in wei. */
 export type Outcome = { hash: Hex; blockNumber: bigint; blockHash: Hex; gasCost: bigint } & (
   | { kind: "bought"; policyId: bigint; premiumPaid: bigint }
+  /** An errand was done. */
+  | { kind: "done" }
   | { kind: "reverted"; code: ErrorCode; message: string }
   /** An empty transfer took the place of a purchase that had waited too long. */
   | { kind: "replaced"; code: ErrorCode; message: string }
@@ -13,20 +16,26 @@ export type Outcome = { hash: Hex; blockNumber: bigint; blockHash: Hex; gasCost:
   | { kind: "filled" }
 );
 
-/** A purchase whose outcome was written down; `keyId` is a decimal. */
+/** A purchase whose outcome was written down; `keyId` is a decimal, null for one of the sandbox. */
 export type SettledPurchase = {
   id: string;
-  keyId: string;
-  kind: Exclude<Outcome["kind"], "filled">;
+  keyId: string | null;
+  kind: Exclude<Outcome["kind"], "filled" | "done">;
   hash: Hex;
 };
 
-const purchaseState = { bought: "mined", reverted: "failed", replaced: "replaced", filled: null } as const;
+const stateAfter = {
+  bought: "mined",
+  done: "mined",
+  reverted: "failed",
+  replaced: "replaced",
+  filled: null,
+} as const;
 
 const rowOf = (outcome: Outcome) => ({
   hash: outcome.hash,
   kind: outcome.kind,
-  state: purchaseState[outcome.kind],
+  state: stateAfter[outcome.kind],
   block_number: String(outcome.blockNumber),
   block_hash: outcome.blockHash,
   gas_cost: String(outcome.gasCost),
@@ -39,7 +48,7 @@ const rowOf = (outcome: Outcome) => ({
 /**
  * Writes outcomes down. Running it twice changes nothing; an outcome in another block than the one on record replaces
  * it, because a transaction that was included again may have got another policy. Whoever waits is told on commit.
- * Transactions are locked before their purchases here and everywhere, and in one order, so that no two rounds wait for
+ * Transactions are locked before their purchases and errands here and everywhere, and in one order, so that no two rounds wait for
  * each other.
  */
 export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<SettledPurchase[]> {
@@ -50,11 +59,18 @@ export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<Se
         hash text, kind text, state text, block_number bigint, block_hash text, gas_cost numeric, policy_id numeric,
         premium_paid numeric, code text, message text)
     ), locked as (
-      select t.id as transaction_id, t.purchase_id, input.*
+      select t.id as transaction_id, t.purchase_id, t.errand_id, input.*
       from input join service.attempt a using (hash) join service.transaction t on t.id = a.transaction_id
       where t.state in ('open', 'mined') order by t.id for update of t
     ), mined as (
       update service.transaction t set state = 'mined', gas_cost = l.gas_cost from locked l where t.id = l.transaction_id
+    ), errands as (
+      update service.errand e
+      set state = l.state, updated_at = now(), tx_hash = l.hash, block_number = l.block_number, block_hash = l.block_hash,
+        failure_code = l.code, failure_message = l.message
+      from locked l
+      where e.id = l.errand_id and e.state <> 'accepted' and e.final_at is null
+        and (e.block_hash is distinct from l.block_hash or e.tx_hash is distinct from l.hash)
     ), settled as (
       update service.purchase p
       set state = l.state, updated_at = now(), tx_hash = l.hash, block_number = l.block_number, block_hash = l.block_hash,
@@ -67,70 +83,77 @@ export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<Se
     select id::text, key_id::text as "keyId", kind, hash, pg_notify(${PURCHASE_CHANNEL}, id::text) from settled`;
 }
 
-/** A block that the ledger relies on: purchases were settled by it. */
+/** A block that the ledger relies on: purchases or errands were settled by it. */
 export type ReliedBlock = { number: bigint; hash: Hex };
 
-/** The blocks at or below `height` by which purchases were settled that are not final yet; at most 500. */
+/** The blocks at or below `height` by which something was settled that is not final yet; at most 500. */
 export async function unconfirmedBlocks(sql: Sql, chainId: number, height: bigint): Promise<ReliedBlock[]> {
+  const settled = (kind: IntentKind) => sql`
+    select block_number as number, block_hash as hash from ${sql(intents[kind].table)}
+    where chain_id = ${chainId} and final_at is null and block_number <= ${String(height)}::bigint`;
   const rows = await sql<{ number: string; hash: Hex }[]>`
-    select distinct block_number as number, block_hash as hash from service.purchase
-    where chain_id = ${chainId} and final_at is null and block_number <= ${String(height)}::bigint
-    order by block_number limit 500`;
+    ${settled("purchase")} union ${settled("errand")} order by number limit 500`;
   return rows.map((row) => ({ number: BigInt(row.number), hash: row.hash }));
 }
 
 /**
- * The mined transactions of the purchases that a block settled, locked. Whoever settled one of them in another block
- * meanwhile has changed the purchase, which Postgres looks at anew only where it is updated: that update decides.
+ * The mined transactions of the purchases, or of the errands, that a block settled, locked. Whoever settled one of them in
+ * another block meanwhile has changed the row, which Postgres looks at anew only where it is updated: that update decides.
  */
-const settledBy = (sql: Sql, chainId: number, { number, hash }: ReliedBlock) => sql`
-  select t.id, t.purchase_id from service.purchase p join service.transaction t on t.purchase_id = p.id
+const settledBy = (sql: Sql, kind: IntentKind, chainId: number, { number, hash }: ReliedBlock) => sql`
+  select t.id, p.id as intent_id from ${sql(intents[kind].table)} p
+  join service.transaction t on t.${sql(intents[kind].column)} = p.id
   where p.chain_id = ${chainId} and p.final_at is null and p.block_number = ${String(number)}::bigint
     and p.block_hash = ${hash} and t.state = 'mined'
   order by t.id for update of t`;
 
 /** The block still stands where it stood, deep enough: what it settled is final. */
 export async function confirmBlock(sql: Sql, chainId: number, block: ReliedBlock): Promise<void> {
-  await sql`
-    with locked as (${settledBy(sql, chainId, block)}), done as (
-      update service.purchase p
-      set state = case state when 'mined' then 'confirmed' else state end, final_at = now(), updated_at = now(),
-        joinable = joinable and state <> 'replaced'
-      from locked where p.id = locked.purchase_id and p.final_at is null and p.block_hash = ${block.hash}
+  const confirm = (kind: IntentKind) => sql<{ id: string }[]>`
+    with locked as (${settledBy(sql, kind, chainId, block)}), done as (
+      update ${sql(intents[kind].table)} p
+      set state = case state when 'mined' then 'confirmed' else state end, final_at = now(), updated_at = now()
+        ${kind === "purchase" ? sql`, joinable = joinable and state <> 'replaced'` : sql``}
+      from locked where p.id = locked.intent_id and p.final_at is null and p.block_hash = ${block.hash}
       returning p.id
     ), final as (
       update service.transaction t set state = 'final'
-      from locked join done on done.id = locked.purchase_id where t.id = locked.id
+      from locked join done on done.id = locked.intent_id where t.id = locked.id
     )
-    select pg_notify(${PURCHASE_CHANNEL}, id::text) from done`;
+    select id::text ${kind === "purchase" ? sql`, pg_notify(${PURCHASE_CHANNEL}, id::text)` : sql``} from done`;
+  await confirm("purchase");
+  await confirm("errand");
 }
 
 /**
  * Another block stands where this one stood: what it settled is on its way again, and its bytes are to be sent again.
- * @returns the ids of the purchases that fell out of the chain.
+ * @returns the ids of the purchases and errands that fell out of the chain.
  */
 export async function dropBlock(sql: Sql, chainId: number, block: ReliedBlock): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    with locked as (${settledBy(sql, chainId, block)}), dropped as (
-      update service.purchase p
-      set state = 'broadcast', block_number = null, block_hash = null, policy_id = null, premium_paid = null,
+  const drop = (kind: IntentKind) => sql<{ id: string }[]>`
+    with locked as (${settledBy(sql, kind, chainId, block)}), dropped as (
+      update ${sql(intents[kind].table)} p
+      set state = 'broadcast', block_number = null, block_hash = null,
+        ${kind === "purchase" ? sql`policy_id = null, premium_paid = null,` : sql``}
         failure_code = null, failure_message = null, updated_at = now()
-      from locked where p.id = locked.purchase_id and p.final_at is null and p.block_hash = ${block.hash}
+      from locked where p.id = locked.intent_id and p.final_at is null and p.block_hash = ${block.hash}
       returning p.id
     ), reopened as (
       update service.transaction t set state = 'open', opened_at = now(), gas_cost = null
-      from locked join dropped on dropped.id = locked.purchase_id where t.id = locked.id
+      from locked join dropped on dropped.id = locked.intent_id where t.id = locked.id
       returning t.id
     ), overdue as (
       update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id
     )
     select id::text from dropped`;
-  return rows.map((row) => row.id);
+  const dropped = [...(await drop("purchase")), ...(await drop("errand"))];
+  return dropped.map((row) => row.id);
 }
 
 /**
- * Another transaction holds the nonce in a block deep enough, and none of our forms can ever be mined: the purchase is
- * wanted as before. It is signed anew under another nonce while it is young enough to be signed at all, and fails otherwise.
+ * Another transaction holds the nonce in a block deep enough, and none of our forms can ever be mined: what it was for is
+ * wanted as before. A purchase is signed anew under another nonce while it is young enough to be signed at all, and fails
+ * otherwise; an errand is signed anew however old it is.
  */
 export async function markLost(sql: Sql, transactionId: number, holder: Hex): Promise<void> {
   // Looked at once more: another writer may have stored a new form since the proof began, and that form be the holder.
@@ -138,7 +161,10 @@ export async function markLost(sql: Sql, transactionId: number, holder: Hex): Pr
     with lost as (
       update service.transaction set state = 'lost' where id = ${transactionId} and state = 'open'
         and not exists (select 1 from service.attempt a where a.transaction_id = ${transactionId} and a.hash = ${holder})
-      returning purchase_id
+      returning purchase_id, errand_id
+    ), errands as (
+      update service.errand e set state = 'accepted', tx_hash = null, wake_at = now(), updated_at = now()
+      from lost where e.id = lost.errand_id and e.state in ('signed', 'broadcast')
     )
     update service.purchase p set state = 'accepted', tx_hash = null, wake_at = now(), updated_at = now()
     from lost where p.id = lost.purchase_id and p.state in ('signed', 'broadcast')`;

@@ -1,16 +1,22 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
+import { type IntentKind, intents } from "./intents.ts";
 import { holds, type Lease, LeaseLost } from "./leases.ts";
 import { type Candidate, readCandidates, readSpending, type Spending } from "./spending.ts";
 
-/** What a transaction does; `gasLimit` in gas. */
-export type Call = { to: Address; data: Hex; gasLimit: bigint };
+/** What a transaction does; `value` in wei, `gasLimit` in gas. */
+export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
 /** A signed transaction; fees in wei per gas. */
 export type Signed = { hash: Hex; bytes: Hex; maxFee: bigint; priorityFee: bigint };
-export type SignedPurchase = { id: string; nonce: number; signed: Signed };
+/** A purchase or an errand that was signed. */
+export type SignedIntent = { id: string; nonce: number; signed: Signed };
 
 /** An intent that was not signed within this time is not signed any more: its client has long been told to go on. */
 export const SIGN_WITHIN_SECONDS = 60;
+
+/** The budgets are kept by all writers together: whoever spends from them takes its turn until the transaction ends. */
+export const lockBudgets = (tx: TransactionSql, chainId: number) =>
+  tx`select pg_advisory_xact_lock(hashtextextended(${`service:sign:${chainId}`}, 0))`;
 
 async function takeNonces(sql: TransactionSql, lease: Lease, count: number): Promise<number> {
   const [row] = await sql<{ first: string }[]>`
@@ -30,47 +36,71 @@ export type SigningRound<Choice> = {
   sign: (nonce: number, call: Call) => Promise<Signed>;
 };
 
+export type Signing = {
+  kind: IntentKind;
+  lease: Lease;
+  /** What is signed, in the order of the nonces. */
+  calls: readonly { id: string; call: Call }[];
+  sign: (nonce: number, call: Call) => Promise<Signed>;
+};
+
 /**
- * Gives each chosen purchase a nonce, signs it and stores the bytes, all in one transaction: there is never a nonce
- * without its row, nor a row without its bytes. The fencing token is checked by the statement that takes the nonces, and
- * the lock on the wallet's row then keeps it until the bytes are stored. Rounds of all writers take turns, so that
- * together they stay within the budgets. Purchases that somebody else has moved on, or that are too old, are no
- * candidates. Throws {@link LeaseLost}.
+ * Gives each call a nonce, signs it and stores the bytes: there is never a nonce without its row, nor a row without its
+ * bytes. The fencing token is checked by the statement that takes the nonces, and the lock on the wallet's row then keeps
+ * it until the transaction ends. Throws {@link LeaseLost}.
+ */
+export async function signAll(
+  tx: TransactionSql,
+  { kind, lease, calls, sign }: Signing,
+): Promise<SignedIntent[]> {
+  const first = await takeNonces(tx, lease, calls.length);
+  const done: (SignedIntent & { call: Call })[] = [];
+  for (const [offset, { id, call }] of calls.entries()) {
+    const nonce = first + offset;
+    done.push({ id, nonce, call, signed: await sign(nonce, call) });
+  }
+  await store(tx, kind, lease, done);
+  return done.map(({ id, nonce, signed }) => ({ id, nonce, signed }));
+}
+
+/**
+ * Signs the chosen purchases in one transaction ({@link signAll}). Rounds of all writers take turns, so that together they
+ * stay within the budgets. Purchases that somebody else has moved on, or that are too old, are no candidates.
+ * Throws {@link LeaseLost}.
  */
 export async function signPurchases<Choice extends { sign: readonly string[] }>(
   sql: Sql,
   { lease, calls, choose, sign }: SigningRound<Choice>,
-): Promise<{ choice: Choice; signed: SignedPurchase[] }> {
+): Promise<{ choice: Choice; signed: SignedIntent[] }> {
   return sql.begin(async (tx) => {
     const [, candidates] = await Promise.all([
-      tx`select pg_advisory_xact_lock(hashtextextended(${`service:sign:${lease.chainId}`}, 0))`,
+      lockBudgets(tx, lease.chainId),
       readCandidates(tx, lease, [...calls.keys()], SIGN_WITHIN_SECONDS),
     ]);
     const choice = choose(candidates, await readSpending(tx, lease, candidates));
     if (choice.sign.length === 0) return { choice, signed: [] };
-    const first = await takeNonces(tx, lease, choice.sign.length);
-    const done: (SignedPurchase & { call: Call })[] = [];
-    for (const [offset, id] of choice.sign.entries()) {
+    const chosen = choice.sign.map((id) => {
       const call = calls.get(id);
       if (!call) throw new Error(`purchase ${id} was not asked for`);
-      const nonce = first + offset;
-      done.push({ id, nonce, call, signed: await sign(nonce, call) });
-    }
-    await store(tx, lease, done);
-    return { choice, signed: done.map(({ id, nonce, signed }) => ({ id, nonce, signed })) };
+      return { id, call };
+    });
+    return { choice, signed: await signAll(tx, { kind: "purchase", lease, calls: chosen, sign }) };
   });
 }
 
 async function store(
   tx: TransactionSql,
+  kind: IntentKind,
   lease: Lease,
-  done: readonly (SignedPurchase & { call: Call })[],
+  done: readonly (SignedIntent & { call: Call })[],
 ): Promise<void> {
-  const rows = done.map(({ id, nonce, call: { to, data, gasLimit }, signed }) => ({
-    purchase_id: id,
+  const { table, column } = intents[kind];
+  const rows = done.map(({ id, nonce, call: { to, data, value, gasLimit }, signed }) => ({
+    intent_id: id,
     nonce,
     to,
     data,
+    value: String(value),
     gas_limit: String(gasLimit),
     hash: signed.hash,
     signed: signed.bytes,
@@ -80,19 +110,20 @@ async function store(
   await tx`
     with input as (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as t (
-        purchase_id uuid, nonce bigint, "to" text, data text, gas_limit bigint, hash text, signed text,
+        intent_id uuid, nonce bigint, "to" text, data text, value numeric, gas_limit bigint, hash text, signed text,
         max_fee numeric, priority_fee numeric)
     ), stored as (
-      insert into service.transaction (chain_id, wallet, nonce, kind, purchase_id, "to", data, gas_limit, gas_reserved)
-      select ${lease.chainId}::integer, ${lease.address}::text, nonce, 'purchase', purchase_id, "to", data, gas_limit,
+      insert into service.transaction (
+        chain_id, wallet, nonce, kind, ${tx(column)}, "to", data, value, gas_limit, gas_reserved)
+      select ${lease.chainId}::integer, ${lease.address}::text, nonce, ${kind}::text, intent_id, "to", data, value, gas_limit,
         gas_limit * max_fee from input
-      returning id, purchase_id
+      returning id, ${tx(column)} as intent_id
     ), attempts as (
       insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
-      select hash, stored.id, signed, max_fee, priority_fee, ${lease.token}::bigint from input join stored using (purchase_id)
+      select hash, stored.id, signed, max_fee, priority_fee, ${lease.token}::bigint from input join stored using (intent_id)
     )
-    update service.purchase p set state = 'signed', tx_hash = input.hash, updated_at = now()
-    from input where p.id = input.purchase_id`;
+    update ${tx(table)} p set state = 'signed', tx_hash = input.hash, updated_at = now()
+    from input where p.id = input.intent_id`;
 }
 
 /**
@@ -112,10 +143,13 @@ export async function storeForm(
       with open as (
         update service.transaction
         set gas_reserved = greatest(gas_reserved, gas_limit * ${String(signed.maxFee)}::numeric)
-        where id = ${transactionId} and state = 'open' and wallet = ${lease.address} returning id, purchase_id
+        where id = ${transactionId} and state = 'open' and wallet = ${lease.address} returning id, purchase_id, errand_id
       ), moved as (
         update service.purchase p set tx_hash = ${signed.hash}, updated_at = now()
         from open where p.id = open.purchase_id and p.state in ('signed', 'broadcast') and not ${cancels}::boolean
+      ), moved_errand as (
+        update service.errand e set tx_hash = ${signed.hash}, updated_at = now()
+        from open where e.id = open.errand_id and e.state in ('signed', 'broadcast')
       )
       insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token, cancels)
       select ${signed.hash}::text, id, ${signed.bytes}::text, ${String(signed.maxFee)}::numeric,
@@ -125,18 +159,21 @@ export async function storeForm(
   });
 }
 
-/** Notes that bytes were sent; a purchase whose bytes a node took is `broadcast`. */
+/** Notes that bytes were sent; a purchase or an errand whose bytes a node took is `broadcast`. */
 export async function markSent(sql: Sql, sent: readonly { hash: Hex; accepted: boolean }[]): Promise<void> {
   if (sent.length === 0) return;
   const hashes = sent.map(({ hash }) => hash);
   const accepted = sent.flatMap((one) => (one.accepted ? [one.hash] : []));
   await sql`
     with locked as (
-      select a.hash, t.purchase_id, a.hash = any(${accepted}::text[]) as accepted
+      select a.hash, t.purchase_id, t.errand_id, a.hash = any(${accepted}::text[]) as accepted
       from unnest(${hashes}::text[]) as sent (hash) join service.attempt a on a.hash = sent.hash
       join service.transaction t on t.id = a.transaction_id order by t.id for update of t
     ), noted as (
       update service.attempt a set last_broadcast_at = now(), taken = a.taken or l.accepted from locked l where a.hash = l.hash
+    ), errands as (
+      update service.errand e set state = 'broadcast', updated_at = now()
+      from locked l where l.accepted and e.id = l.errand_id and e.state = 'signed'
     )
     update service.purchase p set state = 'broadcast', updated_at = now()
     from locked l where l.accepted and p.id = l.purchase_id and p.state = 'signed'`;

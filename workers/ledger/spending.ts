@@ -19,6 +19,7 @@ export type Candidate = {
 export type Spending = {
   all: bigint;
   byWallet: ReadonlyMap<Address, bigint>;
+  /** With what they give away beside their gas. */
   reserved: bigint;
   /** The operator has stopped the relayer's wallet. */
   relayerStopped: boolean;
@@ -48,12 +49,12 @@ export async function readCandidates(
 export async function readSpending(
   tx: TransactionSql,
   { chainId, address }: Lease,
-  candidates: readonly Candidate[],
+  candidates: readonly Pick<Candidate, "wallet">[],
 ): Promise<Spending> {
   const wallets = [...new Set(candidates.map(({ wallet }) => wallet))];
   const [[relayer], days] = await Promise.all([
     tx<{ reserved: string; stopped: boolean }[]>`
-      select coalesce(sum(gas_reserved), 0) as reserved, service.stopped_by(${address}, null) is not null as stopped
+      select coalesce(sum(gas_reserved + value), 0) as reserved, service.stopped_by(${address}, null) is not null as stopped
       from service.transaction where chain_id = ${chainId} and wallet = ${address} and state = 'open'`,
     tx<{ wallet: Address | ""; wei: string }[]>`
       select wallet, wei from service.gas_day

@@ -33,7 +33,8 @@ export type Receipt = {
   /** What its gas cost in wei, the L1's share included. */
   gasCost: bigint;
 };
-export type CallRequest = { from: Address; to: Address; data: Hex };
+/** `value` in wei, none when left out. */
+export type CallRequest = { from: Address; to: Address; data: Hex; value?: bigint };
 
 /**
  * The calls that the writer makes to a node, and no others. Calls of the same tick travel in one HTTP request. Every
@@ -48,14 +49,14 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     client,
     /** Gas that the call needs now. Rejects with the contract's revert when it would revert. */
     async estimateGas(call: CallRequest): Promise<bigint> {
-      return hexToBigInt(await client.request({ method: "eth_estimateGas", params: [call, "latest"] }));
+      const params: [ReturnType<typeof requestOf>, "latest"] = [requestOf(call), "latest"];
+      return hexToBigInt(await client.request({ method: "eth_estimateGas", params }));
     },
     /** Runs the call in the state after a block; rejects with the contract's revert. */
     async call(call: CallRequest & { gas: bigint }, at: bigint | "latest"): Promise<void> {
-      const { gas, ...rest } = call;
       await client.request({
         method: "eth_call",
-        params: [{ ...rest, gas: numberToHex(gas) }, height(at)],
+        params: [{ ...requestOf(call), gas: numberToHex(call.gas) }, height(at)],
       });
     },
     /** Hands signed bytes to the node. */
@@ -115,6 +116,14 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     },
   };
 }
+
+/** A call as nodes take it. */
+const requestOf = ({ from, to, data, value }: CallRequest) => ({
+  from,
+  to,
+  data,
+  ...(value === undefined ? {} : { value: numberToHex(value) }),
+});
 
 /** True when the node has answered that it will not, or with more than can be read; a node that is away has not. */
 const isRefusal = (error: unknown): boolean =>

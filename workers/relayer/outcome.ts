@@ -20,6 +20,7 @@ export function outcomeOf(
   if (transaction.kind === "filler") return { ...place, kind: "filled" };
   if (transaction.cancels) return { ...place, kind: "replaced", ...replacedFailure(blockNumber) };
   if (!succeeded) return { ...place, kind: "reverted", ...minedFailure(blockNumber, revert) };
+  if (transaction.kind === "errand") return { ...place, kind: "done" };
   const policy = purchasedPolicy(logs, coverRouter);
   if (policy) return { ...place, kind: "bought", ...policy };
   // Nothing that the protocol does: an address in the deployment file that is not its router would show like this.

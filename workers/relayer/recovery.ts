@@ -26,7 +26,12 @@ const SEARCH_DEEPER_MS = 2000;
 /** A plain transfer costs exactly this much gas. */
 const TRANSFER_GAS = 21_000n;
 /** Uses a nonce up and does nothing. */
-const emptyTransfer = ({ address }: Wallet): Call => ({ to: address, data: "0x", gasLimit: TRANSFER_GAS });
+const emptyTransfer = ({ address }: Wallet): Call => ({
+  to: address,
+  data: "0x",
+  value: 0n,
+  gasLimit: TRANSFER_GAS,
+});
 
 export type RecoveryOptions = {
   sql: Sql;

@@ -165,7 +165,10 @@ export function createRelay(options: RelayOptions) {
     meter.simulated(id);
     const { wallet, gasLimit } = able;
     try {
-      const { choice, sent } = await signerOf(wallet)({ id, call: { to: coverRouter, data, gasLimit } });
+      const { choice, sent } = await signerOf(wallet)({
+        id,
+        call: { to: coverRouter, data, value: 0n, gasLimit },
+      });
       const refused = choice.refuse.find((one) => one.id === id);
       if (refused) return fail(id, refused.failure);
       if (choice.wait.includes(id)) return later(id, choice.full);

@@ -21,9 +21,9 @@ export type SettlerOptions = {
 export function createSettler({ sql, chain, coverRouter, meter, log }: SettlerOptions) {
   /** The reason of a revert, by the same call in the state after its block; undefined when that gives none. */
   async function reasonOf(own: OwnTransaction, receipt: Receipt): Promise<Revert | undefined> {
-    const { wallet: from, to, data, gasLimit: gas } = own;
+    const { wallet: from, to, data, value, gasLimit: gas } = own;
     try {
-      await chain.call({ from, to, data, gas }, receipt.blockNumber);
+      await chain.call({ from, to, data, value, gas }, receipt.blockNumber);
     } catch (error) {
       const revert = findRevert(error);
       if (!revert) log.warn({ hash: receipt.hash, error: errorText(error) }, "no reason for a revert");
@@ -56,7 +56,7 @@ export function createSettler({ sql, chain, coverRouter, meter, log }: SettlerOp
       receipts.flatMap((receipt) => {
         const transaction = byHash.get(receipt.hash);
         if (!transaction) return [];
-        const asksWhy = !receipt.succeeded && transaction.kind === "purchase" && !transaction.cancels;
+        const asksWhy = !receipt.succeeded && transaction.kind !== "filler" && !transaction.cancels;
         const reason = asksWhy ? reasonOf(transaction, receipt) : Promise.resolve(undefined);
         return [reason.then((revert) => outcomeOf(transaction, receipt, coverRouter, revert))];
       }),

@@ -16,6 +16,7 @@ export async function signCall(
     nonce,
     to: call.to,
     data: call.data,
+    value: call.value,
     gas: call.gasLimit,
     maxFeePerGas: maxFee,
     maxPriorityFeePerGas: priorityFee,

@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { lower } from "../../lib/ledger/lower.ts";
+import type { WalletRole } from "../../lib/ledger/tables.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Lease, raiseNextNonce, releaseLease, renewLease, takeLease } from "../ledger/leases.ts";
 import type { Chain } from "./chain.ts";
@@ -10,7 +11,9 @@ import type { Chain } from "./chain.ts";
 const REST_MS = 1000;
 
 /** A wallet that this writer may send from now. */
-export type Wallet = { address: Address; account: PrivateKeyAccount; lease: Lease };
+export type Wallet = { address: Address; role: WalletRole; account: PrivateKeyAccount; lease: Lease };
+
+export type WalletKey = { role: WalletRole; privateKey: Hex };
 
 export type WalletOptions = {
   sql: Sql;
@@ -18,7 +21,7 @@ export type WalletOptions = {
   chainId: number;
   /** Names this process among the writers. */
   owner: string;
-  privateKeys: readonly Hex[];
+  keys: readonly WalletKey[];
   log: Logger;
   /** Whether the chain has answered of late: a writer that cannot reach it leaves the wallets to one that can. */
   chainAnswers: () => boolean;
@@ -26,15 +29,17 @@ export type WalletOptions = {
   onChange: (ready: boolean) => void;
 };
 
-/** Takes, keeps and gives back the leases on the relayer wallets, and hands the wallets out in turn. */
+/** Takes, keeps and gives back the leases on the wallets, and hands the relayers' out in turn. */
 export function createWallets(options: WalletOptions) {
-  const { sql, chain, chainId, owner, privateKeys, log, chainAnswers, onChange } = options;
-  const accounts = privateKeys.map((key) => privateKeyToAccount(key));
+  const { sql, chain, chainId, owner, keys, log, chainAnswers, onChange } = options;
+  const accounts = keys.map(({ role, privateKey }) => ({ role, account: privateKeyToAccount(privateKey) }));
   const owned = new Map<Address, Wallet>();
   /** Wallets that can sign nothing now, until when. */
   const resting = new Map<Address, number>();
   let turn = 0;
   let reported = false;
+
+  const of = (role: WalletRole): Wallet[] => [...owned.values()].filter((wallet) => wallet.role === role);
 
   function report(): void {
     const ready = owned.size > 0;
@@ -43,7 +48,7 @@ export function createWallets(options: WalletOptions) {
   }
 
   function drop(address: Address): void {
-    if (owned.delete(address)) log.warn({ wallet: address }, "lost the lease on a relayer wallet");
+    if (owned.delete(address)) log.warn({ wallet: address }, "lost the lease on a wallet");
     report();
   }
 
@@ -52,7 +57,7 @@ export function createWallets(options: WalletOptions) {
   /** Leases that were taken and whose nonce is not known yet, because the chain did not answer. */
   const pending = new Map<Address, Lease>();
 
-  async function keep(account: PrivateKeyAccount): Promise<void> {
+  async function keep({ role, account }: { role: WalletRole; account: PrivateKeyAccount }): Promise<void> {
     const address = lower(account.address);
     const held = owned.get(address)?.lease ?? pending.get(address);
     if (!chainAnswers()) {
@@ -67,21 +72,17 @@ export function createWallets(options: WalletOptions) {
       return;
     }
     if (owned.has(address)) return;
-    const lease = held ?? (await takeLease(sql, { chainId, address, owner }));
+    const lease = held ?? (await takeLease(sql, { chainId, address, owner, role }));
     if (!lease) return;
     pending.set(address, lease);
     const next = await raiseNextNonce(sql, lease, await chain.nonce(address, "pending"));
     pending.delete(address);
-    owned.set(address, { address, account, lease });
-    log.info(
-      { wallet: address, nextNonce: next, fencingToken: lease.token },
-      "sending from a relayer wallet",
-    );
+    owned.set(address, { address, role, account, lease });
+    log.info({ wallet: address, role, nextNonce: next, fencingToken: lease.token }, "sending from a wallet");
     report();
   }
 
   return {
-    addresses: accounts.map((account) => account.address),
     /** Renews what is held and takes what is free. Rejects when the database or the chain is away. */
     async keepAll(): Promise<void> {
       const results = await Promise.allSettled(accounts.map(keep));
@@ -89,23 +90,26 @@ export function createWallets(options: WalletOptions) {
     },
     /** The wallets that are ours now. */
     all: (): Wallet[] => [...owned.values()],
-    /** The wallets that are ours now and can sign, the next one in turn first. */
+    /** Those of one role. */
+    of,
+    /** The relayers' wallets that are ours now and can sign, the next one in turn first. */
     inTurn(): Wallet[] {
-      const wallets = [...owned.values()].filter(({ address }) => !rests(address));
+      const wallets = of("relayer").filter(({ address }) => !rests(address));
       turn = (turn + 1) % Math.max(wallets.length, 1);
       return [...wallets.slice(turn), ...wallets.slice(0, turn)];
     },
     /** Leaves a wallet alone for a while, because it can sign nothing now. */
     rest({ address }: Pick<Wallet, "address">, reason: string): void {
-      if (!rests(address)) log.warn({ wallet: address, reason }, "a relayer wallet rests");
+      if (!rests(address)) log.warn({ wallet: address, reason }, "a wallet rests");
       resting.set(address, performance.now() + REST_MS);
     },
     /** A wallet has signed: it need not rest any more. */
     works({ address }: Pick<Wallet, "address">): void {
       resting.delete(address);
     },
-    /** True when there are wallets of ours, and none of them could sign when it was last asked to. */
-    allRest: (): boolean => owned.size > 0 && [...owned.keys()].every((address) => resting.has(address)),
+    /** True when there are relayers' wallets of ours, and none of them could sign when it was last asked to. */
+    allRest: (): boolean =>
+      of("relayer").length > 0 && of("relayer").every(({ address }) => resting.has(address)),
     /** Forgets a wallet after a statement found its lease lost. */
     lost: (lease: Lease): void => {
       if (owned.get(lease.address)?.lease.token === lease.token) drop(lease.address);

@@ -72,7 +72,7 @@ export const signer = async (nonce: number, call: Call): Promise<Signed> => {
   count += 1;
   return { hash: word(1_000_000 + count * 1000 + nonce), bytes: call.data, maxFee: 30n, priorityFee: 1n };
 };
-export const call: Call = { to: router, data: "0x1234", gasLimit: 21_000n };
+export const call: Call = { to: router, data: "0x1234", value: 0n, gasLimit: 21_000n };
 
 export async function newLease(next = 0): Promise<Lease> {
   const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
