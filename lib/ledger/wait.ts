@@ -9,27 +9,40 @@ export const PURCHASE_CHANNEL = "service_purchase";
 /** The backstop for notifications that were lost, in ms. */
 const POLL_MS = 1000;
 
-export type PurchaseWaiter = {
+export type Waiter<T> = {
   /**
-   * Resolves with the purchase once it is mined, confirmed or failed, or as it stands after `timeoutMs`. Rejects only
-   * when at that time it cannot be read.
+   * Resolves with what has this id once it is settled, or as it stands after `timeoutMs`. Rejects only when at that time
+   * it cannot be read.
    */
-  wait(id: string, timeoutMs: number): Promise<Purchase>;
+  wait(id: string, timeoutMs: number): Promise<T>;
   close(): Promise<void>;
 };
 
+export type WaiterOptions<T> = {
+  /** What is waited for, in one word. */
+  what: string;
+  /** On it come the ids of those that moved on. */
+  channel: string;
+  /** Those of these ids that there are, in any order. */
+  read: (ids: readonly string[]) => Promise<readonly T[]>;
+  isSettled: (one: T) => boolean;
+};
+
 /**
- * Waits for purchases on behalf of any number of callers with one connection of its own: a notification is a hint to
- * read the row, and a slow poll reads the rows whose hint was lost. It starts, and comes back, while Postgres is away.
+ * Waits on behalf of any number of callers with one connection of its own: a notification is a hint to read the row, and
+ * a slow poll reads the rows whose hint was lost. It starts, and comes back, while Postgres is away.
  */
-export function createPurchaseWaiter(databaseUrl: string, db: Database): PurchaseWaiter {
-  const waiting = new Map<string, Set<(purchase: Purchase) => void>>();
+export function createWaiter<T extends { id: string }>(
+  databaseUrl: string,
+  { what, channel, read, isSettled }: WaiterOptions<T>,
+): Waiter<T> {
+  const waiting = new Map<string, Set<(one: T) => void>>();
   const hinted = new Set<string>();
   let flush: NodeJS.Timeout | undefined;
 
   async function look(ids: readonly string[]): Promise<void> {
-    for (const purchase of await readPurchases(db, ids)) {
-      if (isSettled(purchase)) for (const resolve of waiting.get(purchase.id) ?? []) resolve(purchase);
+    for (const one of await read(ids)) {
+      if (isSettled(one)) for (const resolve of waiting.get(one.id) ?? []) resolve(one);
     }
   }
 
@@ -49,8 +62,8 @@ export function createPurchaseWaiter(databaseUrl: string, db: Database): Purchas
   }
 
   const listener = listenTo(databaseUrl, {
-    name: "purchase-waiter",
-    channel: PURCHASE_CHANNEL,
+    name: `${what}-waiter`,
+    channel,
     onHint: hint,
     onStart: () => lookQuietly([...waiting.keys()]),
   });
@@ -60,22 +73,22 @@ export function createPurchaseWaiter(databaseUrl: string, db: Database): Purchas
 
   return {
     async wait(id, timeoutMs) {
-      const settled = new Promise<Purchase | undefined>((resolve) => {
+      const settled = new Promise<T | undefined>((resolve) => {
         const timer = setTimeout(() => done(undefined), timeoutMs);
         const waiters = waiting.get(id) ?? new Set();
         waiting.set(id, waiters.add(done));
-        function done(purchase: Purchase | undefined): void {
+        function done(one: T | undefined): void {
           clearTimeout(timer);
           waiters.delete(done);
           if (waiters.size === 0) waiting.delete(id);
-          resolve(purchase);
+          resolve(one);
         }
         // It may have settled before this call: the first look is at once.
         lookQuietly([id]);
       });
-      const purchase = (await settled) ?? (await readPurchases(db, [id])).at(0);
-      if (!purchase) throw new Error(`there is no purchase ${id}`);
-      return purchase;
+      const one = (await settled) ?? (await read([id])).at(0);
+      if (!one) throw new Error(`there is no ${what} ${id}`);
+      return one;
     },
     async close() {
       clearInterval(poll);
@@ -84,3 +97,14 @@ export function createPurchaseWaiter(databaseUrl: string, db: Database): Purchas
     },
   };
 }
+
+export type PurchaseWaiter = Waiter<Purchase>;
+
+/** Waits for purchases to be mined, confirmed, failed or replaced. */
+export const createPurchaseWaiter = (databaseUrl: string, db: Database): PurchaseWaiter =>
+  createWaiter(databaseUrl, {
+    what: "purchase",
+    channel: PURCHASE_CHANNEL,
+    read: (ids) => readPurchases(db, ids),
+    isSettled,
+  });
