@@ -10,7 +10,7 @@ import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, UsageError, usage } from "./ledger/options.ts";
 import { printOverview } from "./ledger/overview.ts";
 import { targetText } from "./ledger/print.ts";
-import { showPurchase } from "./ledger/show.ts";
+import { showEntry } from "./ledger/show.ts";
 
 /** The server and the database, without the password. */
 function placeOf(databaseUrl: string): string {
@@ -26,7 +26,7 @@ async function stop(sql: Sql, target: StopTarget, reason: string): Promise<numbe
   await setStop(sql, target, reason);
   console.log(`Stopped: ${targetText(target)}. It holds before the next transaction is sent.`);
   if (target.scope === "wallet" && !(await walletIsKnown(sql, target.wallet))) {
-    console.log("No relayer sends from this wallet yet, and no key is its own.");
+    console.log("No writer sends from this wallet yet, and no key is its own.");
   }
   return 0;
 }
@@ -56,8 +56,8 @@ async function main(): Promise<number> {
         await printOverview(sql, command.older);
         return 0;
       case "show":
-        if (await showPurchase(sql, command.id)) return 0;
-        console.error(`There is no purchase ${command.id}.`);
+        if (await showEntry(sql, command.id)) return 0;
+        console.error(`There is no purchase, errand or claim ${command.id}.`);
         return 1;
       case "stop":
         return await stop(sql, command.target, command.reason);

@@ -35,13 +35,13 @@ export async function errandFigures(sql: Sql, chainId: number): Promise<ErrandFi
   };
 }
 
-/** The sandbox's wallet as it was last checked: USDC base units (6 decimals), and why it cannot buy, if it cannot. */
-export type SandboxFigures = { usdc: bigint; allowance: bigint; fault: string | null; age: number };
+/** The sandbox's wallet as it was last checked: USDC base units (6 decimals), and whether it could buy. */
+export type SandboxFigures = { usdc: bigint; allowance: bigint; canBuy: boolean; age: number };
 
 /** Of the wallet that was checked last; undefined when none ever was. */
 export async function sandboxFigures(sql: Sql, chainId: number): Promise<SandboxFigures | undefined> {
-  const [row] = await sql<{ usdc: string; allowance: string; fault: string | null; age: number }[]>`
-    select usdc::text, allowance::text, fault, extract(epoch from now() - checked_at)::float8 as age
+  const [row] = await sql<{ usdc: string; allowance: string; canBuy: boolean; age: number }[]>`
+    select usdc::text, allowance::text, can_buy as "canBuy", extract(epoch from now() - checked_at)::float8 as age
     from service.sandbox_wallet where chain_id = ${chainId} order by checked_at desc limit 1`;
   return row && { ...row, usdc: BigInt(row.usdc), allowance: BigInt(row.allowance) };
 }

@@ -1,23 +1,25 @@
 import type { Sql } from "postgres";
 import type { Address } from "viem";
+import type { WalletRole } from "./tables.ts";
 
 /**
- * What a relayer wallet has on its way; `oldest` in seconds, null while nothing is, `nextNonce` null before its first use,
+ * What a wallet of the service has on its way; `oldest` in seconds, null while nothing is, `nextNonce` null before its first use,
  * `writer` the one that holds the lease, null when nobody does.
  */
 export type WalletLoad = {
   chainId: number;
   wallet: Address;
+  role: WalletRole;
   nextNonce: number | null;
   inFlight: number;
   oldest: number | null;
   writer: string | null;
 };
 
-/** The load of every relayer wallet, in the order of their chains and addresses. */
+/** The load of every wallet, in the order of their chains and addresses. */
 export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
   return sql<WalletLoad[]>`
-    select w.chain_id as "chainId", w.address as wallet, w.next_nonce::float8 as "nextNonce",
+    select w.chain_id as "chainId", w.address as wallet, w.role, w.next_nonce::float8 as "nextNonce",
       count(t.id)::int as "inFlight", extract(epoch from now() - min(t.opened_at))::float8 as oldest,
       case when w.lease_until > now() then w.lease_owner end as writer
     from service.relayer_wallet w

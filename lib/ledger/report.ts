@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
+import type { ErrandPurpose } from "./errand-figures.ts";
 
 /** What an operator asks of the ledger: what is in flight, what is stuck. Ages are seconds by its own clock. */
 
@@ -8,13 +9,16 @@ export type FlightReport = {
   chainId: number;
   wallet: Address;
   nonce: number;
-  kind: "purchase" | "filler";
-  /** How far its purchase is; null for a filler, which has none. */
+  kind: "purchase" | "errand" | "filler";
+  /** How far its purchase or errand is; null for a filler, which has neither. */
   state: string | null;
-  purchaseId: string | null;
+  /** Of the purchase or the errand. */
+  id: string | null;
+  /** Of an errand. */
+  purpose: ErrandPurpose | null;
   age: number;
   attempts: number;
-  /** Whether a form that cancels the purchase is among them. */
+  /** Whether a form that cancels it is among them. */
   cancels: boolean;
   maxFee: bigint;
   priorityFee: bigint;
@@ -31,12 +35,14 @@ export async function reportFlights(
   { minAge, limit }: { minAge: number; limit: number },
 ): Promise<FlightReport[]> {
   const rows = await sql<FlightRow[]>`
-    select t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind, p.state, p.id as "purchaseId",
+    select t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind, coalesce(p.state, e.state) as state,
+      coalesce(p.id, e.id) as id, e.purpose,
       extract(epoch from now() - t.opened_at)::float8 as age, a.attempts, a.cancels,
       newest.max_fee as "maxFee", newest.priority_fee as "priorityFee", newest.hash,
       extract(epoch from now() - newest.last_broadcast_at)::float8 as "sentAgo"
     from service.transaction t
     left join service.purchase p on p.id = t.purchase_id
+    left join service.errand e on e.id = t.errand_id
     cross join lateral (
       select count(*)::int as attempts, bool_or(cancels) as cancels from service.attempt where transaction_id = t.id) a
     cross join lateral (
@@ -46,19 +52,50 @@ export async function reportFlights(
   return rows.map((row) => ({ ...row, maxFee: BigInt(row.maxFee), priorityFee: BigInt(row.priorityFee) }));
 }
 
-export type WaitingReport = { chainId: number; id: string; keyId: string; wallet: Address; age: number };
+/** A purchase, whose `wallet` is its key's or the sandbox's, or an errand with its sender; `keyId` is null without a key. */
+export type WaitingReport = {
+  chainId: number;
+  id: string;
+  purpose: ErrandPurpose | null;
+  keyId: string | null;
+  wallet: Address;
+  age: number;
+};
 
-/** Purchases of which nothing is signed and that are at least so old, the oldest first. */
+/** Purchases and errands of which nothing is signed and that are at least so old, the oldest first. */
 export async function reportWaiting(
   sql: Sql,
   { minAge, limit }: { minAge: number; limit: number },
 ): Promise<WaitingReport[]> {
   return sql<WaitingReport[]>`
-    select chain_id as "chainId", id, key_id::text as "keyId", wallet,
+    select chain_id as "chainId", id, purpose, key_id::text as "keyId", wallet,
       extract(epoch from now() - created_at)::float8 as age
-    from service.purchase
-    where state = 'accepted' and created_at <= now() - make_interval(secs => ${minAge})
+    from (
+      select chain_id, id, null as purpose, key_id, wallet, created_at from service.purchase where state = 'accepted'
+      union all
+      select chain_id, id, purpose, null, sender, created_at from service.errand where state = 'accepted') waiting
+    where created_at <= now() - make_interval(secs => ${minAge})
     order by created_at limit ${limit}`;
+}
+
+/** An errand that came to nothing; `hash` when it reverted in a block. */
+export type FailureReport = {
+  chainId: number;
+  id: string;
+  purpose: ErrandPurpose;
+  age: number;
+  code: string;
+  message: string;
+  hash: Hex | null;
+};
+
+/** The errands that failed in the last 24 hours, the newest first. */
+export async function reportFailedErrands(sql: Sql, limit: number): Promise<FailureReport[]> {
+  return sql<FailureReport[]>`
+    select chain_id as "chainId", id, purpose, extract(epoch from now() - updated_at)::float8 as age,
+      failure_code as code, failure_message as message, tx_hash as hash
+    from service.errand where state = 'failed' and updated_at > now() - interval '24 hours'
+    order by updated_at desc limit ${limit}`;
 }
 
 /** Nonces that are looked through for gaps, below a wallet's next one. */

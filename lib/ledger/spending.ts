@@ -1,21 +1,32 @@
 import type { Sql } from "postgres";
 import type { Address } from "viem";
+import type { WalletRole } from "./tables.ts";
 
 /** What was spent on transactions that were signed since midnight UTC. Gas in wei, of transactions that are in a block; premiums in USDC base units (6 decimals). */
 
 const today = (sql: Sql) => sql`(date_trunc('day', now() at time zone 'UTC') at time zone 'UTC')`;
 
-export type WalletSpending = { chainId: number; wallet: Address; transactions: number; gas: bigint };
+export type WalletSpending = {
+  chainId: number;
+  wallet: Address;
+  role: WalletRole;
+  transactions: number;
+  gas: bigint;
+  /** What its transactions gave away beside their gas, in wei; one that reverted gave nothing. */
+  given: bigint;
+};
 
-/** By the relayer wallet that paid the gas. */
+/** By the wallet that paid the gas. */
 export async function spendingByWallet(sql: Sql): Promise<WalletSpending[]> {
-  const rows = await sql<(Omit<WalletSpending, "gas"> & { gas: string })[]>`
-    select w.chain_id as "chainId", w.address as wallet, count(*)::int as transactions, sum(t.gas_cost) as gas
+  const rows = await sql<(Omit<WalletSpending, "gas" | "given"> & { gas: string; given: string })[]>`
+    select w.chain_id as "chainId", w.address as wallet, w.role, count(*)::int as transactions, sum(t.gas_cost) as gas,
+      sum(case when e.state in ('mined', 'confirmed') then t.value else 0 end) as given
     from service.relayer_wallet w
     join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address
+    left join service.errand e on e.id = t.errand_id
     where t.created_at >= ${today(sql)} and t.gas_cost is not null
     group by w.chain_id, w.address order by 1, 2`;
-  return rows.map((row) => ({ ...row, gas: BigInt(row.gas) }));
+  return rows.map((row) => ({ ...row, gas: BigInt(row.gas), given: BigInt(row.given) }));
 }
 
 /** `keyId` is a decimal; `wallet` the key's. */

@@ -3,8 +3,8 @@ import type { Address } from "viem";
 import { lower } from "./lower.ts";
 
 /**
- * The kill switch: what a stop covers is neither accepted nor signed nor sent until it is lifted. A wallet is a relayer's,
- * or one whose keys buy; a key goes by its id.
+ * The kill switch: what a stop covers is neither accepted nor signed nor sent until it is lifted. A wallet is one of
+ * the service's own, on every chain, or one whose keys buy; a key goes by its id.
  */
 export type StopTarget =
   | { scope: "global" }
@@ -65,7 +65,7 @@ export async function keyExists(sql: Sql, keyId: number): Promise<boolean> {
   return (await sql`select 1 from service.api_key where id = ${keyId}`).length > 0;
 }
 
-/** Whether the service has met this wallet: as a relayer's, or as the owner of a key. */
+/** Whether the service has met this wallet: as one of its own, or as the owner of a key. */
 export async function walletIsKnown(sql: Sql, wallet: Address): Promise<boolean> {
   const rows = await sql`
     select 1 from service.relayer_wallet where address = ${lower(wallet)}

@@ -13,9 +13,9 @@ export type LedgerCommand =
 
 export const usage = `npm run ledger                                             what is in flight, stuck, spent and stopped
 npm run ledger -- --older 30                               stuck is what is older than 30 seconds (default 60)
-npm run ledger -- show <purchase id>                       everything of one purchase
+npm run ledger -- show <id>                                everything of a purchase, an errand or a claim
 npm run ledger -- stop global --reason "…"                 nothing is accepted, signed or sent
-npm run ledger -- stop wallet <address> --reason "…"       nothing from a relayer wallet, or for a wallet's keys
+npm run ledger -- stop wallet <address> --reason "…"       nothing from a wallet of the service, or for a wallet's keys
 npm run ledger -- stop key <id> --reason "…"               nothing for a key
 npm run ledger -- resume global|wallet <address>|key <id>  lifts the stop`;
 
@@ -75,7 +75,7 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     case "show": {
       const [id, ...more] = rest;
       if (id === undefined || !UUID.test(id))
-        throw fault(`show ${id ?? ""}: must be the id of a purchase, a UUID`);
+        throw fault(`show ${id ?? ""}: must be the id of a purchase, an errand or a claim, a UUID`);
       if (more.length > 0) throw fault(`${more.join(" ")}: is too much`);
       return { do: "show", id: id.toLowerCase() };
     }

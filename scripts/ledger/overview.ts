@@ -1,7 +1,14 @@
 import type { Sql } from "postgres";
 import { formatGwei } from "viem";
 import { walletLoads } from "../../lib/ledger/in-flight.ts";
-import { type FlightReport, reportFlights, reportGaps, reportWaiting } from "../../lib/ledger/report.ts";
+import {
+  type FlightReport,
+  reportFailedErrands,
+  reportFlights,
+  reportGaps,
+  reportWaiting,
+  type WaitingReport,
+} from "../../lib/ledger/report.ts";
 import { spendingByKey, spendingByWallet } from "../../lib/ledger/spending.ts";
 import { listStops } from "../../lib/ledger/stops.ts";
 import { addressText, dollars, eth, inWords, orDash, printTable, targetText } from "./print.ts";
@@ -19,8 +26,10 @@ const flightColumns = [
   "max fee gwei",
   "priority gwei",
   "last sent",
-  "purchase",
+  "what",
 ];
+/** A purchase or an errand, as an operator copies it into `show`. */
+const what = (id: string, purpose: string | null) => `${purpose ?? "purchase"} ${id}`;
 const flightRow = (flight: FlightReport): string[] => [
   String(flight.chainId),
   addressText(flight.wallet),
@@ -31,17 +40,27 @@ const flightRow = (flight: FlightReport): string[] => [
   formatGwei(flight.maxFee),
   formatGwei(flight.priorityFee),
   flight.sentAgo === null ? "never" : `${inWords(flight.sentAgo)} ago`,
-  flight.purchaseId ?? "–",
+  flight.id === null ? "–" : what(flight.id, flight.purpose),
+];
+
+const waitingColumns = ["chain", "what", "key", "wallet", "age"];
+const waitingRow = (entry: WaitingReport): string[] => [
+  String(entry.chainId),
+  what(entry.id, entry.purpose),
+  orDash(entry.keyId),
+  addressText(entry.wallet),
+  inWords(entry.age),
 ];
 
 /** Prints what is in flight, stuck, spent and stopped; stuck is what is older than `older` seconds, or behind a gap. */
 export async function printOverview(sql: Sql, older: number): Promise<void> {
-  const [wallets, flights, stuck, waiting, late, gaps, byWallet, byKey, stops] = await Promise.all([
+  const [wallets, flights, stuck, waiting, late, failed, gaps, byWallet, byKey, stops] = await Promise.all([
     walletLoads(sql),
     reportFlights(sql, { minAge: 0, limit: ROWS }),
     reportFlights(sql, { minAge: older, limit: ROWS }),
     reportWaiting(sql, { minAge: 0, limit: ROWS }),
     reportWaiting(sql, { minAge: older, limit: ROWS }),
+    reportFailedErrands(sql, ROWS),
     reportGaps(sql, ROWS),
     spendingByWallet(sql),
     spendingByKey(sql, ROWS),
@@ -53,10 +72,11 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     stops.map((stop) => [targetText(stop), stop.since.toISOString(), stop.reason]),
   );
   printTable(
-    "Relayer wallets",
-    ["chain", "wallet", "next nonce", "in flight", "oldest", "writer"],
+    "Wallets",
+    ["chain", "role", "wallet", "next nonce", "in flight", "oldest", "writer"],
     wallets.map((w) => [
       String(w.chainId),
+      w.role,
       addressText(w.wallet),
       orDash(w.nextNonce),
       String(w.inFlight),
@@ -65,16 +85,13 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     ]),
   );
   printTable(`In flight, the oldest ${ROWS}`, flightColumns, flights.map(flightRow));
-  printTable(
-    `Accepted and not signed, the oldest ${ROWS}`,
-    ["chain", "purchase", "key", "wallet", "age"],
-    waiting.map((p) => [String(p.chainId), p.id, p.keyId, addressText(p.wallet), inWords(p.age)]),
-  );
+  printTable(`Accepted and not signed, the oldest ${ROWS}`, waitingColumns, waiting.map(waitingRow));
   printTable(`Stuck: in flight for more than ${older} s`, flightColumns, stuck.map(flightRow));
+  printTable(`Stuck: not signed for more than ${older} s`, waitingColumns, late.map(waitingRow));
   printTable(
-    `Stuck: not signed for more than ${older} s`,
-    ["chain", "purchase", "key", "age"],
-    late.map((p) => [String(p.chainId), p.id, p.keyId, inWords(p.age)]),
+    `Errands of the last 24 hours that failed, the newest ${ROWS}`,
+    ["chain", "what", "since", "code", "message"],
+    failed.map((e) => [String(e.chainId), what(e.id, e.purpose), inWords(e.age), e.code, e.message]),
   );
   printTable(
     "Nonces without a transaction of ours, with others in flight above them",
@@ -82,9 +99,16 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     gaps.map((gap) => [String(gap.chainId), addressText(gap.wallet), String(gap.nonce)]),
   );
   printTable(
-    "Spent on what was signed since midnight UTC, by relayer wallet",
-    ["chain", "wallet", "mined", "gas ETH"],
-    byWallet.map((w) => [String(w.chainId), addressText(w.wallet), String(w.transactions), eth(w.gas)]),
+    "Spent on what was signed since midnight UTC, by wallet",
+    ["chain", "role", "wallet", "mined", "gas ETH", "given ETH"],
+    byWallet.map((w) => [
+      String(w.chainId),
+      w.role,
+      addressText(w.wallet),
+      String(w.transactions),
+      eth(w.gas),
+      eth(w.given),
+    ]),
     "nothing",
   );
   printTable(

@@ -64,7 +64,7 @@ test("what is in flight, what waits, what is stuck, and afterwards what was spen
   const { code, said } = await type(["--older", "0"]);
   expect(code).toBe(0);
   expect(said).not.toContain("undefined");
-  expect(tableOf(said, "Relayer wallets")).toMatch(new RegExp(`${chain.relayer.address}\\s+1\\s+1\\s`));
+  expect(tableOf(said, "Wallets")).toMatch(new RegExp(`${chain.relayer.address}\\s+1\\s+1\\s`));
   expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* ${flying}`));
   expect(tableOf(said, "Accepted and not signed")).toContain(waiting);
   expect(tableOf(said, "Stuck: in flight")).toContain(flying);
@@ -97,8 +97,8 @@ test("what is in flight, what waits, what is stuck, and afterwards what was spen
     timeoutMs: 20_000,
   });
   expect(tableOf(after, "In flight")).toContain("none");
-  expect(tableOf(after, "Spent on what was signed since midnight UTC, by relayer wallet")).toMatch(
-    / 2 +0\.00\d*[1-9]\d*$/m,
+  expect(tableOf(after, "Spent on what was signed since midnight UTC, by wallet")).toMatch(
+    / 2 +0\.00\d*[1-9]\d* +0\.000000$/m,
   );
   const { premiums } = await rowsOf(flying);
   expect(tableOf(after, "Spent on what was signed since midnight UTC, by key")).toContain(
@@ -139,6 +139,63 @@ test("a gap of nonces shows", async () => {
   expect(gaps).toEqual(["5", "7"]);
 });
 
+test("errands show while they wait, fly and after they failed, and a claim with both of its own", async () => {
+  const { sql } = ledger.connection;
+  const chainId = 84532;
+  const [faucet, paid, unused] = [`0x${"fa".repeat(20)}`, `0x${"0d".repeat(20)}`, "2100-01-01"];
+  const hash = `0x${"77".repeat(32)}`;
+  await sql`
+    insert into service.relayer_wallet (chain_id, address, role, next_nonce) values (${chainId}, ${faucet}, 'faucet', 1)`;
+  const [claim] = await sql<{ id: string }[]>`
+    insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
+    values (${chainId}, ${faucet}, ${paid}, '127.0.0.1', ${unused}) returning id`;
+  const errand = async (purpose: string, claimId: string | null, more: Readonly<Record<string, string>>) => {
+    const values = {
+      chain_id: chainId,
+      sender: faucet,
+      purpose,
+      claim_id: claimId,
+      to: paid,
+      data: "0x",
+      value: 5,
+    };
+    const [row] = await sql<
+      { id: string }[]
+    >`insert into service.errand ${sql({ ...values, ...more })} returning id`;
+    return row?.id ?? "";
+  };
+  const flying = await errand("faucet_ether", claim?.id ?? "", { state: "signed", tx_hash: hash });
+  const waiting = await errand("faucet_usdc", claim?.id ?? "", {});
+  const failure = { failure_code: "onchain_revert", failure_message: "it would revert", final_at: unused };
+  const failed = await errand("sandbox_usdc", null, { state: "failed", ...failure });
+  const [transaction] = await sql<{ id: string }[]>`
+    insert into service.transaction (chain_id, wallet, nonce, kind, errand_id, "to", data, value, gas_limit)
+    values (${chainId}, ${faucet}, 0, 'errand', ${flying}, ${paid}, '0x', 5, 21000) returning id`;
+  await sql`
+    insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
+    values (${hash}, ${transaction?.id ?? ""}, '0x00', 2, 1, 1)`;
+
+  const { code, said } = await type(["--older", "0"]);
+  expect(code).toBe(0);
+  expect(tableOf(said, "Wallets")).toMatch(/ 84532 +faucet +0x[fFaA]{40} +1 +1 +\d+ s +nobody/);
+  expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* faucet_ether ${flying}`));
+  expect(tableOf(said, "Stuck: not signed")).toMatch(new RegExp(`84532 +faucet_usdc ${waiting} +– +0x`));
+  expect(tableOf(said, "Errands of the last 24 hours that failed")).toMatch(
+    new RegExp(`sandbox_usdc ${failed} +\\d+ s +onchain_revert +it would revert`),
+  );
+
+  const shown = await type(["show", claim?.id ?? ""]);
+  expect(shown.code).toBe(0);
+  for (const part of [`Claim of the faucet ${claim?.id}`, `Errand ${flying}`, `Errand ${waiting}`, hash]) {
+    expect(shown.said).toContain(part);
+  }
+  expect(tableOf(shown.said, `Errand ${waiting}`)).toMatch(/purpose +faucet_usdc/);
+  expect((await type(["show", failed])).said).toContain("Nothing of it was ever signed.");
+  const stopped = await type(["stop", "wallet", faucet, "--reason", "somebody drains it"]);
+  expect(stopped.said).not.toContain("No writer");
+  await type(["resume", "wallet", faucet]);
+});
+
 test("stops are set, replaced, listed and lifted; what cannot be meant is refused", async () => {
   const buyer = await newBuyer(chain);
   const [key] = await ledger.connection.sql<{ id: string }[]>`
@@ -148,13 +205,13 @@ test("stops are set, replaced, listed and lifted; what cannot be meant is refuse
   expect((await type(["stop", "global", "--reason", "first"])).code).toBe(0);
   expect((await type(["stop", "global", "--reason", "an incident"])).code).toBe(0);
   expect((await type(["stop", "wallet", buyer.address, "--reason", "abuse"])).said).not.toContain(
-    "No relayer",
+    "No writer",
   );
   expect((await type(["stop", "key", `${key?.id}`, "--reason", "leaked"])).code).toBe(0);
   const unknown = await type(["stop", "wallet", `0x${"cd".repeat(20)}`, "--reason", "in advance"]);
   expect(unknown).toMatchObject({
     code: 0,
-    said: expect.stringContaining("No relayer sends from this wallet yet"),
+    said: expect.stringContaining("No writer sends from this wallet yet"),
   });
   expect(await stops()).toEqual([
     { scope: "global", subject: "", reason: "an incident" },
@@ -209,7 +266,7 @@ test("a fault of the command line, or a purchase that is not there, is a line or
   const nobody = "00000000-0000-0000-0000-000000000000";
   for (const [args, fault] of [
     [["stop", "global"], "stop: needs a --reason"],
-    [["show", nobody], `There is no purchase ${nobody}.`],
+    [["show", nobody], `There is no purchase, errand or claim ${nobody}.`],
   ] as const) {
     const { code, said } = await type(args);
     expect(said).toContain(fault);

@@ -45,7 +45,7 @@ export function createTestnetGauges(registry: Registry, sql: Sql, chainId: numbe
     ]);
     if (errands) setErrands(errands);
     if (sandbox) {
-      ready.set(sandbox.fault === null ? 1 : 0);
+      ready.set(sandbox.canBuy ? 1 : 0);
       checked.set(sandbox.age);
       money.set(Number(sandbox.usdc) / 1e6);
       allowance.set(Number(sandbox.allowance) / 1e6);
