@@ -23,6 +23,7 @@ import { addPolicyRoutes } from "./routes/policies.ts";
 import { addProductRoutes } from "./routes/products.ts";
 import { addPublicRoutes } from "./routes/public.ts";
 import { addPurchaseRoutes } from "./routes/purchases.ts";
+import { addSandboxRoutes } from "./routes/sandbox.ts";
 import { addStatsRoutes } from "./routes/stats.ts";
 import { addWebhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
@@ -65,6 +66,7 @@ export function createApp(dependencies: Dependencies): { app: Api; front: Front 
   addMarketplaceRoutes(app, readers);
   addIndexerRoutes(app, dependencies, readers);
   addPublicRoutes(app, dependencies);
+  addSandboxRoutes(app, dependencies);
   addDocumentRoutes(app);
   const { kept, newest } = readers;
   const front = createFront({ kept, newest, limiter: limits.publicReads, clientOf, log });

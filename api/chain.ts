@@ -43,7 +43,10 @@ export type ChainReads = {
   ): Promise<{ policy: ChainPolicy & { productActive: boolean }; asOf: AsOf } | undefined>;
 };
 
-export function createChainReads({ chain, deployment }: Dependencies): ChainReads {
+export function createChainReads({
+  chain,
+  deployment,
+}: Pick<Dependencies, "chain" | "deployment">): ChainReads {
   const contracts = () => contractsOf(deployment);
 
   const head = () =>

@@ -19,10 +19,11 @@ the gas; the buyer pays the premium in USDC, and must have approved the cover ro
   no HTTP, 404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 413
   \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
 - A key of the free tier may make 10 requests a minute, one of the paid tier 100. Reads that need no credential are limited
-  by client address, to 120 a minute, live scans of the chain, apart from those, to 10, and onboarding to 10 an hour; the
-  operator may have chosen other numbers. Each answer tells where the client stands in \`x-ratelimit-limit\`,
-  \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds); beyond the limit it is 429 \`rate_limit\` with
-  \`Retry-After\`. So it is, for a minute, after 20 refused credentials. An IPv6 client is its /64.
+  by client address, to 120 a minute, live scans of the chain, apart from those, to 10, onboarding and the sandbox's
+  purchases to 10 an hour each; the operator may have chosen other numbers. Each answer tells where the client stands in
+  \`x-ratelimit-limit\`, \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds); beyond the limit it is 429
+  \`rate_limit\`, for the sandbox 403 \`sandbox_cap_exceeded\`, with \`Retry-After\`. So it is, for a minute, after 20
+  refused credentials. An IPv6 client is its /64.
 - Answers out of the index carry \`x-indexed-block\`: the block as of which they are true.
 `.trim();
 
@@ -30,6 +31,10 @@ const tags = [
   { name: "discovery", description: "Contracts, health and this document." },
   { name: "products", description: "What can be bought, and at what price." },
   { name: "policies", description: "Buying cover, and reading it." },
+  {
+    name: "sandbox",
+    description: "Buying a policy on the testnet, at once and for nothing: neither key nor wallet is needed.",
+  },
   { name: "agent", description: "A wallet's own keys, and what buyers let it spend." },
   { name: "keys", description: "API keys." },
   {

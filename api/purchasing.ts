@@ -2,7 +2,6 @@
 import { type Hex, isAddressEqual } from "viem";
 import { createBatcher } from "../lib/batcher.ts";
 import { ApiError } from "../lib/errors.ts";
-import type { Agent } from "../lib/keys/store.ts";
 import {
   type Acceptance,
   acceptPurchases,
@@ -53,7 +52,18 @@ export type Purchasing = {
    * purchase may still be open when the wait is over. The caller may go away: what was accepted is carried out.
    * @throws ApiError with the documented code when it was not accepted
    */
-  buy(agent: Agent, body: PurchaseRequest, options: BuyOptions): Promise<Outcome>;
+  buy(asker: Asker, body: PurchaseRequest, options: BuyOptions): Promise<Outcome>;
+};
+
+/** Whose purchase it is: a key's, or the sandbox's. */
+export type Asker = Pick<Wish, "wallet" | "keyId">;
+
+/** What it takes to buy on a chain. */
+export type PurchasingParts = Pick<
+  Dependencies,
+  "connection" | "deployment" | "log" | "purchaseWaitMs" | "stopping" | "waiter"
+> & {
+  readonly queue: Pick<Dependencies["queue"], "wake">;
 };
 
 export type BuyOptions = {
@@ -84,7 +94,12 @@ const relayerBehind = () =>
     "The relayer has not looked at the newest blocks yet; try again later.",
   );
 
-export function createPurchasing(deps: Dependencies, readers: Readers): Purchasing {
+/** Buying on the chain of these parts and readers. `refuse` words what keeps a purchase from being recorded. */
+export function createPurchasing(
+  deps: PurchasingParts,
+  readers: Pick<Readers, "chain">,
+  refuse: typeof hindranceError = hindranceError,
+): Purchasing {
   const { connection, deployment, log, purchaseWaitMs, queue, stopping, waiter } = deps;
   const { db } = connection;
   const { chainId } = deployment;
@@ -113,7 +128,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
     const { buyer } = request;
     if (isAddressEqual(agent, buyer)) return;
     if (await fromDatabase(() => isDelegated(db, { chainId, router, buyer, agent }))) return;
-    throw hindranceError({ kind: "not_delegated", left: undefined }, wish, 0n);
+    throw refuse({ kind: "not_delegated", left: undefined }, wish, 0n);
   }
 
   /** Calls of the same moment are recorded by one statement. */
@@ -150,7 +165,7 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
     }
     if (acceptance.outcome !== "hindered") return acceptance;
     if (acceptance.by.kind === "funds_unknown") throw new Error("funds were given and are unknown");
-    throw hindranceError(acceptance.by, wish, quotedPremium);
+    throw refuse(acceptance.by, wish, quotedPremium);
   }
 
   /** A hint: the writer finds the row without it too, only later. */
@@ -183,13 +198,12 @@ export function createPurchasing(deps: Dependencies, readers: Readers): Purchasi
   }
 
   return {
-    async buy(agent, body, { idempotencyKey, waits, gone }) {
+    async buy({ wallet, keyId }, body, { idempotencyKey, waits, gone }) {
       const product = resolveProduct(body);
       checkMinimum(body.coverageAmount);
       const { productId } = product;
       const asset = body.asset ?? product.asset ?? (await assetOf(productId));
       const request = { productId, coverageAmount: body.coverageAmount, asset, buyer: body.buyer };
-      const { wallet, keyId } = agent;
       const router = contractsOf(deployment).coverRouter;
       const acceptance = await accept({ chainId, router, wallet, keyId, idempotencyKey, request });
       if (acceptance.outcome === "conflict") {

@@ -19,6 +19,7 @@ export const crossOrigin = cors({
     "x-indexed-block",
     "x-chain-block",
     "x-request-id",
+    "Idempotency-Key",
     ...RATE_LIMIT_HEADERS,
   ],
   maxAge: 600,

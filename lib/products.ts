@@ -23,10 +23,13 @@ export const productIdOf = (name: string): Hex => keccak256(stringToHex(name));
 /** An asset symbol as bytes32: ASCII, padded with zeros on the right. */
 export const assetBytes32 = (symbol: string): Hex => stringToHex(symbol, { size: 32 });
 
-export const catalogue: readonly CatalogueEntry[] = productNames.map((name) => {
+/** What a name of the catalogue stands for. */
+export function entryOf(name: ProductName): CatalogueEntry {
   const symbol = name.startsWith("FLASHBTC") ? "BTC" : "ETH";
   return { name, productId: productIdOf(name), symbol, asset: assetBytes32(symbol) };
-});
+}
+
+export const catalogue: readonly CatalogueEntry[] = productNames.map(entryOf);
 
 export const entryByName = (name: string): CatalogueEntry | undefined =>
   catalogue.find((e) => e.name === name);

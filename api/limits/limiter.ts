@@ -17,6 +17,7 @@ export type Standing = {
 
 /** Each rejects only as the limit's own counter does, and one in memory never does. */
 export type Limiter = {
+  readonly limit: number;
   readonly windowSeconds: number;
   /** Counts a request. */
   consume(client: string): Promise<Standing>;
@@ -57,6 +58,7 @@ export function createLimiter({ window, redis, own, onRedisError }: LimiterOptio
   });
 
   return {
+    limit,
     windowSeconds: seconds,
     consume: async (client) => standing(await ask((counter) => counter.consume(client))),
     async peek(client) {

@@ -29,6 +29,8 @@ export type Limits = {
   readonly keys: Readonly<Record<KeyTier, Limiter>>;
   /** Requests for a key, whatever comes of them. */
   readonly onboardings: Limiter;
+  /** Purchases of the sandbox that an address asks for; exact. */
+  readonly sandbox: Limiter;
 };
 
 export type OpenLimits = Limits & { close(): void };
@@ -59,6 +61,7 @@ export function openLimits(
     | "FREE_KEY_RATE_LIMIT"
     | "PAID_KEY_RATE_LIMIT"
     | "ONBOARD_RATE_LIMIT"
+    | "SANDBOX_RATE_LIMIT"
   >,
   sql: postgres.Sql,
   log: Logger,
@@ -86,6 +89,7 @@ export function openLimits(
       paid: exact("paid-keys", config.PAID_KEY_RATE_LIMIT, MINUTE),
     },
     onboardings: exact("onboardings", config.ONBOARD_RATE_LIMIT, HOUR),
+    sandbox: exact("sandbox", config.SANDBOX_RATE_LIMIT, HOUR),
     close() {
       quick?.disconnect();
       patient?.disconnect();

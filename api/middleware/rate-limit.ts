@@ -8,7 +8,8 @@ import { rateLimitHeaders } from "../schemas/rate-limit.ts";
 /** Names a request's client, by the socket's address and the header `X-Forwarded-For`. */
 export type ClientOf = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
-const clientName = (c: Context, clientOf: ClientOf) =>
+/** The request's client, as the limits that go by addresses name it. */
+export const clientName = (c: Context, clientOf: ClientOf): string =>
   clientOf(getConnInfo(c).remote.address, c.req.header("x-forwarded-for"));
 
 /** Where every answer to a credential-free read comes from: the addresses that count as public reads, and as scans. */
@@ -26,6 +27,7 @@ const PUBLIC_PATHS = [
   "/api/v1/marketplace/recent-sales",
   "/api/v1/burns/*",
   "/api/v1/indexer/*",
+  "/sandbox/*",
 ];
 const SCAN_PATHS = ["/api/v1/public/*"];
 
@@ -53,6 +55,26 @@ export const limitClients =
     await count(c, limiter, clientName(c, clientOf), what);
     await next();
   };
+
+/** Tells where the client stands, and counts nothing: what is counted, the handler knows. */
+export const tellStanding =
+  (limiter: Limiter, clientOf: ClientOf): MiddlewareHandler<ApiEnv> =>
+  async (c, next) => {
+    tell(c, await limiter.peek(clientName(c, clientOf)));
+    await next();
+  };
+
+/** Counts a purchase of the sandbox, which above the limit is 403: so the API specification has it. */
+export async function countSandboxCall(c: Context, limiter: Limiter, client: string): Promise<void> {
+  const standing = await limiter.consume(client);
+  tell(c, standing);
+  if (!standing.exceeded) return;
+  throw new ApiError(
+    "sandbox_cap_exceeded",
+    `More than ${standing.limit} sandbox calls in an hour; try again later.`,
+    { retryAfter: standing.resetSeconds },
+  );
+}
 
 /** Counts a request of a key, whose number stands for it: however the header was written, it is one key. */
 export const limitKey = (c: Context, limiter: Limiter, keyId: number): Promise<void> =>

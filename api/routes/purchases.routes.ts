@@ -1,4 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { idempotencyKeyInput } from "../idempotency-key.ts";
 import { failures } from "../schemas/error.ts";
 import { Purchase, PurchaseReceipt, PurchaseRequest } from "../schemas/purchase.ts";
 
@@ -17,14 +18,10 @@ export const purchaseRoute = createRoute({
   security: [{ apiKey: [] }],
   request: {
     headers: z.object({
-      "Idempotency-Key": z
-        .string()
-        .regex(/^[ -~]{1,128}$/, "must be 1 to 128 printable ASCII characters")
-        .optional()
-        .openapi({
-          description: "Counts per wallet, 128 characters at most; a UUIDv4 is recommended.",
-          example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11",
-        }),
+      "Idempotency-Key": idempotencyKeyInput.optional().openapi({
+        description: "Counts per wallet, 128 characters at most; a UUIDv4 is recommended.",
+        example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11",
+      }),
       Prefer: z.string().optional().openapi({
         description:
           "`respond-async` (RFC 7240): a purchase that is still on its way is answered at once, with 202 and its address.",

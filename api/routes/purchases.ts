@@ -3,6 +3,7 @@ import { readPurchase } from "../../lib/ledger/purchases.ts";
 import { fromDatabase } from "../bounded.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Api } from "../env.ts";
+import { refuseRepeatedKey } from "../idempotency-key.ts";
 import { requireApiKey } from "../middleware/credentials.ts";
 import { purchaseBody, receiptBody } from "../purchase-body.ts";
 import { failureError } from "../purchase-hindrances.ts";
@@ -23,11 +24,6 @@ const prefersNoWait = (prefer: string | undefined): boolean =>
     .split(",")
     .some((preference) => preference.split(";")[0]?.trim().toLowerCase() === RESPOND_ASYNC);
 
-const repeatedKey = () =>
-  new ApiError("validation_error", "The request is not valid: Idempotency-Key", {
-    details: [{ path: "Idempotency-Key", message: "must be sent once" }],
-  });
-
 const pending = (purchaseId: string) =>
   new ApiError(
     "purchase_pending",
@@ -42,8 +38,7 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
 
   app.openapi({ ...purchaseRoute, middleware: [apiKey] as const }, async (c) => {
     const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
-    // Node joins repeated headers into one, which would be a key that nobody chose.
-    if ((c.env.incoming.headersDistinct["idempotency-key"]?.length ?? 0) > 1) throw repeatedKey();
+    refuseRepeatedKey(c);
     const waits = !prefersNoWait(prefer);
     const { purchase, created } = await purchasing.buy(c.get("agent"), c.req.valid("json"), {
       idempotencyKey,

@@ -110,7 +110,7 @@ const pendingLocationHeader = {
 };
 
 const headersOf = (status: number, group: readonly ErrorCode[]) =>
-  status === 503 || status === 429
+  status === 503 || status === 429 || group.includes("sandbox_cap_exceeded")
     ? { headers: { ...retryAfterHeader, ...(group.includes("purchase_pending") && pendingLocationHeader) } }
     : {};
 

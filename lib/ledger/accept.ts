@@ -8,14 +8,15 @@ import { type Purchase, type PurchaseRequest, purchaseOf } from "./purchase.ts";
 import { readPurchases } from "./purchases.ts";
 import { purchaseTable } from "./tables.ts";
 
-/** A purchase that a key asks for. `idempotencyKey` counts per wallet. */
+/** A purchase that a key asks for, or the sandbox. `idempotencyKey` counts per wallet. */
 export type Wish = {
   chainId: number;
   /** The cover router that sells. */
   router: Address;
-  /** The key's. */
+  /** The key's, or the sandbox's. */
   wallet: Address;
-  keyId: number;
+  /** Null for a purchase of the sandbox. */
+  keyId: number | null;
   idempotencyKey: string | null;
   /** `coverageAmount` has 6 decimals. */
   request: PurchaseRequest;

@@ -50,6 +50,8 @@ describe("GET /openapi.json", () => {
       "GET /products",
       "GET /products/{productId}",
       "GET /products/{productId}/quote",
+      "GET /sandbox/info",
+      "GET /sandbox/transactions/{txHash}",
       "POST /api/v1/agent/delegations",
       "POST /api/v1/agent/onboard",
       "POST /api/v1/keys/generate",
@@ -60,6 +62,7 @@ describe("GET /openapi.json", () => {
       "POST /api/v1/webhooks/{id}/retry",
       "POST /api/v1/webhooks/{id}/rotate-secret",
       "POST /api/v1/webhooks/{id}/test",
+      "POST /sandbox/try",
     ]);
   });
 

@@ -1,0 +1,101 @@
+/** The sandbox: purchases on the testnet that anybody may make, paid by a wallet of the service. */
+import { createHash } from "node:crypto";
+import { ApiError } from "../lib/errors.ts";
+import type { Purchase } from "../lib/ledger/purchase.ts";
+import { defaultProduct, SANDBOX_COVERAGE } from "../lib/sandbox/terms.ts";
+import { hasStanding, noSandbox, readSandbox, type SandboxState } from "../lib/sandbox/wallet.ts";
+import { shareRead } from "../lib/shared-read.ts";
+import { fromDatabase } from "./bounded.ts";
+import { createChainReads } from "./chain.ts";
+import type { Dependencies, Testnet } from "./dependencies.ts";
+import { hindranceError } from "./purchase-hindrances.ts";
+import { createPurchasing } from "./purchasing.ts";
+import type { SandboxRequest } from "./schemas/sandbox.ts";
+
+/** How old may be what the writer says of the sandbox, in ms. */
+const STATE_TTL_MS = 250;
+
+/** One call of a client. `key` counts for this client alone. */
+export type SandboxCall = {
+  request: SandboxRequest;
+  client: string;
+  key: string;
+  /** Counts the call; it rejects when the client has had its share. Not asked for what was bought already. */
+  count: () => Promise<void>;
+  /** Aborted when the caller goes away. */
+  gone: AbortSignal;
+};
+
+export type Sandbox = {
+  /** Whether it can buy now. @throws ApiError `database_unavailable` */
+  state(): Promise<SandboxState>;
+  /**
+   * Buys, or joins what the client's key stands for, and waits for the transaction; the purchase may still be open when
+   * the wait is over. @throws ApiError with the documented code when nothing was accepted
+   */
+  buy(call: SandboxCall): Promise<Purchase>;
+};
+
+/** What `hindranceError` says of a key's wallet, of the sandbox's. */
+const refuse: typeof hindranceError = (by, wish, premium) => {
+  switch (by.kind) {
+    case "stopped":
+      return new ApiError("purchases_stopped", "The operator has stopped the sandbox's purchases.");
+    case "short_of_funds":
+      return new ApiError(
+        "sandbox_unready",
+        `The purchases on their way take ${by.held} (USDC, 6 decimals) of what the sandbox's wallet has; try again later.`,
+      );
+    default:
+      return hindranceError(by, wish, premium);
+  }
+};
+
+/** The ledger's key for a client's: whoever learns another client's key learns nothing else by it. */
+const ledgerKey = (client: string, key: string): string =>
+  createHash("sha256").update(`${client}\n${key}`).digest("hex");
+
+function openSandbox(deps: Dependencies, { deployment, chain, queue }: Testnet): Sandbox {
+  const { db } = deps.connection;
+  const { chainId } = deployment;
+  const purchasing = createPurchasing(
+    { ...deps, deployment, queue: { wake: queue.wakePurchase } },
+    { chain: createChainReads({ chain, deployment }) },
+    refuse,
+  );
+  const state = shareRead(STATE_TTL_MS, () => fromDatabase(() => readSandbox(db, chainId)));
+
+  return {
+    state,
+    async buy({ request, client, key, count, gone }) {
+      const now = await state();
+      const { wallet } = now;
+      if (wallet === undefined) throw new ApiError(now.code, now.reason);
+      const idempotencyKey = ledgerKey(client, key);
+      if (!(await fromDatabase(() => hasStanding(db, { chainId, wallet, idempotencyKey })))) {
+        if (now.status !== "ready") throw new ApiError(now.code, now.reason);
+        await count();
+      }
+      const { productId, productName } = request;
+      const product =
+        (productId ?? productName) ? { productId, productName } : { productId: defaultProduct.productId };
+      const { purchase } = await purchasing.buy(
+        { wallet, keyId: null },
+        { ...product, coverageAmount: SANDBOX_COVERAGE, buyer: wallet },
+        { idempotencyKey, waits: true, gone },
+      );
+      return purchase;
+    },
+  };
+}
+
+/** There may be none: then it says so to everybody. */
+export function createSandbox(deps: Dependencies): Sandbox {
+  if (deps.testnet) return openSandbox(deps, deps.testnet);
+  return {
+    state: async () => noSandbox,
+    async buy() {
+      throw new ApiError(noSandbox.code, noSandbox.reason);
+    },
+  };
+}
