@@ -60,10 +60,14 @@ function refuseDefaults({ ADMIN_TOKEN, SECRETS_KEY }: ApiConfig): void {
 }
 
 /** The testnet, where there is one. @throws ConfigError when its deployment file is not that of a testnet */
-function openTestnet(config: ApiConfig, queueOptions: QueueOptions): Testnet | undefined {
+function openTestnet(
+  config: ApiConfig,
+  queueOptions: QueueOptions,
+  mainChainId: number,
+): Testnet | undefined {
   const { TESTNET_RPC_URL: rpcUrl, TESTNET_DEPLOYMENT_FILE: file } = config;
   if (rpcUrl === undefined || file === undefined) return undefined;
-  const deployment = requireTestnetDeployment(file);
+  const deployment = requireTestnetDeployment(file, mainChainId);
   const chain = createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS });
   return { deployment, chain, queue: openTestnetQueue(queueOptions) };
 }
@@ -92,7 +96,7 @@ async function main(): Promise<void> {
   };
   const queue = openPurchaseQueue(queueOptions);
   const webhookQueue = openWebhookQueue(queueOptions);
-  const testnet = openTestnet(config, queueOptions);
+  const testnet = openTestnet(config, queueOptions, deployment.chainId);
   const counts = connect(config.DATABASE_URL, {
     name: "api-counts",
     max: 4,

@@ -93,16 +93,21 @@ export function requireDeployment(file: string): Deployment {
 const TESTNET_CHAIN_IDS: readonly number[] = [84532, 31337];
 
 /**
- * Reads the deployment file of the testnet. Throws {@link ConfigError} when it is not that of a testnet: whatever the
- * sandbox and the faucet spend must be worth nothing.
+ * Reads the deployment file of the testnet. Throws {@link ConfigError} when it is not that of a testnet, for whatever the
+ * sandbox and the faucet spend must be worth nothing, or that of the main chain: the ledger knows chains by their ids.
  */
-export function requireTestnetDeployment(file: string): Deployment {
+export function requireTestnetDeployment(file: string, mainChainId: number): Deployment {
   let deployment: Deployment;
   try {
     deployment = requireDeployment(file);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(error.faults.map((fault) => `TESTNET_${fault}`));
+  }
+  if (deployment.chainId === mainChainId) {
+    throw new ConfigError([
+      `TESTNET_DEPLOYMENT_FILE ${file}: chain ${mainChainId} is the main chain of DEPLOYMENT_FILE too`,
+    ]);
   }
   if (TESTNET_CHAIN_IDS.includes(deployment.chainId)) return deployment;
   const ids = TESTNET_CHAIN_IDS.join(" and ");

@@ -1,22 +1,47 @@
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { isAnvilAddress } from "../lib/chain/client.ts";
-import { ConfigError, DEV_SECRETS_KEY } from "../lib/config.ts";
+import { ConfigError, DEV_SECRETS_KEY, type WriterConfig } from "../lib/config.ts";
+import type { WalletRole } from "../lib/ledger/tables.ts";
+import type { WalletKey } from "./relayer/wallets.ts";
+
+/** Private keys, the variable that they came in, and what their wallets are for. */
+export type NamedKeys = { variable: string; role: WalletRole; privateKeys: readonly Hex[] };
+
+export const mainKeys = ({ RELAYER_PRIVATE_KEYS }: WriterConfig): NamedKeys[] => [
+  { variable: "RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: RELAYER_PRIVATE_KEYS },
+];
+
+export function testnetKeys(config: WriterConfig): NamedKeys[] {
+  const { TESTNET_RELAYER_PRIVATE_KEYS: relayers = [], SANDBOX_PRIVATE_KEY, FAUCET_PRIVATE_KEY } = config;
+  const one = (key: Hex | undefined) => (key === undefined ? [] : [key]);
+  return [
+    { variable: "TESTNET_RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: relayers },
+    { variable: "SANDBOX_PRIVATE_KEY", role: "sandbox", privateKeys: one(SANDBOX_PRIVATE_KEY) },
+    { variable: "FAUCET_PRIVATE_KEY", role: "faucet", privateKeys: one(FAUCET_PRIVATE_KEY) },
+  ];
+}
+
+/** One by one, as a chain's wallets are opened. */
+export const walletKeys = (keys: readonly NamedKeys[]): WalletKey[] =>
+  keys.flatMap(({ role, privateKeys }) => privateKeys.map((privateKey) => ({ role, privateKey })));
 
 /**
  * Refuses keys that do not fit the chain: everybody knows anvil's keys, so they are for local chains, and there no other
  * key is accepted, so that a real one is never used by mistake. Throws {@link ConfigError}; the message names addresses,
  * never keys.
  */
-export function requireFittingKeys(privateKeys: readonly Hex[], local: boolean): void {
-  const addresses = privateKeys.map((key) => privateKeyToAddress(key));
-  const wrong = addresses.filter((address) => isAnvilAddress(address) !== local);
+export function requireFittingKeys(keys: readonly NamedKeys[], local: boolean): void {
+  const wallets = keys.flatMap(({ variable, privateKeys }) =>
+    privateKeys.map((key) => ({ variable, address: privateKeyToAddress(key) })),
+  );
+  const wrong = wallets.filter(({ address }) => isAnvilAddress(address) !== local);
   if (wrong.length === 0) return;
   throw new ConfigError(
-    wrong.map((address) =>
+    wrong.map(({ variable, address }) =>
       local
-        ? `RELAYER_PRIVATE_KEYS: ${address} is not one of anvil's accounts, and a local chain accepts no other`
-        : `RELAYER_PRIVATE_KEYS: ${address} is one of anvil's accounts, whose key everybody knows; this chain is not local`,
+        ? `${variable}: ${address} is not one of anvil's accounts, and a local chain accepts no other`
+        : `${variable}: ${address} is one of anvil's accounts, whose key everybody knows; this chain is not local`,
     ),
   );
 }

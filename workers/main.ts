@@ -2,17 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isLocal } from "../lib/chain/client.ts";
 import { ConfigError, writerConfig } from "../lib/config.ts";
 import { migrateService } from "../lib/db/migrate.ts";
-import { type Deployment, requireDeployment } from "../lib/deployments.ts";
+import { type Deployment, requireDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { openPurchaseQueue, startPurchaseWorker } from "../lib/queues.ts";
 import { LOOPBACK_HOSTS } from "../lib/webhooks/allowed-hosts.ts";
-import { requireFittingKeys, requireOwnSecretsKey } from "./keys.ts";
+import { mainKeys, requireFittingKeys, requireOwnSecretsKey, testnetKeys, walletKeys } from "./keys.ts";
 import type { Meter } from "./metrics/meter.ts";
 import { startMetrics } from "./metrics/server.ts";
 import { startOutbox } from "./outbox/start.ts";
 import { type Chain, openChain } from "./relayer/chain.ts";
 import { createEngine } from "./relayer/engine.ts";
 import { type Relayer, startRelayer } from "./relayer/start.ts";
+import { startTestnet } from "./testnet.ts";
 import { startDelivery } from "./webhooks/start.ts";
 
 /**
@@ -37,13 +38,23 @@ async function untilItWorks<T>(what: string, log: Logger, work: () => Promise<T>
   }
 }
 
-async function requireChain(chain: Chain, expected: number): Promise<void> {
+async function requireChain(chain: Chain, expected: number, prefix = ""): Promise<void> {
   const actual = await chain.client.getChainId();
   if (actual !== expected) {
     throw new ConfigError([
-      `RPC_URL serves chain ${actual}, but DEPLOYMENT_FILE describes chain ${expected}`,
+      `${prefix}RPC_URL serves chain ${actual}, but ${prefix}DEPLOYMENT_FILE describes chain ${expected}`,
     ]);
   }
+}
+
+type Place = { deployment: Deployment; chain: Chain };
+
+/** The testnet, where there is one. Throws {@link ConfigError} when its deployment file is not that of a testnet. */
+function openTestnet(config: ReturnType<typeof writerConfig>, mainChainId: number): Place | undefined {
+  const { TESTNET_RPC_URL: rpcUrl, TESTNET_DEPLOYMENT_FILE: file } = config;
+  if (rpcUrl === undefined || file === undefined) return undefined;
+  const deployment = requireTestnetDeployment(file, mainChainId);
+  return { deployment, chain: openChain(deployment, rpcUrl) };
 }
 
 type Part = { stop(): Promise<void> };
@@ -63,7 +74,7 @@ async function startPurchases(
     onError: onQueueError,
   };
   const queue = openPurchaseQueue(queueOptions);
-  const keys = config.RELAYER_PRIVATE_KEYS.map((privateKey) => ({ role: "relayer" as const, privateKey }));
+  const keys = walletKeys(mainKeys(config));
   const engine = createEngine({ config, deployment, chain, keys, connections: CONNECTIONS, meter, log });
   const concurrency = config.PURCHASE_CONCURRENCY;
   const relayer = await startRelayer({
@@ -81,6 +92,30 @@ async function startPurchases(
   };
 }
 
+/** So long the start waits for the testnet, in ms: a faulty one is named at once, and one that is away holds nothing up. */
+const TESTNET_FIRST_MS = 5000;
+
+/** Starts sandbox and faucet as soon as the testnet answers. What is wrong with it later is no reason to end the others. */
+async function startTestnetWhenPossible(
+  testnet: Place,
+  { config, meter, log }: { config: ReturnType<typeof writerConfig>; meter: Meter; log: Logger },
+  started: (part: Part) => void,
+): Promise<void> {
+  const { deployment, chain } = testnet;
+  const starting = (async () => {
+    await untilItWorks("the testnet", log, async () => {
+      await requireChain(chain, deployment.chainId, "TESTNET_");
+      requireFittingKeys(testnetKeys(config), await isLocal(chain.client, deployment));
+    });
+    const start = () => startTestnet({ config, deployment, chain, meter, log });
+    started(await untilItWorks("the queue of the testnet", log, start));
+  })();
+  const waited = sleep(TESTNET_FIRST_MS).then(() => {
+    starting.catch((error: unknown) => log.error({ error: errorText(error) }, "no sandbox and no faucet"));
+  });
+  await Promise.race([starting, waited]);
+}
+
 /** Starts one part after the other; `started` hears of each, so that a stop finds those that there are. */
 async function start(
   log: Logger,
@@ -89,12 +124,13 @@ async function start(
 ): Promise<void> {
   const deployment = requireDeployment(config.DEPLOYMENT_FILE);
   const chain = openChain(deployment, config.RPC_URL);
-  const metrics = await startMetrics({ config, deployment, chain, log });
+  const testnet = openTestnet(config, deployment.chainId);
+  const metrics = await startMetrics({ config, deployment, chain, testnet, log });
   let local = false;
   await untilItWorks("the chain", log, async () => {
     await requireChain(chain, deployment.chainId);
     local = await isLocal(chain.client, deployment);
-    requireFittingKeys(config.RELAYER_PRIVATE_KEYS, local);
+    requireFittingKeys(mainKeys(config), local);
     requireOwnSecretsKey(config.SECRETS_KEY, local);
   });
   await untilItWorks("Postgres", log, () => migrateService(config.DATABASE_URL));
@@ -110,6 +146,7 @@ async function start(
   );
   started(delivery);
   started(startOutbox({ config, deployment, onDeliveries: delivery.wake, log }));
+  if (testnet) await startTestnetWhenPossible(testnet, { config, meter: metrics.testnetMeter, log }, started);
 }
 
 async function main(): Promise<void> {
