@@ -102,7 +102,7 @@ export type PurchaseWaiter = Waiter<Purchase>;
 
 /** Waits for purchases to be mined, confirmed, failed or replaced. */
 export const createPurchaseWaiter = (databaseUrl: string, db: Database): PurchaseWaiter =>
-  createWaiter(databaseUrl, {
+  createWaiter<Purchase>(databaseUrl, {
     what: "purchase",
     channel: PURCHASE_CHANNEL,
     read: (ids) => readPurchases(db, ids),

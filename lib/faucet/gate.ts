@@ -1,0 +1,79 @@
+import type { ISql } from "postgres";
+import { type Address, encodeFunctionData, parseAbi } from "viem";
+import { lower } from "../ledger/lower.ts";
+import { faucetTerms } from "./terms.ts";
+
+/** What the faucet has, in wei, as of a block up to which the ledger has settled, and what a transfer's gas may cost. */
+export type FaucetFunds = { block: bigint; balance: bigint; gas: bigint };
+
+/** Somebody asks for a grant. `client` is its address, or the /64 of an IPv6 one. */
+export type ClaimWish = {
+  chainId: number;
+  faucet: Address;
+  /** The mock USDC. */
+  token: Address;
+  wallet: Address;
+  client: string;
+  /** How long this call waits for the outcome, in ms: so long nobody else joins the claim. */
+  waitMs: number;
+  /** Only asked for, as the outcome `funds_unknown`, when nothing else stands in the way. */
+  funds: FaucetFunds | undefined;
+};
+
+export type Gate =
+  /** `joined`: the wallet's claim of which nobody was told what became of it. */
+  | { outcome: "claimed" | "joined"; claimId: string }
+  /** By the operator. */
+  | { outcome: "stopped" }
+  /** `until` is when the limit ends, in `secondsLeft` seconds. */
+  | { outcome: "wallet_limited" | "client_limited" | "day_full"; until: Date; secondsLeft: number }
+  | { outcome: "funds_unknown" }
+  /** What was promised already leaves too little for this grant. */
+  | { outcome: "out_of_eth" };
+
+type Row =
+  | { outcome: "claimed" | "joined"; claim_id: string }
+  | {
+      outcome: "wallet_limited" | "client_limited" | "day_full";
+      until_ms: number;
+      seconds_left: number;
+    }
+  | { outcome: "stopped" | "funds_unknown" | "out_of_eth" };
+
+const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
+
+const mintData = (wallet: Address) =>
+  encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [wallet, faucetTerms.usdc] });
+
+/**
+ * Records a claim with everything that it takes up, or nothing, in one transaction: of any number of calls at the same
+ * moment, in any number of processes, as many succeed as one after the other would. A call whose answer is lost may have
+ * made the claim; its repetition finds it. Throws when the database cannot be reached.
+ */
+export async function claimFaucet(sql: ISql, wish: ClaimWish): Promise<Gate> {
+  const { wei, cooldownHours, dailyCap } = faucetTerms;
+  const { funds } = wish;
+  const [row] = await sql<Row[]>`
+    select g.outcome, g.claim_id, extract(epoch from g.until)::float8 * 1000 as until_ms,
+      greatest(1, ceil(extract(epoch from g.until - now())))::int as seconds_left
+    from service.claim_faucet(${wish.chainId}, ${lower(wish.faucet)}, ${lower(wish.wallet)}, ${wish.client},
+      ${lower(wish.token)}, ${mintData(wish.wallet)}, ${String(wei)}, ${funds ? String(funds.gas) : null},
+      make_interval(hours => ${cooldownHours}), ${dailyCap}, make_interval(secs => ${wish.waitMs / 1000}),
+      ${funds ? String(funds.block) : null}, ${funds ? String(funds.balance) : null}) g`;
+  if (!row) throw new Error("the database did not answer to a claim");
+  switch (row.outcome) {
+    case "claimed":
+    case "joined":
+      return { outcome: row.outcome, claimId: row.claim_id };
+    case "wallet_limited":
+    case "client_limited":
+    case "day_full":
+      return {
+        outcome: row.outcome,
+        until: new Date(row.until_ms),
+        secondsLeft: row.seconds_left,
+      };
+    default:
+      return { outcome: row.outcome };
+  }
+}
