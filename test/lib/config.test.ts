@@ -86,3 +86,33 @@ test(".env.example explains every variable and no other", () => {
   const documented = [...text.matchAll(/^([A-Z_]+)=/gm)].map((match) => match[1]);
   expect([...documented].sort()).toEqual([...variableNames].sort());
 });
+
+const testnet = { TESTNET_RPC_URL: "http://127.0.0.1:8546", TESTNET_DEPLOYMENT_FILE: "testnet.json" };
+const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
+
+test("the testnet is configured whole or not at all, and everything that it lacks is named at once", () => {
+  expect(writerConfig(valid).TESTNET_RPC_URL).toBeUndefined();
+  expect(faultsOf(() => apiConfig({ ...valid, TESTNET_RPC_URL: testnet.TESTNET_RPC_URL }))).toEqual([
+    "TESTNET_DEPLOYMENT_FILE is required where another variable of the testnet is set",
+  ]);
+  expect(faultsOf(() => writerConfig({ ...valid, PORT: "x", FAUCET_PRIVATE_KEY: "0x12" }))).toEqual([
+    "FAUCET_PRIVATE_KEY must be a private key (0x and 64 hex digits)",
+    "TESTNET_RPC_URL is required where another variable of the testnet is set",
+    "TESTNET_DEPLOYMENT_FILE is required where another variable of the testnet is set",
+  ]);
+  expect(faultsOf(() => writerConfig({ ...valid, ...testnet, SANDBOX_PRIVATE_KEY: keyOf("2") }))).toEqual([
+    "TESTNET_RELAYER_PRIVATE_KEYS is required with SANDBOX_PRIVATE_KEY: the relayer sends what the sandbox buys",
+  ]);
+  expect(() => writerConfig({ ...valid, ...testnet, FAUCET_PRIVATE_KEY: keyOf("2") })).not.toThrow();
+});
+
+test("each of the testnet's wallets has a key of its own, which may be one of the main chain", () => {
+  const keys = { TESTNET_RELAYER_PRIVATE_KEYS: valid.RELAYER_PRIVATE_KEYS, SANDBOX_PRIVATE_KEY: keyOf("a") };
+  expect(() => writerConfig({ ...valid, ...testnet, ...keys, FAUCET_PRIVATE_KEY: keyOf("b") })).not.toThrow();
+  expect(
+    faultsOf(() => writerConfig({ ...valid, ...testnet, ...keys, FAUCET_PRIVATE_KEY: keyOf("A") })),
+  ).toEqual(["FAUCET_PRIVATE_KEY is the key of another of the testnet's wallets"]);
+  expect(
+    faultsOf(() => writerConfig({ ...valid, ...testnet, ...keys, SANDBOX_PRIVATE_KEY: keyOf("1") })),
+  ).toEqual(["SANDBOX_PRIVATE_KEY is the key of another of the testnet's wallets"]);
+});

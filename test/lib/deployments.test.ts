@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { ConfigError } from "../../lib/config.ts";
-import { contractKeys, readDeployment, requireDeployment } from "../../lib/deployments.ts";
+import {
+  contractKeys,
+  readDeployment,
+  requireDeployment,
+  requireTestnetDeployment,
+} from "../../lib/deployments.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "deployments-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -55,4 +60,21 @@ test.each([
 ])("refuses %s and says why", (_, path, message) => {
   expect(() => readDeployment(path())).toThrow(ConfigError);
   expect(() => readDeployment(path())).toThrow(message);
+});
+
+test("the testnet is a testnet, and another chain than the main one", () => {
+  const of = (chainId: number) => file({ ...complete, chainId });
+  expect(requireTestnetDeployment(of(84532), 8453).chainId).toBe(84532);
+  expect(requireTestnetDeployment(of(31337), 8453).chainId).toBe(31337);
+  for (const chainId of [1, 10, 8453, 84531]) {
+    expect(() => requireTestnetDeployment(of(chainId), 31337)).toThrow(
+      new RegExp(`TESTNET_DEPLOYMENT_FILE .*chain ${chainId} is no testnet`),
+    );
+  }
+  expect(() => requireTestnetDeployment(of(31337), 31337)).toThrow(
+    /is the main chain of DEPLOYMENT_FILE too/,
+  );
+  expect(() => requireTestnetDeployment("nowhere.json", 8453)).toThrow(
+    /TESTNET_DEPLOYMENT_FILE nowhere\.json/,
+  );
 });

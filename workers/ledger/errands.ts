@@ -35,7 +35,7 @@ const touched = (sql: Sql | TransactionSql) => sql`
   exists (select 1 from service.errand x join service.transaction t on t.errand_id = x.id
     where x.id = e.id or x.claim_id = e.claim_id)`;
 
-/** The errands of a wallet that may be signed now, oldest first; `limit` errands at most, but a claim's are never parted. */
+/** The errands of a wallet that may be signed now, oldest first: `limit` groups at most. */
 export async function acceptedErrands(
   sql: Sql,
   chainId: number,
@@ -82,7 +82,7 @@ export async function signErrands(
     sign: (nonce: number, call: Call) => Promise<Signed>;
   },
 ): Promise<SignedIntent[]> {
-  return sql.begin(async (tx) => {
+  return sql.begin(async (tx): Promise<SignedIntent[]> => {
     await lockBudgets(tx, lease.chainId);
     const ids = groups.flatMap(({ calls }) => calls.map(({ id }) => id));
     const locked = await tx<{ id: string }[]>`
