@@ -9,6 +9,7 @@ import type { Meter } from "./metrics/meter.ts";
 import type { Chain } from "./relayer/chain.ts";
 import { createEngine } from "./relayer/engine.ts";
 import { startRelayer } from "./relayer/start.ts";
+import { startUpkeep } from "./sandbox/upkeep.ts";
 
 /** Connections to Postgres; there is little to do. */
 const CONNECTIONS = 4;
@@ -62,9 +63,10 @@ export async function startTestnet({ config, deployment, chain, meter, log }: Te
     pauseMs: () => ERRANDS_MS,
     round: createErrandRelay(engine, GAS_BUDGET_ETH),
   });
+  const upkeep = startUpkeep(engine, errands.nudge);
   return {
     async stop() {
-      await errands.stop();
+      await Promise.all([errands.stop(), upkeep.stop()]);
       await relayer.stop();
       await queue.close();
     },

@@ -97,6 +97,8 @@ CREATE INDEX "errand_accepted" ON "service"."errand" ("chain_id", "sender", "wak
 CREATE INDEX "errand_unconfirmed" ON "service"."errand" ("chain_id", "block_number")
   WHERE "final_at" IS NULL AND "block_number" IS NOT NULL;
 --> statement-breakpoint
+CREATE INDEX "errand_upkeep_last" ON "service"."errand" ("chain_id", "purpose", "created_at") WHERE "claim_id" IS NULL;
+--> statement-breakpoint
 CREATE INDEX "errand_sender" ON "service"."errand" ("chain_id", "sender", "created_at");
 --> statement-breakpoint
 ALTER TABLE "service"."transaction"
