@@ -125,6 +125,17 @@ test("a wallet that takes no ether gets nothing at all, and its slots are free a
   expect(await usdcOf(wallet)).toBe(0n);
 });
 
+test("a contract that burns gas when it gets ether gets none", async () => {
+  const wallet: Address = "0x00000000000000000000000000000000000fac02";
+  // Counts to 8000, for some 200,000 gas.
+  await testnet.client.setCode({ address: wallet, bytecode: "0x60005b60010180611f4011600257" });
+  const id = await claim(wallet);
+  const [ether] = await ended(id, "failed");
+  expect(ether).toMatchObject({ code: "onchain_revert", hash: null });
+  expect(await freed(id)).toBe(true);
+  expect(await testnet.client.getBalance({ address: wallet })).toBe(0n);
+});
+
 test("a claim that nobody signed within a minute is given up, and its slots are free again", async () => {
   const wallet: Address = "0x00000000000000000000000000000000000fae01";
   const id = await claim(wallet, "61 seconds");

@@ -8,6 +8,11 @@ export const wouldRevert = (purpose: string, revert: Revert): Failure => ({
   message: `${purpose === "faucet_ether" ? "The wallet takes no ether" : "The transfer would revert"}: ${revert.text}. Nothing was sent.`,
 });
 
+export const tooMuchGas = (limit: bigint): Failure => ({
+  code: "onchain_revert",
+  message: `The transfer would need more than ${limit} gas. Nothing was sent.`,
+});
+
 export const chainSilent: Failure = {
   code: "chain_not_found",
   message: "The testnet did not answer in time. Nothing was sent.",

@@ -17,12 +17,14 @@ import { initialFees } from "../relayer/fees.ts";
 import { signCall } from "../relayer/sign.ts";
 import type { Wallet } from "../relayer/wallets.ts";
 import { chooseErrands } from "./choose.ts";
-import { chainSilent, neverSigned, outOfEther, wouldRevert } from "./failures.ts";
+import { chainSilent, neverSigned, outOfEther, tooMuchGas, wouldRevert } from "./failures.ts";
 
 /** Claims, and errands of the upkeep, that are signed together. */
 const ROUND = 50;
 /** One that cannot be signed now is tried again so many seconds later. */
 const RETRY_SECONDS = 1;
+/** Ether goes to addresses that strangers choose, and what a contract does when it gets some is paid by us. */
+const MAX_GAS = 100_000n;
 /** Gas above the simulation's need: what it reads may change before it is mined. */
 const withMargin = (gas: bigint) => (gas * 5n) / 4n;
 
@@ -51,6 +53,10 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
     for (const { id, purpose, call } of group.errands) {
       try {
         const gas = await chain.estimateGas({ from: wallet.address, ...call });
+        if (gas > MAX_GAS && !group.touched) {
+          await fail(group, tooMuchGas(MAX_GAS));
+          return undefined;
+        }
         calls.push({ id, call: { ...call, gasLimit: withMargin(gas) } });
       } catch (error) {
         const revert = findRevert(error);
