@@ -49,13 +49,17 @@ export async function expectOnePolicyPerKey(
   expect(claimed.toSorted(byHash)).toEqual(found.toSorted(byHash));
 }
 
-/** Every nonce that was given out is used on the chain, and by a row of the ledger. */
-export async function expectNoGaps({ chain, connection }: World): Promise<void> {
+/** Every nonce of this chain that was given out is used on it, and by a row of the ledger. */
+export async function expectNoGaps({
+  chain,
+  connection,
+}: Pick<World, "chain" | "connection">): Promise<void> {
+  const { chainId } = chain.deployment;
   const state = async () => {
     const wallets = await connection.sql<{ address: Address; next: string; rows: string }[]>`
       select address, next_nonce as next,
-        (select count(*) from service.transaction t where t.wallet = w.address) as rows
-      from service.relayer_wallet w order by address`;
+        (select count(*) from service.transaction t where t.chain_id = ${chainId} and t.wallet = w.address) as rows
+      from service.relayer_wallet w where chain_id = ${chainId} order by address`;
     return Promise.all(
       wallets.map(async ({ address, next, rows }) => ({
         address,

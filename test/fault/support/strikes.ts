@@ -1,0 +1,92 @@
+/** Faults at a step of the writer's work on the testnet: sendings that go wrong, and its death (SIGKILL). */
+import type { TransactionSql } from "postgres";
+import { waitFor } from "../../../lib/local/wait.ts";
+import type { Interceptor, RpcAnswer, RpcCall } from "../../support/rpc-proxy.ts";
+import type { TestnetWorld } from "./testnet-world.ts";
+
+export const isSending = ({ method }: RpcCall): boolean => method === "eth_sendRawTransaction";
+export const isReceiptRead = ({ method }: RpcCall): boolean =>
+  method === "eth_getBlockReceipts" || method === "eth_getTransactionReceipt";
+
+/** Does something else with the first sending of each transaction. */
+export function atFirst(fate: Interceptor): Interceptor {
+  const seen = new Set<unknown>();
+  return async (call, forward, request) => {
+    if (!isSending(call) || seen.has(call.params[0])) return forward();
+    seen.add(call.params[0]);
+    return fate(call, forward, request);
+  };
+}
+
+export const says = (message: string): RpcAnswer => ({ error: { code: -32000, message } });
+
+const REACH_MS = 60_000;
+
+export type Strike = {
+  /** Resolves once the step was reached and the writer is dead. */
+  readonly dead: Promise<void>;
+};
+
+/** At the `nth` call of a kind: before the node hears of it, or after. Those before go their way, and none after. */
+export function killAtCall(
+  { proxy, stack }: TestnetWorld,
+  isIt: (call: RpcCall) => boolean,
+  when: "before" | "after",
+  nth = 1,
+): Strike {
+  let kill: () => void = () => {};
+  const dead = new Promise<void>((resolve) => {
+    kill = () => resolve(stack.kill9("writer"));
+  });
+  let calls = 0;
+  let killing = false;
+  proxy.intercept(async (call, forward) => {
+    if (killing) return "lost"; // nobody speaks for the dead
+    if (!isIt(call)) return forward();
+    calls += 1;
+    if (calls < nth) return forward();
+    killing = true;
+    if (when === "after") await forward();
+    kill();
+    await dead;
+    return "lost";
+  });
+  return { dead };
+}
+
+/** While a statement of the writer waits for a lock that is held here, so that its transaction comes to nothing. */
+export async function killAtStatement(
+  { connection, stack }: TestnetWorld,
+  lock: (tx: TransactionSql) => Promise<unknown>,
+  statement: string,
+): Promise<Strike> {
+  let locked: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const dead = connection.sql.begin(async (tx) => {
+    await lock(tx);
+    locked();
+    await waitFor({
+      what: `the writer to reach "${statement}"`,
+      probe: async () => {
+        const rows = await connection.sql`
+          select 1 from pg_stat_activity
+          where datname = current_database() and application_name like 'writer%' and wait_event_type = 'Lock'
+            and query like ${`%${statement}%`}`;
+        return rows.length > 0 ? true : undefined;
+      },
+      timeoutMs: REACH_MS,
+      intervalMs: 10,
+    });
+    await stack.kill9("writer");
+  });
+  await Promise.race([ready, dead]);
+  return { dead };
+}
+
+/** The node answers again, and the writer is back. */
+export async function revive({ proxy, stack }: TestnetWorld): Promise<void> {
+  proxy.intercept();
+  await stack.start("writer");
+}
