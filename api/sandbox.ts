@@ -9,6 +9,7 @@ import { fromDatabase } from "./bounded.ts";
 import { createChainReads } from "./chain.ts";
 import type { Dependencies, Testnet } from "./dependencies.ts";
 import { hindranceError } from "./purchase-hindrances.ts";
+import { resolveProduct } from "./purchase-rules.ts";
 import { createPurchasing } from "./purchasing.ts";
 import type { SandboxRequest } from "./schemas/sandbox.ts";
 
@@ -35,6 +36,12 @@ export type Sandbox = {
    */
   buy(call: SandboxCall): Promise<Purchase>;
 };
+
+/** What a call names, or the default product. */
+const productOf = ({ productId, productName }: SandboxRequest) =>
+  productId === undefined && productName === undefined
+    ? { productId: defaultProduct.productId }
+    : { productId, productName };
 
 /** What `hindranceError` says of a key's wallet, of the sandbox's. */
 const refuse: typeof hindranceError = (by, wish, premium) => {
@@ -68,6 +75,9 @@ function openSandbox(deps: Dependencies, { deployment, chain, queue }: Testnet):
   return {
     state,
     async buy({ request, client, key, count, gone }) {
+      const product = productOf(request);
+      // A name that is none, or another product's, is no call that counts.
+      resolveProduct(product);
       const now = await state();
       const { wallet } = now;
       if (wallet === undefined) throw new ApiError(now.code, now.reason);
@@ -76,9 +86,6 @@ function openSandbox(deps: Dependencies, { deployment, chain, queue }: Testnet):
         if (now.status !== "ready") throw new ApiError(now.code, now.reason);
         await count();
       }
-      const { productId, productName } = request;
-      const product =
-        (productId ?? productName) ? { productId, productName } : { productId: defaultProduct.productId };
       const { purchase } = await purchasing.buy(
         { wallet, keyId: null },
         { ...product, coverageAmount: SANDBOX_COVERAGE, buyer: wallet },

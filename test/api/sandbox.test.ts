@@ -1,0 +1,179 @@
+/** Buying on the testnet: what anybody gets who calls, without key and wallet. */
+import { randomUUID } from "node:crypto";
+import { getAddress } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { catalogue, productIdOf } from "../../lib/products.ts";
+import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { policiesOnChain } from "../support/ledger.ts";
+import { failure, messageOf } from "./support/api.ts";
+import { boughtOf, nonceOf, startSandbox, type TestSandbox } from "./support/sandbox.ts";
+
+const wallet = serviceWallets.sandbox.address;
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ env: { api: { SANDBOX_RATE_LIMIT: "1000" } } });
+  await sandbox.until();
+});
+
+describe("GET /sandbox/info", () => {
+  test("tells what is bought and from which wallet, which provided for itself", async () => {
+    const { stack, request } = sandbox;
+    const answer = await request("/sandbox/info");
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      {
+        ok: true,
+        enabled: true,
+        status: "ready",
+        reason: null,
+        chainId: 84532,
+        sandboxWallet: getAddress(wallet),
+        coverageCapUsdc: "100000000",
+        asset: { symbol: "BTC", bytes32: catalogue[0]?.asset },
+        defaultProductId: productIdOf("FLASHBTC1H-001"),
+        defaultProductName: "FLASHBTC1H-001",
+        rateLimit: { perIp: 1000, windowSeconds: 3600 },
+        funds: {
+          usdc: "100000000000",
+          allowance: String(2n ** 256n - 1n),
+          eth: expect.stringMatching(/^[1-9]\d+$/),
+          checkedAt: expect.any(String),
+        },
+        docs: `${stack.apiUrl}/api-docs#tag/sandbox`,
+      },
+    ]);
+  });
+});
+
+describe("POST /sandbox/try", () => {
+  test.each(catalogue)("$name by name and by id: the policy is the testnet's", async (entry) => {
+    const { testnet, stack } = sandbox;
+    for (const product of [{ productName: entry.name }, { productId: entry.productId }]) {
+      const answer = await sandbox.buy(product);
+      const { policyId, premiumPaid, txHash, blockNumber } = boughtOf(answer);
+      expect(answer.json).toMatchObject({
+        ok: true,
+        sandbox: true,
+        chainId: 84532,
+        productId: entry.productId,
+        buyer: getAddress(wallet),
+        coverageAmount: "100000000",
+        blockExplorer: `${stack.apiUrl}/sandbox/transactions/${txHash}`,
+      });
+      const [event] = await testnet.client.getContractEvents({
+        abi: coverRouterAbi,
+        address: testnet.deployment.contracts.coverRouter,
+        eventName: "PolicyPurchased",
+        fromBlock: BigInt(blockNumber),
+        toBlock: BigInt(blockNumber),
+        strict: true,
+      });
+      expect(event).toMatchObject({
+        transactionHash: txHash,
+        args: {
+          productId: entry.productId,
+          policyId: BigInt(policyId),
+          buyer: getAddress(wallet),
+          coverage: 100_000_000n,
+          premium: BigInt(premiumPaid),
+        },
+      });
+    }
+  });
+
+  test("leads to a page of its own where the chain has no explorer, which shows the policy", async () => {
+    const { blockExplorer, txHash, policyId, premiumPaid, blockNumber } = boughtOf(await sandbox.buy());
+    const answer = await sandbox.request(new URL(blockExplorer).pathname);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      expect.objectContaining({
+        chainId: 84532,
+        txHash,
+        status: "success",
+        blockNumber,
+        from: serviceWallets.relayer.address,
+        to: sandbox.testnet.deployment.contracts.coverRouter,
+        policies: [
+          {
+            productId: productIdOf("FLASHBTC1H-001"),
+            productName: "FLASHBTC1H-001",
+            policyId,
+            buyer: getAddress(wallet),
+            coverageAmount: "100000000",
+            premiumPaid,
+            payoutAmount: "80000000",
+          },
+        ],
+      }),
+    ]);
+    const unknown = await sandbox.request(`/sandbox/transactions/0x${"12".repeat(32)}`);
+    expect(failure(unknown)).toEqual([404, "not_found"]);
+    expect(failure(await sandbox.request("/sandbox/transactions/7"))).toEqual([400, "validation_error"]);
+  });
+
+  test("calls at the same moment each get a policy of their own", async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => sandbox.buy({})));
+    const policies = answers.map((answer) => boughtOf(answer).policyId);
+    expect(new Set(policies).size).toBe(30);
+    expect(new Set(answers.map((answer) => boughtOf(answer).txHash)).size).toBe(30);
+    const onChain = (await policiesOnChain(sandbox.testnet, wallet)).map(({ args }) => String(args.policyId));
+    expect(onChain).toEqual(expect.arrayContaining(policies));
+  });
+
+  test("ignores a valid coverageAmount, and takes ids in any case", async () => {
+    for (const coverageAmount of ["1", "100000000", "0001", String(2n ** 256n - 1n)]) {
+      expect((await sandbox.buy({ coverageAmount })).json).toMatchObject({ coverageAmount: "100000000" });
+    }
+    const productId = `0x${productIdOf("FLASHETH24-001").slice(2).toUpperCase()}`;
+    expect((await sandbox.buy({ productId })).json).toMatchObject({ productId: productId.toLowerCase() });
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test("answers the same policy again, also to calls that come at once, and buys once", async () => {
+    const key = { "idempotency-key": randomUUID() };
+    const before = await nonceOf(sandbox, serviceWallets.relayer.address);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => sandbox.buy({}, key)));
+    const again = await sandbox.buy(undefined, key);
+    expect(new Set([...answers, again].map((answer) => boughtOf(answer).txHash)).size).toBe(1);
+    expect(again.headers.get("idempotency-key")).toBe(key["idempotency-key"]);
+    expect(await nonceOf(sandbox, serviceWallets.relayer.address)).toBe(before + 1);
+  });
+
+  test("is a conflict with another product, and not with another word for the same one", async () => {
+    const key = { "idempotency-key": `order ${randomUUID()}` };
+    const { txHash } = boughtOf(await sandbox.buy({ productName: "FLASHBTC24-001" }, key));
+    const same = { productId: productIdOf("FLASHBTC24-001"), coverageAmount: "7" };
+    expect(boughtOf(await sandbox.buy(same, key)).txHash).toBe(txHash);
+    const other = await sandbox.buy({ productName: "FLASHBTC48-001" }, key);
+    expect(failure(other)).toEqual([409, "idempotency_conflict"]);
+  });
+
+  test("is made for a call that has none, and leads to the same policy", async () => {
+    const first = await sandbox.buy();
+    const key = first.headers.get("idempotency-key") ?? "";
+    expect(boughtOf(await sandbox.buy({}, { "idempotency-key": key })).txHash).toBe(boughtOf(first).txHash);
+  });
+
+  test.each(["x".repeat(129), "schlüssel", "a\tb", ""])("%j is none: 400", async (key) => {
+    expect(failure(await sandbox.buy({}, { "idempotency-key": key }))).toEqual([400, "validation_error"]);
+  });
+});
+
+describe("a product that is not sold", () => {
+  test.each([
+    [{ productName: "FLASHBTC4H-001" }, 400, "unknown_product"],
+    [{ productName: "" }, 400, "unknown_product"],
+    [{ productName: "__proto__" }, 400, "unknown_product"],
+    [{ productId: `0x${"00".repeat(32)}` }, 404, "invalid_product"],
+    [{ productName: "FLASHBTC1H-001", productId: productIdOf("FLASHETH1H-001") }, 400, "validation_error"],
+  ])("%j is %i %s", async (body, status, code) => {
+    expect(failure(await sandbox.buy(body))).toEqual([status, code]);
+  });
+
+  test("says which names there are", async () => {
+    expect(messageOf(await sandbox.buy({ productName: "RATE-SHOCK" }))).toContain("FLASHETH48-001");
+  });
+});

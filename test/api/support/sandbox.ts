@@ -1,0 +1,112 @@
+/** Both chains with api and writer on them, for tests of the sandbox. */
+import type { Address } from "viem";
+import { expect } from "vitest";
+import { z } from "zod";
+import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { waitFor } from "../../../lib/local/wait.ts";
+import { openProtocol, type Protocol } from "../../../lib/protocol/actions/index.ts";
+import { startChain, startTestnet, type TestChain, type TestChainOptions } from "../../support/chain.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import type { HttpAnswer, HttpRequest } from "../../support/http.ts";
+import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";
+import { type Stack, type StackOptions, startStack } from "../../support/stack.ts";
+
+export type TestSandbox = {
+  readonly main: TestChain;
+  readonly testnet: TestChain;
+  /** The testnet's contracts. */
+  readonly protocol: Protocol;
+  readonly stack: Stack;
+  /** Each answer is held to the document. */
+  readonly request: CheckedRequest;
+  readonly connection: Connection;
+  readonly info: () => Promise<Info>;
+  /** Waits until the sandbox can buy, or until `test` holds of what it says of itself. */
+  readonly until: (test?: (info: Info) => boolean) => Promise<Info>;
+  /** One call; `body` is sent as JSON, and nothing when it is left out. */
+  readonly buy: (body?: unknown, headers?: Record<string, string>) => Promise<HttpAnswer>;
+};
+
+const infoSchema = z.object({
+  enabled: z.boolean(),
+  status: z.enum(["ready", "unready", "disabled"]),
+  reason: z.string().nullable(),
+  sandboxWallet: z.templateLiteral(["0x", z.string()]).nullable(),
+  funds: z.object({ usdc: z.string(), allowance: z.string(), eth: z.string() }).nullable(),
+});
+export type Info = z.output<typeof infoSchema>;
+
+const bought = z.object({
+  policyId: z.string(),
+  productId: z.templateLiteral(["0x", z.string()]),
+  buyer: z.templateLiteral(["0x", z.string()]),
+  premiumPaid: z.string(),
+  txHash: z.templateLiteral(["0x", z.string()]),
+  blockNumber: z.number(),
+  blockExplorer: z.string(),
+});
+
+/** What was bought. @throws when the answer is none */
+export function boughtOf(answer: HttpAnswer): z.output<typeof bought> {
+  expect(answer.status, answer.text).toBe(200);
+  return bought.parse(answer.json);
+}
+
+export type SandboxOptions = Omit<StackOptions, "chain" | "testnet"> & {
+  readonly testnetOptions?: TestChainOptions;
+  /** Chains of another stack, to share them. */
+  readonly chains?: Pick<TestSandbox, "main" | "testnet">;
+};
+
+/** Starts both processes, without a faucet unless asked for one, on chains of their own. */
+export async function startSandbox({
+  testnetOptions,
+  chains,
+  ...options
+}: SandboxOptions = {}): Promise<TestSandbox> {
+  const [main, testnet] = chains
+    ? [chains.main, chains.testnet]
+    : await Promise.all([startChain(), startTestnet({ blockTime: 1, mixedMining: true, ...testnetOptions })]);
+  const stack = await startStack({
+    chain: main,
+    testnet,
+    services: ["api", "writer"],
+    ...options,
+    testnetKeys: { faucet: null, ...options.testnetKeys },
+    env: { ...options.env, writer: { CONFIRMATIONS: "1", ...options.env?.writer } },
+  });
+  const request = await checkedRequests(stack.apiUrl);
+  const connection = connect(stack.databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+
+  const info = async () => infoSchema.parse((await request("/sandbox/info")).json);
+  return {
+    main,
+    testnet,
+    protocol: openProtocol(testnet.deployment, testnet.url),
+    stack,
+    request,
+    connection,
+    info,
+    until: (test = ({ status, reason }) => status === "ready" && reason === null) =>
+      waitFor({
+        what: "the sandbox to be so",
+        probe: async () => {
+          const answer = await request("/sandbox/info");
+          if (answer.status !== 200) return undefined;
+          const now = infoSchema.parse(answer.json);
+          return test(now) ? now : undefined;
+        },
+        timeoutMs: 60_000,
+      }),
+    buy: (body, headers) => request("/sandbox/try", callOf(body, headers)),
+  };
+}
+
+/** A call as a client sends it; without a body there is no content type either. */
+export const callOf = (body?: unknown, headers: Record<string, string> = {}): HttpRequest =>
+  body === undefined ? { method: "POST", headers } : { body, headers };
+
+/** The nonce of a wallet of the testnet: how many transactions it has sent. */
+export const nonceOf = ({ testnet }: Pick<TestSandbox, "testnet">, address: Address): Promise<number> =>
+  testnet.client.getTransactionCount({ address });
