@@ -15,7 +15,7 @@ import { noteTold, wakeWithoutQueue } from "../lib/ledger/purchases.ts";
 import { liveRelayers } from "../lib/ledger/relayers.ts";
 import { errorText } from "../lib/log.ts";
 import { shareRead, shareReadBy } from "../lib/shared-read.ts";
-import { soon } from "../lib/within.ts";
+import { soon, unlessAborted } from "../lib/within.ts";
 import { fromDatabase } from "./bounded.ts";
 import { createBuyerFunds } from "./buyer-funds.ts";
 import { contractsOf, type Dependencies } from "./dependencies.ts";
@@ -77,16 +77,6 @@ type Accepted = Exclude<Acceptance, { outcome: "hindered" }>;
 
 const isHindered = (acceptance: Acceptance, kind: Hindrance["kind"]): boolean =>
   acceptance.outcome === "hindered" && acceptance.by.kind === kind;
-
-/** `work`, or undefined as soon as the process is told to stop. */
-function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = () => resolve(undefined);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
-}
 
 const relayerBehind = () =>
   new ApiError(
@@ -187,7 +177,7 @@ export function createPurchasing(
       log.warn({ err: errorText(error), purchaseId: purchase.id }, "the purchase cannot be read");
       return undefined;
     });
-    return (await unlessStopped(stopping, waited)) ?? purchase;
+    return (await unlessAborted(stopping, waited)) ?? purchase;
   }
 
   /** Without it the same wish would replay this outcome for some minutes, which spends nothing: so a fault is no failure. */

@@ -29,7 +29,7 @@ export function addOnboardingRoute(app: Api, deps: Dependencies): void {
   const limit = limitClients(limits.onboardings, clientOf, "onboardings");
 
   app.openapi(
-    { ...onboardRoute, middleware: [limit, refuseBrokenJson] as const },
+    { ...onboardRoute, middleware: [limit, refuseBrokenJson("invalid_body")] as const },
     async (c) => {
       const { walletAddress, signature, timestamp, label = null } = c.req.valid("json");
       const now = Math.floor(Date.now() / 1000);
@@ -54,6 +54,6 @@ export function addOnboardingRoute(app: Api, deps: Dependencies): void {
       c.header("Cache-Control", "no-store");
       return c.json(issuedKeyBody(onboarding.key), 201);
     },
-    onInvalidBody,
+    onInvalidBody("invalid_body"),
   );
 }
