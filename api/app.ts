@@ -13,6 +13,7 @@ import { addAgentKeyRoutes } from "./routes/agent-keys.ts";
 import { addBondRoutes } from "./routes/bonds.ts";
 import { addDelegationRoutes } from "./routes/delegations.ts";
 import { addDocumentRoutes } from "./routes/documents.ts";
+import { addFaucetRoutes } from "./routes/faucet.ts";
 import { addFeedRoutes } from "./routes/feeds.ts";
 import { addHealthRoutes } from "./routes/health.ts";
 import { addIndexerRoutes } from "./routes/indexer.ts";
@@ -67,6 +68,7 @@ export function createApp(dependencies: Dependencies): { app: Api; front: Front 
   addIndexerRoutes(app, dependencies, readers);
   addPublicRoutes(app, dependencies);
   addSandboxRoutes(app, dependencies);
+  addFaucetRoutes(app, dependencies);
   addDocumentRoutes(app);
   const { kept, newest } = readers;
   const front = createFront({ kept, newest, limiter: limits.publicReads, clientOf, log });

@@ -2,6 +2,7 @@ import type { ReadClient } from "../lib/chain/client.ts";
 import type { Connection } from "../lib/db/connect.ts";
 import type { Contracts, Deployment, IncompleteDeployment } from "../lib/deployments.ts";
 import { ApiError } from "../lib/errors.ts";
+import type { ClaimWaiter } from "../lib/faucet/wait.ts";
 import type { FindHolder } from "../lib/keys/store.ts";
 import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
 import type { Logger } from "../lib/log.ts";
@@ -19,6 +20,8 @@ export type Testnet = {
   /** Reads of the testnet; bounded in time like those of the main chain. */
   readonly chain: ReadClient;
   readonly queue: TestnetQueue;
+  /** Waits for claims to the faucet. */
+  readonly claims: ClaimWaiter;
 };
 
 /** All that the API works with; plain values and clients, so that a test can build any variant. */

@@ -35,6 +35,7 @@ const tags = [
     name: "sandbox",
     description: "Buying a policy on the testnet, at once and for nothing: neither key nor wallet is needed.",
   },
+  { name: "faucet", description: "Ether and mock USDC on the testnet, for wallets of one's own." },
   { name: "agent", description: "A wallet's own keys, and what buyers let it spend." },
   { name: "keys", description: "API keys." },
   {

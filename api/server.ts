@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setDatabaseSchema } from "@ponder/client";
 import { createReadClient } from "../lib/chain/client.ts";
 import { type ApiConfig, apiConfig, ConfigError, DEV_ADMIN_TOKEN, DEV_SECRETS_KEY } from "../lib/config.ts";
-import { connect } from "../lib/db/connect.ts";
+import { connect, type Database } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
+import { createClaimWaiter } from "../lib/faucet/wait.ts";
 import { createKeyFinder } from "../lib/keys/store.ts";
 import { createPurchaseWaiter } from "../lib/ledger/wait.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
@@ -62,14 +63,14 @@ function refuseDefaults({ ADMIN_TOKEN, SECRETS_KEY }: ApiConfig): void {
 /** The testnet, where there is one. @throws ConfigError when its deployment file is not that of a testnet */
 function openTestnet(
   config: ApiConfig,
-  queueOptions: QueueOptions,
-  mainChainId: number,
+  { queueOptions, db, mainChainId }: { queueOptions: QueueOptions; db: Database; mainChainId: number },
 ): Testnet | undefined {
   const { TESTNET_RPC_URL: rpcUrl, TESTNET_DEPLOYMENT_FILE: file } = config;
   if (rpcUrl === undefined || file === undefined) return undefined;
   const deployment = requireTestnetDeployment(file, mainChainId);
   const chain = createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS });
-  return { deployment, chain, queue: openTestnetQueue(queueOptions) };
+  const claims = createClaimWaiter(config.DATABASE_URL, db);
+  return { deployment, chain, queue: openTestnetQueue(queueOptions), claims };
 }
 
 async function main(): Promise<void> {
@@ -96,7 +97,7 @@ async function main(): Promise<void> {
   };
   const queue = openPurchaseQueue(queueOptions);
   const webhookQueue = openWebhookQueue(queueOptions);
-  const testnet = openTestnet(config, queueOptions, deployment.chainId);
+  const testnet = openTestnet(config, { queueOptions, db: connection.db, mainChainId: deployment.chainId });
   const counts = connect(config.DATABASE_URL, {
     name: "api-counts",
     max: 4,
@@ -157,6 +158,7 @@ async function main(): Promise<void> {
         queue.close(),
         webhookQueue.close(),
         testnet?.queue.close(),
+        testnet?.claims.close(),
         waiter.close(),
         connection.close(),
         counts.close(),

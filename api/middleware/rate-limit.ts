@@ -28,6 +28,7 @@ const PUBLIC_PATHS = [
   "/api/v1/burns/*",
   "/api/v1/indexer/*",
   "/sandbox/*",
+  "/api/v1/faucet/*",
 ];
 const SCAN_PATHS = ["/api/v1/public/*"];
 

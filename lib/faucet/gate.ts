@@ -55,7 +55,7 @@ export async function claimFaucet(sql: ISql, wish: ClaimWish): Promise<Gate> {
   const { funds } = wish;
   const [row] = await sql<Row[]>`
     select g.outcome, g.claim_id, extract(epoch from g.until)::float8 * 1000 as until_ms,
-      greatest(1, ceil(extract(epoch from g.until - now())))::int as seconds_left
+      greatest(1, ceil(extract(epoch from g.until - clock_timestamp())))::int as seconds_left
     from service.claim_faucet(${wish.chainId}, ${lower(wish.faucet)}, ${lower(wish.wallet)}, ${wish.client},
       ${lower(wish.token)}, ${mintData(wish.wallet)}, ${String(wei)}, ${funds ? String(funds.gas) : null},
       make_interval(hours => ${cooldownHours}), ${dailyCap}, make_interval(secs => ${wish.waitMs / 1000}),

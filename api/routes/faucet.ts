@@ -1,0 +1,74 @@
+import { formatEther, formatUnits } from "viem";
+import type { Claim } from "../../lib/faucet/claims.ts";
+import { faucetTerms, nextEligibleAt } from "../../lib/faucet/terms.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { Api } from "../env.ts";
+import { createFaucet } from "../faucet.ts";
+import { createForgetting } from "../faucet-forgetting.ts";
+import { createFaucetStatus } from "../faucet-status.ts";
+import { onInvalidBody, refuseBrokenJson } from "../middleware/invalid-body.ts";
+import { clientName } from "../middleware/rate-limit.ts";
+import type { FaucetClaimBody, FaucetStatusBody } from "../schemas/faucet.ts";
+import { faucetClaimRoute, faucetStatusRoute } from "./faucet.routes.ts";
+
+const amounts = {
+  eth: formatEther(faucetTerms.wei),
+  usdc: formatUnits(faucetTerms.usdc, 6),
+};
+
+type Paid = Extract<Claim, { state: "paid" }>;
+
+const claimBody = (claim: Paid, mockUsdcAddress: string): FaucetClaimBody => ({
+  success: true,
+  ethTxHash: claim.etherTx,
+  usdcTxHash: claim.usdcTx,
+  ethAmount: amounts.eth,
+  usdcAmount: amounts.usdc,
+  mockUsdcAddress,
+  nextEligibleAt: nextEligibleAt(claim.claimedAt).toISOString(),
+});
+
+/** Grants on the testnet, for anybody. */
+export function addFaucetRoutes(app: Api, deps: Dependencies): void {
+  const { clientOf } = deps;
+  const faucet = createFaucet(deps);
+  const status = createFaucetStatus(deps);
+  const forgetNowAndThen = createForgetting(deps);
+
+  app.openapi(
+    { ...faucetClaimRoute, middleware: [refuseBrokenJson("invalid_request")] as const },
+    async (c) => {
+      forgetNowAndThen();
+      c.header("Cache-Control", "no-store");
+      const { claim, token } = await faucet.claim({
+        wallet: c.req.valid("json").wallet,
+        client: clientName(c, clientOf),
+        gone: c.req.raw.signal,
+      });
+      return c.json(claimBody(claim, token), 200);
+    },
+    onInvalidBody("invalid_request"),
+  );
+
+  app.openapi(faucetStatusRoute, async (c) => {
+    forgetNowAndThen();
+    c.header("Cache-Control", "no-store");
+    const { state, counts, balance, token } = await status();
+    const body: FaucetStatusBody = {
+      enabled: state.status !== "disabled",
+      status: state.status,
+      reason: state.reason,
+      relayerEthBalance: formatEther(balance),
+      relayerUsdcBalance: null,
+      mockUsdcAddress: token,
+      usdcPerClaim: amounts.usdc,
+      ethPerClaim: amounts.eth,
+      cooldownHours: faucetTerms.cooldownHours,
+      claimsLast24h: counts.last24h,
+      claimsToday: counts.today,
+      dailyCap: faucetTerms.dailyCap,
+      capResetsAt: counts.dayEndsAt.toISOString(),
+    };
+    return c.json(body, 200);
+  });
+}
