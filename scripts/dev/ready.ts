@@ -5,28 +5,37 @@ const timeoutMs = 120_000;
 /** A chain with a block each second is always one ahead. */
 const LAG_LIMIT = 2;
 
-const healthy = z.object({ status: z.literal("ok") });
-const atTheHead = z.object({
-  status: z.literal("synced"),
-  lagBlocks: z.coerce.number().max(LAG_LIMIT),
-});
+const always: Readonly<Record<string, z.ZodType>> = {
+  "/health": z.object({ status: z.literal("ok") }),
+  "/api/v1/indexer/health": z.object({
+    status: z.literal("synced"),
+    lagBlocks: z.coerce.number().max(LAG_LIMIT),
+  }),
+};
+const withTestnet: Readonly<Record<string, z.ZodType>> = {
+  "/sandbox/info": z.object({ status: z.literal("ready") }),
+  "/api/v1/faucet/status": z.object({ enabled: z.literal(true) }),
+};
 
 /**
  * Waits until the api says that all is well: `GET /health` is `ok`, and the indexer is at the chain's head, so that
- * whoever reads what they have just bought finds it.
+ * whoever reads what they have just bought finds it; where there is a testnet, the sandbox can buy, whose wallet begins
+ * with nothing, and the faucet can give.
  */
-export async function stackReady(apiUrl: string): Promise<void> {
-  const wanted = { "/health": healthy, "/api/v1/indexer/health": atTheHead };
-  for (const [path, shape] of Object.entries(wanted)) {
-    await waitFor({
-      what: `${path} to say that all is well`,
-      async probe() {
-        const response = await fetch(`${apiUrl}${path}`, { signal: AbortSignal.timeout(5_000) });
-        shape.parse(await response.json());
-        return true;
-      },
-      timeoutMs,
-      intervalMs: 100,
-    });
-  }
+export async function stackReady(apiUrl: string, { testnet }: { testnet: boolean }): Promise<void> {
+  const wanted = { ...always, ...(testnet ? withTestnet : {}) };
+  await Promise.all(
+    Object.entries(wanted).map(([path, shape]) =>
+      waitFor({
+        what: `${path} to say that all is well`,
+        async probe() {
+          const response = await fetch(`${apiUrl}${path}`, { signal: AbortSignal.timeout(5_000) });
+          shape.parse(await response.json());
+          return true;
+        },
+        timeoutMs,
+        intervalMs: 100,
+      }),
+    ),
+  );
 }

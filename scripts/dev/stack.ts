@@ -110,6 +110,11 @@ function testnetSettings(main: LocalChain, testnet: LocalChain): TestnetSettings
   };
 }
 
+const testnetLines = (apiUrl: string) => `\
+    sandbox           curl -X POST ${apiUrl}/sandbox/try
+    faucet            curl ${apiUrl}/api/v1/faucet/claim -H 'content-type: application/json' -d '{"wallet":"0x…"}'
+`;
+
 /** Starts everything and says where it is once all of it is ready. */
 export async function runStack(stack: DevStack): Promise<void> {
   const { config, source, lifetime } = stack;
@@ -155,7 +160,7 @@ export async function runStack(stack: DevStack): Promise<void> {
   await Promise.all([main.writeHistory(), ...services.map((name) => runService(stack, name, settings))]);
   await lifetime.own("service", () => keepPricesFresh([main, testnet]));
   const apiUrl = `http://127.0.0.1:${config.PORT}`;
-  await stackReady(apiUrl);
+  await stackReady(apiUrl, { testnet: settings.testnet !== undefined });
 
   console.log(`
 Ready in ${secondsSinceStart()}
@@ -169,7 +174,7 @@ Ready in ${secondsSinceStart()}
   Writer's metrics    http://127.0.0.1:${config.METRICS_PORT}/metrics
   Chain ${main.deployment.chainId}          ${main.url}
   Testnet ${testnet.deployment.chainId}       ${testnet.url}
-  Database            ${config.DATABASE_URL === undefined ? databaseUrl : "the one of DATABASE_URL"}
+${settings.testnet ? testnetLines(apiUrl) : ""}  Database            ${config.DATABASE_URL === undefined ? databaseUrl : "the one of DATABASE_URL"}
   Logs                ${folders.logs}
 
 \`npm run demo\` in a second terminal buys a policy. Ctrl-C stops everything.`);

@@ -16,6 +16,14 @@ const healthShape = z.object({
   contracts: z.object({ coverRouter: z.string() }),
 });
 
+/** What the api says of sandbox and faucet. */
+async function testnetState(api: string): Promise<unknown> {
+  const [sandbox, faucet] = await Promise.all(
+    ["/sandbox/info", "/api/v1/faucet/status"].map(async (path) => (await http(`${api}${path}`)).json),
+  );
+  return { sandbox, faucet };
+}
+
 describe("npm run dev", () => {
   test("comes up, survives a kill -9 of its last run, and goes down as a whole when a part of it dies", async () => {
     const place = await devPlace();
@@ -25,6 +33,10 @@ describe("npm run dev", () => {
     await first.ready();
     expect(healthShape.parse((await http(`${api}/health`)).json).status).toBe("ok");
     expect((await http(`${api}/api/v1/indexer/health`)).json).toMatchObject({ status: "synced" });
+    const ready = { sandbox: { enabled: true, status: "ready", chainId: 84532 }, faucet: { enabled: true } };
+    expect(await testnetState(api)).toMatchObject(ready);
+    expect((await http(`${api}/sandbox/try`, { method: "POST" })).json).toMatchObject({ ok: true });
+    expect(first.output()).toContain(`curl -X POST ${api}/sandbox/try`);
 
     const beside = typeDev(place);
     expect((await beside.exited).code).toBe(1);
@@ -47,7 +59,8 @@ describe("npm run dev", () => {
   }, 600_000);
 
   test("runs on a fork and a Postgres of one's own, and Ctrl-C leaves nothing behind", async () => {
-    const upstream = await startChain({ relayers: [anvilAccount(5)] });
+    // Of the testnet's own number: then there is no other testnet beside it, which the ledger could not tell apart.
+    const upstream = await startChain({ chainId: 84532, relayers: [anvilAccount(5)] });
     const place = await devPlace();
     const run = typeDev(place, ["--fork", upstream.url, "--deployment", upstream.deploymentFile], {
       DATABASE_URL: await freshDatabase(),
@@ -57,6 +70,10 @@ describe("npm run dev", () => {
     const health = healthShape.parse((await http(`http://127.0.0.1:${place.env.PORT}/health`)).json);
     expect(health).toMatchObject({ status: "ok", chain: { chainId: upstream.deployment.chainId } });
     expect(health.contracts.coverRouter).toBe(upstream.deployment.contracts.coverRouter);
+    expect(await testnetState(`http://127.0.0.1:${place.env.PORT}`)).toMatchObject({
+      sandbox: { enabled: false, status: "disabled" },
+      faucet: { enabled: false },
+    });
 
     const { relayer, deployment } = upstream;
     const forkUrl = `http://127.0.0.1:${place.env.ANVIL_PORT}`;

@@ -1,0 +1,54 @@
+/** `npm run demo` as a newcomer types it, against a stack of its own. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { devPlace, typeDev } from "../support/dev-stack.ts";
+import { http } from "../support/http.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+function typeDemo(env: Readonly<Record<string, string>>): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [join(root, "scripts", "run.mjs"), "scripts/demo.ts"], {
+    cwd: root,
+    env: { ...process.env, ADMIN_TOKEN: "", ...env },
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8");
+    stream.on("data", (text: string) => {
+      said += text;
+    });
+  }
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, said })));
+}
+
+test("npm run demo buys, tries sandbox and faucet, and leaves one's own address what it may have", async () => {
+  const place = await devPlace();
+  const local = (port: string | undefined) => `http://127.0.0.1:${port}`;
+  const { PORT, ANVIL_PORT, TESTNET_ANVIL_PORT } = place.env;
+  const run = typeDev(place);
+  await run.ready();
+  const env = {
+    API_URL: local(PORT),
+    RPC_URL: local(ANVIL_PORT),
+    TESTNET_RPC_URL: local(TESTNET_ANVIL_PORT),
+  };
+
+  for (const time of ["first", "second"]) {
+    const { code, said } = await typeDemo(env);
+    expect(code, `${time}:\n${said}`).toBe(0);
+    expect(said).toMatch(/✓ 0x[0-9a-fA-F]{40} is covered by policy \d+ of FLASHBTC24-001/);
+    expect(said).toMatch(/⛓ the testnet has policy \d+ of 0x/);
+    expect(said).toMatch(
+      /⛓ on the testnet 0x[0-9a-fA-F]{40}, which is new, owns 0\.05 ETH and 10000 mock USDC/,
+    );
+  }
+
+  const allowed = await http(`${env.API_URL}/sandbox/try`, { method: "POST" });
+  expect(allowed.headers.get("x-ratelimit-remaining")).toBe("9");
+  const claim = { body: { wallet: `0x${"0d".repeat(20)}` } };
+  expect((await http(`${env.API_URL}/api/v1/faucet/claim`, claim)).json).toMatchObject({ success: true });
+
+  run.signal("SIGINT");
+  expect((await run.exited).code).toBe(0);
+}, 400_000);
