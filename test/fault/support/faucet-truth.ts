@@ -76,7 +76,7 @@ export const NOTHING = { ether: 0n, usdc: [] };
 
 type Books = Pick<TestnetWorld, "testnet" | "connection">;
 
-/** Waits until nothing of the testnet is on its way any more: what was not paid by then never is. */
+/** Waits until nothing of the testnet is on its way any more, and mines meanwhile: what was not paid by then never is. */
 export async function atRest({ testnet, connection }: Books, timeoutMs = 60_000): Promise<void> {
   const { chainId } = testnet.deployment;
   await waitFor({
@@ -86,9 +86,12 @@ export async function atRest({ testnet, connection }: Books, timeoutMs = 60_000)
         select 1 from service.errand where chain_id = ${chainId} and final_at is null
         union all select 1 from service.purchase where chain_id = ${chainId} and final_at is null
         union all select 1 from service.transaction where chain_id = ${chainId} and state = 'open' limit 1`;
-      return rows.length === 0 ? true : undefined;
+      if (rows.length === 0) return true;
+      await testnet.client.mine({ blocks: 1 });
+      return undefined;
     },
     timeoutMs,
+    intervalMs: 150,
   });
 }
 
