@@ -1,0 +1,231 @@
+/** A faucet that cannot pay, or not yet: what is told then, and what becomes of a claim whose outcome nobody was told. */
+import { parseEther } from "viem";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
+import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { checkedRequests } from "../support/openapi.ts";
+import { startStack } from "../support/stack.ts";
+import { failure, startApi } from "./support/api.ts";
+import {
+  CLAIM,
+  type FaucetWorld,
+  holdings,
+  newClient,
+  newWallet,
+  paidOf,
+  retryAfter,
+  STATUS,
+  startFaucet,
+  statusOf,
+  transfersTo,
+} from "./support/faucet.ts";
+
+const WAIT_MS = 1500;
+const GRANT = { wei: 50_000_000_000_000_000n, usdc: 10_000_000_000n };
+
+let world: FaucetWorld;
+beforeAll(async () => {
+  world = await startFaucet({ env: { api: { PURCHASE_WAIT_MS: String(WAIT_MS) } } });
+});
+beforeEach(async () => {
+  await world.reset();
+});
+
+const faucet = serviceWallets.faucet.address;
+const readStatus = async () => statusOf(await world.request(STATUS));
+
+describe("a faucet that is off", () => {
+  test("for want of a testnet is 503 faucet_disabled, and says so", async () => {
+    const { request } = await startApi();
+    const answer = await request(CLAIM, { body: { wallet: newWallet() } });
+    expect(failure(answer)).toEqual([503, "faucet_disabled"]);
+    expect(retryAfter(answer)).toBe(30);
+    expect(failure(await request(CLAIM, { body: {} }))).toEqual([400, "invalid_request"]);
+    expect((await request(STATUS)).json).toMatchObject({
+      enabled: false,
+      status: "disabled",
+      relayerEthBalance: "0",
+      mockUsdcAddress: null,
+      claimsLast24h: 0,
+    });
+  });
+
+  test("for want of a wallet is the same, though there is a testnet", async () => {
+    const { chain, testnet } = world;
+    const stack = await startStack({ chain, testnet, services: ["api"] });
+    const request = await checkedRequests(stack.apiUrl);
+    expect(failure(await request(CLAIM, { body: { wallet: newWallet() } }))).toEqual([
+      503,
+      "faucet_disabled",
+    ]);
+    expect((await request(STATUS)).json).toMatchObject({
+      enabled: false,
+      mockUsdcAddress: testnet.deployment.contracts.usdc,
+    });
+    await stack.stop();
+  });
+
+  test.each([
+    ["the wallet", "wallet", faucet.toLowerCase()],
+    ["everything", "global", ""],
+  ])("because the operator stopped %s is 503 faucet_disabled until that ends", async (_, scope, subject) => {
+    await world.sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
+    expect(failure(await world.claim())).toEqual([503, "faucet_disabled"]);
+    await expect.poll(readStatus).toMatchObject({ enabled: false, status: "disabled" });
+    await world.sql`delete from service.stop`;
+    expect((await world.claim()).status).toBe(200);
+    await expect.poll(readStatus).toMatchObject({ enabled: true, status: "ready", reason: null });
+  });
+});
+
+describe("out_of_eth", () => {
+  const setBalance = (value: bigint) => world.testnet.client.setBalance({ address: faucet, value });
+
+  test("is told before anything is promised, and over when the wallet was filled up", async () => {
+    await setBalance(parseEther("0.05"));
+    const [wallet, from] = [newWallet(), newClient()];
+    // What was read of the balance is kept for five seconds; the gate counts what it has promised since, not gifts and losses.
+    await new Promise((resolve) => setTimeout(resolve, 5100));
+    const answer = await world.claim({ wallet, from });
+    expect(failure(answer)).toEqual([503, "out_of_eth"]);
+    expect(retryAfter(answer)).toBe(30);
+    expect(await readStatus()).toMatchObject({ enabled: true, status: "unready" });
+    expect(await world.sql`select 1 from service.faucet_slot`).toHaveLength(0);
+    await setBalance(parseEther("10"));
+    // Calls of the same quarter of a second share a look at the newest block.
+    await expect.poll(async () => (await world.claim({ wallet, from })).status, { timeout: 5000 }).toBe(200);
+    expect(await holdings(world, wallet)).toEqual(GRANT);
+  });
+
+  test("under forty claims at once: as many are paid as it has ether for, and each of these whole", async () => {
+    await setBalance(parseEther("0.16"));
+    await new Promise((resolve) => setTimeout(resolve, 5100));
+    const claimants = Array.from({ length: 40 }, () => ({ wallet: newWallet(), from: newClient() }));
+    const answers = await Promise.all(claimants.map((claimant) => world.claim(claimant)));
+    const outcomes = answers.map((answer) => (answer.status === 200 ? "paid" : failure(answer)[1])).sort();
+    expect(outcomes).toEqual([...Array(37).fill("out_of_eth"), ...Array(3).fill("paid")]);
+    const held = await Promise.all(claimants.map(({ wallet }) => holdings(world, wallet)));
+    const paid = answers.map(({ status }) => status === 200);
+    expect(held).toEqual(paid.map((whole) => (whole ? GRANT : { wei: 0n, usdc: 0n })));
+    await setBalance(parseEther("10"));
+  });
+});
+
+describe("a claim whose outcome nobody was told", () => {
+  const newClaimant = () => ({ wallet: newWallet(), from: newClient() });
+  const mining = (on: boolean) => world.testnet.client.setAutomine(on);
+
+  test("is pending while it is not mined, and its repetition gets the outcome: paid once", async () => {
+    const claimant = newClaimant();
+    await mining(false);
+    const first = await world.claim(claimant);
+    expect(failure(first)).toEqual([503, "claim_pending"]);
+    expect(retryAfter(first)).toBe(5);
+    expect(failure(await world.claim({ ...claimant, from: newClient() }))).toEqual([
+      429,
+      "wallet_rate_limited",
+    ]);
+    expect(failure(await world.claim({ ...claimant, wallet: newWallet() }))).toEqual([
+      429,
+      "ip_rate_limited",
+    ]);
+    const [again, meanwhile] = await Promise.all([world.claim(claimant), world.claim(claimant)]);
+    expect([again, meanwhile].map(failure).sort()).toEqual([
+      [429, "wallet_rate_limited"],
+      [503, "claim_pending"],
+    ]);
+    await mining(true);
+    await world.testnet.client.mine({ blocks: 1 });
+    const last = await world.claim(claimant);
+    const { nextEligibleAt } = paidOf(last);
+    const [claim] = await world.sql<{ ms: number }[]>`
+      select extract(epoch from claimed_at)::float8 * 1000 as ms from service.faucet_claim
+      where wallet = ${claimant.wallet.toLowerCase()}`;
+    expect(new Date(nextEligibleAt).getTime()).toBe((claim?.ms ?? 0) + 24 * 3_600_000);
+    expect(failure(await world.claim(claimant))).toEqual([429, "wallet_rate_limited"]);
+    expect(await holdings(world, claimant.wallet)).toEqual(GRANT);
+    expect(await transfersTo(world, claimant.wallet)).toBe(2);
+  });
+
+  test("because the client went away is told to the same client as soon as it asks again", async () => {
+    const claimant = newClaimant();
+    await mining(false);
+    await expect(world.claim({ ...claimant, request: { timeoutMs: 400 } })).rejects.toThrow();
+    await mining(true);
+    await world.testnet.client.mine({ blocks: 1 });
+    const answer = await waitFor({
+      what: "the claim to be joined",
+      probe: async () => {
+        const answer = await world.claim(claimant);
+        return answer.status === 200 ? answer : undefined;
+      },
+      timeoutMs: 10_000,
+      intervalMs: 50,
+    });
+    paidOf(answer);
+    expect(await holdings(world, claimant.wallet)).toEqual(GRANT);
+  });
+
+  test("because the process died is told by the next one", async () => {
+    const claimant = newClaimant();
+    await mining(false);
+    const lost = world.claim(claimant).catch(() => "lost");
+    await waitFor({
+      what: "the claim to be recorded",
+      probe: async () =>
+        (
+          await world.sql`select 1 from service.faucet_claim where wallet = ${claimant.wallet.toLowerCase()}`
+        )[0],
+      timeoutMs: 10_000,
+    });
+    await world.stack.kill9("api");
+    expect(await lost).toBe("lost");
+    await mining(true);
+    await world.testnet.client.mine({ blocks: 1 });
+    await world.stack.start("api");
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    expect((await world.claim(claimant)).status).toBe(200);
+    expect(await holdings(world, claimant.wallet)).toEqual(GRANT);
+    expect(await transfersTo(world, claimant.wallet)).toBe(2);
+  });
+});
+
+test("what limits nothing any more is forgotten by whoever looks next", async () => {
+  const from = newClient();
+  expect((await world.claim({ from })).status).toBe(200);
+  await world.sql`update service.faucet_claim set claimed_at = claimed_at - interval '3 days'`;
+  await world.sql`update service.faucet_slot set until = until - interval '3 days'`;
+  await world.stack.restart("api");
+  await world.request(STATUS);
+  await expect
+    .poll(async () =>
+      JSON.stringify(
+        await world.sql`select client, '' from service.faucet_claim
+      union all select subject, kind from service.faucet_slot`,
+      ),
+    )
+    .not.toContain(from);
+});
+
+describe("last: a faucet whose writer or node is away", () => {
+  test("a node that is away is 503 chain_not_found, and who is limited hears that all the same", async () => {
+    const claimant = { wallet: newWallet(), from: newClient() };
+    expect((await world.claim(claimant)).status).toBe(200);
+    await world.testnet.stop();
+    await new Promise((resolve) => setTimeout(resolve, 5100));
+    expect(failure(await world.claim())).toEqual([503, "chain_not_found"]);
+    expect(failure(await world.request(STATUS))).toEqual([503, "chain_not_found"]);
+    expect(failure(await world.claim(claimant))).toEqual([429, "wallet_rate_limited"]);
+  });
+
+  test("a writer that is gone is 503 relayer_unavailable, and after an hour the faucet is off", async () => {
+    await world.stack.kill9("writer");
+    const gone = (interval: string) =>
+      world.sql`update service.relayer_wallet set heartbeat_at = now() - ${interval}::interval where role = 'faucet'`;
+    await gone("16 seconds");
+    expect(failure(await world.claim())).toEqual([503, "relayer_unavailable"]);
+    await gone("61 minutes");
+    expect(failure(await world.claim())).toEqual([503, "faucet_disabled"]);
+    expect(await readStatus()).toMatchObject({ enabled: false, relayerEthBalance: "0" });
+  });
+});
