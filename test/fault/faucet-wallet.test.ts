@@ -1,0 +1,128 @@
+/**
+ * The faucet's wallet is emptied, or somebody else sends from it with the same key. What this proves, counted on the
+ * chain: a claim of which anything was signed is paid in full, once, however late.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseEther } from "viem";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
+import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";
+import { isSending } from "./support/strikes.ts";
+import {
+  type Newcomer,
+  newcomer,
+  newcomers,
+  startTestnetWorld,
+  type TestnetWorld,
+} from "./support/testnet-world.ts";
+
+const { faucet } = serviceWallets;
+/** What somebody else takes from the wallet, the api may see so much later, in ms. */
+const FUNDS_TTL_MS = 5500;
+
+let world: TestnetWorld;
+beforeAll(async () => {
+  // Shorter than these claims take: what a purchase would be replaced for is no reason to break a promise.
+  world = await startTestnetWorld({ parts: "faucet", env: { writer: { PURCHASE_TTL: "2" } } });
+});
+afterEach(() => world.proxy.intercept());
+
+const loseSendings = () =>
+  world.proxy.intercept(async (call, forward) => (isSending(call) ? "lost" : forward()));
+
+/** The nonces that the two transfers were signed with; waits until they are. */
+const noncesOf = (who: Newcomer) =>
+  waitFor({
+    what: "both transfers to be signed",
+    probe: async () => {
+      const rows = await world.connection.sql<{ nonce: string }[]>`
+        select t.nonce from service.transaction t join service.errand e on e.id = t.errand_id
+          join service.faucet_claim c on c.id = e.claim_id
+        where c.wallet = ${who.wallet.toLowerCase()} and t.state <> 'lost' order by t.nonce`;
+      return rows.length === 2 ? rows.map(({ nonce }) => Number(nonce)) : undefined;
+    },
+    timeoutMs: 30_000,
+  });
+
+/** As if its transfers had been asked for two minutes ago. */
+const makeOld = (who: Newcomer) => world.connection.sql`
+  update service.errand e set created_at = e.created_at - interval '2 minutes'
+  from service.faucet_claim c where c.id = e.claim_id and c.wallet = ${who.wallet.toLowerCase()}`;
+
+test.each([
+  { name: "the first transfer's", which: [0], old: false },
+  { name: "the second's", which: [1], old: false },
+  { name: "both", which: [0, 1], old: false },
+  { name: "the second's, of a claim that nothing new would be signed for", which: [1], old: true },
+  { name: "both, of such a claim", which: [0, 1], old: true },
+])("somebody else takes the nonce: $name", async ({ which, old }) => {
+  const { testnet, proxy } = world;
+  const who = newcomer();
+  loseSendings();
+  expect((await claim(world, who)).status).toBe(503);
+  const nonces = await noncesOf(who);
+  if (old) await makeOld(who);
+  // The one before it has to be mined for the second to be minable: it is let through by its own bytes.
+  const [first] = await world.connection.sql<{ signed: `0x${string}` }[]>`
+    select a.signed from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.chain_id = ${testnet.deployment.chainId} and t.nonce = ${Number(nonces[0])} and t.wallet = ${faucet.address.toLowerCase()}`;
+  if (!which.includes(0) && first)
+    await testnet.client.sendRawTransaction({ serializedTransaction: first.signed });
+  for (const n of which) {
+    const hash = await testnet.client.sendTransaction({
+      account: faucet,
+      to: testnet.owner.address,
+      value: 1n,
+      nonce: Number(nonces[n]),
+      chain: null,
+    });
+    await testnet.client.waitForTransactionReceipt({ hash });
+  }
+  proxy.intercept();
+  await claimPatiently(world, who);
+  await expectPaidOnce(world, [who.wallet]);
+});
+
+test("nothing that was sent for so long is replaced by nothing: the node loses all for ten seconds", async () => {
+  const who = newcomer();
+  loseSendings();
+  expect((await claim(world, who)).status).toBe(503);
+  await noncesOf(who);
+  await sleep(8000);
+  world.proxy.intercept();
+  await claimPatiently(world, who);
+  await expectPaidOnce(world, [who.wallet]);
+});
+
+test("it runs dry over claims that are signed: they are paid by the same bytes once there is ether", async () => {
+  const { testnet, proxy } = world;
+  const { address } = faucet;
+  const full = await testnet.client.getBalance({ address });
+  const claimants = newcomers(3);
+  let drained: Promise<unknown> | undefined;
+  proxy.intercept(async (call, forward) => {
+    if (isSending(call)) {
+      drained ??= testnet.client.setBalance({ address, value: parseEther("0.01") });
+      await drained;
+    }
+    return forward();
+  });
+  const first = await Promise.all(claimants.map((one) => claim(world, one)));
+  expect(first.map(({ status }) => status)).toEqual([503, 503, 503]);
+  for (const { wallet } of claimants) expect((await paidOnChain(world, wallet)).ether).toBe(0n);
+  await sleep(FUNDS_TTL_MS);
+  // Now that it is empty, nothing more is promised to anybody.
+  const late = newcomer();
+  const refused = await claim(world, late);
+  expect([refused.status, refused.json]).toMatchObject([503, { error: "out_of_eth", code: "out_of_eth" }]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await paidOnChain(world, late.wallet)).toEqual(NOTHING);
+
+  await testnet.client.setBalance({ address, value: full });
+  await Promise.all([...claimants, late].map((one) => claimPatiently(world, one)));
+  await expectPaidOnce(
+    world,
+    [...claimants, late].map(({ wallet }) => wallet),
+  );
+});
