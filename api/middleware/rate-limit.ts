@@ -33,7 +33,7 @@ const PUBLIC_PATHS = [
 const SCAN_PATHS = ["/api/v1/public/*"];
 
 /** Says where the client stands, on whatever answer the request gets. */
-function tell(c: Context, standing: Standing): void {
+export function tell(c: Context, standing: Standing): void {
   for (const [name, value] of rateLimitHeaders(standing)) c.header(name, value);
 }
 

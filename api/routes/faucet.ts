@@ -1,4 +1,6 @@
+import type { Context } from "hono";
 import { formatEther, formatUnits } from "viem";
+import { ApiError } from "../../lib/errors.ts";
 import type { Claim } from "../../lib/faucet/claims.ts";
 import { faucetTerms, nextEligibleAt } from "../../lib/faucet/terms.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -7,7 +9,7 @@ import { createFaucet } from "../faucet.ts";
 import { createForgetting } from "../faucet-forgetting.ts";
 import { createFaucetStatus } from "../faucet-status.ts";
 import { onInvalidBody, refuseBrokenJson } from "../middleware/invalid-body.ts";
-import { clientName } from "../middleware/rate-limit.ts";
+import { clientName, tell } from "../middleware/rate-limit.ts";
 import type { FaucetClaimBody, FaucetStatusBody } from "../schemas/faucet.ts";
 import { faucetClaimRoute, faucetStatusRoute } from "./faucet.routes.ts";
 
@@ -28,6 +30,20 @@ const claimBody = (claim: Paid, mockUsdcAddress: string): FaucetClaimBody => ({
   nextEligibleAt: nextEligibleAt(claim.claimedAt).toISOString(),
 });
 
+/** Where a client stands that has been granted a claim, or refused one by the faucet's own limits. */
+const spent = (limit: number, resetSeconds: number) => ({
+  limit,
+  remaining: 0,
+  resetSeconds: Math.max(1, resetSeconds),
+  exceeded: true,
+});
+
+/** Tells which of the faucet's limits refused the claim, in place of the one of public reads. */
+function tellLimit(c: Context, error: unknown): void {
+  if (!(error instanceof ApiError) || error.status !== 429 || error.retryAfter === null) return;
+  tell(c, spent(error.code === "daily_cap_reached" ? faucetTerms.dailyCap : 1, error.retryAfter));
+}
+
 /** Grants on the testnet, for anybody. */
 export function addFaucetRoutes(app: Api, deps: Dependencies): void {
   const { clientOf } = deps;
@@ -40,11 +56,16 @@ export function addFaucetRoutes(app: Api, deps: Dependencies): void {
     async (c) => {
       forgetNowAndThen();
       c.header("Cache-Control", "no-store");
-      const { claim, token } = await faucet.claim({
+      const call = {
         wallet: c.req.valid("json").wallet,
         client: clientName(c, clientOf),
         gone: c.req.raw.signal,
+      };
+      const { claim, token } = await faucet.claim(call).catch((error: unknown) => {
+        tellLimit(c, error);
+        throw error;
       });
+      tell(c, spent(1, Math.ceil((nextEligibleAt(claim.claimedAt).getTime() - Date.now()) / 1000)));
       return c.json(claimBody(claim, token), 200);
     },
     onInvalidBody("invalid_request"),

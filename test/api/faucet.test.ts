@@ -1,6 +1,6 @@
 /** The faucet, from the call to the chain and back: what is paid, to whom, once; and what a client is told of it. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { http } from "../support/http.ts";
+import { type HttpAnswer, http } from "../support/http.ts";
 import { startStack } from "../support/stack.ts";
 import { failure } from "./support/api.ts";
 import {
@@ -24,13 +24,18 @@ beforeAll(async () => {
 
 const GRANT = { wei: 50_000_000_000_000_000n, usdc: 10_000_000_000n };
 
+const limitOf = ({ headers }: HttpAnswer) => [
+  headers.get("x-ratelimit-limit"),
+  headers.get("x-ratelimit-remaining"),
+];
+
 test("a claim is answered when both transfers are mined, with their hashes and the moment of the next one", async () => {
   const wallet = newWallet();
   const before = Date.now();
   const answer = await world.claim({ wallet: wallet.toLowerCase() });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("cache-control")).toBe("no-store");
-  expect(answer.headers.get("x-ratelimit-limit")).not.toBeNull();
+  expect(limitOf(answer)).toEqual(["1", "0"]);
   const body = paidOf(answer);
   expect(body).toMatchObject({
     ethAmount: "0.05",
@@ -77,6 +82,8 @@ test("a hundred claims of one wallet at once, at two processes: one is paid, onc
     expect(answer.text).toContain(paid?.nextEligibleAt);
     expect(retryAfter(answer)).toBeGreaterThan(86_340);
     expect(retryAfter(answer)).toBeLessThanOrEqual(86_400);
+    expect(limitOf(answer)).toEqual(["1", "0"]);
+    expect(answer.headers.get("x-ratelimit-reset")).toBe(String(retryAfter(answer)));
   }
   expect(await holdings(world, wallet)).toEqual(GRANT);
   expect(await transfersTo(world, wallet)).toBe(2);
@@ -118,6 +125,7 @@ describe("limits over the api", () => {
       on conflict (chain_id, day) do update set claims = 50`;
     const answer = await world.claim();
     expect(failure(answer)).toEqual([429, "daily_cap_reached"]);
+    expect(limitOf(answer)).toEqual(["50", "0"]);
     const midnight = new Date().setUTCHours(24, 0, 0, 0);
     expect(Math.abs(retryAfter(answer) - (midnight - Date.now()) / 1000)).toBeLessThan(10);
     expect(statusOf(await world.request(STATUS))).toMatchObject({
