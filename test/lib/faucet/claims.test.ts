@@ -186,6 +186,51 @@ test("a client's address is forgotten after two days, and the slots that nobody 
   expect(gates.map(({ outcome }) => outcome)).toEqual(["claimed", "claimed"]);
 });
 
+test("whatever is claimed, signed, taken back and forgotten at once, the books agree", async () => {
+  const { sql } = connection;
+  let nonce = 0;
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((seed / 2_147_483_648) * below);
+  };
+  const ids: string[] = [];
+  const anyId = () => ids[random(ids.length)] ?? "00000000-0000-4000-8000-000000000000";
+  async function step(): Promise<void> {
+    switch (random(5)) {
+      case 0:
+        await freeClaim(anyId());
+        return;
+      case 1:
+        nonce += 1;
+        await sign(anyId(), "faucet_ether", nonce).catch((error) => {
+          if (!/nothing to sign/.test(String(error))) throw error;
+        });
+        return;
+      case 2:
+        await sql`update service.faucet_slot set until = until - interval '3 days' where claim_id = ${anyId()} and kind = 'wallet'`;
+        await forgetOldClaimants(connection.db);
+        return;
+      default: {
+        const gate = await claim(random(12), { client: clientOf(random(12)), waitMs: random(2) });
+        if (gate.outcome === "claimed") ids.push(gate.claimId);
+      }
+    }
+  }
+  for (let round = 0; round < 20; round += 1) await Promise.all(Array.from({ length: 20 }, step));
+  const { claims, freed, day, errands } = await books();
+  expect(freed).toBeGreaterThan(0);
+  expect({ day, errands }).toEqual({ day: claims - freed, errands: 2 * claims });
+  // A slot is of a claim that stands, and a claim that was taken back has neither slots nor transactions.
+  expect(
+    await sql`select 1 from service.faucet_slot s join service.faucet_claim c on c.id = s.claim_id where c.freed_at is not null`,
+  ).toHaveLength(0);
+  expect(
+    await sql`select 1 from service.transaction t join service.errand e on e.id = t.errand_id
+      join service.faucet_claim c on c.id = e.claim_id where c.freed_at is not null`,
+  ).toHaveLength(0);
+});
+
 test("told is told once", async () => {
   const id = await claimed(1);
   await noteClaimTold(connection.db, id);
