@@ -1,0 +1,247 @@
+/** What a client of the sandbox hears while something is away, stopped, paused or missing; and that it works again after. */
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import { productIdOf } from "../../lib/products.ts";
+import {
+  deactivateProduct,
+  latestRound,
+  pushPrice,
+  refreshFeeds,
+  setGlobalPause,
+  setProductPaused,
+  setRelayer,
+  setRouterPaused,
+  setSequencer,
+} from "../../lib/protocol/actions/index.ts";
+import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { startChain, startTestnet } from "../support/chain.ts";
+import { freshDatabase } from "../support/database.ts";
+import { checkedRequests } from "../support/openapi.ts";
+import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { failure, messageOf } from "./support/api.ts";
+import { boughtOf, callOf, nonceOf, startSandbox, type TestSandbox } from "./support/sandbox.ts";
+
+let sandbox: TestSandbox;
+let node: RpcProxy;
+let database: TcpProxy;
+beforeAll(async () => {
+  const [main, testnet] = await Promise.all([
+    startChain(),
+    startTestnet({ blockTime: 1, mixedMining: true }),
+  ]);
+  const databaseUrl = await freshDatabase();
+  database = await startTcpProxy(databaseUrl);
+  node = await startRpcProxy(testnet.url);
+  sandbox = await startSandbox({
+    chains: { main, testnet },
+    databaseUrl,
+    env: { api: { DATABASE_URL: database.url, TESTNET_RPC_URL: node.url } },
+  });
+  await sandbox.until();
+});
+
+const owner = () => sandbox.testnet.owner;
+const stop = (scope: string, subject: string) =>
+  sandbox.connection
+    .sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
+const resume = () => sandbox.connection.sql`truncate service.stop`;
+/** A price that nobody has confirmed for two hours. */
+async function stalePrice(): Promise<void> {
+  const { protocol } = sandbox;
+  const [{ price }, { timestamp }] = await Promise.all([
+    latestRound(protocol, "BTC"),
+    sandbox.testnet.client.getBlock(),
+  ]);
+  await pushPrice(protocol, owner(), "BTC", price, timestamp - 7200n);
+}
+const sequencer = async (down: boolean) => {
+  const { timestamp } = await sandbox.testnet.client.getBlock();
+  await setSequencer(sandbox.protocol, owner(), { down, startedAt: timestamp - 7200n });
+};
+const product = productIdOf("FLASHBTC1H-001");
+
+type Hindrance = {
+  what: string;
+  begin: () => Promise<unknown>;
+  end: () => Promise<unknown>;
+  expected: readonly [status: number, code: string];
+};
+
+/** What the chain has against it: it is told on the call alone, and costs no gas. */
+const ofTheChain: Hindrance[] = [
+  {
+    what: "the router is paused",
+    begin: () => setRouterPaused(sandbox.protocol, owner(), true),
+    end: () => setRouterPaused(sandbox.protocol, owner(), false),
+    expected: [503, "contract_paused"],
+  },
+  {
+    what: "the whole protocol is paused",
+    begin: () => setGlobalPause(sandbox.protocol, owner(), true),
+    end: () => setGlobalPause(sandbox.protocol, owner(), false),
+    expected: [503, "contract_paused"],
+  },
+  {
+    what: "the product is paused",
+    begin: () => setProductPaused(sandbox.protocol, owner(), product, true),
+    end: () => setProductPaused(sandbox.protocol, owner(), product, false),
+    expected: [422, "shield_paused"],
+  },
+  {
+    what: "the relayer is off the allowlist",
+    begin: () => setRelayer(sandbox.protocol, owner(), serviceWallets.relayer.address, false),
+    end: () => setRelayer(sandbox.protocol, owner(), serviceWallets.relayer.address, true),
+    expected: [503, "relayer_unauthorized"],
+  },
+  {
+    what: "the price is stale",
+    begin: stalePrice,
+    end: () => refreshFeeds(sandbox.protocol, owner()),
+    expected: [503, "oracle_stale"],
+  },
+  {
+    what: "the sequencer is down",
+    begin: () => sequencer(true),
+    end: () => sequencer(false),
+    expected: [503, "sequencer_down"],
+  },
+];
+
+/** How old the api's knowledge may be, in ms. */
+const FORGET_MS = 1200;
+const forgotten = () => new Promise((resolve) => setTimeout(resolve, FORGET_MS));
+
+test.each(ofTheChain)("while $what", async ({ begin, end, expected }) => {
+  const relayer = serviceWallets.relayer.address;
+  await begin();
+  try {
+    await forgotten();
+    const before = await nonceOf(sandbox, relayer);
+    const answer = await sandbox.buy();
+    expect(failure(answer)).toEqual(expected);
+    expect(answer.headers.has("retry-after")).toBe(answer.status === 503);
+    expect(await nonceOf(sandbox, relayer)).toBe(before);
+  } finally {
+    await end();
+  }
+  await forgotten();
+  boughtOf(await sandbox.buy());
+});
+
+test("a product that is sold no more is 422, and the others are sold", async () => {
+  await deactivateProduct(sandbox.protocol, owner(), productIdOf("FLASHETH48-001"));
+  await forgotten();
+  expect(failure(await sandbox.buy({ productName: "FLASHETH48-001" }))).toEqual([422, "product_inactive"]);
+  boughtOf(await sandbox.buy({ productName: "FLASHETH24-001" }));
+});
+
+describe("the operator's stop", () => {
+  test.each([
+    ["of everything", "global", ""],
+    ["of the sandbox's wallet", "wallet", serviceWallets.sandbox.address.toLowerCase()],
+  ])("%s disables the sandbox until it is lifted", async (_, scope, subject) => {
+    const key = { "idempotency-key": randomUUID() };
+    const { txHash } = boughtOf(await sandbox.buy({}, key));
+    await stop(scope, subject);
+    const info = await sandbox.until(({ enabled }) => !enabled);
+    expect(info).toMatchObject({ status: "disabled", reason: expect.stringContaining("operator") });
+    const answer = await sandbox.buy();
+    expect([...failure(answer), answer.headers.get("retry-after")]).toEqual([503, "purchases_stopped", "30"]);
+    // What was bought was bought.
+    expect(boughtOf(await sandbox.buy({}, key)).txHash).toBe(txHash);
+    await resume();
+    await sandbox.until();
+    boughtOf(await sandbox.buy());
+  });
+});
+
+test("while no writer is at work it is unready, tells what was bought, and comes back", async () => {
+  const key = { "idempotency-key": randomUUID() };
+  const { txHash } = boughtOf(await sandbox.buy({}, key));
+  await sandbox.stack.stopService("writer");
+  const info = await sandbox.until(({ status }) => status !== "ready");
+  expect(info).toMatchObject({ enabled: true, status: "unready", sandboxWallet: expect.any(String) });
+  const answer = await sandbox.buy();
+  expect(failure(answer)).toEqual([503, "relayer_unavailable"]);
+  expect(messageOf(answer)).toBe(info.reason);
+  expect(boughtOf(await sandbox.buy({}, key)).txHash).toBe(txHash);
+  await sandbox.stack.start("writer");
+  await sandbox.until();
+  boughtOf(await sandbox.buy());
+});
+
+test("while the testnet's node is away it is 503 in time, the main chain goes on, and what was bought is told", async () => {
+  const key = { "idempotency-key": randomUUID() };
+  const { txHash } = boughtOf(await sandbox.buy({}, key));
+  const faults: Interceptor[] = [async () => "lost", () => new Promise<never>(() => {})];
+  for (const fault of faults) {
+    node.intercept(fault);
+    await forgotten();
+    const begun = performance.now();
+    expect(failure(await sandbox.buy())).toEqual([503, "chain_not_found"]);
+    expect(failure(await sandbox.request(`/sandbox/transactions/${txHash}`))).toEqual([
+      503,
+      "chain_not_found",
+    ]);
+    expect(performance.now() - begun).toBeLessThan(12_000);
+    expect(boughtOf(await sandbox.buy({}, key)).txHash).toBe(txHash);
+    expect((await sandbox.request("/products")).status).toBe(200);
+    expect(await sandbox.info()).toMatchObject({ enabled: true });
+  }
+  node.intercept();
+  await forgotten();
+  boughtOf(await sandbox.buy());
+});
+
+test("without the database it is 503 and says so", async () => {
+  await database.cut();
+  expect(failure(await sandbox.buy())).toEqual([503, "database_unavailable"]);
+  expect(failure(await sandbox.request("/sandbox/info"))).toEqual([503, "database_unavailable"]);
+  await database.mend();
+  await sandbox.until();
+  boughtOf(await sandbox.buy());
+});
+
+test("a call that outlasts the wait is told under which key its outcome can be had, by itself alone", async () => {
+  const { main: chain, testnet, stack } = sandbox;
+  const env = { api: { PURCHASE_WAIT_MS: "1", TRUST_PROXY: "loopback" } };
+  const hasty = await startStack({ chain, testnet, databaseUrl: stack.databaseUrl, services: ["api"], env });
+  const request = await checkedRequests(hasty.apiUrl);
+  const call = (headers: Record<string, string>) => request("/sandbox/try", callOf({}, headers));
+  const pending = await call({ "x-forwarded-for": "198.51.100.1" });
+  expect([...failure(pending), pending.headers.get("retry-after")]).toEqual([503, "purchase_pending", "5"]);
+  const key = pending.headers.get("idempotency-key") ?? "";
+  expect(messageOf(pending)).toContain(`Idempotency-Key: ${key}`);
+  const repeat = () => call({ "x-forwarded-for": "198.51.100.1", "idempotency-key": key });
+  await expect.poll(async () => (await repeat()).status, { timeout: 20_000 }).toBe(200);
+  const first = boughtOf(await repeat());
+  expect(boughtOf(await repeat()).txHash).toBe(first.txHash);
+  // Another client's call under the same key is another purchase.
+  const other = await call({ "x-forwarded-for": "198.51.100.2", "idempotency-key": key });
+  if (other.status === 200) expect(boughtOf(other).txHash).not.toBe(first.txHash);
+  else expect(failure(other)).toEqual([503, "purchase_pending"]);
+});
+
+describe("where there is no sandbox", () => {
+  const nothing = { enabled: false, status: "disabled", sandboxWallet: null, funds: null };
+
+  test("because the writer has no wallet for it: the info says so, and a call is 503", async () => {
+    const none = await startSandbox({ chains: sandbox, testnetKeys: { sandbox: null, faucet: undefined } });
+    expect(await none.info()).toMatchObject(nothing);
+    const answer = await none.buy();
+    expect([...failure(answer), answer.headers.get("retry-after")]).toEqual([503, "sandbox_disabled", "30"]);
+    expect(failure(await none.buy({ productName: 1 }))).toEqual([400, "validation_error"]);
+  });
+
+  test("because there is no testnet: so too, for all three", async () => {
+    const stack = await startStack({ chain: sandbox.main, services: ["api"] });
+    const request = await checkedRequests(stack.apiUrl);
+    const info = await request("/sandbox/info");
+    expect([info.status, info.json]).toEqual([200, expect.objectContaining({ ...nothing, chainId: null })]);
+    expect(failure(await request("/sandbox/try", callOf()))).toEqual([503, "sandbox_disabled"]);
+    const transaction = `/sandbox/transactions/0x${"12".repeat(32)}`;
+    expect(failure(await request(transaction))).toEqual([503, "sandbox_disabled"]);
+  });
+});
