@@ -1,5 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach } from "vitest";
 import { endAll, outputTails } from "./cleanup.ts";
+
+/** Budgets and caps count by the UTC day: no test begins so shortly before one ends, in ms. */
+const BEFORE_MIDNIGHT_MS = 20_000;
+const DAY_MS = 86_400_000;
+
+beforeEach(async () => {
+  const left = DAY_MS - (Date.now() % DAY_MS);
+  if (left < BEFORE_MIDNIGHT_MS) await sleep(left + 100);
+});
 
 beforeEach(({ onTestFailed }) => {
   onTestFailed(() => {
