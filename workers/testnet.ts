@@ -63,7 +63,7 @@ export async function startTestnet({ config, deployment, chain, meter, log }: Te
     pauseMs: () => ERRANDS_MS,
     round: createErrandRelay(engine, GAS_BUDGET_ETH),
   });
-  const upkeep = startUpkeep(engine, errands.nudge);
+  const upkeep = startUpkeep(engine, { gasBudget: GAS_BUDGET_ETH, onErrand: errands.nudge });
   return {
     async stop() {
       await Promise.all([errands.stop(), upkeep.stop()]);

@@ -10,6 +10,7 @@ const well: Condition = {
   allowance: maxUint256,
   ether: 0n,
   gasPrice: parseGwei("1"),
+  budgetLeft: parseEther("5"),
   relayer,
   last: {},
 };
@@ -99,6 +100,15 @@ describe("without a relayer that can pay", () => {
     expect(planUpkeep({ ...well, relayer: poor, usdc: 0n, allowance: 0n })).toMatchObject({ begin: [] });
     const approving = { ...well, relayer: poor, allowance: 0n, ether: parseEther("0.001") };
     expect(planUpkeep(approving)).toMatchObject({ begin: ["sandbox_approval"] });
+  });
+
+  test("the budget of the day, once it is spent, ends all of it too", () => {
+    const spent = { ...well, usdc: 0n, budgetLeft: parseEther("0.0019") };
+    expect(planUpkeep(spent)).toMatchObject({
+      begin: [],
+      canBuy: false,
+      fault: expect.stringContaining("The gas that may be spent in a day (UTC) is spent."),
+    });
   });
 
   test("the price of gas decides what is enough", () => {

@@ -163,3 +163,12 @@ test.each([
     boughtOf(await sandbox.buy());
   },
 );
+
+test("when the gas of the day is spent it says so, and nothing is begun", async () => {
+  await sandbox.stack.stopService("writer");
+  const poor = await startSandbox({ chains: sandbox, env: { writer: { GAS_BUDGET_ETH: "0.000000000001" } } });
+  const { reason } = await poor.until(unready);
+  expect(reason).toBe("The gas that may be spent in a day (UTC) is spent.");
+  expect(failure(await poor.buy())).toEqual([503, "sandbox_unready"]);
+  expect(await poor.connection.sql`select 1 from service.errand`).toHaveLength(0);
+});

@@ -30,6 +30,8 @@ export type Condition = {
   allowance: bigint;
   ether: bigint;
   gasPrice: bigint;
+  /** What the testnet's gas may still cost in this UTC day, in wei. */
+  budgetLeft: bigint;
   /** The one with the most ether; undefined when none is at work. */
   relayer: { address: Address; ether: bigint } | undefined;
   last: Partial<Record<UpkeepPurpose, LastErrand>>;
@@ -62,9 +64,11 @@ function needs({ usdc, allowance, ether, gasPrice }: Condition): UpkeepPurpose[]
   return wanted;
 }
 
-function relayerFault({ relayer, gasPrice }: Condition): string | undefined {
+/** Why nothing can be sent, whatever it is. */
+function gasFault({ relayer, gasPrice, budgetLeft }: Condition): string | undefined {
   if (!relayer) return "No relayer of the testnet is at work.";
   const least = RELAYER_GAS * gasPrice;
+  if (budgetLeft < least) return "The gas that may be spent in a day (UTC) is spent.";
   if (relayer.ether >= least) return undefined;
   return `The relayer ${getAddress(relayer.address)} has ${formatEther(relayer.ether)} ETH and needs ${formatEther(least)} at the present price of gas.`;
 }
@@ -73,7 +77,7 @@ function relayerFault({ relayer, gasPrice }: Condition): string | undefined {
 export function planUpkeep(condition: Condition): Plan {
   const { usdc, allowance, last } = condition;
   const wanted = needs(condition);
-  const unpaid = relayerFault(condition);
+  const unpaid = gasFault(condition);
   const faults = unpaid === undefined ? [] : [unpaid];
   if (usdc < ENOUGH_TO_BUY) {
     faults.push(`The wallet has ${formatUnits(usdc, 6)} USDC, which is too little for a premium.`);

@@ -4,7 +4,14 @@ import { lower } from "../../lib/ledger/lower.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { initialFees } from "../relayer/fees.ts";
-import { beginErrand, lastErrands, type NewErrand, noteSandbox, relayersAtWork } from "./ledger.ts";
+import {
+  beginErrand,
+  gasSpentToday,
+  lastErrands,
+  type NewErrand,
+  noteSandbox,
+  relayersAtWork,
+} from "./ledger.ts";
 import {
   type Condition,
   givenEther,
@@ -25,9 +32,20 @@ type UpkeepEngine = Pick<
 
 /**
  * Keeps the sandbox's wallet in USDC and approved while this writer sends from it, by errands of the ledger, and notes for
- * the API what it found. `onErrand` hears that there is one to run.
+ * the API what it found.
  */
-export function startUpkeep(engine: UpkeepEngine, onErrand: () => void): Loop {
+export function startUpkeep(
+  engine: UpkeepEngine,
+  {
+    gasBudget,
+    onErrand,
+  }: {
+    /** What gas may cost on the chain in a UTC day, in wei. */
+    gasBudget: bigint;
+    /** Hears that there is an errand to run. */
+    onErrand: () => void;
+  },
+): Loop {
   const { sql, chain, chainId, deployment, wallets, market, maxFee, log } = engine;
   const token = lower(deployment.contracts.usdc);
   const coverRouter = lower(deployment.contracts.coverRouter);
@@ -44,16 +62,17 @@ export function startUpkeep(engine: UpkeepEngine, onErrand: () => void): Loop {
   }
 
   async function conditionOf(wallet: Address): Promise<Condition> {
-    const [balance, allowance, ether, now, relayer, last] = await Promise.all([
+    const [balance, allowance, ether, now, relayer, spent, last] = await Promise.all([
       chain.client.readContract({ ...reads, functionName: "balanceOf", args: [wallet] }),
       chain.client.readContract({ ...reads, functionName: "allowance", args: [wallet, coverRouter] }),
       chain.balance(wallet),
       market.now(),
       richestRelayer(),
+      gasSpentToday(sql, chainId),
       lastErrands(sql, chainId),
     ]);
     const gasPrice = initialFees(now, maxFee)?.maxFee ?? maxFee;
-    return { usdc: balance, allowance, ether, gasPrice, relayer, last };
+    return { usdc: balance, allowance, ether, gasPrice, budgetLeft: gasBudget - spent, relayer, last };
   }
 
   function errandFor(
