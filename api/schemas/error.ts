@@ -81,7 +81,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   out_of_eth: "The faucet lacks the ether for a grant.",
   purchase_expired:
     "The purchase was not signed or not mined in time, can be no more, and has taken nothing from the buyer.",
-  purchase_pending: "The purchase is still on its way; `Location` says where to look.",
+  purchase_pending: "The purchase is still on its way; `message` says how to learn its outcome.",
   purchases_stopped: "The operator has stopped purchases.",
   relayer_unauthorized: "The relayer is not on the cover router's allowlist.",
   relayer_unavailable: "No relayer is at work.",
