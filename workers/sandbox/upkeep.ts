@@ -1,6 +1,6 @@
-import { type Address, encodeFunctionData, erc20Abi, maxUint256 } from "viem";
-import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
+import { type Address, erc20Abi } from "viem";
 import { lower } from "../../lib/ledger/lower.ts";
+import { approvalCalldata, mintCalldata } from "../../lib/sandbox/calls.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { initialFees } from "../relayer/fees.ts";
@@ -84,16 +84,10 @@ export function startUpkeep(
     switch (purpose) {
       case "sandbox_ether":
         return { purpose, sender: relayer, to: wallet, data: "0x", value: givenEther(condition) };
-      case "sandbox_usdc": {
-        const args = [wallet, MINTED_USDC] as const;
-        const data = encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args });
-        return { purpose, sender: relayer, to: token, data, value: 0n };
-      }
-      case "sandbox_approval": {
-        const args = [coverRouter, maxUint256] as const;
-        const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args });
-        return { purpose, sender: wallet, to: token, data, value: 0n };
-      }
+      case "sandbox_usdc":
+        return { purpose, sender: relayer, to: token, data: mintCalldata(wallet, MINTED_USDC), value: 0n };
+      case "sandbox_approval":
+        return { purpose, sender: wallet, to: token, data: approvalCalldata(coverRouter), value: 0n };
     }
   }
 
