@@ -1,13 +1,10 @@
 /** `npm run ledger` on what the testnet has done and is told to stop. */
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { getAddress } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
 import { type FaucetWorld, STATUS, startFaucet } from "../api/support/faucet.ts";
-
-const root = join(import.meta.dirname, "..", "..");
+import { typeLedger } from "./support/ledger-command.ts";
 
 let world: FaucetWorld;
 
@@ -15,21 +12,7 @@ beforeAll(async () => {
   world = await startFaucet();
 });
 
-function type(...args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, ["--import", "tsx", "scripts/ledger.ts", ...args], {
-    cwd: root,
-    env: { ...process.env, DATABASE_URL: world.stack.databaseUrl },
-  });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text: string) => {
-      said += text;
-    });
-  }
-  return new Promise((resolve) => child.once("close", () => resolve(said)));
-}
-
+const type = async (...args: readonly string[]) => (await typeLedger(world.stack.databaseUrl, args)).said;
 const sandbox = () => world.stack.request("/sandbox/try", { method: "POST" });
 const statusOf = async (path: string) => (await world.stack.request(path)).json;
 const sandboxReady = () =>

@@ -1,6 +1,4 @@
 /** `npm run ledger` as an operator types it. */
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
 import { parseLedgerArguments } from "../../scripts/ledger/options.ts";
@@ -8,8 +6,7 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-
-const root = join(import.meta.dirname, "..", "..");
+import { tableOf, typeLedger } from "./support/ledger-command.ts";
 
 let chain: TestChain;
 let rpc: RpcProxy;
@@ -23,31 +20,7 @@ beforeAll(async () => {
   ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
 });
 
-/** Types the command; what it said and its exit code. */
-function type(args: readonly string[], databaseUrl = stack.databaseUrl) {
-  const child = spawn(process.execPath, ["--import", "tsx", "scripts/ledger.ts", ...args], {
-    cwd: root,
-    env: { ...process.env, DATABASE_URL: databaseUrl },
-  });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text: string) => {
-      said += text;
-    });
-  }
-  return new Promise<{ code: number | null; said: string }>((resolve) => {
-    child.once("close", (code) => resolve({ code, said }));
-  });
-}
-
-/** The lines of one of the tables, without its title. */
-function tableOf(said: string, title: string): string {
-  const start = said.indexOf(`\n${title}`);
-  if (start < 0) throw new Error(`no table ${title} in:\n${said}`);
-  const end = said.indexOf("\n\n", start + 1);
-  return said.slice(start, end < 0 ? undefined : end);
-}
+const type = (args: readonly string[], databaseUrl = stack.databaseUrl) => typeLedger(databaseUrl, args);
 
 test("what is in flight, what waits, what is stuck, and afterwards what was spent", async () => {
   const buyer = await newBuyer(chain);
@@ -137,63 +110,6 @@ test("a gap of nonces shows", async () => {
   const { said } = await type([]);
   const gaps = [...tableOf(said, "Nonces without").matchAll(/0x[abAB]{40} +(\d+)$/gm)].map((gap) => gap[1]);
   expect(gaps).toEqual(["5", "7"]);
-});
-
-test("errands show while they wait, fly and after they failed, and a claim with both of its own", async () => {
-  const { sql } = ledger.connection;
-  const chainId = 84532;
-  const [faucet, paid, unused] = [`0x${"fa".repeat(20)}`, `0x${"0d".repeat(20)}`, "2100-01-01"];
-  const hash = `0x${"77".repeat(32)}`;
-  await sql`
-    insert into service.relayer_wallet (chain_id, address, role, next_nonce) values (${chainId}, ${faucet}, 'faucet', 1)`;
-  const [claim] = await sql<{ id: string }[]>`
-    insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
-    values (${chainId}, ${faucet}, ${paid}, '127.0.0.1', ${unused}) returning id`;
-  const errand = async (purpose: string, claimId: string | null, more: Readonly<Record<string, string>>) => {
-    const values = {
-      chain_id: chainId,
-      sender: faucet,
-      purpose,
-      claim_id: claimId,
-      to: paid,
-      data: "0x",
-      value: 5,
-    };
-    const [row] = await sql<
-      { id: string }[]
-    >`insert into service.errand ${sql({ ...values, ...more })} returning id`;
-    return row?.id ?? "";
-  };
-  const flying = await errand("faucet_ether", claim?.id ?? "", { state: "signed", tx_hash: hash });
-  const waiting = await errand("faucet_usdc", claim?.id ?? "", {});
-  const failure = { failure_code: "onchain_revert", failure_message: "it would revert", final_at: unused };
-  const failed = await errand("sandbox_usdc", null, { state: "failed", ...failure });
-  const [transaction] = await sql<{ id: string }[]>`
-    insert into service.transaction (chain_id, wallet, nonce, kind, errand_id, "to", data, value, gas_limit)
-    values (${chainId}, ${faucet}, 0, 'errand', ${flying}, ${paid}, '0x', 5, 21000) returning id`;
-  await sql`
-    insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
-    values (${hash}, ${transaction?.id ?? ""}, '0x00', 2, 1, 1)`;
-
-  const { code, said } = await type(["--older", "0"]);
-  expect(code).toBe(0);
-  expect(tableOf(said, "Wallets")).toMatch(/ 84532 +faucet +0x[fFaA]{40} +1 +1 +\d+ s +nobody/);
-  expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* faucet_ether ${flying}`));
-  expect(tableOf(said, "Stuck: not signed")).toMatch(new RegExp(`84532 +faucet_usdc ${waiting} +– +0x`));
-  expect(tableOf(said, "Errands of the last 24 hours that failed")).toMatch(
-    new RegExp(`sandbox_usdc ${failed} +\\d+ s +onchain_revert +it would revert`),
-  );
-
-  const shown = await type(["show", claim?.id ?? ""]);
-  expect(shown.code).toBe(0);
-  for (const part of [`Claim of the faucet ${claim?.id}`, `Errand ${flying}`, `Errand ${waiting}`, hash]) {
-    expect(shown.said).toContain(part);
-  }
-  expect(tableOf(shown.said, `Errand ${waiting}`)).toMatch(/purpose +faucet_usdc/);
-  expect((await type(["show", failed])).said).toContain("Nothing of it was ever signed.");
-  const stopped = await type(["stop", "wallet", faucet, "--reason", "somebody drains it"]);
-  expect(stopped.said).not.toContain("No writer");
-  await type(["resume", "wallet", faucet]);
 });
 
 test("stops are set, replaced, listed and lifted; what cannot be meant is refused", async () => {

@@ -1,0 +1,73 @@
+/** What `npm run ledger` says of errands, in each of their states. */
+import postgres, { type Sql } from "postgres";
+import { beforeAll, expect, test } from "vitest";
+import { migrateService } from "../../lib/db/migrate.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+import { tableOf, typeLedger } from "./support/ledger-command.ts";
+
+let databaseUrl: string;
+let sql: Sql;
+
+beforeAll(async () => {
+  databaseUrl = await freshDatabase();
+  await migrateService(databaseUrl);
+  sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+});
+
+test("errands show while they wait, fly and after they failed, and a claim with both of its own", async () => {
+  const chainId = 84532;
+  const [faucet, paid, unused] = [`0x${"fa".repeat(20)}`, `0x${"0d".repeat(20)}`, "2100-01-01"];
+  const hash = `0x${"77".repeat(32)}`;
+  await sql`
+    insert into service.relayer_wallet (chain_id, address, role, next_nonce) values (${chainId}, ${faucet}, 'faucet', 1)`;
+  const [claim] = await sql<{ id: string }[]>`
+    insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
+    values (${chainId}, ${faucet}, ${paid}, '127.0.0.1', ${unused}) returning id`;
+  const errand = async (purpose: string, claimId: string | null, more: Readonly<Record<string, string>>) => {
+    const values = {
+      chain_id: chainId,
+      sender: faucet,
+      purpose,
+      claim_id: claimId,
+      to: paid,
+      data: "0x",
+      value: 5,
+    };
+    const [row] = await sql<
+      { id: string }[]
+    >`insert into service.errand ${sql({ ...values, ...more })} returning id`;
+    return row?.id ?? "";
+  };
+  const flying = await errand("faucet_ether", claim?.id ?? "", { state: "signed", tx_hash: hash });
+  const waiting = await errand("faucet_usdc", claim?.id ?? "", {});
+  const failure = { failure_code: "onchain_revert", failure_message: "it would revert", final_at: unused };
+  const failed = await errand("sandbox_usdc", null, { state: "failed", ...failure });
+  const [transaction] = await sql<{ id: string }[]>`
+    insert into service.transaction (chain_id, wallet, nonce, kind, errand_id, "to", data, value, gas_limit)
+    values (${chainId}, ${faucet}, 0, 'errand', ${flying}, ${paid}, '0x', 5, 21000) returning id`;
+  await sql`
+    insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
+    values (${hash}, ${transaction?.id ?? ""}, '0x00', 2, 1, 1)`;
+
+  const { code, said } = await typeLedger(databaseUrl, ["--older", "0"]);
+  expect(code).toBe(0);
+  expect(tableOf(said, "Wallets")).toMatch(/ 84532 +faucet +0x[fFaA]{40} +1 +1 +\d+ s +nobody/);
+  expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* faucet_ether ${flying}`));
+  expect(tableOf(said, "Stuck: not signed")).toMatch(new RegExp(`84532 +faucet_usdc ${waiting} +– +0x`));
+  expect(tableOf(said, "Errands of the last 24 hours that failed")).toMatch(
+    new RegExp(`sandbox_usdc ${failed} +\\d+ s +onchain_revert +it would revert`),
+  );
+
+  const shown = await typeLedger(databaseUrl, ["show", claim?.id ?? ""]);
+  expect(shown.code).toBe(0);
+  for (const part of [`Claim of the faucet ${claim?.id}`, `Errand ${flying}`, `Errand ${waiting}`, hash]) {
+    expect(shown.said).toContain(part);
+  }
+  expect(tableOf(shown.said, `Errand ${waiting}`)).toMatch(/purpose +faucet_usdc/);
+  expect((await typeLedger(databaseUrl, ["show", failed])).said).toContain("Nothing of it was ever signed.");
+  const stopped = await typeLedger(databaseUrl, ["stop", "wallet", faucet, "--reason", "somebody drains it"]);
+  expect(stopped.said).not.toContain("No writer");
+  await typeLedger(databaseUrl, ["resume", "wallet", faucet]);
+});
