@@ -5,7 +5,7 @@ import type { Spending } from "../ledger/spending.ts";
 export type ErrandLimits = { balance: bigint; maxFee: bigint; gasBudget: bigint };
 
 const gasOf = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.gasLimit, 0n);
-const valueOf = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.value, 0n);
+const givenBy = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.value, 0n);
 
 /**
  * The groups that are signed now, oldest first: as many as the balance covers, with what is on its way already, and the
@@ -22,9 +22,9 @@ export function chooseErrands(
   let spent = reserved;
   for (const group of candidates) {
     const cost = gasOf(group) * maxFee;
-    if (gas + cost > gasBudget || spent + cost + valueOf(group) > balance) continue;
+    if (gas + cost > gasBudget || spent + cost + givenBy(group) > balance) continue;
     gas += cost;
-    spent += cost + valueOf(group);
+    spent += cost + givenBy(group);
     chosen.push(group);
   }
   return chosen;
