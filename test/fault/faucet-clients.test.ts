@@ -9,7 +9,7 @@ import { failure } from "../api/support/api.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
 import { disguises, guisesOf, neighboursIn } from "./support/disguises.ts";
-import { claim, expectPaidOnce, expectTruth, grantedIn } from "./support/faucet-truth.ts";
+import { claim, claimPatiently, expectPaidOnce, expectTruth, grantedIn } from "./support/faucet-truth.ts";
 import { isReceiptRead } from "./support/strikes.ts";
 import {
   newcomer,
@@ -84,6 +84,21 @@ describe("one client", () => {
       expect(Math.abs(eligible - said)).toBeLessThan(5000);
     }
     await expectPaidOnce(world, [who.wallet], [byIt.wallet]);
+  });
+
+  test("loses the process that it asked, and asks the next one: told, once, of what it has", async () => {
+    const who = newcomer();
+    hideReceipts();
+    const lost = claim(world, who).catch(() => "lost");
+    await sleep(WAIT_MS / 2);
+    await world.stack.kill9("api");
+    expect(await lost).toBe("lost");
+    world.proxy.intercept();
+    await world.stack.start("api");
+    const { granted } = await claimPatiently(world, who);
+    await expectTruth(world, who, granted);
+    expect(failure(await claim(world, who))).toEqual([429, "wallet_rate_limited"]);
+    await expectPaidOnce(world, [who.wallet]);
   });
 
   test("repeats twenty times at once what it was not told: all of its calls tell of one grant", async () => {
