@@ -41,6 +41,8 @@ export async function startTestnet({ config, deployment, chain, meter, log }: Te
   const keys = walletKeys(testnetKeys(config));
   const engine = createEngine({ config, deployment, chain, keys, connections: CONNECTIONS, meter, log });
   const { GAS_BUDGET_ETH } = config;
+  // The queue's jobs come as soon as there are wallets, which may be before the loop is there: it begins with a round.
+  let wakeErrands = (): void => {};
   const relayer = await startRelayer({
     engine,
     // All of the sandbox's purchases are one wallet's.
@@ -52,7 +54,7 @@ export async function startTestnet({ config, deployment, chain, meter, log }: Te
         concurrency: CONCURRENCY,
         async handle({ kind, id }) {
           if (kind === "purchase") await relay(id);
-          else errands.nudge();
+          else wakeErrands();
         },
       }),
     onQueueError,
@@ -63,6 +65,7 @@ export async function startTestnet({ config, deployment, chain, meter, log }: Te
     pauseMs: () => ERRANDS_MS,
     round: createErrandRelay(engine, GAS_BUDGET_ETH),
   });
+  wakeErrands = errands.nudge;
   const upkeep = startUpkeep(engine, { gasBudget: GAS_BUDGET_ETH, onErrand: errands.nudge });
   return {
     async stop() {
