@@ -17,6 +17,7 @@ import {
   ONCE,
   paidOnChain,
 } from "./support/faucet-truth.ts";
+import { isSending } from "./support/strikes.ts";
 import {
   type Newcomer,
   newcomer,
@@ -130,4 +131,32 @@ test("given up and signed at the same moment: each claim is paid in full or not 
     world,
     claimants.map(({ wallet }) => wallet),
   );
+});
+
+test("a wallet turns ether away once its claim is signed: told so once, and never paid anew", async () => {
+  const { testnet, proxy } = world;
+  const who = newcomer();
+  let refusing: Promise<unknown> | undefined;
+  proxy.intercept(async (call, forward) => {
+    if (isSending(call)) {
+      refusing ??= testnet.client.setCode({ address: who.wallet, bytecode: "0x5f5ffd" });
+      await refusing;
+    }
+    return forward();
+  });
+  const told = await waitFor({
+    what: "the outcome",
+    probe: async () => {
+      const answer = await claim(world, who);
+      return answer.status === 502 ? answer : undefined;
+    },
+    timeoutMs: 30_000,
+    intervalMs: 300,
+  });
+  expect(failure(told)).toEqual([502, "onchain_revert"]);
+  expect(await paidOnChain(world, who.wallet)).toEqual({ ether: 0n, usdc: ONCE.usdc });
+  await testnet.client.setCode({ address: who.wallet, bytecode: "0x" });
+  expect(failure(await claim(world, who))).toEqual([429, "wallet_rate_limited"]);
+  await atRest(world);
+  expect(await paidOnChain(world, who.wallet)).toEqual({ ether: 0n, usdc: ONCE.usdc });
 });
