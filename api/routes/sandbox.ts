@@ -47,6 +47,8 @@ export function addSandboxRoutes(app: Api, deps: Dependencies): void {
     const { "Idempotency-Key": key = randomUUID() } = c.req.valid("header");
     const client = clientName(c, clientOf);
     c.header("Cache-Control", "no-store");
+    // Also of a call that ends badly: it may have been accepted.
+    c.header("Idempotency-Key", key);
     const purchase = await sandbox.buy({
       request: c.req.valid("json"),
       client,
@@ -54,7 +56,6 @@ export function addSandboxRoutes(app: Api, deps: Dependencies): void {
       count: () => countSandboxCall(c, limiter, client),
       gone: c.req.raw.signal,
     });
-    c.header("Idempotency-Key", key);
     switch (purchase.state) {
       case "mined":
       case "confirmed": {
