@@ -7,6 +7,8 @@ import { parseEther } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { failure } from "../api/support/api.ts";
+import { isSimulation } from "../support/ledger.ts";
 import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";
 import { isSending } from "./support/strikes.ts";
 import {
@@ -53,7 +55,6 @@ const makeOld = (who: Newcomer) => world.connection.sql`
 test.each([
   { name: "the first transfer's", which: [0], old: false },
   { name: "the second's", which: [1], old: false },
-  { name: "both", which: [0, 1], old: false },
   { name: "the second's, of a claim that nothing new would be signed for", which: [1], old: true },
   { name: "both, of such a claim", which: [0, 1], old: true },
 ])("somebody else takes the nonce: $name", async ({ which, old }) => {
@@ -125,4 +126,39 @@ test("it runs dry over claims that are signed: they are paid by the same bytes o
     world,
     [...claimants, late].map(({ wallet }) => wallet),
   );
+});
+
+test("it runs dry between the promise and the signature: paid when there is ether in time, and given up otherwise", async () => {
+  const { testnet, proxy, connection } = world;
+  const { address } = faucet;
+  const full = await testnet.client.getBalance({ address });
+  const [inTime, late] = [newcomer(), newcomer()];
+  let drained: Promise<unknown> | undefined;
+  proxy.intercept(async (call, forward) => {
+    if (isSimulation(call)) {
+      drained ??= testnet.client.setBalance({ address, value: parseEther("0.01") });
+      await drained;
+    }
+    return forward();
+  });
+  const answers = await Promise.all([inTime, late].map((one) => claim(world, one)));
+  expect(answers.map((answer) => failure(answer))).toEqual([
+    [503, "claim_pending"],
+    [503, "claim_pending"],
+  ]);
+  await makeOld(late);
+  const code = await waitFor({
+    what: "one to be given up",
+    probe: async () => {
+      const [row] = await connection.sql<{ code: string }[]>`
+        select e.failure_code as code from service.errand e join service.faucet_claim c on c.id = e.claim_id
+        where c.wallet = ${late.wallet.toLowerCase()} and c.freed_at is not null`;
+      return row?.code;
+    },
+    timeoutMs: 30_000,
+  });
+  expect(code).toBe("out_of_eth");
+  await testnet.client.setBalance({ address, value: full });
+  await claimPatiently(world, inTime);
+  await expectPaidOnce(world, [inTime.wallet], [late.wallet]);
 });
