@@ -108,6 +108,23 @@ describe("POST /sandbox/try", () => {
         ],
       }),
     ]);
+  });
+
+  test("there other transactions can be seen too: what created a contract, and what reverted", async () => {
+    const { client, owner, deployment } = sandbox.testnet;
+    const [creation] = (await client.getBlock({ blockNumber: BigInt(deployment.startBlock) })).transactions;
+    const created = await sandbox.request(`/sandbox/transactions/${creation}`);
+    expect(created.json).toMatchObject({ status: "success", from: owner.address, to: null, policies: [] });
+    const reverting = await client.sendTransaction({
+      account: owner,
+      to: deployment.contracts.coverRouter,
+      data: "0xdeadbeef",
+      gas: 100_000n,
+      chain: null,
+    });
+    await client.waitForTransactionReceipt({ hash: reverting });
+    const reverted = await sandbox.request(`/sandbox/transactions/${reverting}`);
+    expect(reverted.json).toMatchObject({ status: "reverted", policies: [] });
     const unknown = await sandbox.request(`/sandbox/transactions/0x${"12".repeat(32)}`);
     expect(failure(unknown)).toEqual([404, "not_found"]);
     expect(failure(await sandbox.request("/sandbox/transactions/7"))).toEqual([400, "validation_error"]);
