@@ -110,6 +110,18 @@ test("when its USDC is gone it is back in a moment", async () => {
   boughtOf(await sandbox.buy());
 });
 
+test("what a wallet has left undone whose key is gone keeps nobody waiting", async () => {
+  const { connection } = sandbox;
+  const gone = `0x${"9".repeat(40)}`;
+  await connection.sql`
+    insert into service.errand (chain_id, sender, purpose, "to", data, value, state, tx_hash)
+    select 84532, ${gone}, purpose, ${usdc().toLowerCase()}, '0x', 0, 'broadcast', ${`0x${"9".repeat(64)}`}
+    from unnest(array['sandbox_usdc', 'sandbox_approval', 'sandbox_ether']) purpose`;
+  await setUsdc(1);
+  await refilled();
+  await sandbox.until();
+});
+
 test("an approval that was taken back is renewed", async () => {
   await setAllowance(5n);
   await sandbox.until(({ funds }) => funds?.allowance === "5");

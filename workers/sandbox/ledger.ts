@@ -28,15 +28,24 @@ const lastOf = ({ open, message, age }: Row): LastErrand => {
   return message === null ? { state: "done" } : { state: "failed", message, age };
 };
 
-/** The newest errand of each purpose; one that a reorganisation can still undo counts as open. */
+/**
+ * Whether an errand `e` may still come to something: a reorganisation can undo one that is mined until it is final. One of
+ * a wallet that no writer has had for an hour may never end, and nobody waits for it.
+ */
+const mayStillCome = (sql: Sql) => sql`
+  (e.final_at is null and exists (
+    select 1 from service.relayer_wallet w
+    where w.chain_id = e.chain_id and w.address = e.sender and w.heartbeat_at > now() - interval '1 hour'))`;
+
+/** The newest errand of each purpose. */
 export async function lastErrands(
   sql: Sql,
   chainId: number,
 ): Promise<Partial<Record<UpkeepPurpose, LastErrand>>> {
   const rows = await sql<Row[]>`
-    select distinct on (purpose) purpose, final_at is null as open, failure_message as message,
+    select distinct on (purpose) purpose, ${mayStillCome(sql)} as open, failure_message as message,
       extract(epoch from now() - updated_at)::float8 as age
-    from service.errand where chain_id = ${chainId} and claim_id is null
+    from service.errand e where chain_id = ${chainId} and claim_id is null
     order by purpose, created_at desc`;
   return Object.fromEntries(rows.map((row) => [row.purpose, lastOf(row)]));
 }
@@ -44,8 +53,8 @@ export async function lastErrands(
 export type NewErrand = { purpose: UpkeepPurpose; sender: Address; to: Address; data: Hex; value: bigint };
 
 /**
- * Records an errand of the upkeep; false when there is one of its purpose that may still come to something. One that is
- * mined counts until it is final: a reorganisation would put it back on its way, beside the new one.
+ * Records an errand of the upkeep; false when there is one of its purpose that may still come to something: it would be
+ * done twice.
  */
 export async function beginErrand(sql: Sql, chainId: number, errand: NewErrand): Promise<boolean> {
   const { purpose, sender, to, data, value } = errand;
@@ -54,7 +63,7 @@ export async function beginErrand(sql: Sql, chainId: number, errand: NewErrand):
     select ${chainId}, ${sender}, ${purpose}, ${to}, ${data}, ${String(value)}::numeric
     where not exists (
       select 1 from service.errand e
-      where e.chain_id = ${chainId} and e.purpose = ${purpose} and e.claim_id is null and e.final_at is null)
+      where e.chain_id = ${chainId} and e.purpose = ${purpose} and e.claim_id is null and ${mayStillCome(sql)})
     on conflict do nothing returning id`;
   return rows.length > 0;
 }

@@ -88,8 +88,8 @@ CREATE TABLE "service"."errand" (
   END)
 );
 --> statement-breakpoint
--- One errand of the upkeep at a time for each purpose, however many writers see the need.
-CREATE UNIQUE INDEX "errand_upkeep" ON "service"."errand" ("chain_id", "purpose")
+-- One errand of the upkeep at a time for each purpose and sender, however many writers see the need.
+CREATE UNIQUE INDEX "errand_upkeep" ON "service"."errand" ("chain_id", "purpose", "sender")
   WHERE "claim_id" IS NULL AND "state" IN ('accepted', 'signed', 'broadcast');
 --> statement-breakpoint
 CREATE INDEX "errand_accepted" ON "service"."errand" ("chain_id", "sender", "wake_at") WHERE "state" = 'accepted';
