@@ -11,6 +11,7 @@ import {
   type WantedGroup,
 } from "../ledger/errands.ts";
 import { LeaseLost } from "../ledger/leases.ts";
+import { needsMoreGas } from "../relayer/answers.ts";
 import type { Engine } from "../relayer/engine.ts";
 import type { Failure } from "../relayer/failures.ts";
 import { initialFees } from "../relayer/fees.ts";
@@ -23,10 +24,20 @@ import { chainSilent, neverSigned, outOfEther, tooMuchGas, wouldRevert } from ".
 const ROUND = 50;
 /** One that cannot be signed now is tried again so many seconds later. */
 const RETRY_SECONDS = 1;
-/** Ether goes to addresses that strangers choose, and what a contract does when it gets some is paid by us. */
+/**
+ * Ether goes to addresses that strangers choose, and what a contract does when it gets some is paid by us, and computed by
+ * our node in each simulation.
+ */
 const MAX_GAS = 100_000n;
 /** Gas above the simulation's need: what it reads may change before it is mined. */
 const withMargin = (gas: bigint) => (gas * 5n) / 4n;
+
+/** What a simulation says against an errand for good; undefined when it was the node that failed. */
+function failureOf(purpose: string, error: unknown): Failure | undefined {
+  const revert = findRevert(error);
+  if (revert) return wouldRevert(purpose, revert);
+  return needsMoreGas(error) ? tooMuchGas(MAX_GAS) : undefined;
+}
 
 /**
  * Takes errands from `accepted` to `broadcast`: simulates them, gives them nonces, stores their signed bytes, sends them.
@@ -52,17 +63,14 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
     const calls: WantedGroup["calls"][number][] = [];
     for (const { id, purpose, call } of group.errands) {
       try {
-        const gas = await chain.estimateGas({ from: wallet.address, ...call });
-        if (gas > MAX_GAS && !group.touched) {
-          await fail(group, tooMuchGas(MAX_GAS));
-          return undefined;
-        }
+        // Once one of a claim's transfers was signed the other is owed, whatever a simulation says.
+        const most = group.touched ? undefined : MAX_GAS;
+        const gas = await chain.estimateGas({ from: wallet.address, ...call }, most);
         calls.push({ id, call: { ...call, gasLimit: withMargin(gas) } });
       } catch (error) {
-        const revert = findRevert(error);
-        // Once one of a claim's transfers was signed the other is owed, whatever a simulation says.
-        if (revert && !group.touched) await fail(group, wouldRevert(purpose, revert));
-        else await later(group, revert?.text ?? errorText(error));
+        const failure = failureOf(purpose, error);
+        if (failure && !group.touched) await fail(group, failure);
+        else await later(group, failure?.message ?? errorText(error));
         return undefined;
       }
     }

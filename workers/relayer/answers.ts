@@ -27,6 +27,11 @@ function reasonOf(error: unknown): string {
   return details === "" ? errorText(error) : details;
 }
 
+const OUT_OF_GAS = /out ?of ?gas|gas required exceeds/i;
+
+/** Whether a node could not estimate a call's gas because what it might use is too little. */
+export const needsMoreGas = (error: unknown): boolean => OUT_OF_GAS.test(words(error));
+
 /** Reads the error of an `eth_sendRawTransaction`. */
 export function sendAnswer(error: unknown): NodeAnswer {
   const text = words(error);

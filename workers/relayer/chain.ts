@@ -47,9 +47,13 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
 
   return {
     client,
-    /** Gas that the call needs now. Rejects with the contract's revert when it would revert. */
-    async estimateGas(call: CallRequest): Promise<bigint> {
-      const params: [ReturnType<typeof requestOf>, "latest"] = [requestOf(call), "latest"];
+    /**
+     * Gas that the call needs now; with `most`, the node tries no more than that. Rejects with the contract's revert when it
+     * would revert, and with an error of the node when `most` is not enough.
+     */
+    async estimateGas(call: CallRequest, most?: bigint): Promise<bigint> {
+      const request = { ...requestOf(call), ...(most === undefined ? {} : { gas: numberToHex(most) }) };
+      const params: [typeof request, "latest"] = [request, "latest"];
       return hexToBigInt(await client.request({ method: "eth_estimateGas", params }));
     },
     /** Runs the call in the state after a block; rejects with the contract's revert. */
