@@ -8,17 +8,10 @@ import type { Sql } from "postgres";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
 import { failure } from "../api/support/api.ts";
-import {
-  atRest,
-  claim,
-  claimPatiently,
-  expectPaidOnce,
-  NOTHING,
-  ONCE,
-  paidOnChain,
-} from "./support/faucet-truth.ts";
+import { claim, claimPatiently, expectPaidOnce, NOTHING, ONCE, paidOnChain } from "./support/faucet-truth.ts";
 import { isSending } from "./support/strikes.ts";
 import {
+  atRest,
   type Newcomer,
   newcomer,
   newcomers,

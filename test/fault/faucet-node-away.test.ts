@@ -2,40 +2,27 @@
  * One of the two chains is away, and Postgres goes away in the middle. What this proves, counted on the chains: the other
  * chain's clients notice nothing, and what was claimed is paid in full, once.
  */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { signalPid, waitUntilGone } from "../../lib/local/pids.ts";
-import { freePort } from "../../lib/local/ports.ts";
-import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
 import { openProtocol } from "../../lib/protocol/actions/index.ts";
 import { failure } from "../api/support/api.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
-import { atEnd } from "../support/cleanup.ts";
 import { policiesOnChain } from "../support/ledger.ts";
-import { notePid } from "../support/run-folder.ts";
 import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";
+import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
 import { newcomer, newcomers, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
 
 let world: TestnetWorld;
-let server: LocalPostgres;
-let startServer: () => Promise<void>;
+let postgres: OwnPostgres;
 let buyer: Buyer;
 
 beforeAll(async () => {
-  const port = await freePort();
-  const dataDir = join(inject("runFolder"), `postgres-${port}`);
-  startServer = async () => {
-    server = await startPostgres({ dataDir, port, logFile: `${dataDir}.log`, settings: { fsync: false } });
-    notePid(inject("runFolder"), server.pid);
-  };
-  await startServer();
-  atEnd(() => server.stop());
+  postgres = await startOwnPostgres("claims");
   world = await startTestnetWorld({
     parts: "faucet",
     apiThroughProxy: true,
-    databaseUrl: await createDatabase(server.url, "claims"),
+    databaseUrl: postgres.databaseUrl,
     env: { api: { PURCHASE_WAIT_MS: "10000" } },
   });
   const { main: chain, stack } = world;
@@ -110,9 +97,7 @@ test("Postgres crashes over claims: each is paid in full, once", async () => {
     return claimPatiently(world, one);
   });
   await sleep(500);
-  signalPid(server.pid, "SIGQUIT");
-  await waitUntilGone(server.pid, 5000);
-  await startServer();
+  await postgres.crash();
   await Promise.all(told);
   await expectPaidOnce(
     world,

@@ -3,18 +3,13 @@
  * proves, counted on the chains: clients are told to come back, each call's key is one policy in the end, and the main
  * chain's buyers notice nothing.
  */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { signalPid, waitUntilGone } from "../../lib/local/pids.ts";
-import { freePort } from "../../lib/local/ports.ts";
-import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { openProtocol } from "../../lib/protocol/actions/index.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
-import { atEnd } from "../support/cleanup.ts";
-import { notePid } from "../support/run-folder.ts";
+import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
 import {
   expectBoughtOnce,
   nextBlock,
@@ -27,23 +22,15 @@ import { isSending } from "./support/strikes.ts";
 import { startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
 
 let world: TestnetWorld;
-let server: LocalPostgres;
-let startServer: () => Promise<void>;
+let postgres: OwnPostgres;
 let buyer: Buyer;
 
 beforeAll(async () => {
-  const port = await freePort();
-  const dataDir = join(inject("runFolder"), `postgres-${port}`);
-  startServer = async () => {
-    server = await startPostgres({ dataDir, port, logFile: `${dataDir}.log`, settings: { fsync: false } });
-    notePid(inject("runFolder"), server.pid);
-  };
-  await startServer();
-  atEnd(() => server.stop());
+  postgres = await startOwnPostgres("sandbox");
   world = await startTestnetWorld({
     parts: "sandbox",
     apiThroughProxy: true,
-    databaseUrl: await createDatabase(server.url, "sandbox"),
+    databaseUrl: postgres.databaseUrl,
   });
   const { main: chain, stack } = world;
   const protocol = openProtocol(chain.deployment, chain.url);
@@ -97,9 +84,7 @@ test("Postgres crashes", async () => {
     return tryPatiently(world, call);
   });
   await sleep(500);
-  signalPid(server.pid, "SIGQUIT");
-  await waitUntilGone(server.pid, 5000);
-  await startServer();
+  await postgres.crash();
   await expectBoughtOnce(world, await Promise.all(bought), fromBlock);
 });
 

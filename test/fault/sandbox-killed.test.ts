@@ -2,6 +2,7 @@
  * The writer is killed (SIGKILL) at each step of the sandbox's purchases and started again. What this proves, counted on
  * the chain: each call's key is one policy, and what was signed is what is mined.
  */
+import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { isSimulation } from "../support/ledger.ts";
 import {
@@ -55,14 +56,14 @@ test.each(steps)("$name", async ({ strike }) => {
   const told = Promise.all(calls.map((call) => tryPatiently(world, call)));
   told.catch(() => {}); // waited for below
   await dead;
-  const stored = await world.connection.sql<{ hash: string }[]>`
+  const stored = await world.connection.sql<{ hash: Hex }[]>`
     select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id
     where t.purchase_id is not null`;
   await revive(world);
   const bought = await told;
   await expectBoughtOnce(world, bought, fromBlock);
   for (const { hash } of stored) {
-    const receipt = await world.testnet.client.getTransactionReceipt({ hash: hash as `0x${string}` });
+    const receipt = await world.testnet.client.getTransactionReceipt({ hash });
     expect(receipt.status).toBe("success");
   }
   // Each key is its policy, whoever asks again.

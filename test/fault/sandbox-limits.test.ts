@@ -10,7 +10,6 @@ import { policiesOnChain } from "../support/ledger.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
 import { disguises, guisesOf, neighboursIn } from "./support/disguises.ts";
-import { atRest } from "./support/faucet-truth.ts";
 import {
   boughtIn,
   expectBoughtOnce,
@@ -18,7 +17,13 @@ import {
   sandboxReady,
   sandboxWallet,
 } from "./support/sandbox-truth.ts";
-import { newcomer, stackOptions, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+import {
+  atRest,
+  newcomer,
+  stackOptions,
+  startTestnetWorld,
+  type TestnetWorld,
+} from "./support/testnet-world.ts";
 
 const PATH = "/sandbox/try";
 const SHARE = 10;

@@ -12,7 +12,6 @@ import {
   zeroAddress,
 } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { atRest } from "./support/faucet-truth.ts";
 import {
   expectBoughtOnce,
   nextBlock,
@@ -23,7 +22,7 @@ import {
   tryPatiently,
 } from "./support/sandbox-truth.ts";
 import { isSending, killAtCall, revive } from "./support/strikes.ts";
-import { startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+import { atRest, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
 
 let world: TestnetWorld;
 beforeAll(async () => {

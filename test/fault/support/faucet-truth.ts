@@ -3,9 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Address, type Hex, isAddressEqual, parseAbiItem, zeroAddress } from "viem";
 import { expect } from "vitest";
 import { z } from "zod";
-import { waitFor } from "../../../lib/local/wait.ts";
 import type { HttpAnswer } from "../../support/http.ts";
-import type { Newcomer, TestnetWorld } from "./testnet-world.ts";
+import { atRest, type Books, type Newcomer, type TestnetWorld } from "./testnet-world.ts";
 import { expectNoGaps } from "./truth.ts";
 
 /** The grant by the specification, in wei and with 6 decimals. */
@@ -73,27 +72,6 @@ export async function paidOnChain({ testnet }: Pick<TestnetWorld, "testnet">, wa
 
 export const ONCE = { ether: GRANT.ether, usdc: [GRANT.usdc] };
 export const NOTHING = { ether: 0n, usdc: [] };
-
-type Books = Pick<TestnetWorld, "testnet" | "connection">;
-
-/** Waits until nothing of the testnet is on its way any more, and mines meanwhile: what was not paid by then never is. */
-export async function atRest({ testnet, connection }: Books, timeoutMs = 60_000): Promise<void> {
-  const { chainId } = testnet.deployment;
-  await waitFor({
-    what: "nothing to be on its way on the testnet",
-    probe: async () => {
-      const rows = await connection.sql`
-        select 1 from service.errand where chain_id = ${chainId} and final_at is null
-        union all select 1 from service.purchase where chain_id = ${chainId} and final_at is null
-        union all select 1 from service.transaction where chain_id = ${chainId} and state = 'open' limit 1`;
-      if (rows.length === 0) return true;
-      await testnet.client.mine({ blocks: 1 });
-      return undefined;
-    },
-    timeoutMs,
-    intervalMs: 150,
-  });
-}
 
 /** Each of the wallets has both transfers and each once, all others nothing, and no nonce was left out. */
 export async function expectPaidOnce(

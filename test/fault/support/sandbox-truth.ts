@@ -6,8 +6,7 @@ import { z } from "zod";
 import { serviceWallets } from "../../../scripts/dev/wallets.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { policiesOnChain } from "../../support/ledger.ts";
-import { atRest } from "./faucet-truth.ts";
-import { newcomer, type TestnetWorld } from "./testnet-world.ts";
+import { atRest, type Books, newcomer, type TestnetWorld } from "./testnet-world.ts";
 import { expectNoGaps } from "./truth.ts";
 
 /** Who pays, and owns what is bought. */
@@ -62,8 +61,6 @@ export async function tryPatiently(world: Calls, call: Call): Promise<Bought> {
   }
   throw new Error(`no policy for ${call.key}: ${seen.join("; ")}`);
 }
-
-type Books = Pick<TestnetWorld, "testnet" | "connection">;
 
 /** Each purchase that was told of is one policy of the sandbox's since a block, there are no others, and no nonce is left out. */
 export async function expectBoughtOnce(

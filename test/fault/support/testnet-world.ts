@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type Address, getAddress, type Hex } from "viem";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { waitFor } from "../../../lib/local/wait.ts";
 import type { ServiceName } from "../../../scripts/dev/services.ts";
 import { startChain, startTestnet, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
@@ -87,3 +88,25 @@ export function newcomer(): Newcomer {
 }
 
 export const newcomers = (count: number): Newcomer[] => Array.from({ length: count }, newcomer);
+
+/** Where to look for what became of something. */
+export type Books = Pick<TestnetWorld, "testnet" | "connection">;
+
+/** Waits until nothing of the testnet is on its way any more, and mines meanwhile: what was not paid by then never is. */
+export async function atRest({ testnet, connection }: Books, timeoutMs = 60_000): Promise<void> {
+  const { chainId } = testnet.deployment;
+  await waitFor({
+    what: "nothing to be on its way on the testnet",
+    probe: async () => {
+      const rows = await connection.sql`
+        select 1 from service.errand where chain_id = ${chainId} and final_at is null
+        union all select 1 from service.purchase where chain_id = ${chainId} and final_at is null
+        union all select 1 from service.transaction where chain_id = ${chainId} and state = 'open' limit 1`;
+      if (rows.length === 0) return true;
+      await testnet.client.mine({ blocks: 1 });
+      return undefined;
+    },
+    timeoutMs,
+    intervalMs: 150,
+  });
+}
