@@ -30,6 +30,7 @@ beforeAll(async () => {
   world = await startTestnetWorld({
     parts: "sandbox",
     apiThroughProxy: true,
+    env: { api: { PURCHASE_WAIT_MS: "6000" } },
     databaseUrl: postgres.databaseUrl,
   });
   const { main: chain, stack } = world;
