@@ -8,9 +8,15 @@ import { rateLimitHeaders } from "../schemas/rate-limit.ts";
 /** Names a request's client, by the socket's address and the header `X-Forwarded-For`. */
 export type ClientOf = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
-/** The request's client, as the limits that go by addresses name it. */
-export const clientName = (c: Context, clientOf: ClientOf): string =>
-  clientOf(getConnInfo(c).remote.address, c.req.header("x-forwarded-for"));
+/**
+ * The request's client, as the limits that go by addresses name it.
+ * @throws ApiError when the connection is gone: nobody hears it, and whoever has no name would have a share of its own
+ */
+export function clientName(c: Context, clientOf: ClientOf): string {
+  const { address } = getConnInfo(c).remote;
+  if (address === undefined) throw new ApiError("request_timeout", "The connection is gone.");
+  return clientOf(address, c.req.header("x-forwarded-for"));
+}
 
 /** Where every answer to a credential-free read comes from: the addresses that count as public reads, and as scans. */
 const PUBLIC_PATHS = [

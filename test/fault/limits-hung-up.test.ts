@@ -1,0 +1,53 @@
+/**
+ * Clients that hang up as soon as they have asked. What this proves: whoever is gone before it can be named is counted as
+ * nobody else, so that it gets no more than its own share.
+ */
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
+import { readSandbox } from "../../lib/sandbox/wallet.ts";
+import { randomWallet, startTestnetWorld } from "./support/testnet-world.ts";
+
+/** Sends a request and breaks the connection `ms` later. */
+const hangUp = (url: string, path: string, body: string, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) }, () => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+      socket.write(`${head}\r\n\r\n${body}`, () => {
+        setTimeout(() => {
+          socket.resetAndDestroy();
+          resolve();
+        }, ms);
+      });
+    });
+    socket.on("error", () => resolve());
+  });
+
+test("one address that hangs up gets one grant of the faucet and ten of the sandbox's calls", async () => {
+  const world = await startTestnetWorld({
+    parts: "both",
+    env: { api: { TRUST_PROXY: "", SANDBOX_RATE_LIMIT: "10" } },
+  });
+  const { stack, connection, testnet } = world;
+  const { sql, db } = connection;
+  await waitFor({
+    what: "the sandbox to be ready",
+    probe: async () =>
+      (await readSandbox(db, testnet.deployment.chainId)).status === "ready" ? true : undefined,
+    timeoutMs: 60_000,
+  });
+  const { apiUrl } = stack;
+  for (let n = 0; n < 60; n += 1) {
+    await hangUp(apiUrl, "/api/v1/faucet/claim", JSON.stringify({ wallet: randomWallet() }), n % 6);
+    await hangUp(apiUrl, "/sandbox/try", "{}", n % 6);
+  }
+  // What was accepted last is in the tables by then.
+  await sleep(1000);
+  const claims = await sql`select client from service.faucet_claim`;
+  expect(claims).toEqual([{ client: "127.0.0.1" }]);
+  const bought = await sql`select id from service.purchase`;
+  expect(bought.length).toBeGreaterThan(0);
+  expect(bought.length).toBeLessThanOrEqual(10);
+});
