@@ -39,7 +39,7 @@ export const noSandbox = {
   status: "disabled",
   wallet: undefined,
   code: "sandbox_disabled",
-  reason: "No wallet is configured for the sandbox.",
+  reason: "No writer has, or has had for an hour, a wallet for the sandbox.",
 } satisfies SandboxState;
 
 type Row = {

@@ -10,6 +10,7 @@ const well: Condition = {
   allowance: maxUint256,
   ether: 0n,
   gasPrice: parseGwei("1"),
+  tooDear: false,
   budgetLeft: parseEther("5"),
   relayer,
   last: {},
@@ -100,6 +101,15 @@ describe("without a relayer that can pay", () => {
     expect(planUpkeep({ ...well, relayer: poor, usdc: 0n, allowance: 0n })).toMatchObject({ begin: [] });
     const approving = { ...well, relayer: poor, allowance: 0n, ether: parseEther("0.001") };
     expect(planUpkeep(approving)).toMatchObject({ begin: ["sandbox_approval"] });
+  });
+
+  test("gas above the operator's cap ends all of it, approvals too", () => {
+    const dear = { ...well, allowance: 0n, ether: parseEther("1"), tooDear: true };
+    expect(planUpkeep(dear)).toMatchObject({
+      begin: [],
+      canBuy: false,
+      fault: expect.stringContaining("Gas costs more at present than the operator lets it cost."),
+    });
   });
 
   test("the budget of the day, once it is spent, ends all of it too", () => {

@@ -30,6 +30,8 @@ export type Condition = {
   allowance: bigint;
   ether: bigint;
   gasPrice: bigint;
+  /** The base fee alone is above what the operator lets a gas cost: nothing is signed. */
+  tooDear: boolean;
   /** What the testnet's gas may still cost in this UTC day, in wei. */
   budgetLeft: bigint;
   /** The one with the most ether; undefined when none is at work. */
@@ -65,8 +67,9 @@ function needs({ usdc, allowance, ether, gasPrice }: Condition): UpkeepPurpose[]
 }
 
 /** Why nothing can be sent, whatever it is. */
-function gasFault({ relayer, gasPrice, budgetLeft }: Condition): string | undefined {
+function gasFault({ relayer, gasPrice, tooDear, budgetLeft }: Condition): string | undefined {
   if (!relayer) return "No relayer of the testnet is at work.";
+  if (tooDear) return "Gas costs more at present than the operator lets it cost.";
   const least = RELAYER_GAS * gasPrice;
   if (budgetLeft < least) return "The gas that may be spent in a day (UTC) is spent.";
   if (relayer.ether >= least) return undefined;
@@ -91,7 +94,7 @@ export function planUpkeep(condition: Condition): Plan {
   const begin = wanted.filter((purpose) => {
     const errand = last[purpose];
     if (errand?.state === "open" || (errand?.state === "failed" && errand.age < RETRY_SECONDS)) return false;
-    return purpose === "sandbox_approval" || unpaid === undefined;
+    return !condition.tooDear && (purpose === "sandbox_approval" || unpaid === undefined);
   });
   return { begin, canBuy, fault: faults.length > 0 ? faults.join(" ") : undefined };
 }

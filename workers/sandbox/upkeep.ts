@@ -71,8 +71,17 @@ export function startUpkeep(
       gasSpentToday(sql, chainId),
       lastErrands(sql, chainId),
     ]);
-    const gasPrice = initialFees(now, maxFee)?.maxFee ?? maxFee;
-    return { usdc: balance, allowance, ether, gasPrice, budgetLeft: gasBudget - spent, relayer, last };
+    const fees = initialFees(now, maxFee);
+    return {
+      usdc: balance,
+      allowance,
+      ether,
+      gasPrice: fees?.maxFee ?? maxFee,
+      tooDear: fees === undefined,
+      budgetLeft: gasBudget - spent,
+      relayer,
+      last,
+    };
   }
 
   function errandFor(
