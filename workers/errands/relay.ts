@@ -118,7 +118,9 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
     );
 
   return async function round(): Promise<void> {
-    for (const group of await overdueErrands(sql, chainId)) await fail(group, await reasonFor(group));
+    const overdue = await overdueErrands(sql, chainId);
+    // At once: each asks the node, which may be the one that hangs.
+    await Promise.all(overdue.map(async (group) => fail(group, await reasonFor(group))));
     for (const wallet of wallets.all()) {
       try {
         await relay(wallet);
