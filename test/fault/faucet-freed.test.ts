@@ -73,6 +73,20 @@ test("who waits for it is told in the same call", async () => {
   await expectPaidOnce(world, [who.wallet]);
 });
 
+test("the node hangs over many claims: all of them are given up soon, not one after the other", async () => {
+  const claimants = newcomers(15);
+  world.proxy.intercept(() => new Promise(() => {}));
+  await Promise.all(claimants.map((one) => claim(world, one)));
+  await Promise.all(claimants.map((one) => age(world.connection.sql, one, 61)));
+  await Promise.all(claimants.map(isFreed));
+  world.proxy.intercept();
+  await expectPaidOnce(
+    world,
+    [],
+    claimants.map(({ wallet }) => wallet),
+  );
+});
+
 test("a wallet that takes no ether gets nothing at all, and its address may claim for another", async () => {
   const { testnet } = world;
   const who = newcomer();
