@@ -71,6 +71,8 @@ export type BuyOptions = {
   waits: boolean;
   /** Aborted when the caller goes away: then nobody is told the outcome. */
   gone: AbortSignal;
+  /** Asked once everything that can be told before is in order, ahead of the record; it rejects to refuse. */
+  admit?: (() => Promise<void>) | undefined;
 };
 
 type Accepted = Exclude<Acceptance, { outcome: "hindered" }>;
@@ -134,7 +136,7 @@ export function createPurchasing(
     });
 
   /** What stands already needs neither the chain nor a relayer: what was bought was bought. */
-  async function accept(wish: Wish): Promise<Accepted> {
+  async function accept(wish: Wish, admit: BuyOptions["admit"]): Promise<Accepted> {
     const checking = check(wish.request);
     if ((await soon(CHECK_SOON_MS, checking)) === undefined) {
       // Something is wrong or slow; otherwise the recording finds what stands.
@@ -143,6 +145,7 @@ export function createPurchasing(
       await requireLeave(wish);
     }
     const quotedPremium = await checking;
+    await admit?.();
     const { buyer } = wish.request;
     const attempt = (known: Funds | undefined) => record({ ...wish, quotedPremium, funds: known });
     let acceptance = await attempt(funds.known(buyer));
@@ -188,14 +191,15 @@ export function createPurchasing(
   }
 
   return {
-    async buy({ wallet, keyId }, body, { idempotencyKey, waits, gone }) {
+    async buy({ wallet, keyId }, body, { idempotencyKey, waits, gone, admit }) {
       const product = resolveProduct(body);
       checkMinimum(body.coverageAmount);
       const { productId } = product;
       const asset = body.asset ?? product.asset ?? (await assetOf(productId));
       const request = { productId, coverageAmount: body.coverageAmount, asset, buyer: body.buyer };
       const router = contractsOf(deployment).coverRouter;
-      const acceptance = await accept({ chainId, router, wallet, keyId, idempotencyKey, request });
+      const wish = { chainId, router, wallet, keyId, idempotencyKey, request };
+      const acceptance = await accept(wish, admit);
       if (acceptance.outcome === "conflict") {
         throw new ApiError(
           "idempotency_conflict",

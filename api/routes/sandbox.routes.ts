@@ -62,7 +62,7 @@ export const sandboxTryRoute = createRoute({
   tags: ["sandbox"],
   summary: "Buy a policy on the testnet, for nothing",
   description:
-    "Without a key or a wallet: the shared wallet of `GET /sandbox/info` buys, and nothing in it is worth anything. The body may be empty, or missing. A client address has 10 calls an hour; a repetition under the same `Idempotency-Key` answers the same policy and does not count. A key counts for the client address that sent it alone.",
+    "Without a key or a wallet: the shared wallet of `GET /sandbox/info` buys, and nothing in it is worth anything. The body may be empty, or missing. A client address has 10 calls an hour; what is refused before anything is bought does not count, nor does a repetition under the same `Idempotency-Key`, which answers the same policy. A key counts for the client address that sent it alone.",
   request: {
     headers: z.object({
       "Idempotency-Key": idempotencyKeyInput.optional().openapi({

@@ -48,6 +48,7 @@ function limits(): void {
     expect(remaining(await call(other, key, { productName: "FLASHETH1H-001" }))).toBe(9);
     expect(remaining(await call(one, {}, { productName: "nothing" }))).toBe(9);
     expect(remaining(await call(one, {}, { productId: 7 }))).toBe(9);
+    expect(remaining(await call(one, {}, { productId: `0x${"00".repeat(32)}` }))).toBe(9);
     expect(numberOf(await one("/sandbox/info"), "x-ratelimit-limit")).toBe(1_000_000_000);
 
     const rest = await Promise.all(
@@ -62,6 +63,14 @@ function limits(): void {
       expect(failure(await call(client, {}, { productId: 7 }))).toEqual([400, "validation_error"]);
     }
     expect(remaining(await call(there("198.51.100.2")))).toBe(9);
+  });
+
+  test("calls at once under one key may be more than ten: all of them get the one policy", async () => {
+    const client = (await clients(first.stack))("198.51.100.31");
+    const key = { "idempotency-key": randomUUID() };
+    const answers = await Promise.all(Array.from({ length: 9 }, () => call(client, key)));
+    answers.push(...(await Promise.all(Array.from({ length: 6 }, () => call(client, key)))));
+    expect(new Set(answers.map((answer) => boughtOf(answer).txHash)).size).toBe(1);
   });
 
   test("an IPv6 client is its /64, and what a client says of itself ahead of the proxy is not heard", async () => {
