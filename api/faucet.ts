@@ -22,6 +22,7 @@ export type FaucetCall = {
   gone: AbortSignal;
 };
 
+type Passed = Extract<Gate, { claimId: string }>;
 type Paid = Extract<Claim, { state: "paid" }>;
 
 export type Faucet = {
@@ -36,10 +37,12 @@ export const noFaucet = "There is no faucet: no wallet is configured for it.";
 export const stoppedFaucet = "The operator has stopped the faucet.";
 export const faucetAway = "No writer sends from the faucet's wallet at present; try again later.";
 
+const faucetBehind = "The writer has not yet settled the newest blocks of the testnet; try again later.";
+
 const { cooldownHours, dailyCap } = faucetTerms;
 
 /** What keeps a claim from passing the gate. */
-function refusal(gate: Exclude<Gate, { claimId: string }>): ApiError {
+function refusal(gate: Exclude<Gate, Passed>): ApiError {
   switch (gate.outcome) {
     case "stopped":
       return new ApiError("faucet_disabled", stoppedFaucet);
@@ -105,8 +108,8 @@ function createTestnetFaucet(deps: Dependencies, testnet: Testnet): Faucet {
     }
   }
 
-  /** Passes the gate; the claim's id. */
-  async function pass({ wallet, client }: FaucetCall): Promise<string> {
+  /** Passes the gate. */
+  async function pass({ wallet, client }: FaucetCall): Promise<Passed> {
     const faucet = await fromDatabase(() => roleWallet(db, chainId, "faucet"));
     if (!faucet) throw new ApiError("faucet_disabled", noFaucet);
     const { address, alive } = faucet;
@@ -119,8 +122,12 @@ function createTestnetFaucet(deps: Dependencies, testnet: Testnet): Faucet {
       gate = await attempt(await funds.recent(address));
     }
     // What is refused for want of ether is refused by the newest block alone: it may just have been filled up.
-    if (gate.outcome === "out_of_eth") gate = await attempt((await funds.newest(address)).funds);
-    if ("claimId" in gate) return gate.claimId;
+    if (gate.outcome === "out_of_eth") {
+      const { funds: newest, settled } = await funds.newest(address);
+      gate = await attempt(newest);
+      if (!settled && gate.outcome === "out_of_eth") throw new ApiError("relayer_unavailable", faucetBehind);
+    }
+    if ("claimId" in gate) return gate;
     throw refusal(gate);
   }
 
@@ -140,14 +147,15 @@ function createTestnetFaucet(deps: Dependencies, testnet: Testnet): Faucet {
   return {
     async claim(call) {
       refuseContracts(call.wallet);
-      const id = await pass(call);
+      const passed = await pass(call);
+      const id = passed.claimId;
       // A hint: the writer finds the rows without it too, half a second later.
       void quietly("the writer was not woken", queue.wakeClaim(id));
       const claim = await settled(id, call.gone);
       if (!claim || call.gone.aborted) {
         await quietly(
           "the claim is not free to be joined yet",
-          fromDatabase(() => stopAwaiting(db, id)),
+          fromDatabase(() => stopAwaiting(db, passed)),
         );
         throw pending();
       }

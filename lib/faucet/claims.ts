@@ -85,9 +85,16 @@ export async function noteClaimTold(db: Database, id: string): Promise<void> {
   await db.execute(sql`update service.faucet_claim set told_at = now() where id = ${id} and told_at is null`);
 }
 
-/** The call that waited for it ends without having told the outcome: the next one may join at once. */
-export async function stopAwaiting(db: Database, id: string): Promise<void> {
+/**
+ * The call that had the claim until `awaitedUntil` ends without having told the outcome: the next one may join at once. One
+ * that has joined since keeps it.
+ */
+export async function stopAwaiting(
+  db: Database,
+  { claimId, awaitedUntil }: { claimId: string; awaitedUntil: string },
+): Promise<void> {
   await db.execute(
-    sql`update service.faucet_claim set awaited_until = now() where id = ${id} and awaited_until > now()`,
+    sql`update service.faucet_claim set awaited_until = now()
+      where id = ${claimId} and awaited_until = ${awaitedUntil}::timestamptz and awaited_until > now()`,
   );
 }

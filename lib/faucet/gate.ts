@@ -21,8 +21,11 @@ export type ClaimWish = {
 };
 
 export type Gate =
-  /** `joined`: the wallet's claim of which nobody was told what became of it. */
-  | { outcome: "claimed" | "joined"; claimId: string }
+  /**
+   * `joined`: the wallet's claim of which nobody was told what became of it. Until `awaitedUntil`, a moment by the
+   * database's clock in its own words, it is this call's alone.
+   */
+  | { outcome: "claimed" | "joined"; claimId: string; awaitedUntil: string }
   /** By the operator. */
   | { outcome: "stopped" }
   /** `until` is when the limit ends, in `secondsLeft` seconds. */
@@ -32,7 +35,7 @@ export type Gate =
   | { outcome: "out_of_eth" };
 
 type Row =
-  | { outcome: "claimed" | "joined"; claim_id: string }
+  | { outcome: "claimed" | "joined"; claim_id: string; awaited_until: string }
   | {
       outcome: "wallet_limited" | "client_limited" | "day_full";
       until_ms: number;
@@ -53,18 +56,20 @@ const mintData = (wallet: Address) =>
 export async function claimFaucet(sql: ISql, wish: ClaimWish): Promise<Gate> {
   const { wei, cooldownHours, dailyCap } = faucetTerms;
   const { funds } = wish;
+  const patience = sql`make_interval(secs => ${wish.waitMs / 1000})`;
   const [row] = await sql<Row[]>`
     select g.outcome, g.claim_id, extract(epoch from g.until)::float8 * 1000 as until_ms,
-      greatest(1, ceil(extract(epoch from g.until - clock_timestamp())))::int as seconds_left
+      greatest(1, ceil(extract(epoch from g.until - clock_timestamp())))::int as seconds_left,
+      (now() + ${patience})::text as awaited_until
     from service.claim_faucet(${wish.chainId}, ${lower(wish.faucet)}, ${lower(wish.wallet)}, ${wish.client},
       ${lower(wish.token)}, ${mintData(wish.wallet)}, ${String(wei)}, ${funds ? String(funds.gas) : null},
-      make_interval(hours => ${cooldownHours}), ${dailyCap}, make_interval(secs => ${wish.waitMs / 1000}),
+      make_interval(hours => ${cooldownHours}), ${dailyCap}, ${patience},
       ${funds ? String(funds.block) : null}, ${funds ? String(funds.balance) : null}) g`;
   if (!row) throw new Error("the database did not answer to a claim");
   switch (row.outcome) {
     case "claimed":
     case "joined":
-      return { outcome: row.outcome, claimId: row.claim_id };
+      return { outcome: row.outcome, claimId: row.claim_id, awaitedUntil: row.awaited_until };
     case "wallet_limited":
     case "client_limited":
     case "day_full":

@@ -109,6 +109,18 @@ describe("out_of_eth", () => {
     expect(held).toEqual(paid.map((whole) => (whole ? GRANT : { wei: 0n, usdc: 0n })));
     await setBalance(parseEther("10"));
   });
+
+  test("is not told while the writer is behind the chain: what it has not settled would count twice", async () => {
+    await setBalance(parseEther("0.05"));
+    await world.testnet.client.mine({ blocks: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 5100));
+    await world.stack.kill9("writer");
+    await world.testnet.client.mine({ blocks: 1 });
+    expect(failure(await world.claim())).toEqual([503, "relayer_unavailable"]);
+    await setBalance(parseEther("10"));
+    await world.stack.start("writer");
+    await expect.poll(readStatus, { timeout: 20_000 }).toMatchObject({ status: "ready" });
+  });
 });
 
 describe("a claim whose outcome nobody was told", () => {
