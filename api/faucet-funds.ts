@@ -8,8 +8,8 @@ import { createSettledFunds, type SettledFunds } from "./settled-funds.ts";
 /** In wei: the balance, and what one transfer's gas may cost. */
 type Held = { balance: bigint; gas: bigint };
 
-/** More gas than either transfer takes; an upper bound, for the writer sets aside what it simulated. */
-const GAS_PER_TRANSFER = 100_000n;
+/** The most that the writer sets aside for either transfer. */
+const GAS_PER_TRANSFER = 125_000n;
 /** The writer offers twice the base fee, which is most of the price. */
 const PRICE_MARGIN = 2n;
 /** How long a read of the newest balance is shared, in ms: an empty faucet refuses many at once. */

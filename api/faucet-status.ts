@@ -27,6 +27,7 @@ function stateOf(wallet: RoleWallet | undefined, { today, dayEndsAt }: ClaimCoun
   if (!wallet) return { status: "disabled", reason: noFaucet };
   if (wallet.stopped) return { status: "disabled", reason: stoppedFaucet };
   if (!wallet.alive) return { status: "unready", reason: faucetAway };
+  if (wallet.fault !== null) return { status: "unready", reason: wallet.fault };
   if (balance <= faucetTerms.wei)
     return { status: "unready", reason: "The faucet has too little ether left for a grant." };
   if (today >= faucetTerms.dailyCap)

@@ -74,7 +74,7 @@ function refusal(gate: Exclude<Gate, Passed>): ApiError {
 const pending = () =>
   new ApiError(
     "claim_pending",
-    "The grant is on its way and will be paid once: send the same claim again to learn its outcome.",
+    "The claim is not settled yet: send it again to learn its outcome. Nothing is paid twice.",
     { retryAfter: PENDING_RETRY_SECONDS },
   );
 
@@ -112,13 +112,14 @@ function createTestnetFaucet(deps: Dependencies, testnet: Testnet): Faucet {
   async function pass({ wallet, client }: FaucetCall): Promise<Passed> {
     const faucet = await fromDatabase(() => roleWallet(db, chainId, "faucet"));
     if (!faucet) throw new ApiError("faucet_disabled", noFaucet);
-    const { address, alive } = faucet;
+    const { address, alive, fault } = faucet;
+    const hindrance = alive ? fault : faucetAway;
     const wish = { chainId, faucet: address, token: contracts.usdc, wallet, client, waitMs: purchaseWaitMs };
     const attempt = (known: FaucetFunds | undefined) =>
       fromDatabase(() => claimFaucet(connection.sql, { ...wish, funds: known }));
-    let gate = await attempt(alive ? funds.known(address) : undefined);
+    let gate = await attempt(hindrance === null ? funds.known(address) : undefined);
     if (gate.outcome === "funds_unknown") {
-      if (!alive) throw new ApiError("relayer_unavailable", faucetAway);
+      if (hindrance !== null) throw new ApiError("relayer_unavailable", hindrance);
       gate = await attempt(await funds.recent(address));
     }
     // What is refused for want of ether is refused by the newest block alone: it may just have been filled up.

@@ -3,6 +3,7 @@ import type { Deployment } from "../lib/deployments.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { openTestnetQueue, startTestnetWorker } from "../lib/queues.ts";
 import { createErrandRelay } from "./errands/relay.ts";
+import { startStanding } from "./errands/standing.ts";
 import { testnetKeys, walletKeys } from "./keys.ts";
 import { startLoop } from "./loop.ts";
 import type { Meter } from "./metrics/meter.ts";
@@ -67,9 +68,10 @@ export async function startTestnet({ config, deployment, chain, meter, log }: Te
   });
   wakeErrands = errands.nudge;
   const upkeep = startUpkeep(engine, { gasBudget: GAS_BUDGET_ETH, onErrand: errands.nudge });
+  const standing = startStanding(engine, GAS_BUDGET_ETH);
   return {
     async stop() {
-      await Promise.all([errands.stop(), upkeep.stop()]);
+      await Promise.all([errands.stop(), upkeep.stop(), standing.stop()]);
       await relayer.stop();
       await queue.close();
     },

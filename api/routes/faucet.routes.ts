@@ -9,7 +9,7 @@ export const faucetClaimRoute = createRoute({
   tags: ["faucet"],
   summary: "Get ether and mock USDC on the testnet",
   description:
-    "Once in 24 hours for each wallet, once for each client address, and 50 times in a UTC day for all. It answers when both transfers are mined. After a 503 `claim_pending` the grant is on its way: the same claim from the same client address, sent again, tells its outcome and pays nothing twice. A claim of which nothing was sent takes up nothing.",
+    "Once in 24 hours for each wallet, once for each client address, and 50 times in a UTC day for all. It answers when both transfers are mined. After a 503 `claim_pending` it is not settled yet: the same claim from the same client address, sent again, tells its outcome and pays nothing twice. A claim of which nothing was sent takes up nothing.",
   request: { body: { required: true, content: { "application/json": { schema: FaucetClaimRequest } } } },
   responses: {
     200: { description: "Both were paid.", content: { "application/json": { schema: FaucetClaim } } },

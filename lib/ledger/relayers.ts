@@ -36,8 +36,11 @@ export async function liveRelayers(db: Database, chainId: number): Promise<Relay
 /** Not seen for so long, a wallet is one that the operator has taken away. */
 const FORGOTTEN_SECONDS = 3600;
 
-/** The wallet that has a role of its own on the testnet. `alive`: some writer sends from it; `stopped`: the operator forbids it to. */
-export type RoleWallet = { address: Address; alive: boolean; stopped: boolean };
+/**
+ * The wallet that has a role of its own on the testnet. `alive`: some writer sends from it; `stopped`: the operator forbids
+ * it to; `fault`: what keeps that writer from signing with it now, in words.
+ */
+export type RoleWallet = { address: Address; alive: boolean; stopped: boolean; fault: string | null };
 
 /** The sandbox's or the faucet's wallet, the one that was seen last; undefined where no writer has had one for an hour. */
 export async function roleWallet(
@@ -45,7 +48,7 @@ export async function roleWallet(
   chainId: number,
   role: Exclude<WalletRole, "relayer">,
 ): Promise<RoleWallet | undefined> {
-  const { address, heartbeatAt, leaseOwner } = relayerWalletTable;
+  const { address, heartbeatAt, leaseOwner, fault } = relayerWalletTable;
   const within = (seconds: number) =>
     sql<boolean>`${heartbeatAt} > now() - make_interval(secs => ${seconds})`;
   const [row] = await db
@@ -53,6 +56,7 @@ export async function roleWallet(
       address,
       alive: sql<boolean>`(${leaseOwner} IS NOT NULL AND ${within(HEARTBEAT_SECONDS)})`,
       stopped: sql<boolean>`(service.stopped_by(${address}, null) IS NOT NULL)`,
+      fault,
     })
     .from(relayerWalletTable)
     .where(

@@ -76,6 +76,8 @@ export const relayerWalletTable = service.table(
     /** Rises with each change of hands; a writer that still holds an older one can store nothing. */
     fencingToken: bigint("fencing_token", { mode: "bigint" }).notNull(),
     heartbeatAt: moment("heartbeat_at"),
+    /** What keeps its owner from signing with it, in words. */
+    fault: text("fault"),
   },
   (table) => [primaryKey({ columns: [table.chainId, table.address] })],
 );

@@ -123,6 +123,51 @@ describe("out_of_eth", () => {
   });
 });
 
+describe("gas that may not be bought", () => {
+  const spend = (wei: bigint) => world.sql`
+    insert into service.gas_day as g (chain_id, day, wallet, wei)
+    values (84532, (now() at time zone 'utc')::date, '', ${String(wei)})
+    on conflict (chain_id, day, wallet) do update set wei = g.wei + excluded.wei`;
+  const isUnready = (reason: string) =>
+    expect.poll(readStatus, { timeout: 20_000 }).toMatchObject({ enabled: true, status: "unready", reason });
+  const isReady = () => expect.poll(readStatus, { timeout: 20_000 }).toMatchObject({ status: "ready" });
+
+  async function isRefused(reason: RegExp): Promise<void> {
+    const answer = await world.claim();
+    expect(failure(answer)).toEqual([503, "relayer_unavailable"]);
+    expect(answer.text).toMatch(reason);
+    expect(retryAfter(answer)).toBe(30);
+    expect(await world.sql`select 1 from service.faucet_slot`).toHaveLength(0);
+    expect(await world.sql`select 1 from service.errand where state = 'accepted'`).toHaveLength(0);
+  }
+
+  test("because the day's is spent is told before anything is promised, but after what limits the client", async () => {
+    const claimant = { wallet: newWallet(), from: newClient() };
+    expect((await world.claim(claimant)).status).toBe(200);
+    const all = 10n ** 24n;
+    await spend(all);
+    await isUnready("The gas that may be spent in a day (UTC) is spent.");
+    expect(failure(await world.claim(claimant))).toEqual([429, "wallet_rate_limited"]);
+    await world.reset();
+    await isRefused(/gas that may be spent/);
+    await spend(-all);
+    await isReady();
+    expect((await world.claim()).status).toBe(200);
+  });
+
+  test("because the base fee is above the operator's cap is told so too", async () => {
+    const { client } = world.testnet;
+    const { baseFeePerGas } = await client.getBlock();
+    await client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 15n });
+    await client.mine({ blocks: 1 });
+    await isUnready("Gas costs more at present than the operator lets it cost.");
+    await isRefused(/Gas costs more/);
+    await client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFeePerGas ?? 1n });
+    await client.mine({ blocks: 1 });
+    await isReady();
+  });
+});
+
 describe("a claim whose outcome nobody was told", () => {
   const newClaimant = () => ({ wallet: newWallet(), from: newClient() });
   const mining = (on: boolean) => world.testnet.client.setAutomine(on);

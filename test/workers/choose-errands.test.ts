@@ -1,6 +1,6 @@
 /** Which errands of a round are signed: whole groups, within the balance and the budget, without I/O. */
 import { expect, test } from "vitest";
-import { chooseErrands } from "../../workers/errands/choose.ts";
+import { type Choice, chooseErrands } from "../../workers/errands/choose.ts";
 import type { WantedGroup } from "../../workers/ledger/errands.ts";
 import type { Spending } from "../../workers/ledger/spending.ts";
 
@@ -15,7 +15,7 @@ const group = (id: string, value = 100n): WantedGroup => ({
     call: { to: `0x${"a".repeat(40)}`, data: "0x", value: given, gasLimit: 10n },
   })),
 });
-const ids = (groups: readonly WantedGroup[]) => groups.map(({ id }) => id);
+const ids = ({ sign }: Choice) => sign.map(({ id }) => id);
 
 test("a balance pays for whole groups, with what is on its way already", () => {
   const round = [group("a"), group("b"), group("c")];
@@ -24,7 +24,7 @@ test("a balance pays for whole groups, with what is on its way already", () => {
   expect(ids(chooseErrands(round, { ...nothing, reserved: 1n }, { ...limits, balance: 280n }))).toEqual([
     "a",
   ]);
-  expect(chooseErrands(round, nothing, { ...limits, balance: 139n })).toEqual([]);
+  expect(chooseErrands(round, nothing, { ...limits, balance: 139n })).toEqual({ sign: [], overBudget: [] });
 });
 
 test("one that costs too much lets the next one through", () => {
@@ -36,9 +36,13 @@ test("one that costs too much lets the next one through", () => {
 test("the day's budget is of gas alone, and counts what others have spent of it", () => {
   const round = [group("a", 900n), group("b", 0n)];
   expect(ids(chooseErrands(round, nothing, { ...limits, gasBudget: 40n }))).toEqual(["a"]);
-  expect(chooseErrands(round, { ...nothing, all: 1n }, { ...limits, gasBudget: 40n })).toEqual([]);
+  const late = chooseErrands(round, { ...nothing, all: 1n }, { ...limits, gasBudget: 40n });
+  expect(late).toEqual({ sign: [], overBudget: round });
 });
 
 test("a wallet that the operator has stopped signs nothing", () => {
-  expect(chooseErrands([group("a")], { ...nothing, relayerStopped: true }, limits)).toEqual([]);
+  expect(chooseErrands([group("a")], { ...nothing, relayerStopped: true }, limits)).toEqual({
+    sign: [],
+    overBudget: [],
+  });
 });

@@ -160,3 +160,19 @@ test("without the ether for it nothing is signed, and it is said why", async () 
   await ended(again, "mined", "confirmed");
   expect(await testnet.client.getBalance({ address: wallet })).toBe(grant);
 });
+
+test("a claim that the day's gas is not enough for is given up at once, not in a minute", async () => {
+  const wallet: Address = "0x00000000000000000000000000000000000faf02";
+  const spend = (wei: bigint) => connection.sql`
+    update service.gas_day set wei = wei + ${String(wei)} where chain_id = 84532 and wallet = ''`;
+  await spend(10n ** 24n);
+  const id = await claim(wallet);
+  const [ether, usdc] = await ended(id, "failed");
+  expect(ether).toMatchObject({ code: "relayer_unavailable", hash: null });
+  expect(ether?.message).toBe("The gas that may be spent in a day (UTC) is spent. Nothing was sent.");
+  expect(usdc).toMatchObject({ code: "relayer_unavailable", hash: null });
+  expect(await freed(id)).toBe(true);
+  await spend(-(10n ** 24n));
+  await ended(await claim(wallet), "mined", "confirmed");
+  expect(await testnet.client.getBalance({ address: wallet })).toBe(grant);
+});

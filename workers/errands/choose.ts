@@ -7,25 +7,31 @@ export type ErrandLimits = { balance: bigint; maxFee: bigint; gasBudget: bigint 
 const gasOf = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.gasLimit, 0n);
 const givenBy = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.value, 0n);
 
+/** Groups that are signed now, and those of which the day's budget does not let it. */
+export type Choice = { sign: WantedGroup[]; overBudget: WantedGroup[] };
+
 /**
- * The groups that are signed now, oldest first: as many as the balance covers, with what is on its way already, and the
- * budget. None at all when the operator has stopped the wallet.
+ * Chooses what is signed now, oldest first: as much as the balance covers, with what is on its way already, and the budget.
+ * Nothing at all when the operator has stopped the wallet.
  */
 export function chooseErrands(
   candidates: readonly WantedGroup[],
   { all, reserved, relayerStopped }: Spending,
   { balance, maxFee, gasBudget }: ErrandLimits,
-): WantedGroup[] {
-  if (relayerStopped) return [];
-  const chosen: WantedGroup[] = [];
+): Choice {
+  const choice: Choice = { sign: [], overBudget: [] };
+  if (relayerStopped) return choice;
   let gas = all;
   let spent = reserved;
   for (const group of candidates) {
     const cost = gasOf(group) * maxFee;
-    if (gas + cost > gasBudget || spent + cost + givenBy(group) > balance) continue;
-    gas += cost;
-    spent += cost + givenBy(group);
-    chosen.push(group);
+    if (gas + cost > gasBudget) {
+      choice.overBudget.push(group);
+    } else if (spent + cost + givenBy(group) <= balance) {
+      gas += cost;
+      spent += cost + givenBy(group);
+      choice.sign.push(group);
+    }
   }
-  return chosen;
+  return choice;
 }

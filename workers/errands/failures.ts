@@ -23,6 +23,16 @@ export const outOfEther: Failure = {
   message: "The wallet that pays lacked the ether. Nothing was sent.",
 };
 
+/** In words that are told before anything is promised too. */
+export const gasSpent = "The gas that may be spent in a day (UTC) is spent.";
+export const gasTooDear = "Gas costs more at present than the operator lets it cost.";
+
+/** The failure of a claim that cannot be signed for one of these. */
+export const unpaidGas = (fault: string): Failure => ({
+  code: "relayer_unavailable",
+  message: `${fault} Nothing was sent.`,
+});
+
 export const neverSigned: Failure = {
   code: "claim_expired",
   message: "It was not signed in time. Nothing was sent.",

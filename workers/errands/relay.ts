@@ -18,25 +18,36 @@ import { initialFees } from "../relayer/fees.ts";
 import { signCall } from "../relayer/sign.ts";
 import type { Wallet } from "../relayer/wallets.ts";
 import { chooseErrands } from "./choose.ts";
-import { chainSilent, neverSigned, outOfEther, tooMuchGas, wouldRevert } from "./failures.ts";
+import {
+  chainSilent,
+  gasSpent,
+  gasTooDear,
+  neverSigned,
+  outOfEther,
+  tooMuchGas,
+  unpaidGas,
+  wouldRevert,
+} from "./failures.ts";
+import { MAX_GAS, withMargin } from "./gas.ts";
 
 /** Claims, and errands of the upkeep, that are signed together. */
 const ROUND = 50;
 /** One that cannot be signed now is tried again so many seconds later. */
 const RETRY_SECONDS = 1;
-/**
- * Ether goes to addresses that strangers choose, and what a contract does when it gets some is paid by us, and computed by
- * our node in each simulation.
- */
-const MAX_GAS = 100_000n;
-/** Gas above the simulation's need: what it reads may change before it is mined. */
-const withMargin = (gas: bigint) => (gas * 5n) / 4n;
+/** Waiting groups of which is remembered what was said: their number must have a bound. */
+const MAX_TOLD = 1000;
 
 /** What a simulation says against an errand for good; undefined when it was the node that failed. */
 function failureOf(purpose: string, error: unknown): Failure | undefined {
   const revert = findRevert(error);
   if (revert) return wouldRevert(purpose, revert);
   return needsMoreGas(error) ? tooMuchGas(MAX_GAS) : undefined;
+}
+
+/** Why nothing of a group was signed in time, as far as its wallet's balance tells; undefined when the node does not tell it. */
+function lateness({ value }: OverdueGroup, balance: bigint | undefined): Failure {
+  if (balance === undefined) return chainSilent;
+  return balance <= value ? outOfEther : neverSigned;
 }
 
 /**
@@ -53,8 +64,13 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
     if (await giveUp(sql, group, failure)) log.warn({ errand: group.id, ...failure }, "an errand failed");
   }
 
+  /** The last reason by group: one line for each, not one a second. */
+  const told = new Map<string, string>();
+
   async function later(group: ErrandGroup, reason: string): Promise<void> {
-    log.warn({ errand: group.id, reason }, "an errand has to wait");
+    if (told.get(group.id) !== reason) log.warn({ errand: group.id, reason }, "an errand has to wait");
+    if (told.size >= MAX_TOLD) told.clear();
+    told.set(group.id, reason);
     await tryErrandsAgainIn(sql, group, RETRY_SECONDS);
   }
 
@@ -77,6 +93,12 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
     return { id: group.id, calls };
   }
 
+  /** A claim is given up for want of gas at once: whoever made it may come back when there is some. */
+  async function postpone(group: ErrandGroup, fault: string | undefined): Promise<void> {
+    if (fault !== undefined && group.claimId !== null && !group.touched) await fail(group, unpaidGas(fault));
+    else await later(group, fault ?? "the balance or the operator's stop does not let it");
+  }
+
   async function relay(wallet: Wallet): Promise<void> {
     const groups = await acceptedErrands(sql, chainId, wallet.address, ROUND);
     if (groups.length === 0) return;
@@ -87,11 +109,16 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
     const [now, balance] = await Promise.all([market.now(), chain.balance(wallet.address)]);
     const fees = initialFees(now, maxFee);
     const limits = { balance, maxFee: fees?.maxFee ?? maxFee, gasBudget };
+    let overBudget: readonly WantedGroup[] = [];
     const signed = fees
       ? await signErrands(sql, {
           lease: wallet.lease,
           groups: wanted,
-          choose: (candidates, spending) => chooseErrands(candidates, spending, limits),
+          choose(candidates, spending) {
+            const choice = chooseErrands(candidates, spending, limits);
+            overBudget = choice.overBudget;
+            return choice.sign;
+          },
           sign: (nonce, call) => signCall(wallet, nonce, call, fees),
         })
       : [];
@@ -101,26 +128,31 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
       ({ id, errands }) =>
         wanted.some((one) => one.id === id) && errands.some((errand) => !done.has(errand.id)),
     );
-    const reason = fees
-      ? "balance, budget or the operator's stop do not let it"
-      : "gas costs more than the cap";
+    const faultOf = ({ id }: ErrandGroup) => {
+      if (!fees) return gasTooDear;
+      return overBudget.some((one) => one.id === id) ? gasSpent : undefined;
+    };
     // In the order of the nonces; bytes that a node did not take are sent again by the recovery.
     const sent = signed.map((one) => send(one.signed));
-    await Promise.all(left.map((group) => later(group, reason)));
+    await Promise.all(left.map((group) => postpone(group, faultOf(group))));
     await Promise.allSettled(sent);
   }
 
-  /** Why nothing of a group was signed in time, as far as the chain can tell now. */
-  const reasonFor = ({ sender, value }: OverdueGroup): Promise<Failure> =>
-    chain.balance(sender).then(
-      (balance) => (balance <= value ? outOfEther : neverSigned),
-      () => chainSilent,
+  /** Gives up what was not signed in time; the wallets are asked for beside each other, as the node may be one that hangs. */
+  async function giveUpOverdue(): Promise<void> {
+    const overdue = await overdueErrands(sql, chainId);
+    const senders = [...new Set(overdue.map(({ sender }) => sender))];
+    await Promise.all(
+      senders.map(async (sender) => {
+        const balance = await chain.balance(sender).catch(() => undefined);
+        const groups = overdue.filter((group) => group.sender === sender);
+        await Promise.all(groups.map((group) => fail(group, lateness(group, balance))));
+      }),
     );
+  }
 
   return async function round(): Promise<void> {
-    const overdue = await overdueErrands(sql, chainId);
-    // At once: each asks the node, which may be the one that hangs.
-    await Promise.all(overdue.map(async (group) => fail(group, await reasonFor(group))));
+    await giveUpOverdue();
     for (const wallet of wallets.all()) {
       try {
         await relay(wallet);

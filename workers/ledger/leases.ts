@@ -43,6 +43,14 @@ export async function takeLease(
   return row && { chainId, address, owner, token: row.token };
 }
 
+/** Notes what keeps the lease's owner from signing with the wallet; undefined when nothing does. */
+export async function noteFault(sql: Sql, lease: Lease, fault: string | undefined): Promise<void> {
+  const words = fault ?? null;
+  await sql`
+    update service.relayer_wallet set fault = ${words}
+    where ${holds(sql, lease)} and fault is distinct from ${words}::text`;
+}
+
 /** Whether some writer sends purchases from another wallet than these. */
 export async function hasOtherRelayers(
   sql: Sql,

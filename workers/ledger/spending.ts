@@ -1,4 +1,4 @@
-import type { TransactionSql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import type { Address } from "viem";
 import type { Lease } from "./leases.ts";
 
@@ -68,4 +68,12 @@ export async function readSpending(
     reserved: BigInt(relayer.reserved),
     relayerStopped: relayer.stopped,
   };
+}
+
+/** What gas has cost in this UTC day, or still may, in wei. */
+export async function gasSpentToday(sql: Sql, chainId: number): Promise<bigint> {
+  const [row] = await sql<{ wei: string }[]>`
+    select wei from service.gas_day
+    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ''`;
+  return BigInt(row?.wei ?? 0);
 }

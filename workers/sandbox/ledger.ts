@@ -13,14 +13,6 @@ export async function relayersAtWork(sql: Sql, chainId: number): Promise<Address
   return rows.map(({ address }) => address);
 }
 
-/** What gas has cost in this UTC day, or still may, in wei. */
-export async function gasSpentToday(sql: Sql, chainId: number): Promise<bigint> {
-  const [row] = await sql<{ wei: string }[]>`
-    select wei from service.gas_day
-    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ''`;
-  return BigInt(row?.wei ?? 0);
-}
-
 type Row = { purpose: UpkeepPurpose; open: boolean; message: string | null; age: number };
 
 const lastOf = ({ open, message, age }: Row): LastErrand => {

@@ -1,5 +1,6 @@
 /** What the sandbox's wallet needs, and what is wrong with it: decided from what was found, with nothing done. */
 import { type Address, formatEther, formatUnits, getAddress } from "viem";
+import { gasSpent, gasTooDear } from "../errands/failures.ts";
 
 /** Errands that keep the wallet able to buy: ether for its approval, USDC for premiums, and the approval itself. */
 export const upkeepPurposes = ["sandbox_ether", "sandbox_usdc", "sandbox_approval"] as const;
@@ -69,9 +70,9 @@ function needs({ usdc, allowance, ether, gasPrice }: Condition): UpkeepPurpose[]
 /** Why nothing can be sent, whatever it is. */
 function gasFault({ relayer, gasPrice, tooDear, budgetLeft }: Condition): string | undefined {
   if (!relayer) return "No relayer of the testnet is at work.";
-  if (tooDear) return "Gas costs more at present than the operator lets it cost.";
+  if (tooDear) return gasTooDear;
   const least = RELAYER_GAS * gasPrice;
-  if (budgetLeft < least) return "The gas that may be spent in a day (UTC) is spent.";
+  if (budgetLeft < least) return gasSpent;
   if (relayer.ether >= least) return undefined;
   return `The relayer ${getAddress(relayer.address)} has ${formatEther(relayer.ether)} ETH and needs ${formatEther(least)} at the present price of gas.`;
 }

@@ -1,17 +1,11 @@
 import { type Address, erc20Abi } from "viem";
 import { lower } from "../../lib/ledger/lower.ts";
 import { approvalCalldata, mintCalldata } from "../../lib/sandbox/calls.ts";
+import { gasSpentToday } from "../ledger/spending.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { initialFees } from "../relayer/fees.ts";
-import {
-  beginErrand,
-  gasSpentToday,
-  lastErrands,
-  type NewErrand,
-  noteSandbox,
-  relayersAtWork,
-} from "./ledger.ts";
+import { beginErrand, lastErrands, type NewErrand, noteSandbox, relayersAtWork } from "./ledger.ts";
 import {
   type Condition,
   givenEther,
