@@ -16,9 +16,31 @@ export async function countClaims(db: Database, chainId: number): Promise<ClaimC
   return { last24h: row.last_24h, today: row.today, dayEndsAt: new Date(row.day_ends_ms) };
 }
 
+/** Claims that are forgotten at once. */
+const ROUND = 1000;
+
 /**
- * Forgets the client addresses of claims that are two days old, and the slots that came free a day ago: they limit nothing,
- * and an address is somebody's. A slot that a claim is taking over at this moment is left to it.
+ * Forgets the claims that were given back two days ago, with their transfers, of which by then nothing was ever signed: a
+ * stranger can make as many as it likes.
+ */
+async function forgetFreedClaims(db: Database): Promise<void> {
+  let forgotten: number;
+  do {
+    const rows = await db.execute(sql`
+      with old as (
+        select id from service.faucet_claim where freed_at < now() - interval '48 hours'
+        order by freed_at limit ${ROUND} for update skip locked
+      ), transfers as (
+        delete from service.errand where claim_id in (select id from old)
+      )
+      delete from service.faucet_claim where id in (select id from old) returning 1`);
+    forgotten = rows.length;
+  } while (forgotten === ROUND);
+}
+
+/**
+ * Forgets the client addresses of claims that are two days old, claims that were given back then, and the slots that came
+ * free a day ago: they limit nothing, and an address is somebody's. A slot that a claim is taking over at this moment is left to it.
  */
 export async function forgetOldClaimants(db: Database): Promise<void> {
   await db.execute(sql`
@@ -28,4 +50,5 @@ export async function forgetOldClaimants(db: Database): Promise<void> {
     delete from service.faucet_slot where (chain_id, kind, subject) in (
       select chain_id, kind, subject from service.faucet_slot where until < now() - interval '24 hours'
       for update skip locked)`);
+  await forgetFreedClaims(db);
 }

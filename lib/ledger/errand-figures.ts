@@ -20,13 +20,18 @@ export type ErrandFigures = { purposes: readonly PurposeFigures[]; oldest: numbe
 /** Every purpose is there, also one without errands. */
 export async function errandFigures(sql: Sql, chainId: number): Promise<ErrandFigures> {
   const rows = await sql<(PurposeFigures & { oldest: number | null })[]>`
+    with e as (
+      select purpose, state, created_at from service.errand
+      where chain_id = ${chainId} and state in ('accepted', 'signed', 'broadcast')
+      union all
+      select purpose, state, created_at from service.errand
+      where chain_id = ${chainId} and state = 'failed' and updated_at > now() - interval '24 hours')
     select p.purpose, (count(*) filter (where e.state = 'accepted'))::int as waiting,
       (count(*) filter (where e.state in ('signed', 'broadcast')))::int as "inFlight",
-      (count(*) filter (where e.state = 'failed' and e.updated_at > now() - interval '24 hours'))::int as failed,
+      (count(*) filter (where e.state = 'failed'))::int as failed,
       extract(epoch from now() - min(e.created_at) filter (where e.state = 'accepted'))::float8 as oldest
     from unnest(${[...errandPurposes]}::text[]) with ordinality p (purpose, place)
-    left join service.errand e on e.purpose = p.purpose and e.chain_id = ${chainId}
-      and (e.state in ('accepted', 'signed', 'broadcast', 'failed'))
+    left join e on e.purpose = p.purpose
     group by p.purpose, p.place order by p.place`;
   const ages = rows.flatMap(({ oldest }) => (oldest === null ? [] : [oldest]));
   return {

@@ -186,6 +186,31 @@ test("a client's address is forgotten after two days, and the slots that nobody 
   expect(gates.map(({ outcome }) => outcome)).toEqual(["claimed", "claimed"]);
 });
 
+test("claims that were given back are forgotten after two days with their transfers, and no others", async () => {
+  const { sql } = connection;
+  const [old, recent, paid] = [await claimed(1), await claimed(2), await claimed(3)];
+  await freeClaim(old);
+  await freeClaim(recent);
+  await age(paid, "30 days");
+  await sql`update service.faucet_claim set freed_at = freed_at - interval '48 hours 1 second' where id = ${old}`;
+  // More than are forgotten in one round.
+  await sql`
+    with old as (
+      insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until, freed_at)
+      select chain_id, faucet, wallet, client, awaited_until, now() - interval '3 days'
+      from service.faucet_claim, generate_series(1, 2500) where id = ${old} returning id)
+    insert into service.errand (chain_id, sender, purpose, claim_id, "to", data, value, state, failure_code, failure_message, final_at)
+    select e.chain_id, e.sender, e.purpose, old.id, e."to", e.data, e.value, e.state, e.failure_code, e.failure_message, now()
+    from old, service.errand e where e.claim_id = ${old}`;
+  await Promise.all([forgetOldClaimants(connection.db), forgetOldClaimants(connection.db)]);
+  expect(new Set((await sql`select id from service.faucet_claim`).map(({ id }) => id))).toEqual(
+    new Set([recent, paid]),
+  );
+  expect(new Set((await sql`select claim_id from service.errand`).map(({ claim_id }) => claim_id))).toEqual(
+    new Set([recent, paid]),
+  );
+});
+
 test("whatever is claimed, signed, taken back and forgotten at once, the books agree", async () => {
   const { sql } = connection;
   let nonce = 0;
