@@ -49,7 +49,7 @@ function refusal(gate: Exclude<Gate, Passed>): ApiError {
     case "wallet_limited":
       return new ApiError(
         "wallet_rate_limited",
-        `This wallet has claimed within ${cooldownHours} hours: it may claim again at ${gate.until.toISOString()}.`,
+        `This wallet has claimed within ${cooldownHours} hours: try again at ${gate.until.toISOString()}.`,
         { retryAfter: gate.secondsLeft },
       );
     case "client_limited":
@@ -62,6 +62,12 @@ function refusal(gate: Exclude<Gate, Passed>): ApiError {
       return new ApiError(
         "daily_cap_reached",
         `The ${dailyCap} grants of this UTC day are given: the next day begins at ${gate.until.toISOString()}.`,
+        { retryAfter: gate.secondsLeft },
+      );
+    case "client_rests":
+      return new ApiError(
+        "ip_rate_limited",
+        `Five claims of your address could not be paid, as their transfers would revert: it may claim again at ${gate.until.toISOString()}.`,
         { retryAfter: gate.secondsLeft },
       );
     case "out_of_eth":

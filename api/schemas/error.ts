@@ -62,7 +62,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   rate_limit: "Too many requests; `Retry-After` says when to come back.",
   daily_cap_reached: "The faucet has given all grants of the UTC day; `Retry-After` says when it ends.",
   wallet_rate_limited: "The wallet has claimed within 24 hours; `Retry-After` says when it may again.",
-  ip_rate_limited: "The client address has claimed within 24 hours; `Retry-After` says when it may again.",
+  ip_rate_limited:
+    "The client address has claimed within 24 hours, or too often for transfers that would revert; `Retry-After` says when it may again.",
   gas_budget_exceeded: "The gas that may be spent today is spent; `Retry-After` says when the day ends.",
   purchases_paused: "Three of the wallet's purchases reverted within an hour; it rests for an hour.",
   headers_too_large: "The address or the headers are too long.",

@@ -1,6 +1,7 @@
 import type { ISql } from "postgres";
-import { type Address, encodeFunctionData, parseAbi } from "viem";
+import type { Address } from "viem";
 import { lower } from "../ledger/lower.ts";
+import { mintCalldata } from "../sandbox/calls.ts";
 import { faucetTerms } from "./terms.ts";
 
 /** What the faucet has, in wei, as of a block up to which the ledger has settled, and what a transfer's gas may cost. */
@@ -20,6 +21,8 @@ export type ClaimWish = {
   funds: FaucetFunds | undefined;
 };
 
+type Limit = "wallet_limited" | "client_limited" | "day_full" | "client_rests";
+
 export type Gate =
   /**
    * `joined`: the wallet's claim of which nobody was told what became of it. Until `awaitedUntil`, a moment by the
@@ -28,8 +31,11 @@ export type Gate =
   | { outcome: "claimed" | "joined"; claimId: string; awaitedUntil: string }
   /** By the operator. */
   | { outcome: "stopped" }
-  /** `until` is when the limit ends, in `secondsLeft` seconds. */
-  | { outcome: "wallet_limited" | "client_limited" | "day_full"; until: Date; secondsLeft: number }
+  /**
+   * `until` is when all limits of the claim have ended, in `secondsLeft` seconds. `client_rests`: five claims of the client
+   * were, within ten minutes, for wallets that cannot be paid.
+   */
+  | { outcome: Limit; until: Date; secondsLeft: number }
   | { outcome: "funds_unknown" }
   /** What was promised already leaves too little for this grant. */
   | { outcome: "out_of_eth" };
@@ -37,16 +43,11 @@ export type Gate =
 type Row =
   | { outcome: "claimed" | "joined"; claim_id: string; awaited_until: string }
   | {
-      outcome: "wallet_limited" | "client_limited" | "day_full";
+      outcome: Limit;
       until_ms: number;
       seconds_left: number;
     }
   | { outcome: "stopped" | "funds_unknown" | "out_of_eth" };
-
-const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
-
-const mintData = (wallet: Address) =>
-  encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [wallet, faucetTerms.usdc] });
 
 /**
  * Records a claim with everything that it takes up, or nothing, in one transaction: of any number of calls at the same
@@ -62,7 +63,7 @@ export async function claimFaucet(sql: ISql, wish: ClaimWish): Promise<Gate> {
       greatest(1, ceil(extract(epoch from g.until - clock_timestamp())))::int as seconds_left,
       (now() + ${patience})::text as awaited_until
     from service.claim_faucet(${wish.chainId}, ${lower(wish.faucet)}, ${lower(wish.wallet)}, ${wish.client},
-      ${lower(wish.token)}, ${mintData(wish.wallet)}, ${String(wei)}, ${funds ? String(funds.gas) : null},
+      ${lower(wish.token)}, ${mintCalldata(wish.wallet, faucetTerms.usdc)}, ${String(wei)}, ${funds ? String(funds.gas) : null},
       make_interval(hours => ${cooldownHours}), ${dailyCap}, ${patience},
       ${funds ? String(funds.block) : null}, ${funds ? String(funds.balance) : null}) g`;
   if (!row) throw new Error("the database did not answer to a claim");
@@ -73,6 +74,7 @@ export async function claimFaucet(sql: ISql, wish: ClaimWish): Promise<Gate> {
     case "wallet_limited":
     case "client_limited":
     case "day_full":
+    case "client_rests":
       return {
         outcome: row.outcome,
         until: new Date(row.until_ms),

@@ -167,6 +167,38 @@ describe("a limit", () => {
     expect((await claim(3)).outcome).toBe("day_full");
   });
 
+  test("is told with the moment at which nothing limits the claim any more", async () => {
+    await claimed(1);
+    await claimed(2);
+    await connection.sql`
+      update service.faucet_slot set until = now() + interval '1 hour' where subject = ${walletOf(1)}`;
+    expect(await claim(1, { client: clientOf(3) })).toMatchObject({ secondsLeft: 3600 });
+    const both = await claim(1, { client: clientOf(2) });
+    expect(both).toMatchObject({ outcome: "wallet_limited" });
+    expect("secondsLeft" in both && both.secondsLeft).toBeGreaterThan(86_300);
+  });
+
+  test("is a rest for a client of which five claims in ten minutes were for wallets that cannot be paid", async () => {
+    const { sql } = connection;
+    const refused = async (n: number, code: string) => {
+      const id = await claimed(n, { client: clientOf(1) });
+      await sql`select service.free_claim(${id}, ${code}, 'refused')`;
+      return id;
+    };
+    const first = await refused(1, "onchain_revert");
+    await refused(2, "claim_expired");
+    for (const n of [3, 4, 5]) await refused(n, "onchain_revert");
+    await sql`update service.faucet_claim set freed_at = freed_at - interval '9 minutes' where id = ${first}`;
+    await refused(6, "onchain_revert");
+    const gate = await claim(7, { client: clientOf(1) });
+    expect(gate.outcome).toBe("client_rests");
+    expect("secondsLeft" in gate && gate.secondsLeft).toBeGreaterThan(50);
+    expect("secondsLeft" in gate && gate.secondsLeft).toBeLessThanOrEqual(60);
+    expect((await claim(7)).outcome).toBe("claimed");
+    await sql`update service.faucet_claim set freed_at = freed_at - interval '61 seconds' where id = ${first}`;
+    expect((await claim(8, { client: clientOf(1) })).outcome).toBe("claimed");
+  });
+
   test("of one chain is none of another's", async () => {
     await claimed(1);
     expect(await claim(1, { chainId: 31337 })).toMatchObject({ outcome: "claimed" });
