@@ -85,8 +85,9 @@ export async function killAtStatement(
   return { dead };
 }
 
-/** The node answers again, and the writer is back. */
-export async function revive({ proxy, stack }: TestnetWorld): Promise<void> {
+/** The node answers again, and the writer is back; it need not wait until the dead one's leases lapse. */
+export async function revive({ proxy, stack, connection }: TestnetWorld): Promise<void> {
   proxy.intercept();
+  await connection.sql`update service.relayer_wallet set lease_until = now()`;
   await stack.start("writer");
 }
