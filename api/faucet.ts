@@ -33,7 +33,7 @@ export type Faucet = {
   claim(call: FaucetCall): Promise<{ claim: Paid; token: Address }>;
 };
 
-export const noFaucet = "There is no faucet: no wallet is configured for it.";
+export const noFaucet = "There is no faucet: no writer has, or has had for an hour, a wallet for it.";
 export const stoppedFaucet = "The operator has stopped the faucet.";
 export const faucetAway = "No writer sends from the faucet's wallet at present; try again later.";
 
