@@ -1,5 +1,6 @@
 /** What the faucet's wallet has. */
 import type { Address } from "viem";
+import { ERRAND_GAS_LIMIT } from "../lib/ledger/gas.ts";
 import { shareReadBy } from "../lib/shared-read.ts";
 import { fromChain } from "./bounded.ts";
 import type { Dependencies, Testnet } from "./dependencies.ts";
@@ -8,8 +9,6 @@ import { createSettledFunds, type SettledFunds } from "./settled-funds.ts";
 /** In wei: the balance, and what one transfer's gas may cost. */
 type Held = { balance: bigint; gas: bigint };
 
-/** The most that the writer sets aside for either transfer. */
-const GAS_PER_TRANSFER = 125_000n;
 /** The writer offers twice the base fee, which is most of the price. */
 const PRICE_MARGIN = 2n;
 /** How long a read of the newest balance is shared, in ms: an empty faucet refuses many at once. */
@@ -25,7 +24,7 @@ export function createFaucetFunds(
         chain.getBalance({ address, blockNumber }),
         chain.getGasPrice(),
       ]);
-      return { balance, gas: GAS_PER_TRANSFER * PRICE_MARGIN * gasPrice };
+      return { balance, gas: ERRAND_GAS_LIMIT * PRICE_MARGIN * gasPrice };
     });
   const head = () => fromChain(async () => ({ number: await chain.getBlockNumber() }));
   const funds = createSettledFunds({ connection, deployment }, { head, held });

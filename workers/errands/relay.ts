@@ -1,4 +1,5 @@
 import { findRevert } from "../../lib/chain/reverts.ts";
+import { MAX_ERRAND_GAS, withMargin } from "../../lib/ledger/gas.ts";
 import { errorText } from "../../lib/log.ts";
 import {
   acceptedErrands,
@@ -28,7 +29,6 @@ import {
   unpaidGas,
   wouldRevert,
 } from "./failures.ts";
-import { MAX_GAS, withMargin } from "./gas.ts";
 
 /** Claims, and errands of the upkeep, that are signed together. */
 const ROUND = 50;
@@ -41,7 +41,7 @@ const MAX_TOLD = 1000;
 function failureOf(purpose: string, error: unknown): Failure | undefined {
   const revert = findRevert(error);
   if (revert) return wouldRevert(purpose, revert);
-  return needsMoreGas(error) ? tooMuchGas(MAX_GAS) : undefined;
+  return needsMoreGas(error) ? tooMuchGas(MAX_ERRAND_GAS) : undefined;
 }
 
 /** Why nothing of a group was signed in time, as far as its wallet's balance tells; undefined when the node does not tell it. */
@@ -80,7 +80,7 @@ export function createErrandRelay(engine: Engine, gasBudget: bigint) {
     for (const { id, purpose, call } of group.errands) {
       try {
         // Once one of a claim's transfers was signed the other is owed, whatever a simulation says.
-        const most = group.touched ? undefined : MAX_GAS;
+        const most = group.touched ? undefined : MAX_ERRAND_GAS;
         const gas = await chain.estimateGas({ from: wallet.address, ...call }, most);
         calls.push({ id, call: { ...call, gasLimit: withMargin(gas) } });
       } catch (error) {

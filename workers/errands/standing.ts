@@ -1,10 +1,10 @@
+import { ERRAND_GAS_LIMIT } from "../../lib/ledger/gas.ts";
 import { noteFault } from "../ledger/leases.ts";
 import { gasSpentToday } from "../ledger/spending.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { type Fees, initialFees } from "../relayer/fees.ts";
 import { gasSpent, gasTooDear } from "./failures.ts";
-import { CLAIM_GAS } from "./gas.ts";
 
 /** How often it is looked whether a claim could be signed, in ms. */
 const LOOK_MS = 1000;
@@ -15,7 +15,7 @@ const LOOK_MS = 1000;
  */
 export function claimFault(fees: Fees | undefined, budgetLeft: bigint): string | undefined {
   if (!fees) return gasTooDear;
-  return CLAIM_GAS * fees.maxFee > budgetLeft ? gasSpent : undefined;
+  return 2n * ERRAND_GAS_LIMIT * fees.maxFee > budgetLeft ? gasSpent : undefined;
 }
 
 /**

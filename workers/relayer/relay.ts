@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import type { Address } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import { withMargin } from "../../lib/ledger/gas.ts";
 import { purchaseCalldata } from "../../lib/ledger/purchase-call.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { shareReadBy } from "../../lib/shared-read.ts";
@@ -25,8 +26,6 @@ import type { Wallet, Wallets } from "./wallets.ts";
 const ROUND = 50;
 /** A purchase that could not be signed now is tried again so many seconds later. */
 const RETRY_SECONDS = 1;
-/** Gas above the simulation's need: other purchases may be mined in between and change storage that this one reads. */
-const withMargin = (gas: bigint) => (gas * 5n) / 4n;
 
 export type RelayOptions = {
   sql: Sql;
