@@ -1,9 +1,10 @@
 import type { WriterConfig } from "../lib/config.ts";
-import { errorText, type Logger } from "../lib/log.ts";
+import type { Logger } from "../lib/log.ts";
 import { openPurchaseQueue, startPurchaseWorker } from "../lib/queues.ts";
 import { mainKeys, walletKeys } from "./keys.ts";
 import type { Meter } from "./metrics/meter.ts";
 import type { Place } from "./place.ts";
+import { queueOptionsOf } from "./queue-options.ts";
 import { createEngine } from "./relayer/engine.ts";
 import { type Relayer, startRelayer } from "./relayer/start.ts";
 
@@ -18,12 +19,7 @@ export async function startPurchases({
   meter,
   log,
 }: Place & { config: WriterConfig; meter: Meter; log: Logger }): Promise<Relayer> {
-  const onQueueError = (error: Error) => log.warn({ error: errorText(error) }, "the queue reports an error");
-  const queueOptions = {
-    databaseUrl: config.DATABASE_URL,
-    redisUrl: config.REDIS_URL,
-    onError: onQueueError,
-  };
+  const queueOptions = queueOptionsOf(config, log);
   const queue = openPurchaseQueue(queueOptions);
   const keys = walletKeys(mainKeys(config));
   const engine = createEngine({ config, deployment, chain, keys, connections: CONNECTIONS, meter, log });
@@ -33,7 +29,7 @@ export async function startPurchases({
     budgets: config,
     wake: queue.wake,
     startWorker: (handle) => startPurchaseWorker({ ...queueOptions, concurrency, handle }),
-    onQueueError,
+    onQueueError: queueOptions.onError,
   });
   return {
     async stop() {

@@ -1,12 +1,13 @@
 import type { WriterConfig } from "../lib/config.ts";
 import type { Deployment } from "../lib/deployments.ts";
-import { errorText, type Logger } from "../lib/log.ts";
+import type { Logger } from "../lib/log.ts";
 import { openTestnetQueue, startTestnetWorker } from "../lib/queues.ts";
 import { createErrandRelay } from "./errands/relay.ts";
 import { startStanding } from "./errands/standing.ts";
 import { testnetKeys, walletKeys } from "./keys.ts";
 import { startLoop } from "./loop.ts";
 import type { Meter } from "./metrics/meter.ts";
+import { queueOptionsOf } from "./queue-options.ts";
 import type { Chain } from "./relayer/chain.ts";
 import { createEngine } from "./relayer/engine.ts";
 import { startRelayer } from "./relayer/start.ts";
@@ -32,12 +33,7 @@ export type TestnetOptions = {
  * grants. Rejects when the queue's server is away.
  */
 export async function startTestnet({ config, deployment, chain, meter, log }: TestnetOptions) {
-  const onQueueError = (error: Error) => log.warn({ error: errorText(error) }, "the queue reports an error");
-  const queueOptions = {
-    databaseUrl: config.DATABASE_URL,
-    redisUrl: config.REDIS_URL,
-    onError: onQueueError,
-  };
+  const queueOptions = queueOptionsOf(config, log);
   const queue = openTestnetQueue(queueOptions);
   const keys = walletKeys(testnetKeys(config));
   const engine = createEngine({ config, deployment, chain, keys, connections: CONNECTIONS, meter, log });
@@ -58,7 +54,7 @@ export async function startTestnet({ config, deployment, chain, meter, log }: Te
           else wakeErrands();
         },
       }),
-    onQueueError,
+    onQueueError: queueOptions.onError,
   });
   const errands = startLoop({
     name: "running errands",

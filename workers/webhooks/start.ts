@@ -8,6 +8,7 @@ import { createSealer } from "../../lib/webhooks/secrets.ts";
 import { soon } from "../../lib/within.ts";
 import { startLoop } from "../loop.ts";
 import type { DeliveryMeter } from "../metrics/deliveries.ts";
+import { queueOptionsOf } from "../queue-options.ts";
 import { createBooks } from "./books.ts";
 import { findDue, SWEEP_LIMIT } from "./claim.ts";
 import { createDispatcher, HOST_CALLS } from "./dispatcher.ts";
@@ -59,11 +60,7 @@ export type Delivery = {
 export async function startDelivery(options: DeliveryOptions): Promise<Delivery> {
   const { config, chainId, allow, meter, log, resolve, answerMs = ANSWER_MS } = options;
   const { DATABASE_URL: url, WEBHOOK_CONCURRENCY: concurrency } = config;
-  const queueOptions = {
-    databaseUrl: url,
-    redisUrl: config.REDIS_URL,
-    onError: (error: Error) => log.warn({ error: errorText(error) }, "the webhooks' queue reports an error"),
-  };
+  const queueOptions = queueOptionsOf(config, log, "the webhooks' queue");
   const worker = await startWebhookWorker({ ...queueOptions, concurrency: JOBS, handle });
   const queue = openWebhookQueue(queueOptions);
   const pools = openPools(url);
