@@ -1,5 +1,6 @@
 import { parseEther, parseGwei } from "viem";
 import { z } from "zod";
+import { type Fault, type Present, partialTestnet, unfittingTestnet } from "./testnet-variables.ts";
 import { NO_PROXY, parseTrustedProxies } from "./trust-proxy.ts";
 import { parseAllowedHosts } from "./webhooks/allowed-hosts.ts";
 
@@ -122,39 +123,6 @@ const testnet = {
   TESTNET_RPC_URL: url("http:", "https:").optional(),
   TESTNET_DEPLOYMENT_FILE: z.string().optional(),
 };
-
-/** The writer's keys on it. */
-const testnetKeys = ["TESTNET_RELAYER_PRIVATE_KEYS", "SANDBOX_PRIVATE_KEY", "FAUCET_PRIVATE_KEY"] as const;
-
-/** The variables that are set, and a fault of one of them. */
-type Present = Readonly<Record<string, string | undefined>>;
-type Fault = readonly [name: string, fault: string];
-
-/** What is missing of the testnet, given that something of it is there. */
-function partialTestnet(present: Present, names: readonly string[]): Fault[] {
-  if (names.every((name) => present[name] === undefined)) return [];
-  return Object.keys(testnet)
-    .filter((name) => present[name] === undefined)
-    .map((name) => [name, "is required where another variable of the testnet is set"]);
-}
-
-/** What is wrong with the keys of the testnet's wallets together. */
-function unfittingTestnetKeys(present: Present): Fault[] {
-  const { TESTNET_RELAYER_PRIVATE_KEYS: relayers, SANDBOX_PRIVATE_KEY, FAUCET_PRIVATE_KEY } = present;
-  const faults: Fault[] = [];
-  if (SANDBOX_PRIVATE_KEY !== undefined && relayers === undefined) {
-    const fault = "is required with SANDBOX_PRIVATE_KEY: the relayer sends what the sandbox buys";
-    faults.push(["TESTNET_RELAYER_PRIVATE_KEYS", fault]);
-  }
-  // A wallet of two minds would spend for one what the other has promised.
-  const taken = new Set(relayers?.split(",").map((key) => key.trim().toLowerCase()));
-  for (const [name, key] of Object.entries({ SANDBOX_PRIVATE_KEY, FAUCET_PRIVATE_KEY })) {
-    if (key === undefined) continue;
-    if (taken.has(key.toLowerCase())) faults.push([name, "is the key of another of the testnet's wallets"]);
-    taken.add(key.toLowerCase());
-  }
-  return faults;
-}
 
 const apiSchema = z.object({
   ...shared,
@@ -283,12 +251,8 @@ export type IndexerConfig = z.output<typeof indexerSchema>;
 export type DevConfig = z.output<typeof devSchema>;
 
 export const apiConfig = (env: Environment): ApiConfig =>
-  parse(apiSchema, env, (present) => partialTestnet(present, Object.keys(testnet)));
-export const writerConfig = (env: Environment): WriterConfig =>
-  parse(writerSchema, env, (present) => [
-    ...partialTestnet(present, [...Object.keys(testnet), ...testnetKeys]),
-    ...unfittingTestnetKeys(present),
-  ]);
+  parse(apiSchema, env, (present) => partialTestnet(present));
+export const writerConfig = (env: Environment): WriterConfig => parse(writerSchema, env, unfittingTestnet);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);
