@@ -1,6 +1,8 @@
 /** Brings purchases to a step and strikes there. */
 import type { TransactionSql } from "postgres";
 import { waitFor } from "../../lib/local/wait.ts";
+import { atStatement } from "../fault/support/at-statement.ts";
+import { isReceiptRead, isSending } from "../fault/support/strikes.ts";
 import type { World } from "../fault/support/world.ts";
 import { isSimulation } from "../support/ledger.ts";
 import type { RpcCall } from "../support/rpc-proxy.ts";
@@ -14,10 +16,6 @@ export type Armed = {
 };
 
 const REACH_MS = 60_000;
-
-const isSending = ({ method }: RpcCall) => method === "eth_sendRawTransaction";
-const isReceiptRead = ({ method }: RpcCall) =>
-  method === "eth_getBlockReceipts" || method === "eth_getTransactionReceipt";
 
 /** Strikes at the first call of a kind, before the node hears of it or after. */
 function atCall(
@@ -45,38 +43,6 @@ function atCall(
   return { struck, disarm: () => proxy.intercept() };
 }
 
-/** Strikes while a statement of the writer waits for a lock that is held here. */
-async function atStatement(
-  { connection }: World,
-  strike: () => Promise<void>,
-  lock: (tx: TransactionSql) => Promise<unknown>,
-  statement: string,
-): Promise<Armed> {
-  let locked: () => void = () => {};
-  const ready = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
-  const struck = connection.sql.begin(async (tx) => {
-    await lock(tx);
-    locked();
-    await waitFor({
-      what: `the writer to reach "${statement}"`,
-      probe: async () => {
-        const rows = await connection.sql`
-          select 1 from pg_stat_activity
-          where datname = current_database() and application_name = 'writer' and wait_event_type = 'Lock'
-            and query like ${`%${statement}%`}`;
-        return rows.length > 0 ? true : undefined;
-      },
-      timeoutMs: REACH_MS,
-      intervalMs: 10,
-    });
-    await strike();
-  });
-  await Promise.race([ready, struck]);
-  return { struck, disarm: () => {} };
-}
-
 /** Strikes as soon as one of the round's purchases is written down. */
 function atSettlement({ connection }: World, round: Round, strike: () => Promise<void>): Armed {
   const keys = round.purchases.map(({ key }) => key);
@@ -95,19 +61,19 @@ function atSettlement({ connection }: World, round: Round, strike: () => Promise
 
 /** Lies in wait at the round's step; call it before the purchases are asked for. */
 export async function arm(world: World, round: Round, strike: () => Promise<void>): Promise<Armed> {
+  const whileLocked = async (lock: (tx: TransactionSql) => Promise<unknown>, statement: string) => ({
+    ...(await atStatement(world.connection.sql, { lock, statement, strike })),
+    disarm: () => {},
+  });
   const at: Record<Step, () => Armed | Promise<Armed>> = {
     accepted: () => atCall(world, round, strike, isSimulation, "before"),
     "nonce taken": () =>
-      atStatement(
-        world,
-        strike,
+      whileLocked(
         (tx) => tx`select 1 from service.relayer_wallet for update`,
         "update service.relayer_wallet set next_nonce",
       ),
     signed: () =>
-      atStatement(
-        world,
-        strike,
+      whileLocked(
         (tx) => tx`lock table service.transaction in share mode`,
         "insert into service.transaction",
       ),

@@ -1,7 +1,7 @@
 /** Faults at a step of the writer's work on the testnet: sendings that go wrong, and its death (SIGKILL). */
 import type { TransactionSql } from "postgres";
-import { waitFor } from "../../../lib/local/wait.ts";
 import type { Interceptor, RpcAnswer, RpcCall } from "../../support/rpc-proxy.ts";
+import { atStatement } from "./at-statement.ts";
 import type { TestnetWorld } from "./testnet-world.ts";
 
 export const isSending = ({ method }: RpcCall): boolean => method === "eth_sendRawTransaction";
@@ -19,8 +19,6 @@ export function atFirst(fate: Interceptor): Interceptor {
 }
 
 export const says = (message: string): RpcAnswer => ({ error: { code: -32000, message } });
-
-const REACH_MS = 60_000;
 
 export type Strike = {
   /** Resolves once the step was reached and the writer is dead. */
@@ -60,29 +58,9 @@ export async function killAtStatement(
   lock: (tx: TransactionSql) => Promise<unknown>,
   statement: string,
 ): Promise<Strike> {
-  let locked: () => void = () => {};
-  const ready = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
-  const dead = connection.sql.begin(async (tx) => {
-    await lock(tx);
-    locked();
-    await waitFor({
-      what: `the writer to reach "${statement}"`,
-      probe: async () => {
-        const rows = await connection.sql`
-          select 1 from pg_stat_activity
-          where datname = current_database() and application_name like 'writer%' and wait_event_type = 'Lock'
-            and query like ${`%${statement}%`}`;
-        return rows.length > 0 ? true : undefined;
-      },
-      timeoutMs: REACH_MS,
-      intervalMs: 10,
-    });
-    await stack.kill9("writer");
-  });
-  await Promise.race([ready, dead]);
-  return { dead };
+  const strike = () => stack.kill9("writer");
+  const { struck } = await atStatement(connection.sql, { lock, statement, strike });
+  return { dead: struck };
 }
 
 /** The node answers again, and the writer is back; it need not wait until the dead one's leases lapse. */
