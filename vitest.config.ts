@@ -1,21 +1,52 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests start real processes, and the machine may have two cores: what takes a second alone takes ten in company. */
-const testTimeout = 120_000;
-const hookTimeout = 240_000;
+/** What every test file gets; each starts real processes, or waits for some, on a machine that may have two cores. */
+export const common = {
+  setupFiles: ["test/support/setup.ts"],
+  pool: "forks" as const,
+  // A test that runs away ends its process soon, and not at the machine's limit after minutes.
+  execArgv: ["--max-old-space-size=1024"],
+  testTimeout: 120_000,
+  hookTimeout: 240_000,
+};
+
+/** Once per run, and how it is reported. */
+export const run = {
+  globalSetup: ["test/support/global-setup.ts"],
+  reporters: ["default", "./test/support/closing-line.ts"],
+  teardownTimeout: 60_000,
+};
+
+const unit = "test/**/*.unit.test.ts";
+const database = "test/**/*.db.test.ts";
+const chain = ["test/contracts/**/*.test.ts", "test/**/*.chain.test.ts"];
+const faults = "test/fault/**/*.test.ts";
+const wholeStack = ["test/e2e/**/*.test.ts", "test/model/**/*.test.ts"];
+
+/** Files that start none of the service's processes: one process runs many of them, and loads the packages once. */
+const alone = { isolate: false, sequence: { groupOrder: 0 }, maxWorkers: 2 };
+/** Files that start the service's processes, and wait for them most of the time. */
+const besideProcesses = { sequence: { groupOrder: 1 }, maxWorkers: 4 };
+
+const project = (name: string, include: string[], exclude: string[], how: object) => ({
+  test: { ...common, name, include, exclude, ...how },
+});
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
-    setupFiles: ["test/support/setup.ts"],
-    reporters: ["default", "./test/support/closing-line.ts"],
-    pool: "forks",
-    maxWorkers: 2,
-    // A test that runs away ends its process soon, and not at the machine's limit after minutes.
-    execArgv: ["--max-old-space-size=1024"],
-    testTimeout,
-    hookTimeout,
-    teardownTimeout: 60_000,
+    ...run,
+    projects: [
+      project("unit", [unit], [], alone),
+      project("db", [database], [unit], alone),
+      project("contracts", chain, [unit, database], alone),
+      project(
+        "service",
+        ["test/**/*.test.ts"],
+        [unit, database, ...chain, faults, ...wholeStack],
+        besideProcesses,
+      ),
+      project("fault", [faults], [unit, database], besideProcesses),
+      project("e2e", wholeStack, [unit, database], besideProcesses),
+    ],
   },
 });

@@ -1,4 +1,5 @@
 /** `npm run bench [name …]` runs the named benchmarks, or all of them. Figures are of this machine, in this run. */
+import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
 import { benchIndex } from "./index-speed.ts";
 import { benchPurchases } from "./purchases.ts";
@@ -21,6 +22,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 compile(); // a fresh clone has no bytecode to deploy
+await buildServices();
 for (const [name, run] of Object.entries(benchmarks)) {
   if (asked.length === 0 || asked.includes(name)) await run();
 }

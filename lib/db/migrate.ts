@@ -1,9 +1,9 @@
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
+import { projectRoot } from "../project-root.ts";
 import { connect } from "./connect.ts";
 
-const migrationsFolder = join(dirname(fileURLToPath(import.meta.url)), "migrations");
+const migrationsFolder = join(projectRoot, "lib", "db", "migrations");
 
 /**
  * Brings the `service` schema up to date. Any process may call it at its start: an advisory lock lets one at a time

@@ -137,9 +137,9 @@ export async function stopPostgres(dataDir: string): Promise<void> {
   await stopServer(runner.locate({ data: dataDir, log: "" }).data);
 }
 
-/** Makes a database on the server that `url` leads to. @returns the new database's URL. */
-export async function createDatabase(url: string, name: string): Promise<string> {
-  await withServer(url, (sql) => sql`create database ${sql(name)}`);
+/** Makes a database on the server that `url` leads to, as a copy of `template`. @returns the new database's URL. */
+export async function createDatabase(url: string, name: string, template = "template1"): Promise<string> {
+  await withServer(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`);
   const created = new URL(url);
   created.pathname = `/${name}`;
   return created.href;

@@ -1,20 +1,12 @@
 /** The three processes of the service, started as they are in production and waited for until they answer. */
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { Hex } from "viem";
 import { type Child, deathNotice, startProcess } from "../../lib/local/processes.ts";
 import { waitFor } from "../../lib/local/wait.ts";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+import { projectRoot } from "../../lib/project-root.ts";
 
 export type ServiceName = "indexer" | "api" | "writer";
-
-const entryPoints: Readonly<Record<ServiceName, string>> = {
-  indexer: "scripts/indexer.ts",
-  api: "api/server.ts",
-  writer: "workers/main.ts",
-};
 
 /** The chain of sandbox and faucet, and the keys of the wallets on it; without its key, a wallet's part is not there. */
 export type TestnetSettings = {
@@ -106,13 +98,13 @@ function inherited(): NodeJS.ProcessEnv {
   );
 }
 
-/** Starts one of the three; its output goes to `<logFolder>/<name>.log`. */
+/** Starts one of the three from its bundle (`npm run build`); its output goes to `<logFolder>/<name>.log`. */
 export function startService(name: ServiceName, settings: StackSettings, logFolder: string): Promise<Child> {
   return startProcess({
     name,
     command: process.execPath,
-    args: ["--import", "tsx", join(root, entryPoints[name])],
-    cwd: root,
+    args: [join("scripts", "start.mjs"), name],
+    cwd: projectRoot,
     env: { ...inherited(), ...environment(name, settings) },
     logFile: join(logFolder, `${name}.log`),
   });

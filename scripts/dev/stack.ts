@@ -1,12 +1,13 @@
 /** The order in which a dev stack comes up: as much as possible side by side. */
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { DevConfig } from "../../lib/config.ts";
 import { privateKeyOf } from "../../lib/local/anvil.ts";
 import { isRunning } from "../../lib/local/pids.ts";
 import { startPostgres, stopPostgres } from "../../lib/local/postgres.ts";
 import { type Child, deathNotice } from "../../lib/local/processes.ts";
+import { projectRoot } from "../../lib/project-root.ts";
+import { buildServices } from "../build.ts";
 import { compile } from "../compile.ts";
 import { type LocalChain, startChains } from "./chains.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -25,11 +26,9 @@ import {
 } from "./services.ts";
 import { serviceWallets } from "./wallets.ts";
 
-const root = join(fileURLToPath(import.meta.url), "..", "..", "..");
-
 /** Where a stack keeps what is its own. */
 export function stackFolders({ DATA_DIR }: DevConfig) {
-  const data = resolve(root, DATA_DIR);
+  const data = resolve(projectRoot, DATA_DIR);
   return {
     postgres: join(data, "postgres"),
     logs: join(data, "logs"),
@@ -125,7 +124,8 @@ export async function runStack(stack: DevStack): Promise<void> {
   compile();
   rmSync(folders.logs, { recursive: true, force: true }); // of the last start; they would grow without end
 
-  const [databaseUrl, { main, testnet }] = await Promise.all([
+  const [, databaseUrl, { main, testnet }] = await Promise.all([
+    buildServices(),
     startDatabase(stack),
     startChains(source, {
       config,

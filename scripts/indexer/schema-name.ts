@@ -1,20 +1,18 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { Deployment } from "../../lib/deployments.ts";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+import { projectRoot } from "../../lib/project-root.ts";
 
 /** Ponder's manifest, by its path: the package exports no such name that could be resolved. */
-export const ponderManifest = join(root, "node_modules", "ponder", "package.json");
+export const ponderManifest = join(projectRoot, "node_modules", "ponder", "package.json");
 
 /** The files whose contents decide what rows an indexer writes; paths from the root, sorted. */
 function buildFiles(): string[] {
   const within = (folder: string) =>
-    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+      .map((entry) => join(entry.parentPath, entry.name).slice(projectRoot.length + 1));
   // src/api is Ponder's own HTTP surface; it writes nothing.
   const sources = within("src").filter((file) => !file.startsWith(join("src", "api")));
   return ["ponder.config.ts", "ponder.schema.ts", ...within("abis"), ...sources].sort();
@@ -31,7 +29,7 @@ export function indexerSchemaName(
 ): string {
   const hash = createHash("sha256");
   hash.update(readFileSync(ponderManifest));
-  for (const file of buildFiles()) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
+  for (const file of buildFiles()) hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));
   hash.update(JSON.stringify([deployment.chainId, chain, Object.entries(deployment.contracts).sort()]));
   return `idx_${hash.digest("hex").slice(0, 12)}`;
 }

@@ -63,7 +63,7 @@ describe("npm run dev", () => {
     const upstream = await startChain({ chainId: 84532, relayers: [anvilAccount(5)] });
     const place = await devPlace();
     const run = typeDev(place, ["--fork", upstream.url, "--deployment", upstream.deploymentFile], {
-      DATABASE_URL: await freshDatabase(),
+      DATABASE_URL: await freshDatabase({ empty: true }),
     });
     await run.ready();
 

@@ -1,9 +1,9 @@
-import { defineConfig, mergeConfig } from "vitest/config";
-import common from "../../vitest.config.ts";
+import { defineConfig } from "vitest/config";
+import { common, run } from "../../vitest.config.ts";
 
 /** The soak takes as long as it takes: hours are nothing to it. */
 const soakMs = 24 * 3600 * 1000;
 
-const config = mergeConfig(common, defineConfig({ test: { testTimeout: soakMs, maxWorkers: 1 } }));
-
-export default { ...config, test: { ...config.test, include: ["test/soak/*.soak.ts"] } };
+export default defineConfig({
+  test: { ...common, ...run, include: ["test/soak/*.soak.ts"], testTimeout: soakMs, maxWorkers: 1 },
+});

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { migrateService } from "../../lib/db/migrate.ts";
 import { freePort } from "../../lib/local/ports.ts";
-import { startPostgres } from "../../lib/local/postgres.ts";
+import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
+import { buildServices } from "../../scripts/build.ts";
 import { compile } from "../../scripts/compile.ts";
 import { makeRunFolder, notePid, removeRunFolder, sweepDeadRuns } from "./run-folder.ts";
 
@@ -9,18 +11,16 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The run's Postgres; make a database of your own with `freshDatabase()`. */
     postgresUrl: string;
+    /** The name of a database with the migrated `service` schema, for copies. */
+    migratedTemplate: string;
     /** A folder that is deleted after the run. */
     runFolder: string;
   }
 }
 
-/** Once per run: compiles the contracts, and starts one Postgres on which each test file has databases of its own. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  sweepDeadRuns();
-  const runFolder = makeRunFolder();
-  // A run that is told to end (SIGTERM) gets no teardown.
-  process.once("exit", () => removeRunFolder(runFolder));
-  compile();
+const migratedTemplate = "migrated";
+
+async function startDatabaseServer(runFolder: string): Promise<LocalPostgres> {
   const server = await startPostgres({
     dataDir: join(runFolder, "postgres"),
     port: await freePort(),
@@ -29,7 +29,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
     settings: { fsync: false, full_page_writes: false, synchronous_commit: false, max_wal_size: "512MB" },
   });
   notePid(runFolder, server.pid);
+  await migrateService(await createDatabase(server.url, migratedTemplate));
+  return server;
+}
+
+/** Once per run: compiles the contracts, bundles the services, and starts one Postgres for all test files. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  sweepDeadRuns();
+  const runFolder = makeRunFolder();
+  // A run that is told to end (SIGTERM) gets no teardown.
+  process.once("exit", () => removeRunFolder(runFolder));
+  compile();
+  const [server] = await Promise.all([startDatabaseServer(runFolder), buildServices()]);
   project.provide("postgresUrl", server.url);
+  project.provide("migratedTemplate", migratedTemplate);
   project.provide("runFolder", runFolder);
   return async () => {
     await server.remove();

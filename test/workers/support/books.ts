@@ -4,7 +4,6 @@ import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll } from "vitest";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { migrateService } from "../../../lib/db/migrate.ts";
 import { type Acceptance, acceptPurchases, type NewPurchase } from "../../../lib/ledger/accept.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
 import { type Lease, raiseNextNonce, takeLease } from "../../../workers/ledger/leases.ts";
@@ -32,7 +31,6 @@ export let keyId: number;
 
 beforeAll(async () => {
   databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   connection = connect(databaseUrl, { name: "test" });
   atEnd(() => connection.close());
   const [key] = await connection.sql<{ id: string }[]>`

@@ -4,7 +4,6 @@ import type { Sql } from "postgres";
 import { Registry } from "prom-client";
 import { DEV_SECRETS_KEY } from "../../../lib/config.ts";
 import { connect } from "../../../lib/db/connect.ts";
-import { migrateService } from "../../../lib/db/migrate.ts";
 import { waitFor } from "../../../lib/local/wait.ts";
 import { createLogger } from "../../../lib/log.ts";
 import { LOOPBACK_HOSTS } from "../../../lib/webhooks/allowed-hosts.ts";
@@ -31,7 +30,6 @@ export type DeliveryRow = {
 
 export async function openDeliveries(redisUrl?: string) {
   const databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   const { sql, close } = connect(databaseUrl, { name: "test" });
   atEnd(close);
 

@@ -3,7 +3,6 @@
 import { pino } from "pino";
 import type { Hex } from "viem";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { migrateService } from "../../../lib/db/migrate.ts";
 import { waitFor } from "../../../lib/local/wait.ts";
 import { type Outbox, startOutbox } from "../../../workers/outbox/start.ts";
 import { openRows, type Rows } from "../../src/support/rows.ts";
@@ -53,7 +52,6 @@ export type Subscription = { events?: string[]; fromBlock?: bigint; url?: string
 /** Starts an indexer on the chain, unless told not to; the outbox is started by the test. */
 export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}): Promise<OutboxWorld> {
   const stack = await startStack({ chain, services: indexer ? ["indexer"] : [] });
-  await migrateService(stack.databaseUrl);
   const rows = openRows(stack.databaseUrl);
   const connection = connect(stack.databaseUrl, { name: "test", max: 2 });
   const { sql } = connection;

@@ -2,7 +2,6 @@
 import { type Address, numberToHex } from "viem";
 import { afterEach, beforeAll } from "vitest";
 import { type Connection, connect } from "../../../../lib/db/connect.ts";
-import { migrateService } from "../../../../lib/db/migrate.ts";
 import { type ClaimWish, claimFaucet, type FaucetFunds, type Gate } from "../../../../lib/faucet/gate.ts";
 import { atEnd } from "../../../support/cleanup.ts";
 import { freshDatabase } from "../../../support/database.ts";
@@ -20,7 +19,6 @@ export let connection: Connection;
 
 beforeAll(async () => {
   databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   connection = connect(databaseUrl, { name: "test" });
   atEnd(() => connection.close());
 });

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { type Connection, connect, isConnectionError } from "../../lib/db/connect.ts";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { holdOutbox, outboxLock, whileWanted } from "../../lib/webhooks/outbox-lock.ts";
 import { createWebhook, listWebhooks } from "../../lib/webhooks/store.ts";
 import type { ChainEvent } from "../../workers/outbox/event.ts";
@@ -23,7 +22,6 @@ let clients: Connection;
 let outbox: Connection;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   clients = connect(databaseUrl, { name: "clients", statementTimeout: 30_000 });
   outbox = connect(databaseUrl, { name: "outbox", max: 1, statementTimeout: 30_000 });
   atEnd(clients.close);

@@ -1,4 +1,4 @@
-/** Where webhooks may lead. The same table goes through the calls themselves in test/workers/webhook-targets.test.ts. */
+/** Where webhooks may lead. The same table goes through the calls themselves in test/workers/webhook-targets.unit.test.ts. */
 import { describe, expect, test } from "vitest";
 import { parseAllowedHosts } from "../../../lib/webhooks/allowed-hosts.ts";
 import { createTargetGuard, ResolverUnavailable, TargetRefused } from "../../../lib/webhooks/guard.ts";

@@ -4,7 +4,6 @@ import { encodeErrorResult, type Hex, numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { decodeRevert } from "../../lib/chain/reverts.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { lower } from "../../lib/ledger/lower.ts";
 import { createLogger } from "../../lib/log.ts";
 import { storeFiller } from "../../workers/ledger/fillers.ts";
@@ -102,7 +101,6 @@ describe("the receipts of a block", () => {
 
 test("an outcome that cannot be written down holds up no other", async () => {
   const databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   const connection: Connection = connect(databaseUrl, { name: "test" });
   atEnd(() => connection.close());
   const { sql } = connection;

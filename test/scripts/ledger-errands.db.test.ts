@@ -1,7 +1,6 @@
 /** What `npm run ledger` says of errands, in each of their states. */
 import postgres, { type Sql } from "postgres";
 import { beforeAll, expect, test } from "vitest";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { tableOf, typeLedger } from "./support/ledger-command.ts";
@@ -11,7 +10,6 @@ let sql: Sql;
 
 beforeAll(async () => {
   databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
 });

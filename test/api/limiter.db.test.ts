@@ -2,7 +2,6 @@ import { expect, test, vi } from "vitest";
 import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/limits/counters.ts";
 import { createLimiter } from "../../api/limits/limiter.ts";
 import { connect } from "../../lib/db/connect.ts";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 
@@ -34,7 +33,6 @@ test("so many clients are remembered and no more; the one that came first starts
 
 test("counts in Postgres are of their window, and deleted when it has long ended", async () => {
   const url = await freshDatabase();
-  await migrateService(url);
   const { sql, close } = connect(url, { name: "test", max: 1 });
   atEnd(close);
   await sql`insert into service.rate_limit values ('ended', 3, ${Date.now() - 3_700_000}), ('ends', 3, ${Date.now() - 1000})`;

@@ -3,7 +3,6 @@ import { type Address, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { createBuyerFunds } from "../../api/buyer-funds.ts";
 import { connect } from "../../lib/db/connect.ts";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { startChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -15,7 +14,6 @@ const LOOKS = 60;
 test("callers that wait for the writer at the same time look together", async () => {
   const chain = await startChain();
   const databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   const connection = connect(databaseUrl, { name: "test" });
   atEnd(() => connection.close());
   const { sql } = connection;

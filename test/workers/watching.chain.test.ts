@@ -4,7 +4,6 @@ import { Registry } from "prom-client";
 import { type Hex, numberToHex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { readWatchedBlock } from "../../lib/ledger/guards.ts";
 import { lower } from "../../lib/ledger/lower.ts";
 import { createLogger } from "../../lib/log.ts";
@@ -29,7 +28,6 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   const databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   connection = connect(databaseUrl, { name: "test" });
   atEnd(() => connection.close());
 });

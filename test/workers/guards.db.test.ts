@@ -4,7 +4,6 @@ import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { type Acceptance, acceptPurchases, type NewPurchase } from "../../lib/ledger/accept.ts";
 import type { Funds } from "../../lib/ledger/guards.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -21,7 +20,6 @@ let keyId: number;
 
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   connection = connect(databaseUrl, { name: "test" });
   atEnd(() => connection.close());
   const [key] = await connection.sql<{ id: string }[]>`

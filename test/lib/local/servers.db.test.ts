@@ -31,7 +31,7 @@ async function startOwnPostgres(name: string): Promise<LocalPostgres> {
 }
 
 test("each fresh database is another one, on the run's own server", async () => {
-  const [first, second] = [await freshDatabase(), await freshDatabase()];
+  const [first, second] = [await freshDatabase({ empty: true }), await freshDatabase()];
   expect(first).not.toBe(second);
   expect(await select(first)).toBe(new URL(first).pathname.slice(1));
 });

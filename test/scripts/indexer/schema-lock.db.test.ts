@@ -17,7 +17,7 @@ const neverLost = () => {
 };
 
 test("a schema is locked by one indexer at a time, and free again when that one's session ends", async () => {
-  const url = await freshDatabase();
+  const url = await freshDatabase({ empty: true });
   const first = await lockSchema(url, "idx_a", neverLost);
   await expect(lockSchema(url, "idx_a", neverLost)).rejects.toThrow(SchemaTakenError);
   const other = await lockSchema(url, "idx_b", neverLost);
@@ -27,7 +27,7 @@ test("a schema is locked by one indexer at a time, and free again when that one'
 });
 
 test("a lock whose connection breaks is taken again", async () => {
-  const url = await freshDatabase();
+  const url = await freshDatabase({ empty: true });
   const guard = await lockSchema(url, "idx_a", neverLost);
   atEnd(() => guard.release());
   const sql = await admin(url);
@@ -47,7 +47,7 @@ test("a lock whose connection breaks is taken again", async () => {
 });
 
 test("an indexer whose lock went to another one while it was away hears of it", async () => {
-  const url = await freshDatabase();
+  const url = await freshDatabase({ empty: true });
   let lost = 0;
   const guard = await lockSchema(url, "idx_a", () => {
     lost += 1;
@@ -69,7 +69,7 @@ test("an indexer whose lock went to another one while it was away hears of it", 
 });
 
 test("a lock row that a crash left behind is cleared", async () => {
-  const url = await freshDatabase();
+  const url = await freshDatabase({ empty: true });
   const sql = await admin(url);
   await clearStaleLock(sql, "idx_a"); // no schema yet: nothing to clear
   await sql`create schema idx_a`;

@@ -7,7 +7,7 @@ import { freshDatabase } from "../../support/database.ts";
 const endOwnSession = "select pg_terminate_backend(pg_backend_pid())";
 
 async function open(max: number) {
-  const connection = connect(await freshDatabase(), { name: "test", max });
+  const connection = connect(await freshDatabase({ empty: true }), { name: "test", max });
   onTestFinished(connection.close);
   return connection;
 }

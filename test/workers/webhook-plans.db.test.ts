@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import type { Connection } from "../../lib/db/connect.ts";
 import { connect } from "../../lib/db/connect.ts";
-import { migrateService } from "../../lib/db/migrate.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { claim, release, type Turn } from "../../workers/webhooks/claim.ts";
 import { openPools } from "../../workers/webhooks/pools.ts";
@@ -24,7 +23,6 @@ let admin: Connection["sql"];
 let pools: ReturnType<typeof openPools>;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
-  await migrateService(databaseUrl);
   const connection = connect(databaseUrl, { name: "test", max: 1 });
   admin = connection.sql;
   pools = openPools(databaseUrl);

@@ -5,7 +5,7 @@ import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
 
 async function openDatabase() {
-  const url = await freshDatabase();
+  const url = await freshDatabase({ empty: true });
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
   const schemas = async () =>

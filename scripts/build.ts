@@ -1,0 +1,48 @@
+/**
+ * `npm run build` bundles the three processes into `dist/`, each into one file with its source map beside it: a process
+ * then starts in a fraction of the time that it takes to compile and resolve a thousand modules.
+ */
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { projectRoot } from "../lib/project-root.ts";
+
+const entryPoints = { api: "api/server.ts", writer: "workers/main.ts", indexer: "scripts/indexer.ts" };
+
+/** CommonJS packages inside a bundle ask for Node's own modules through `require`. */
+const requireForPackages =
+  'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
+
+/**
+ * Bundles api, writer and indexer into `dist/`. Each file is replaced as a whole, so that a process which starts
+ * meanwhile reads either the old one or the new one.
+ * @throws when a source does not compile; esbuild has printed why.
+ */
+export async function buildServices(): Promise<void> {
+  const dist = join(projectRoot, "dist");
+  const { outputFiles } = await build({
+    absWorkingDir: projectRoot,
+    entryPoints,
+    outdir: dist,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "esm",
+    // Optional parts of pg and ws, which are compiled for a machine and not installed here.
+    external: ["pg-native", "bufferutil", "utf-8-validate"],
+    banner: { js: requireForPackages },
+    sourcemap: "linked",
+    sourcesContent: false,
+    write: false,
+  });
+  mkdirSync(dist, { recursive: true });
+  for (const { path, contents } of outputFiles) {
+    const unfinished = join(dist, `.${process.pid}-${basename(path)}`);
+    writeFileSync(unfinished, contents);
+    renameSync(unfinished, path);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildServices();
