@@ -23,6 +23,20 @@ const chain = ["test/contracts/**/*.test.ts", "test/**/*.chain.test.ts"];
 const faults = "test/fault/**/*.test.ts";
 const wholeStack = ["test/e2e/**/*.test.ts", "test/model/**/*.test.ts"];
 
+/**
+ * What `npm test` proves with whole processes, in minutes: the api's contract, a relayed purchase, then purchase, webhook,
+ * sandbox and faucet end to end, a writer killed at each step, and a reorganisation.
+ */
+const essential = [
+  "test/api/errors.test.ts",
+  "test/api/keys.test.ts",
+  "test/api/products.test.ts",
+  "test/api/purchase.test.ts",
+  "test/e2e/demo.test.ts",
+  "test/fault/writer-killed.test.ts",
+  "test/fault/reorganised-replay.test.ts",
+];
+
 /** Files that start none of the service's processes: one process runs many of them, and loads the packages once. */
 const alone = { isolate: false, sequence: { groupOrder: 0 }, maxWorkers: 2 };
 /** Files that start the service's processes, and wait for them most of the time. */
@@ -37,16 +51,17 @@ export default defineConfig({
     ...run,
     projects: [
       project("unit", [unit], [], alone),
-      project("db", [database], [unit], alone),
-      project("contracts", chain, [unit, database], alone),
+      project("db", [database], [], alone),
+      project("contracts", chain, [unit], alone),
+      project("essential", essential, [], besideProcesses),
       project(
         "service",
         ["test/**/*.test.ts"],
-        [unit, database, ...chain, faults, ...wholeStack],
+        [unit, database, ...chain, faults, ...wholeStack, ...essential],
         besideProcesses,
       ),
-      project("fault", [faults], [unit, database], besideProcesses),
-      project("e2e", wholeStack, [unit, database], besideProcesses),
+      project("fault", [faults], [unit, ...essential], besideProcesses),
+      project("e2e", wholeStack, essential, besideProcesses),
     ],
   },
 });

@@ -1,9 +1,8 @@
 /**
- * The dev stack as a newcomer meets it: how long `npm run dev` takes to be ready with packages installed, what each of
- * its processes holds in memory at rest, and how long a mined purchase takes to be readable through the API. It starts
+ * The dev stack as a newcomer meets it: how long `npm run dev` takes to each stage and to be ready with packages
+ * installed, what each of its processes holds and uses at rest with a block a second, and how long a mined purchase takes to be readable through the API. It starts
  * stacks of its own, on free ports and in a folder of their own, beside one that may be running.
  */
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,13 +18,16 @@ import { type Child, deathNotice, startProcess } from "../lib/local/processes.ts
 import { waitFor } from "../lib/local/wait.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
+import { cpuOf, memoryOf } from "./stack-processes.ts";
 
 const STARTS = 3;
 const PURCHASES = 100;
-/** Time for start-up work to settle before memory is read. */
-const REST_MS = 10_000;
-/** Aims for two cores: seconds to ready, and ms from mined to readable at a polling interval of 100 ms. */
-const READY_LIMIT_S = 20;
+/** Time for start-up work to settle, and then for the look at what is used at rest. */
+const SETTLE_MS = 10_000;
+const REST_MS = 20_000;
+/** Aims for two cores: seconds to ready, percent of one core at rest, and ms from mined to readable at a polling interval of 100 ms. */
+const READY_LIMIT_S = 15;
+const REST_CPU_LIMIT = 15;
 const FRESHNESS_LIMIT_MS = 150;
 
 type Stack = {
@@ -75,30 +77,28 @@ async function stopStack({ child, folder }: Stack): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-const noteShape = z.object({ children: z.array(z.object({ name: z.string(), pid: z.int() })) });
-
-/** Resident memory in MB of every process of the stack. Postgres is its postmaster and all of its backends, in proportion. */
-function memory({ folder }: Stack): Finding[] {
-  const { children } = noteShape.parse(JSON.parse(readFileSync(join(folder, "dev-stack.json"), "utf8")));
-  const rows = execFileSync("ps", ["-eo", "pid=,ppid=,rss="], { encoding: "utf8" })
-    .trim()
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  return children.map(({ name, pid }) => {
-    const kilobytes = rows
-      .filter(([id, parent]) => id === pid || parent === pid)
-      .reduce((sum, [id, , rss = 0]) => sum + (proportionalKb(id) ?? rss), 0);
-    return { what: `memory of ${name} at rest`, value: kilobytes / 1024, unit: "MB" };
-  });
+/** Seconds from the command to each stage that the stack prints. */
+function stagesOf({ child }: Stack): Finding[] {
+  const lines = readFileSync(child.logFile, "utf8").matchAll(/^ +([\d.]+) s {2}(.+)$/gm);
+  return [...lines].map(([, seconds, stage]) => ({
+    what: `npm run dev to ${stage}`,
+    value: Number(seconds),
+    unit: "s",
+  }));
 }
 
-/** Linux shares a page's cost among those that map it, which matters for Postgres's backends; undefined elsewhere. */
-function proportionalKb(pid: number | undefined): number | undefined {
-  try {
-    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]);
-  } catch {
-    return undefined;
-  }
+async function atRest({ folder }: Stack): Promise<Finding[]> {
+  const cpu = await cpuOf(folder, REST_MS);
+  const total = cpu.reduce((sum, { percent }) => sum + percent, 0);
+  return [
+    ...memoryOf(folder).map(({ name, megabytes }) => ({
+      what: `memory of ${name} at rest`,
+      value: megabytes,
+      unit: "MB",
+    })),
+    ...cpu.map(({ name, percent }) => ({ what: `CPU of ${name} at rest`, value: percent, unit: "%" })),
+    { what: "CPU of the whole stack at rest, of one core", value: total, unit: "%", limit: REST_CPU_LIMIT },
+  ];
 }
 
 /** Milliseconds from the answer that a purchase is mined to the API's list showing it, one figure per purchase. */
@@ -158,8 +158,9 @@ export async function benchStack(): Promise<void> {
     readyTimes.push(readySeconds);
     try {
       if (start < STARTS) continue;
-      await sleep(REST_MS);
-      findings = memory(stack);
+      findings = stagesOf(stack);
+      await sleep(SETTLE_MS);
+      findings.push(...(await atRest(stack)));
       const delays = await freshness(stack);
       findings.push(
         { what: "mined to readable, median", value: median(delays), unit: "ms", limit: FRESHNESS_LIMIT_MS },

@@ -122,10 +122,11 @@ export async function runStack(stack: DevStack): Promise<void> {
   await requireFreePorts(config);
   // Done before anything is waited for: solc, where the contracts have changed, holds this process up for seconds.
   compile();
+  say("contracts");
   rmSync(folders.logs, { recursive: true, force: true }); // of the last start; they would grow without end
 
   const [, databaseUrl, { main, testnet }] = await Promise.all([
-    buildServices(),
+    buildServices().then(() => say("build")),
     startDatabase(stack),
     startChains(source, {
       config,
@@ -133,6 +134,9 @@ export async function runStack(stack: DevStack): Promise<void> {
       logFolder: folders.logs,
       own: (start) => lifetime.own("server", start),
       onSpawn: (child) => watch(stack, child),
+    }).then((chains) => {
+      say("chains");
+      return chains;
     }),
   ]);
   const settings: StackSettings = {
@@ -157,7 +161,10 @@ export async function runStack(stack: DevStack): Promise<void> {
     },
   };
   // The processes come up while the history is being written.
-  await Promise.all([main.writeHistory(), ...services.map((name) => runService(stack, name, settings))]);
+  await Promise.all([
+    main.writeHistory().then(() => say("history")),
+    ...services.map((name) => runService(stack, name, settings)),
+  ]);
   await lifetime.own("service", () => keepPricesFresh([main, testnet]));
   const apiUrl = `http://127.0.0.1:${config.PORT}`;
   await stackReady(apiUrl, { testnet: settings.testnet !== undefined });

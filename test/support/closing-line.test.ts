@@ -22,7 +22,7 @@ function run(
   const { stdout, status } = spawnSync(process.execPath, [vitest, "run", "--root", folder], {
     cwd: folder,
     encoding: "utf8",
-    env: { ...process.env, CI: ci ? "1" : "" },
+    env: { ...process.env, CI: ci ? "1" : "", TEST_COUNTS: "" },
   });
   return { lastLine: stdout.trimEnd().split("\n").at(-1), status };
 }

@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { appendFileSync, writeSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
 type Counts = { passed: number; failed: number; skipped: number };
@@ -20,7 +20,8 @@ function count(modules: readonly TestModule[], errorsOutside: number): Counts {
 
 /**
  * Closes a run with the line `N passed, N failed, N skipped`. With `CI` set, a skipped test fails the run: what was
- * skipped on a developer's machine for want of a server must not be skipped there.
+ * skipped on a developer's machine for want of a server must not be skipped there. With `TEST_COUNTS` the three numbers
+ * are appended to that file instead, for whoever closes several runs with one line.
  */
 export default class ClosingLine implements Reporter {
   /** A run that ends before its tests did has failed. */
@@ -31,7 +32,9 @@ export default class ClosingLine implements Reporter {
       const { passed, failed, skipped } = this.#counts;
       if (failed > 0 || (skipped > 0 && process.env.CI)) process.exitCode = 1;
       // Written at the very end, and at once: other reporters and the teardown have spoken by now.
-      writeSync(1, `${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+      const { TEST_COUNTS } = process.env;
+      if (TEST_COUNTS) appendFileSync(TEST_COUNTS, `${passed} ${failed} ${skipped}\n`);
+      else writeSync(1, `${passed} passed, ${failed} failed, ${skipped} skipped\n`);
     });
   }
 

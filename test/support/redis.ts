@@ -22,6 +22,21 @@ export async function freshRedis(): Promise<{ url: string; stop: () => Promise<v
   return { url: redis.url, stop };
 }
 
+/** With `TEST_QUEUE=redis` every stack has its queues and limits on Redis: the second half of `npm run test:matrix`. */
+const everywhere = process.env.TEST_QUEUE === "redis";
+const ofDatabases = new Map<string, Promise<{ url: string }>>();
+
+/** The Redis of all stacks on this database in this test file, or undefined where its queues are on Postgres. */
+export async function redisOf(
+  databaseUrl: string,
+  { wanted = everywhere } = {},
+): Promise<string | undefined> {
+  if (!wanted) return undefined;
+  const redis = ofDatabases.get(databaseUrl) ?? freshRedis();
+  ofDatabases.set(databaseUrl, redis);
+  return (await redis).url;
+}
+
 /**
  * A group of tests that need Redis. Without a `redis-server` on the machine the group stands in the report as skipped,
  * under its name; with `CI` set it fails instead.

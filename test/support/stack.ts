@@ -19,7 +19,7 @@ import type { TestChain } from "./chain.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { freshDatabase } from "./database.ts";
 import { type HttpAnswer, type HttpRequest, http } from "./http.ts";
-import { freshRedis } from "./redis.ts";
+import { redisOf } from "./redis.ts";
 import { forgetPid, notePid } from "./run-folder.ts";
 
 export type StackOptions = {
@@ -51,6 +51,7 @@ export type StackOptions = {
 export type Stack = {
   readonly settings: StackSettings;
   readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
   readonly apiUrl: string;
   readonly ponderUrl: string;
   /** Where the writer tells its metrics. */
@@ -111,14 +112,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   // A port can come twice in a run, once its first stack has ended.
   const logFolder = mkdtempSync(join(runFolder, `stack-${apiPort}-`));
 
+  const databaseUrl = options.databaseUrl ?? (await freshDatabase());
   const settings: StackSettings = {
-    databaseUrl: options.databaseUrl ?? (await freshDatabase()),
+    databaseUrl,
     rpcUrl: options.rpcUrl ?? chain.url,
     // Polled: over a websocket Ponder reads the newest 30 blocks after its start only once another block is mined.
     rpcWsUrl: "",
     deploymentFile: chain.deploymentFile,
     testnet: testnetSettings(options),
-    redisUrl: options.redis ? (await freshRedis()).url : undefined,
+    redisUrl: await redisOf(databaseUrl, { wanted: options.redis }),
     host: "127.0.0.1",
     apiPort,
     ponderPort,
@@ -162,7 +164,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   return {
     settings,
-    databaseUrl: settings.databaseUrl,
+    databaseUrl,
+    redisUrl: settings.redisUrl,
     apiUrl,
     ponderUrl: `http://127.0.0.1:${ponderPort}`,
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,

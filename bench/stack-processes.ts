@@ -1,0 +1,58 @@
+/** What the processes of a dev stack hold and use, as Linux counts it. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+
+/** A process of the stack with its children: Postgres is its postmaster and all of its backends. */
+type Family = { readonly name: string; readonly pids: readonly number[] };
+
+const noteShape = z.object({ children: z.array(z.object({ name: z.string(), pid: z.int() })) });
+/** Linux counts a process's time in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+
+function families(dataDir: string): Family[] {
+  const { children } = noteShape.parse(JSON.parse(readFileSync(join(dataDir, "dev-stack.json"), "utf8")));
+  const rows = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  return children.map(({ name, pid }) => ({
+    name,
+    pids: [pid, ...rows.flatMap(([id, parent]) => (id !== undefined && parent === pid ? [id] : []))],
+  }));
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** Resident memory in MB; a page that several processes map counts in proportion. */
+export function memoryOf(dataDir: string): { name: string; megabytes: number }[] {
+  const kilobytes = (pid: number) =>
+    Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
+  return families(dataDir).map(({ name, pids }) => ({ name, megabytes: sum(pids.map(kilobytes)) / 1024 }));
+}
+
+function cpuSeconds(pid: number): number {
+  const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "") // the name stands in brackets and may hold anything
+    .split(" ")
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / TICKS_PER_SECOND;
+}
+
+/** The share of one core that each process uses within `ms`, in percent. */
+export async function cpuOf(dataDir: string, ms: number): Promise<{ name: string; percent: number }[]> {
+  const before = families(dataDir).map(({ name, pids }) => ({
+    name,
+    used: pids.map((pid) => ({ pid, seconds: cpuSeconds(pid) })),
+  }));
+  const began = performance.now();
+  await sleep(ms);
+  const elapsed = (performance.now() - began) / 1000;
+  return before.map(({ name, used }) => {
+    const seconds = sum(used.map(({ pid, seconds: then }) => cpuSeconds(pid) - then));
+    return { name, percent: (seconds / elapsed) * 100 };
+  });
+}

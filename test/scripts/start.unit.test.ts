@@ -1,0 +1,20 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, inject, test } from "vitest";
+
+const root = join(import.meta.dirname, "..", "..");
+
+test("a process that was not built does not start and says what to do", () => {
+  const folder = join(inject("runFolder"), "not-built");
+  mkdirSync(folder);
+  cpSync(join(root, "scripts", "start.mjs"), join(folder, "scripts", "start.mjs"));
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/start.mjs", "api"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: `${join(folder, "dist", "api.mjs")} is missing: run \`npm run build\`.\n`,
+  });
+});
