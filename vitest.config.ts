@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./test/support/longest-first.ts";
 
 /** What every test file gets; each starts real processes, or waits for some, on a machine that may have two cores. */
 export const common = {
@@ -8,6 +9,8 @@ export const common = {
   execArgv: ["--max-old-space-size=1024"],
   testTimeout: 120_000,
   hookTimeout: 240_000,
+  // A state that is polled for may come late on a busy machine; a test that passes does not pay for it.
+  expect: { poll: { timeout: 60_000 } },
 };
 
 /** Once per run, and how it is reported. */
@@ -49,6 +52,7 @@ const project = (name: string, include: string[], exclude: string[], how: object
 export default defineConfig({
   test: {
     ...run,
+    sequence: { sequencer: LongestFirst },
     projects: [
       project("unit", [unit], [], alone),
       project("db", [database], [], alone),

@@ -5,9 +5,8 @@ import type { DevConfig } from "../../lib/config.ts";
 import { privateKeyOf } from "../../lib/local/anvil.ts";
 import { isRunning } from "../../lib/local/pids.ts";
 import { startPostgres, stopPostgres } from "../../lib/local/postgres.ts";
-import { type Child, deathNotice } from "../../lib/local/processes.ts";
+import { type Child, deathNotice, startProcess } from "../../lib/local/processes.ts";
 import { projectRoot } from "../../lib/project-root.ts";
-import { buildServices } from "../build.ts";
 import { compile } from "../compile.ts";
 import { type LocalChain, startChains } from "./chains.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -82,6 +81,23 @@ async function startDatabase({ config, note, lifetime, fail }: DevStack): Promis
   return url;
 }
 
+/** Bundles the services in a session of its own: Ctrl-C at the terminal would end the compiler before it reaches us. */
+async function buildServices({ config, lifetime }: DevStack): Promise<void> {
+  const child = await lifetime.own("service", () =>
+    startProcess({
+      name: "build",
+      command: process.execPath,
+      args: ["--import", "tsx", join("scripts", "build.ts")],
+      cwd: projectRoot,
+      logFile: join(stackFolders(config).logs, "build.log"),
+    }),
+  );
+  const { code } = await child.exited;
+  if (lifetime.stopping) return;
+  if (code !== 0) throw new Error(deathNotice(child));
+  say("build");
+}
+
 function watch({ note, fail }: DevStack, child: Child): void {
   note.add(child.name, child.pid);
   void child.exited.then(() => fail(deathNotice(child) ?? `${child.name} is gone`));
@@ -126,7 +142,7 @@ export async function runStack(stack: DevStack): Promise<void> {
   rmSync(folders.logs, { recursive: true, force: true }); // of the last start; they would grow without end
 
   const [, databaseUrl, { main, testnet }] = await Promise.all([
-    buildServices().then(() => say("build")),
+    buildServices(stack),
     startDatabase(stack),
     startChains(source, {
       config,

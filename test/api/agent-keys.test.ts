@@ -56,7 +56,7 @@ describe("a wallet's keys", () => {
       expect(answer.text).not.toContain(headers["x-api-key"].slice(3));
     }
     const lastUse = async () => shape.parse((await list(first.headers)).json).keys[0]?.lastUsedAt;
-    await expect.poll(lastUse).not.toBeNull();
+    await expect.poll(lastUse, { timeout: 60_000 }).not.toBeNull();
     expect(Date.now() - Date.parse((await lastUse()) ?? "")).toBeLessThan(60_000);
 
     const page = shape.parse((await list(first.headers, "?limit=1&offset=1")).json);

@@ -13,6 +13,7 @@ import type { HttpAnswer } from "../support/http.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
+import { send } from "./support/arrival.ts";
 import { type Buyer, createBuyer, receiptOf } from "./support/buyer.ts";
 
 let api: TestApi;
@@ -73,18 +74,26 @@ describe("many at once", () => {
     const before = await bought(buyer);
     await api.chain.client.setAutomine(false);
     const body = { coverageAmount: "111000000" };
-    const calls = Array.from({ length: 100 }, () => buyer.buy(body));
+    const call = () =>
+      send(`${api.stack.apiUrl}/api/v1/policies`, {
+        headers: buyer.headers,
+        body: { productName: "FLASHBTC1H-001", buyer: buyer.account.address, ...body },
+      });
+    const calls = Array.from({ length: 100 }, call);
     await expect
-      .poll(() =>
-        api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" }),
+      .poll(
+        () =>
+          api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" }),
+        { timeout: 60_000 },
       )
       .toBeGreaterThan(await api.chain.client.getTransactionCount({ address: api.chain.relayer.address }));
-    calls.push(buyer.buy(body));
-    // It is on its way to the api, and has joined what waits there by then.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    calls.push(call());
+    await Promise.all(calls.map(({ arrived }) => arrived));
+    // The api records purchases in turn: one that came after all of them is recorded, so they have joined by then.
+    expect((await buyer.buy(body, { prefer: "respond-async" })).status).toBe(202);
     await api.chain.client.setAutomine(true);
     await api.chain.client.mine({ blocks: 1 });
-    const answers = await Promise.all(calls);
+    const answers = await Promise.all(calls.map(({ answer }) => answer));
     expect(statuses(answers)).toEqual({ 200: 100, 201: 1 });
     expect(await bought(buyer)).toBe(before + 1);
   });
@@ -180,7 +189,7 @@ describe("a receipt is told again", () => {
       const parsed = list.safeParse(json);
       return parsed.success && parsed.data.policies.some((policy) => policy.policyId === policyId);
     };
-    await expect.poll(isListed, { timeout: 20_000, interval: 200 }).toBe(true);
+    await expect.poll(isListed, { timeout: 60_000, interval: 200 }).toBe(true);
   });
 });
 

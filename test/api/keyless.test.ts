@@ -9,7 +9,8 @@ import { type Buyer, createBuyer } from "./support/buyer.ts";
 let api: TestApi;
 let buyer: Buyer;
 beforeAll(async () => {
-  api = await startApi({ services: ["api", "writer"] });
+  // It says at this level which calls it has done with.
+  api = await startApi({ services: ["api", "writer"], env: { api: { LOG_LEVEL: "debug" } } });
   buyer = await createBuyer(api, anvilAccount(2));
 });
 
@@ -34,7 +35,7 @@ test("a caller that hung up and repeats the call buys once; and once it was told
       const block = await api.chain.client.getBlock({ blockTag: "pending" });
       return block.transactions.length > 0 || undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   controller.abort();
   expect(await call).toBe("hung up");
@@ -43,10 +44,17 @@ test("a caller that hung up and repeats the call buys once; and once it was told
   await waitFor({
     what: "the policy to be on the chain",
     probe: async () => (await policies()) === 1 || undefined,
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
-  // The api has seen the receipt by now, and nobody has heard of it.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await waitFor({
+    what: "the api to have seen the receipt, of which nobody has heard",
+    probe: () =>
+      api.stack
+        .output("api")
+        .split("\n")
+        .some((line) => line.includes('"POST"') && line.includes('"/api/v1/policies"')) || undefined,
+    timeoutMs: 60_000,
+  });
 
   expect((await buyer.buy(body)).status).toBe(200);
   expect(await policies()).toBe(1);

@@ -42,7 +42,7 @@ test("counts in Postgres are of their window, and deleted when it has long ended
   const counter = countInPostgres({ name: "test", limit: 2, seconds: 60 }, sql);
   vi.advanceTimersByTime(5 * 60_000);
   vi.useRealTimers();
-  await expect.poll(keys).toEqual(["ends"]);
+  await expect.poll(keys, { timeout: 60_000 }).toEqual(["ends"]);
 
   expect(await counter.look("a")).toBeNull();
   const counts = await Promise.all(["a", "a", "a", "b"].map((client) => counter.consume(client)));

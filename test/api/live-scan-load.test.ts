@@ -2,11 +2,13 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
+import { signalPid } from "../../lib/local/pids.ts";
 import { openProtocol, type Protocol, purchase, refreshFeeds } from "../../lib/protocol/actions/index.ts";
 import { cast, productNamed, usdc } from "../../scripts/seed/cast.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { askRpc, type RpcAnswer, type RpcProxy } from "../support/rpc-proxy.ts";
 import { failure } from "./support/api.ts";
+import { send } from "./support/arrival.ts";
 import { blocksOf, fromTheChain, type LiveSetup, startLive } from "./support/live.ts";
 
 let setup: LiveSetup;
@@ -20,44 +22,74 @@ beforeAll(async () => {
 afterEach(() => proxy.intercept());
 
 const buyer = cast.bob;
-const policiesOf = (wallet: string, query = "") => setup.live(`/api/v1/public/policies/${wallet}${query}`);
+const pathOf = (wallet: string, query = "") => `/api/v1/public/policies/${wallet}${query}`;
+const policiesOf = (wallet: string, query = "") => setup.live(pathOf(wallet, query));
+/** The same, with the moment at which the api has it. */
+const sendFor = (wallet: string, query = "") => send(`${setup.liveUrl}${pathOf(wallet, query)}`);
 const bondsOf = (wallet: string) => setup.live(`/api/v1/public/bonds/${wallet}`);
 const nextBlock = () => setup.chain.client.mine({ blocks: 1 });
-const soon = { timeout: 20_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 
 const scansSeen = () => proxy.counts.get("eth_getLogs") ?? 0;
 
+type HeldLogs = {
+  readonly release: () => void;
+  /** Calls that have come, of scans for this wallet. */
+  readonly held: (wallet: string) => number;
+  /** Scans of which calls have come. One that is held for long asks again, and for fewer blocks. */
+  readonly scans: () => number;
+};
+
+const filterOf = z.tuple([z.object({ address: z.unknown(), topics: z.unknown() })]);
+
 /** Holds every call for logs until it is released. */
-function holdLogs(): { release: () => void; held: () => number } {
+function holdLogs(): HeldLogs {
   let release = () => {};
-  let held = 0;
+  const held: string[] = [];
+  const scans = new Set<string>();
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
   proxy.intercept(async (call, forward) => {
     if (blocksOf(call)) {
-      held += 1;
+      held.push(JSON.stringify(call.params).toLowerCase());
+      const [{ address, topics }] = filterOf.parse(call.params);
+      scans.add(JSON.stringify([address, topics]));
       await gate;
     }
     return forward();
   });
-  return { release, held: () => held };
+  return {
+    release,
+    held: (wallet) => held.filter((params) => params.includes(wallet.slice(2).toLowerCase())).length,
+    scans: () => scans.size,
+  };
 }
 
 describe("one wallet at once", () => {
   test("is scanned once for all who ask, whichever page they want", async () => {
     await policiesOf(buyer.address);
     await nextBlock();
-    const before = scansSeen();
     const { release, held } = holdLogs();
     const queries = ["", "?limit=1", "?limit=2&offset=1"];
-    const waiting = Array.from({ length: 30 }, (_, i) => policiesOf(buyer.address, queries[i % 3]));
-    await expect.poll(held, soon).toBe(1);
+    // All of them lie at the api's door before it takes up the first.
+    signalPid(setup.livePid, "SIGSTOP");
+    const waiting = Array.from({ length: 30 }, (_, i) => sendFor(buyer.address, queries[i % 3]));
+    await Promise.all(waiting.map(({ sent }) => sent)).finally(() => signalPid(setup.livePid, "SIGCONT"));
+    await Promise.all(waiting.map(({ arrived }) => arrived));
+    // Who comes after all of them is at its own scan: so all of them are at theirs.
+    const last = anvilAccount(17).address;
+    const behind = policiesOf(last);
+    await expect.poll(() => held(last), soon).toBeGreaterThan(0);
+    expect(held(buyer.address)).toBe(1);
     release();
-    const answers = await Promise.all(waiting);
+    const answers = await Promise.all(waiting.map(({ answer }) => answer));
+    expect((await behind).status).toBe(200);
+    expect(held(buyer.address)).toBe(1);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(3);
-    expect(scansSeen() - before).toBe(1);
+    const alone = await Promise.all(queries.map((query) => policiesOf(buyer.address, query)));
+    expect(new Set(alone.map(({ text }) => text)).size).toBe(3);
+    expect(answers.map(({ text }) => text)).toEqual(answers.map((_, i) => alone[i % 3]?.text));
   });
 
   test("is scanned anew once there is another block: a buyer finds what was just bought", async () => {
@@ -83,24 +115,26 @@ describe("one wallet at once", () => {
 
 test("four scans run at once, a fifth wallet is told to come back, and all else goes on", async () => {
   await nextBlock();
-  const { release, held } = holdLogs();
+  const { release, held, scans } = holdLogs();
   const running: Promise<HttpAnswer>[] = [
     policiesOf(anvilAccount(10).address),
     policiesOf(anvilAccount(11).address),
     bondsOf(anvilAccount(10).address),
     bondsOf(anvilAccount(11).address),
   ];
-  await expect.poll(held, soon).toBe(4);
+  await expect.poll(scans, soon).toBe(4);
+  const joined = sendFor(anvilAccount(10).address, "?limit=1");
+  await joined.arrived;
+  // Those that come after it are answered: so it has joined what runs.
   for (const ask of [policiesOf, bondsOf]) {
     const refused = await ask(anvilAccount(12).address);
     expect(failure(refused)).toEqual([503, "scan_busy"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   }
-  const joined = policiesOf(anvilAccount(10).address, "?limit=1");
   expect((await setup.live("/products")).status).toBe(200);
-  expect(held()).toBe(4);
+  expect([scans(), held(anvilAccount(12).address)]).toEqual([4, 0]);
   release();
-  for (const answer of [...running, joined]) expect((await answer).status).toBe(200);
+  for (const answer of [...running, joined.answer]) expect((await answer).status).toBe(200);
   expect((await policiesOf(anvilAccount(12).address)).status).toBe(200);
 });
 

@@ -51,7 +51,7 @@ test("a purchase that outlasts the wait is 503 with its address, and is bought o
   });
   await expect
     .poll(async () => purchase.parse((await api.request(address, { headers: buyer.headers })).json).state, {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     .toMatch(/mined|confirmed/);
   const replay = await buyer.buy({}, key);
@@ -70,7 +70,7 @@ test("without a key, the same wish again joins the one that is on its way", asyn
   const address = locations[0] ?? "";
   await expect
     .poll(async () => purchase.parse((await api.request(address, { headers: buyer.headers })).json).state, {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     .toMatch(/mined|confirmed/);
   // All three were told to try again: whoever does gets the outcome, and spends nothing.
@@ -89,8 +89,10 @@ test("an API that is told to stop answers what is in flight, says where to look,
     const child = await api.stack.start("api");
     const call = buyer.buy({}, key);
     await expect
-      .poll(() =>
-        api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" }),
+      .poll(
+        () =>
+          api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" }),
+        { timeout: 60_000 },
       )
       .toBeGreaterThan(await api.chain.client.getTransactionCount({ address: api.chain.relayer.address }));
     const begun = performance.now();
@@ -103,5 +105,5 @@ test("an API that is told to stop answers what is in flight, says where to look,
   });
   await api.stack.stopService("api");
   await api.stack.start("api");
-  await expect.poll(async () => (await buyer.buy({}, key)).status, { timeout: 15_000 }).toBe(200);
+  await expect.poll(async () => (await buyer.buy({}, key)).status, { timeout: 60_000 }).toBe(200);
 });

@@ -172,7 +172,7 @@ describe("GET /health", () => {
     });
     // Right after the start the database may not be migrated yet, which is a reason too.
     await expect
-      .poll(async () => reasonsOf((await api.request("/health")).json))
+      .poll(async () => reasonsOf((await api.request("/health")).json), { timeout: 60_000 })
       .toEqual(["indexer_unavailable", "relayer_unavailable"]);
   });
 });

@@ -64,7 +64,7 @@ test("money that has just come in counts at once, however many are on their way"
   await waitFor({
     what: "all of them to be bought",
     probe: async () => (await policiesOnChain(api.chain, buyer.account.address)).length === 12 || undefined,
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect(failure(await buyer.buy())).toEqual([502, "onchain_revert"]);
 });

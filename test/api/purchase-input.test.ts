@@ -181,10 +181,10 @@ describe("with a writer at work", () => {
     await waitFor({
       what: "the api to see the writer",
       probe: async () => ((await buyer.buy()).status === 201 ? true : undefined),
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
   });
-  const settled = { timeout: 5000, interval: 200 };
+  const settled = { timeout: 60_000, interval: 200 };
 
   test("a coverage above the vault's capacity is 422, up to the largest integer", async () => {
     for (const coverageAmount of ["6250000000002", String(2n ** 256n - 1n)]) {

@@ -34,7 +34,7 @@ async function reach(row: Row) {
     await after?.(world);
     if (after || hindered.includes(row)) {
       const sells = async () => (await standing.buy()).status;
-      await expect.poll(sells, { timeout: 30_000, interval: 300 }).toBe(201);
+      await expect.poll(sells, { timeout: 60_000, interval: 300 }).toBe(201);
     }
   }
 }

@@ -26,7 +26,7 @@ describeWithRedis("with Redis", () => {
           await from(address)("/health");
           return redis.exists(`cover:limit:public:${address}`);
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe(1);
     return from;
@@ -73,7 +73,7 @@ describeWithRedis("with Redis", () => {
           await cutOff("/health");
           return redis.exists("cover:limit:public:198.51.100.1");
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe(1);
   });

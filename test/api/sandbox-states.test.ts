@@ -185,7 +185,7 @@ test("while the testnet's node is away it is 503 in time, the main chain goes on
       503,
       "chain_not_found",
     ]);
-    expect(performance.now() - begun).toBeLessThan(12_000);
+    expect(performance.now() - begun).toBeLessThan(20_000);
     expect(boughtOf(await sandbox.buy({}, key)).txHash).toBe(txHash);
     expect((await sandbox.request("/products")).status).toBe(200);
     expect(await sandbox.info()).toMatchObject({ enabled: true });
@@ -215,7 +215,7 @@ test("a call that outlasts the wait is told under which key its outcome can be h
   const key = pending.headers.get("idempotency-key") ?? "";
   expect(messageOf(pending)).toContain(`Idempotency-Key: ${key}`);
   const repeat = () => call({ "x-forwarded-for": "198.51.100.1", "idempotency-key": key });
-  await expect.poll(async () => (await repeat()).status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await repeat()).status, { timeout: 60_000 }).toBe(200);
   const first = boughtOf(await repeat());
   expect(boughtOf(await repeat()).txHash).toBe(first.txHash);
   // Another client's call under the same key is another purchase.

@@ -154,7 +154,7 @@ test("a purchase is delivered, told among the deliveries, and sent once more on 
         const [delivery] = await listed();
         return delivery?.state === "delivered" ? delivery : undefined;
       },
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
   const delivery = await settled();
   expect(delivery).toMatchObject({ eventId: event.id, eventType: "policy_purchased", test: false });
@@ -213,6 +213,6 @@ test("a test call without a writer is 503, and is made once there is one", async
   await api.stack.start("writer");
   await receiver.received(1);
   await expect
-    .poll(() => owner.call("GET", `/${id}/deliveries`).then(({ json }) => json), { timeout: 20_000 })
+    .poll(() => owner.call("GET", `/${id}/deliveries`).then(({ json }) => json), { timeout: 60_000 })
     .toMatchObject({ deliveries: [{ test: true, state: "delivered" }] });
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Connection } from "../../lib/db/connect.ts";
 import { outboxLock } from "../../lib/webhooks/outbox-lock.ts";
 import type { TestApi } from "./support/api.ts";
-import { type Desk, newDesk, startWebhookApi, storeMany } from "./support/webhook-desk.ts";
+import { type Desk, newDesk, startWebhookApi, storeMany, untilLockWanted } from "./support/webhook-desk.ts";
 import { revertEvent } from "./support/webhooks.ts";
 
 let api: TestApi;
@@ -103,7 +103,7 @@ describe("an undeliverable webhook that is re-enabled", () => {
         insert into service.event (chain_id, id, key, type, block_number, parties, body) values
           (8453, ${`late-${desk.id}`}, ${`late-${desk.id}`}, 'bond_minted', ${desk.block}, array[${desk.owner.wallet.toLowerCase()}], '{}')`;
       // The pass sees an undeliverable webhook, and so makes no delivery.
-      await tx`select pg_sleep(0.5)`;
+      await untilLockWanted(tx);
       return { answer };
     });
     const { answer } = await passing;

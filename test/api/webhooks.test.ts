@@ -10,7 +10,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
-import { URL_HERE } from "./support/webhook-desk.ts";
+import { URL_HERE, untilLockWanted } from "./support/webhook-desk.ts";
 import { newSubscriber, WEBHOOKS } from "./support/webhooks.ts";
 
 let api: TestApi;
@@ -156,7 +156,7 @@ describe("a webhook", () => {
       await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(8453)}, 0))`;
       await tx`update service.outbox set passed_block = 2000000`;
       const made = owner.subscribe(URL_HERE);
-      await tx`select pg_sleep(0.5)`;
+      await untilLockWanted(tx);
       return { made };
     });
     const { id } = await passing.made;

@@ -35,7 +35,21 @@ beforeAll(async () => {
   stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
   ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
 });
-afterEach(() => proxy.intercept());
+let rests = false;
+/** No block comes by itself until the test's end or `mineAgain`: what is in the newest one stays in a reorganisation's reach. */
+async function stopMining(): Promise<void> {
+  rests = true;
+  await askRpc(chain.url, "evm_setAutomine", [true]);
+}
+async function mineAgain(): Promise<void> {
+  rests = false;
+  await askRpc(chain.url, "evm_setIntervalMining", [1]);
+}
+
+afterEach(async () => {
+  proxy.intercept();
+  if (rests) await mineAgain();
+});
 
 const buySeveral = (buyer: LocalAccount, count: number) =>
   Promise.all(
@@ -103,11 +117,20 @@ test("the node takes ten requests a second and refuses the rest: a hundred purch
 
 test("receipts of mined transactions are null for a while: nothing fails, nothing is signed twice", async () => {
   const buyer = await newBuyer(chain);
-  const until = Date.now() + 6000;
-  proxy.intercept(async (call, forward) =>
-    /Receipt/.test(call.method) && Date.now() < until ? { result: null } : forward(),
-  );
+  let searches = 0;
+  proxy.intercept(async (call, forward) => {
+    // The writer reads a block with its transactions only to find out who used a nonce.
+    if (call.method === "eth_getBlockByNumber" && call.params[1] === true) searches += 1;
+    return /Receipt/.test(call.method) ? { result: null } : forward();
+  });
   const ids = await buySeveral(buyer, 3);
+  await waitFor({
+    what: "the writer to have searched for who used the nonces three times",
+    probe: () => searches >= 3 || undefined,
+    timeoutMs: 90_000,
+  });
+  for (const id of ids) expect(await ledger.read(id)).toMatchObject({ state: "broadcast" });
+  proxy.intercept();
   await expectOnePolicyEach(ids, buyer);
   const attempts = await ledger.connection.sql`
     select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
@@ -119,7 +142,15 @@ test("the chain is away for a while: the purchase waits, and is bought when it i
   const buyer = await newBuyer(chain);
   proxy.intercept(async () => "lost");
   const id = await ledger.buy(purchaseRequest(buyer.address));
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await waitFor({
+    what: "the writer to have tried it three times",
+    probe: () => {
+      const lines = stack.output("writer").split("\n");
+      const tries = lines.filter((line) => line.includes(id) && line.includes("has to wait")).length;
+      return tries >= 3 || undefined;
+    },
+    timeoutMs: 50_000, // after a minute nothing would sign it any more
+  });
   expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
   proxy.intercept();
   await expectOnePolicyEach([id], buyer);
@@ -128,6 +159,7 @@ test("the chain is away for a while: the purchase waits, and is bought when it i
 test("a reorganisation drops a mined purchase: the same bytes are sent again, and the receipt is rewritten", async () => {
   const [buyer, rival] = [await newBuyer(chain), await newBuyer(chain)];
   await chain.client.mine({ blocks: 3 }); // so that the approvals stand
+  await stopMining();
   const id = await ledger.buy(purchaseRequest(buyer.address));
   const before = await ledger.inState(id, "mined");
   if (!("receipt" in before)) throw new Error("no receipt");
@@ -140,6 +172,7 @@ test("a reorganisation drops a mined purchase: the same bytes are sent again, an
   expect(taken.policyId).toBe(before.receipt.policyId);
   await ledger.inState(id, "broadcast");
   proxy.intercept();
+  await mineAgain();
 
   const after = await ledger.inState(id, "confirmed", 60_000);
   if (!("receipt" in after)) throw new Error("no receipt");
@@ -156,10 +189,12 @@ test("a reorganisation drops a mined purchase: the same bytes are sent again, an
 
 /** A purchase whose allowance goes between the simulation and the block. */
 async function buyWithoutAllowance(buyer: LocalAccount, key: string): Promise<string> {
+  // Every sending waits until it is gone, or one that overtakes it buys.
+  let gone: Promise<unknown> | undefined;
   proxy.intercept(async (call, forward) => {
     if (call.method === "eth_sendRawTransaction") {
-      proxy.intercept();
-      await approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter, 0n);
+      gone ??= approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter, 0n);
+      await gone;
     }
     return forward();
   });
@@ -182,6 +217,7 @@ test("a purchase that reverts in its block fails with the reason once that block
 test("a reorganisation undoes a revert: the same bytes buy, and nobody was told of a failure", async () => {
   const buyer = await newBuyer(chain);
   await chain.client.mine({ blocks: 3 });
+  await stopMining();
   const id = await buyWithoutAllowance(buyer, "reverts-at-first");
   await waitFor({
     what: "the revert to be seen",
@@ -190,16 +226,18 @@ test("a reorganisation undoes a revert: the same bytes buy, and nobody was told 
         select 1 from service.purchase where id = ${id} and state = 'failed' and final_at is null`;
       return rows.length > 0 ? true : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect(await ledger.read(id)).toMatchObject({ state: "broadcast" });
   expect(await askRpc(chain.url, "anvil_reorg", [3, []])).toEqual({ result: null });
+  await mineAgain();
   await expectOnePolicyEach([(await ledger.inState(id, "confirmed", 60_000)).id], buyer);
 });
 
 test("a reorganisation includes the same transaction in another block: the receipt names that block", async () => {
   const buyer = await newBuyer(chain);
   await chain.client.mine({ blocks: 3 }); // so that the buyer's approval stands
+  await stopMining();
   const id = await ledger.buy(purchaseRequest(buyer.address));
   const before = await ledger.inState(id, "mined");
   if (!("receipt" in before)) throw new Error("no receipt");
@@ -208,6 +246,7 @@ test("a reorganisation includes the same transaction in another block: the recei
   if (!row) throw new Error("no bytes");
   expect(keccak256(row.signed)).toBe(before.receipt.txHash);
   expect(await askRpc(chain.url, "anvil_reorg", [3, [[row.signed, 1]]])).toEqual({ result: null });
+  await mineAgain();
   await waitFor({
     what: "the receipt to follow the chain",
     probe: async () => {
@@ -233,7 +272,7 @@ test("the nonce is taken by a transaction from outside: proven on the chain, the
         select nonce from service.transaction where purchase_id = ${id}`;
       return rows.length > 0 ? rows : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   const outside = await chain.client.sendTransaction({
     account: chain.relayer,

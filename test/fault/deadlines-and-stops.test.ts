@@ -18,6 +18,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc, type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import { balancesForgotten, comesRound, sentLongAgo } from "./support/rounds.ts";
 
 const TTL_SECONDS = 4;
 
@@ -82,7 +83,7 @@ test("the node takes the empty transfer and mines the purchase all the same: it 
   await waitFor({
     what: "the empty transfer to be sent",
     probe: () => stored.some(isEmptyTransfer) || undefined,
-    timeoutMs: 30_000,
+    timeoutMs: 90_000,
   });
   expect(await ledger.read(id)).toMatchObject({ state: expect.stringMatching(/signed|broadcast/) });
   await askRpc(chain.url, "eth_sendRawTransaction", [stored.find((bytes) => !isEmptyTransfer(bytes))]);
@@ -102,6 +103,8 @@ test("a stop of a key reaches bytes that are stored and not sent: they never are
   const [key] = await ledger.connection.sql<{ id: string }[]>`
     select key_id as id from service.purchase where id = ${id}`;
   await stop("key", String(key?.id));
+  // The next writer need not wait until the dead one's lease lapses.
+  await ledger.connection.sql`update service.relayer_wallet set lease_until = now()`;
   const sent = new Set<unknown>();
   proxy.intercept(async (call, forward) => {
     if (call.method === "eth_sendRawTransaction" && !isEmptyTransfer(call.params[0]))
@@ -118,34 +121,53 @@ test("a stop of a key reaches bytes that are stored and not sent: they never are
 
 test("a global stop holds before the next broadcast, and what waited is sent when it is lifted", async () => {
   const buyer = await newBuyer(chain);
-  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  const { sql } = ledger.connection;
+  let sent = 0;
+  proxy.intercept(async (call, forward) => {
+    if (call.method !== "eth_sendRawTransaction") return forward();
+    sent += 1;
+    return "lost";
+  });
   const id = await ledger.buy(purchaseRequest(buyer.address), "halted");
   await ledger.inState(id, "signed");
   await stop("global", "");
-  const { sql } = ledger.connection;
-  // From here the writer asks the ledger before it sends.
-  let sent = 0;
-  proxy.intercept(async (call, forward) => {
-    if (call.method === "eth_sendRawTransaction") sent += 1;
-    return forward();
-  });
+  // Its time to be mined is not over: it is to be sent again, and not to be replaced.
+  await sql`update service.transaction set opened_at = now() + interval '1 hour' where purchase_id = ${id}`;
+  await sentLongAgo(sql);
+  // A sending that had passed its look at the stops before this one was set is over by then.
+  await comesRound(proxy, 2);
+  await sentLongAgo(sql);
   const before = sent;
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await comesRound(proxy, 4);
   expect(sent).toBe(before);
+  proxy.intercept();
   await sql`truncate service.stop`;
-  const settled = await ledger.settled(id, 60_000);
-  expect(settled.state).toMatch(/mined|confirmed|replaced/);
-  const bought = settled.state !== "replaced";
-  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(bought ? 1 : 0);
+  expect((await ledger.settled(id, 60_000)).state).toMatch(/mined|confirmed/);
+  expect(sent).toBe(before);
+  const stored = await sql<{ hash: string }[]>`
+    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id where t.purchase_id = ${id}`;
+  const policies = await policiesOnChain(chain, buyer.address);
+  expect(policies.map(({ transactionHash }) => transactionHash)).toEqual(stored.map(({ hash }) => hash));
 });
+
+/** How often the writer has said that the purchase has to wait. */
+const triesOf = (id: string) =>
+  stack
+    .output("writer")
+    .split("\n")
+    .filter((line) => line.includes(id) && line.includes("has to wait")).length;
 
 test("a relayer without ether signs nothing and loses nothing, and buys when it is refilled", async () => {
   const buyer = await newBuyer(chain);
   await chain.client.setBalance({ address: chain.relayer.address, value: 1n });
-  await new Promise((resolve) => setTimeout(resolve, 1200)); // balances are a second old at most
+  await balancesForgotten(ledger.connection.sql);
   const nonce = await chain.client.getTransactionCount({ address: chain.relayer.address });
   const id = await ledger.buy(purchaseRequest(buyer.address), "drained");
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await waitFor({
+    what: "the writer to have tried it three times",
+    probe: () => triesOf(id) >= 3 || undefined,
+    timeoutMs: 50_000, // after a minute nothing would sign it any more
+  });
   expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
   expect(await chain.client.getTransactionCount({ address: chain.relayer.address })).toBe(nonce);
   await chain.client.setBalance({ address: chain.relayer.address, value: parseEther("100") });

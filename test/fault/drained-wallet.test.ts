@@ -2,17 +2,15 @@
  * A relayer's wallet runs out of ether and is filled again. What this proves: another wallet goes on, without one
  * purchases wait or are told to come back, and none is lost or bought twice.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { failure } from "../api/support/api.ts";
 import { buyPatiently } from "./support/client.ts";
+import { balancesForgotten } from "./support/rounds.ts";
 import { expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
 import { relayers, severalPurchases, startWorld, type World } from "./support/world.ts";
 
 const FULL = 10n ** 21n;
-/** A balance is read anew after a second. */
-const NOTICE_MS = 1500;
 
 let world: World;
 beforeAll(async () => {
@@ -41,7 +39,7 @@ test("one of two is empty: the other one buys", async () => {
   const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
   const [empty, full] = relayers;
   await setBalance(empty.address, 0n);
-  await sleep(NOTICE_MS);
+  await balancesForgotten(world.connection.sql);
   const before = [await nonceOf(empty.address), await nonceOf(full.address)];
   await expectBought(severalPurchases(world, "one", 8), fromBlock);
   expect([await nonceOf(empty.address), await nonceOf(full.address)]).toEqual([
@@ -54,7 +52,7 @@ test("one of two is empty: the other one buys", async () => {
 test("both are empty: clients are told to come back, and get their policies once there is ether", async () => {
   const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
   for (const { address } of relayers) await setBalance(address, 0n);
-  await sleep(NOTICE_MS);
+  await balancesForgotten(world.connection.sql);
   const plans = severalPurchases(world, "both", 6);
   for (const answer of await Promise.all(plans.map((planned) => call(planned)()))) {
     const [status, code] = failure(answer);

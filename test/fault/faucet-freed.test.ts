@@ -38,7 +38,7 @@ const isFreed = (who: Newcomer) =>
   waitFor({
     what: "the claim to be given up",
     probe: async () => ((await claimsOf(who)).every(({ freed }) => freed) ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
 
 test("the node is away until nobody would sign any more: told so, and the wallet is paid by its next call", async () => {
@@ -63,7 +63,7 @@ test("who waits for it is told in the same call", async () => {
   const who = newcomer();
   world.proxy.intercept(async () => "lost");
   const waiting = claim(world, who);
-  await waitFor({ what: "the claim", probe: async () => (await claimsOf(who)).at(0), timeoutMs: 10_000 });
+  await waitFor({ what: "the claim", probe: async () => (await claimsOf(who)).at(0), timeoutMs: 60_000 });
   await age(world.connection.sql, who, 61);
   const [status, code] = failure(await waiting);
   expect(status).toBe(503);
@@ -109,7 +109,7 @@ test("given up and signed at the same moment: each claim is paid in full or not 
       const made = await waitFor({
         what: "the claim",
         probe: async () => (await claimsOf(one)).at(0),
-        timeoutMs: 10_000,
+        timeoutMs: 60_000,
         intervalMs: 5,
       });
       // From at once to about when it is signed, and later.
@@ -157,7 +157,7 @@ test("a wallet turns ether away once its claim is signed: told so once, and neve
       const answer = await claim(world, who);
       return answer.status === 502 ? answer : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
     intervalMs: 300,
   });
   expect(failure(told)).toEqual([502, "onchain_revert"]);

@@ -22,10 +22,11 @@ beforeAll(async () => {
 });
 afterEach(() => world.proxy.intercept());
 
-/** A claim that was paid in one of the newest blocks, and that nobody can send again for now. */
+/** A claim that was paid in one of the newest blocks, and that nobody can send again for now; no other block comes by itself. */
 async function paid(): Promise<{ who: Newcomer; bytes: Hex[] }> {
   const { testnet, proxy, connection } = world;
   await testnet.client.mine({ blocks: DEPTH }); // so that nothing else falls out of the chain
+  await askRpc(testnet.url, "evm_setAutomine", [true]);
   const who = newcomer();
   const { granted } = await claimPatiently(world, who);
   proxy.intercept(async (call, forward) => (isSending(call) ? "lost" : forward()));
@@ -40,6 +41,7 @@ async function reorganise(bytes: readonly Hex[]): Promise<void> {
   const { testnet } = world;
   const pairs = bytes.map((one) => [one, 1]);
   expect(await askRpc(testnet.url, "anvil_reorg", [DEPTH, pairs])).toEqual({ result: null });
+  await askRpc(testnet.url, "evm_setIntervalMining", [1]);
   await testnet.client.mine({ blocks: 1 });
 }
 
@@ -54,7 +56,7 @@ const inStates = (who: Newcomer, wanted: RegExp) =>
       const found = (await states(who)).map(({ state }) => state).join(" ");
       return wanted.test(found) ? true : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
 
 /** Both transfers stand in the chain, each once, where the books say. */

@@ -88,7 +88,7 @@ test("it is told to stop in the middle: the other one pays the rest at once", as
     what: "something to be signed",
     probe: async () =>
       (await world.connection.sql`select 1 from service.errand where state = 'signed'`).at(0) && true,
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   await leaving.stack.stopService("writer");
   expect(leaving.child.exit()).toEqual({ code: 0, signal: null });

@@ -14,7 +14,7 @@ import { severalPurchases, startWorld, type World } from "./support/world.ts";
 const HANG_MS = 30_000;
 const WAIT_MS = 10_000;
 /** The wait for the transaction, the bounds of the checks before it, and something for a busy machine. */
-const BOUND_MS = WAIT_MS + 10_000;
+const BOUND_MS = WAIT_MS + 15_000;
 
 let world: World;
 beforeAll(async () => {

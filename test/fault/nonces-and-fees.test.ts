@@ -17,6 +17,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import { settlesNow } from "./support/rounds.ts";
 
 const GWEI = 1_000_000_000n;
 
@@ -66,16 +67,23 @@ test("the base fee jumps past a transaction's fee: the same call is sent again a
   const id = await ledger.buy(purchaseRequest(buyer.address));
   await ledger.inState(id, "broadcast");
   await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [`0x${(100n * GWEI).toString(16)}`]);
-  await askRpc(chain.url, "evm_setIntervalMining", [1]);
-  await waitFor({
-    what: "the base fee to have jumped",
-    probe: async () => ((await chain.client.getBlock()).baseFeePerGas ?? 0n) > 40n * GWEI || undefined,
-    timeoutMs: 10_000,
-  });
+  // One block, so that the fee does not fall before the writer has seen it.
+  await settlesNow(chain, ledger.connection.sql);
+  expect((await chain.client.getBlock()).baseFeePerGas).toBeGreaterThan(40n * GWEI);
   // Above the cap nothing is signed at all.
   const dear = await ledger.buy(purchaseRequest(buyer.address, "FLASHETH1H-001"));
+  await waitFor({
+    what: "the writer to have put it off twice",
+    probe: () => {
+      const lines = stack.output("writer").split("\n");
+      const tries = lines.filter((line) => line.includes(dear) && line.includes("has to wait")).length;
+      return tries >= 2 || undefined;
+    },
+    timeoutMs: 50_000, // after a minute nothing would sign it any more
+  });
   expect(await ledger.read(dear)).toMatchObject({ state: "accepted" });
   expect(await attemptsOf(dear)).toEqual([]);
+  await askRpc(chain.url, "evm_setIntervalMining", [1]);
 
   const bought = await ledger.settled(id, 60_000);
   const attempts = await attemptsOf(id);

@@ -4,14 +4,15 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, inject, test } from "vitest";
 import { signalPid, waitUntilGone } from "../../lib/local/pids.ts";
 import { freePort } from "../../lib/local/ports.ts";
 import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
+import { waitFor } from "../../lib/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { notePid } from "../support/run-folder.ts";
 import { buyPatiently } from "./support/client.ts";
-import { expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
+import { type Bought, expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -43,7 +44,7 @@ const restarts = [
     name: "killed",
     async stop() {
       signalPid(server.pid, "SIGQUIT");
-      await waitUntilGone(server.pid, 5000);
+      await waitUntilGone(server.pid, 60_000);
     },
   },
 ] as const;
@@ -51,30 +52,48 @@ const restarts = [
 /** Clients that buy one policy after the other, until they are told to stop. */
 function shoppers(name: string) {
   let open = true;
-  const all = world.buyers.map(async ({ buy }, buyer) => {
-    const bought = [];
-    for (let n = 0; open; n += 1) {
-      const planned = { buyer, key: `${name}-${n}` };
-      const call = () => buy({}, { "idempotency-key": planned.key });
-      bought.push({ planned, told: [await buyPatiently(call, "impatient")] });
-    }
-    return bought;
+  const bought = world.buyers.map((): Bought[] => []);
+  const all = Promise.all(
+    world.buyers.map(async ({ buy }, buyer) => {
+      for (let n = 0; open; n += 1) {
+        const planned = { buyer, key: `${name}-${n}` };
+        const call = () => buy({}, { "idempotency-key": planned.key });
+        bought[buyer]?.push({ planned, told: [await buyPatiently(call, "impatient")] });
+      }
+    }),
+  );
+  let fault: unknown;
+  all.catch((error: unknown) => {
+    fault = error;
   });
-  return async () => {
-    open = false;
-    return (await Promise.all(all)).flat();
+  return {
+    /** Waits until each of them has its next policies: so many. */
+    async haveMore(count: number): Promise<void> {
+      const wanted = bought.map((own) => own.length + count);
+      await waitFor({
+        what: `each buyer to have ${count} more`,
+        probe: () => bought.every((own, buyer) => own.length >= (wanted[buyer] ?? 0)) || undefined,
+        timeoutMs: 100_000,
+        hopeless: () => (fault === undefined ? undefined : String(fault)),
+      });
+    },
+    async close(): Promise<Bought[]> {
+      open = false;
+      await all;
+      return bought.flat();
+    },
   };
 }
 
 test.each(restarts)("$name", async ({ name, stop }) => {
   const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
-  const close = shoppers(name);
-  await sleep(1000);
+  const { haveMore, close } = shoppers(name);
+  await haveMore(1);
   await stop();
   await start();
-  await sleep(2000);
+  // The first of these two may have been bought before.
+  await haveMore(2);
   const bought = await close();
-  expect(bought.length).toBeGreaterThan(world.buyers.length);
   await expectOnePolicyPerKey(world, bought, fromBlock);
   await expectNoGaps(world);
   await expectNoFalseFailures(world);

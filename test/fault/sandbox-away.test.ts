@@ -57,7 +57,7 @@ test("the testnet's node: 503 in bounded time, and the main chain's buyers notic
     const answer = await tryOnce(world, call);
     expect(answer.status, answer.text).toBe(503);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
   }
   for (let n = 0; n < 5; n += 1) {
     expect((await buyer.buy({}, { "idempotency-key": `beside-${n}` })).status).toBe(201);
@@ -84,7 +84,15 @@ test("Postgres crashes", async () => {
     await sleep(n * 100);
     return tryPatiently(world, call);
   });
-  await sleep(500);
+  await waitFor({
+    what: "some of them to be on their way",
+    probe: async () => {
+      const rows = await world.connection.sql`select 1 from service.purchase where final_at is null`;
+      return rows.length >= 3 || undefined;
+    },
+    timeoutMs: 60_000,
+    intervalMs: 10,
+  });
   await postgres.crash();
   await expectBoughtOnce(world, await Promise.all(bought), fromBlock);
 });
@@ -103,7 +111,7 @@ test("a nonce of the relayer, which somebody else takes with its key", async () 
         select nonce from service.transaction where chain_id = ${testnet.deployment.chainId} and state = 'open'`;
       return row && Number(row.nonce);
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   const hash = await testnet.client.sendTransaction({
     account: testnet.relayer,
@@ -133,7 +141,7 @@ test("the relayer's ether: told that it is not ready, and bought when it is back
       const { json } = await world.request("/sandbox/info");
       return JSON.stringify(json).includes('"status":"unready"') ? await tryOnce(world, call) : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect(refused.json).toMatchObject({ error: "sandbox_unready" });
   await testnet.client.setBalance({ address, value: full });

@@ -69,6 +69,8 @@ test("a purchase falls out of the chain and comes back under another number: the
   const protocol = openProtocol(testnet.deployment, testnet.url);
   const rival = await newBuyer(testnet);
   await testnet.client.mine({ blocks: DEPTH }); // so that nothing else falls out
+  // From here no block comes by itself, so that the purchase stays in one of the newest.
+  await askRpc(testnet.url, "evm_setAutomine", [true]);
   const fromBlock = await nextBlock(world);
   const [call] = severalCalls(1);
   const [product] = catalogueTerms;
@@ -80,10 +82,11 @@ test("a purchase falls out of the chain and comes back under another number: the
   // Somebody else's policy of the same product takes its number.
   const taken = await purchase(protocol, rival, product, usdc(100));
   expect(String(taken.policyId)).toBe(before.policyId);
+  await askRpc(testnet.url, "evm_setIntervalMining", [1]);
   await waitFor({
     what: "the key to know that nothing stands",
     probe: async () => ((await tryOnce(world, call)).status === 503 ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   proxy.intercept();
   const after = await waitFor({
@@ -92,7 +95,7 @@ test("a purchase falls out of the chain and comes back under another number: the
       const answer = await tryOnce(world, call);
       return answer.status === 200 ? boughtIn(answer) : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect(after.policyId).not.toBe(before.policyId);
   await expectBoughtOnce(world, [after], fromBlock);

@@ -2,8 +2,8 @@
  * Two nodes behind one URL, one of them five blocks behind: heads, nonces and receipts go back and forth. What this
  * proves: nothing is taken for a reorganisation that loses a purchase, nothing is signed twice, nothing fails.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../lib/local/wait.ts";
 import { buyPatiently } from "./support/client.ts";
 import { staleEverySecondTime } from "./support/stale-node.ts";
 import { expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
@@ -31,7 +31,12 @@ test("purchases through a node that is now here, now there", async () => {
       return { planned: one, told: [await buyPatiently(call, "impatient")] };
     });
     bought.push(...(await Promise.all(calls)));
-    await sleep(500);
+    const mined = await chain.client.getBlockNumber();
+    await waitFor({
+      what: "the next block, so that the rounds meet the node at several heights",
+      probe: async () => (await chain.client.getBlockNumber()) > mined || undefined,
+      timeoutMs: 60_000,
+    });
   }
   await expectOnePolicyPerKey(world, bought);
   await expectNoGaps(world);

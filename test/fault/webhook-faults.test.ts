@@ -48,7 +48,7 @@ async function ownPostgres(): Promise<{ databaseUrl: string; crash: () => Promis
     async crash() {
       if (!server) return;
       signalPid(server.pid, "SIGQUIT");
-      await waitUntilGone(server.pid, 5000);
+      await waitUntilGone(server.pid, 60_000);
       await start();
     },
   };

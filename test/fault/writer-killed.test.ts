@@ -114,7 +114,7 @@ test("killed with a nonce taken and not yet committed: the nonce is free again",
           where datname = current_database() and wait_event_type = 'Lock' and query like '%service.transaction%'`;
         return row?.n ? true : undefined;
       },
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
     });
     await stack.kill9("writer");
   });
@@ -126,7 +126,7 @@ test("killed with a nonce taken and not yet committed: the nonce is free again",
         where datname = current_database() and application_name = 'writer' and state <> 'idle'`;
       return rows.length === 0 ? true : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   const stored = await hashesOf(ids);
   await restart();
@@ -184,7 +184,7 @@ test("told to stop in the middle: leaves within ten seconds with code 0, and ano
   await waitFor({
     what: "something to be signed",
     probe: async () => ((await hashesOf(ids)).length > 0 ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   const started = Date.now();
   await stack.stopService("writer");

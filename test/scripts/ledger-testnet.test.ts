@@ -45,7 +45,7 @@ test("a claim shows with both transfers, and every wallet with its role and what
       const now = await type();
       return / faucet +0x\w+ +2 +0\.\d+ +0\.050000$/m.test(now) ? now : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect(spent).toMatch(/In flight, the oldest 50\n +none/);
 });

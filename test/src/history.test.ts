@@ -2,7 +2,6 @@
  * What this proves: over a history that reaches every event, the rows are those of the chain's own logs and views; and
  * they are the same rows whatever befell the index on the way.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
 import { revertTo, snapshot } from "../../lib/protocol/actions/index.ts";
@@ -60,11 +59,23 @@ test("an index that reads the history afterwards has the very same rows", async 
 });
 
 test("kill -9 in the middle of trade leaves the rows of an undisturbed index", async () => {
+  const before = await chain.client.getBlockNumber();
+  let dead = false;
   const trading = (async () => {
-    for (let round = 0; round < 4; round++) await trade(storyOn(chain));
+    for (let round = 0; round < 4 || !dead; round++) await trade(storyOn(chain));
   })();
-  await sleep(500);
+  trading.catch(() => {}); // waited for below
+  await waitFor({
+    what: "the index to have some of the trade",
+    probe: async () => {
+      const [head] = await live.rows.rows("head");
+      return Number(head?.number) > Number(before) || undefined;
+    },
+    timeoutMs: 60_000,
+    intervalMs: 10,
+  });
   await live.stack.kill9("indexer");
+  dead = true;
   await trading;
   await live.stack.start("indexer");
   await expectSameRows();

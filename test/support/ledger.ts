@@ -116,12 +116,12 @@ export async function openLedger(
       await queue.wake(accepted.purchase.id).catch(() => {});
       return accepted.purchase.id;
     },
-    async settled(id, timeoutMs = 30_000) {
+    async settled(id, timeoutMs = 60_000) {
       const purchase = await until(id, "settled", isSettled, timeoutMs);
       await noteTold(connection.db, id);
       return purchase;
     },
-    inState: (id, state, timeoutMs = 30_000) =>
+    inState: (id, state, timeoutMs = 60_000) =>
       until(id, state, (purchase) => purchase.state === state, timeoutMs),
   };
 }

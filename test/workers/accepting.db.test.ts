@@ -14,8 +14,11 @@ import {
   request,
   sign,
   wish,
+  withBooks,
   word,
 } from "./support/books.ts";
+
+withBooks();
 
 describe("accepting a purchase", () => {
   test.each([

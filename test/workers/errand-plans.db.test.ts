@@ -2,8 +2,10 @@
 import { beforeAll, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { acceptedErrands, giveUp, overdueErrands } from "../../workers/ledger/errands.ts";
-import { chainId, claimed, databaseUrl, faucet } from "../lib/faucet/support/desk.ts";
+import { chainId, claimed, databaseUrl, faucet, withDesk } from "../lib/faucet/support/desk.ts";
 import { atEnd } from "../support/cleanup.ts";
+
+withDesk();
 
 /** What the main chain's relayer has sent: enough that nobody reads it from end to end for want of a better plan. */
 const SENT = 30_000;

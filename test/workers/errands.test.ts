@@ -71,7 +71,7 @@ const ended = (id: string, ...states: string[]) =>
       const errands = await errandsOf(id);
       return errands.every(({ state }) => states.includes(state)) ? errands : undefined;
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
 
 const usdcOf = (wallet: Address) =>

@@ -12,7 +12,19 @@ import {
 } from "../../workers/ledger/leases.ts";
 import { openTransactions } from "../../workers/ledger/open.ts";
 import { storeForm } from "../../workers/ledger/signed.ts";
-import { accepted, call, chainId, connection, newLease, relayer, sign, signer } from "./support/books.ts";
+import {
+  accepted,
+  call,
+  chainId,
+  connection,
+  newLease,
+  relayer,
+  sign,
+  signer,
+  withBooks,
+} from "./support/books.ts";
+
+withBooks();
 
 describe("a lease", () => {
   test("belongs to one writer at a time, and its token rises with each change of hands", async () => {

@@ -55,7 +55,7 @@ test("every figure is there, and each purchase passes through each stage once", 
       const samples = await scrape(stack.metricsUrl);
       return samples.get('relay_settled_total{outcome="bought"}') === 5 ? samples : undefined;
     },
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
   });
   for (const stage of stages) {
     const expected = stage === "accept" ? 6 : 5;
@@ -109,7 +109,7 @@ test("what is in flight and what waits shows while it does, and an outage costs 
         const samples = await scrape(stack.metricsUrl);
         return met(samples) ? samples : undefined;
       },
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       intervalMs: 200,
     });
 

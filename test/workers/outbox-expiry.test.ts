@@ -151,7 +151,7 @@ test("while the node does not answer it waits, and the events of logs do not", a
   await waitFor({
     what: "the expiry",
     probe: async () => ((await told()).length > 0 ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect(await told()).toEqual([`policy_expired ${policyId}`]);
 });
@@ -211,7 +211,7 @@ test("one that a reorganisation undid is taken back, and expires again when its 
   await waitFor({
     what: "the expiry to be taken back",
     probe: async () => ((await expiries()).length === 2 ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   await timeTravel(protocol, HOUR);
   await world.passed();
@@ -239,7 +239,7 @@ test("one that is triggered in the blocks that took the place of the others has 
   await waitFor({
     what: "the expiry to be taken back",
     probe: async () => ((await expiries())[0]?.reverted ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   await chain.client.mine({ blocks: 2 });
   await world.passed();

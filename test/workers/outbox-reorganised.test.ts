@@ -34,6 +34,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   proxy.intercept();
+  // What an earlier test has left to be told, as one that failed does, is none of this one's.
+  await world.passed();
   since = (await world.events()).at(-1)?.seq ?? 0;
 });
 
@@ -71,7 +73,7 @@ async function untilReverted(count = 1): Promise<void> {
     what: "the event to be taken back",
     probe: async () =>
       (await newEvents()).filter(({ reverted }) => reverted).length === count ? true : undefined,
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
 }
 
@@ -169,7 +171,7 @@ test("a transaction that comes back in an earlier block is told after the revers
       what: "the bond to be told anew",
       probe: async () =>
         (await world.events()).filter(({ seq }) => seq > seen).length === 3 ? true : undefined,
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
     });
     const events = (await world.events()).filter(({ seq }) => seq > seen);
     expect(events).toMatchObject([
@@ -194,7 +196,7 @@ test("a chain that has become shorter holds nobody up", async () => {
   await waitFor({
     what: "the bond of the shorter chain to be told",
     probe: async () => ((await newEvents()).length === 2 ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect((await newEvents()).map(({ reverted }) => reverted)).toEqual([false, false]);
   await mine(6);
@@ -223,13 +225,15 @@ test("a block that comes back after its reversal was told is told as another occ
   await mine(2);
   await untilReverted();
   await revertTo(protocol, again);
-  await play(() => client.sendRawTransaction({ serializedTransaction: bytes }));
-  expect((await client.getBlock()).hash).toBe(first.blockHash);
+  const hash = await play(() => client.sendRawTransaction({ serializedTransaction: bytes }));
+  // Anvil answers before the transaction is in its block.
+  const second = await client.waitForTransactionReceipt({ hash });
+  expect(second.blockHash).toBe(first.blockHash);
   await mine(3);
   await waitFor({
     what: "the event to be told anew",
     probe: async () => ((await newEvents()).length === 3 ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   const events = await newEvents();
   expect(events).toMatchObject([
@@ -265,7 +269,7 @@ test("while the node does not answer, or has no block there, nothing is taken ba
   await waitFor({
     what: "the node to be asked",
     probe: () => (asked > 5 ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect((await newEvents()).map(({ type, reverted }) => [type, reverted])).toEqual([
     ["bond_minted", false],
@@ -274,9 +278,17 @@ test("while the node does not answer, or has no block there, nothing is taken ba
   // Blocks become final, but not that one's.
   await mine(70);
   await world.passed();
-  const [cursor] = await world.connection.sql<{ final: number }[]>`
-    select final_block::integer as final from service.outbox`;
-  expect(cursor?.final).toBe(Number((await newEvents())[0]?.blockNumber) - 1);
+  const final = async () => {
+    const [cursor] = await world.connection.sql<{ final: number }[]>`
+      select final_block::integer as final from service.outbox`;
+    return cursor?.final;
+  };
+  const last = Number((await newEvents())[0]?.blockNumber) - 1;
+  await expect.poll(final, { timeout: 60_000 }).toBe(last);
+  // Later passes do not move it either.
+  const before = asked;
+  await expect.poll(() => asked, { timeout: 60_000 }).toBeGreaterThan(before + 5);
+  expect(await final()).toBe(last);
   proxy.intercept();
   await untilReverted();
   expect((await newEvents()).map(({ type }) => type)).toEqual([

@@ -47,7 +47,18 @@ async function expectTruth(): Promise<void> {
 
 test("without an index it waits and says nothing, and begins by itself once there is one", async () => {
   await issueBonds(chain, alice, ...bonds(3));
-  await sleep(2000);
+  const looks = new Set<string>();
+  await waitFor({
+    what: "the outbox to have looked again and again",
+    probe: async () => {
+      const [row] = await world.connection.sql<{ at: string }[]>`
+        select query_start::text as at from pg_stat_activity
+        where datname = current_database() and application_name = 'outbox-index'`;
+      if (row) looks.add(row.at);
+      return looks.size >= 4 || undefined;
+    },
+    timeoutMs: 60_000,
+  });
   expect(world.lines).toEqual([]);
   await world.stack.start("indexer");
   await chain.client.mine({ blocks: 1 });
@@ -108,7 +119,7 @@ test("a writer whose connections break at any moment of a pass loses nothing and
   await waitFor({
     what: "the writer to say that it works again",
     probe: async () => (/works again|begins/.test(world.lines.at(-1) ?? "") ? true : undefined),
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
   });
 });
 

@@ -88,7 +88,7 @@ test("what a reorganisation puts into a block from before the creation is new to
   await waitFor({
     what: "the bond in the block that took an old one's place",
     probe: async () => ((await toldTo(early)).at(-1) === "9" ? true : undefined),
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   expect(await toldTo(fresh)).toEqual(["9"]);
 });

@@ -64,7 +64,7 @@ const refilled = () =>
           functionName: "balanceOf",
           args: [wallet.address],
         }),
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     )
     .toBeGreaterThanOrEqual(parseUnits("100000", 6));
 

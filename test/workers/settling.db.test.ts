@@ -24,8 +24,11 @@ import {
   sign,
   signer,
   wish,
+  withBooks,
   word,
 } from "./support/books.ts";
+
+withBooks();
 
 describe("settling", () => {
   let lease: Lease;
@@ -213,7 +216,7 @@ describe("outcomes that meet", () => {
           where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`;
         return rows.length > 0 ? true : undefined;
       },
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     });
     await other.sql`commit`;
     await asked;

@@ -18,8 +18,11 @@ import {
   sign,
   signer,
   wallet,
+  withBooks,
   word,
 } from "./support/books.ts";
+
+withBooks();
 
 describe("the kill switch", () => {
   const stop = (scope: string, subject: string) =>

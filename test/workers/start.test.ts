@@ -91,10 +91,17 @@ test("it waits for Postgres and the chain, survives the loss of both, and sells 
   const buyer = await newBuyer(chain);
   await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)));
 
+  const failures = () => stack.output("writer").split("failed, goes on trying").length - 1;
+  const failed = failures();
   await database.cut();
   rpc.intercept(async () => "lost");
   const missed = await ledger.buy(purchaseRequest(buyer.address), "missed");
-  await new Promise((resolve) => setTimeout(resolve, 5000));
+  const asked = rpc.requests();
+  await waitFor({
+    what: "the writer to have tried again and again",
+    probe: () => (failures() > failed && rpc.requests() >= asked + 10) || undefined,
+    timeoutMs: 60_000,
+  });
   await database.mend();
   rpc.intercept();
   await ledger.settled(missed, 60_000);

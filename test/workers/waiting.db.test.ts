@@ -7,7 +7,9 @@ import { waitFor } from "../../lib/local/wait.ts";
 import { failUnsigned } from "../../workers/ledger/accepted.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { accepted, connection, databaseUrl } from "./support/books.ts";
+import { accepted, connection, databaseUrl, withBooks } from "./support/books.ts";
+
+withBooks();
 
 describe("waiting for a purchase", () => {
   test("many callers are answered soon after it settles, also one who came too late for the notification", async () => {
@@ -54,7 +56,7 @@ describe("waiting for a purchase", () => {
             where datname = current_database() and application_name = 'purchase-waiter' and query ilike 'listen%'`;
           return rows.length === expected ? true : undefined;
         },
-        timeoutMs: 30_000,
+        timeoutMs: 60_000,
       });
     await proxy.mend();
     await listening(1);

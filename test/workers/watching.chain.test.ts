@@ -1,8 +1,7 @@
 /** What the watcher says of the chain and of the ledger: whether a node answers, and up to which block all is settled. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { type Hex, numberToHex } from "viem";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { readWatchedBlock } from "../../lib/ledger/guards.ts";
 import { lower } from "../../lib/ledger/lower.ts";
@@ -123,14 +122,17 @@ test("what is not mined yet holds nothing up", async () => {
 test("a node counts as away when it does not answer for its head, and for nothing else", async () => {
   const rpc = await startRpcProxy(chain.url);
   const head = createHead(openChain(chain.deployment, rpc.url), 300);
+  // The clock stands still unless the test moves it.
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   await head.read();
   // Nobody has asked: whoever would have is busy with something else.
-  await sleep(400);
+  vi.advanceTimersByTime(400);
   expect(head.answers()).toBe(true);
   rpc.intercept(async () => "lost");
   await expect(head.read()).rejects.toThrow();
   expect(head.answers()).toBe(true);
-  await sleep(400);
+  vi.advanceTimersByTime(400);
   await expect(head.read()).rejects.toThrow();
   expect(head.answers()).toBe(false);
   rpc.intercept();

@@ -2,7 +2,6 @@
  * What this proves: each event arrives, signed and in order; what fails is tried again by the schedule and while its time
  * has not come leaves others alone; the seventh failure makes the subscription undeliverable.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectSigned, flapping, hang, ok, startReceivers, status } from "../support/receiver.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
@@ -100,8 +99,12 @@ function promises(open: () => Promise<Deliveries>): void {
     // What comes later is kept for it and not sent.
     receiver.forget();
     await world.publish([id], 3);
-    wake([id]);
-    await sleep(1500);
+    const other = await subscribed("meanwhile");
+    for (let n = 0; n < 3; n += 1) {
+      await world.publish([other.id]);
+      wake([id, other.id]);
+      await world.until(other.id, "another one's delivery", all("delivered"));
+    }
     expect(receiver.requests).toEqual([]);
   });
 
@@ -212,11 +215,11 @@ function promises(open: () => Promise<Deliveries>): void {
     wake([id]);
     const before = Date.now();
     await receiver.received(20);
-    expect(Date.now() - before).toBeLessThan(5000);
+    expect(Date.now() - before).toBeLessThan(8000);
     const [timeout] = await world.until(slow.id, "the time-out", (rows) => rows[0]?.failures === 1);
     expect(timeout?.attempts).toMatchObject([{ outcome: "timeout", status: null, response: null }]);
     expect(timeout?.attempts[0]?.durationMs).toBeGreaterThanOrEqual(9_900);
-    expect(timeout?.attempts[0]?.durationMs).toBeLessThan(12_000);
+    expect(timeout?.attempts[0]?.durationMs).toBeLessThan(20_000);
   });
 }
 

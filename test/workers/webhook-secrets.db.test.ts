@@ -1,5 +1,4 @@
 /** What this proves: a secret is its own wallet's, and a key that does not fit costs neither attempts nor the writer's time. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { DEV_SECRETS_KEY } from "../../lib/config.ts";
@@ -23,21 +22,30 @@ test("a subscription whose secret cannot be opened rests until its lease lapses,
   const receiver = receivers.at("rests");
   const { id } = await world.subscribe(receiver.url);
   await world.publish([id]);
+  const wrongKey = "ab".repeat(32);
+  // The secret of this one the wrong key opens.
+  const fitting = await world.subscribe(receivers.at("fits").url);
+  await world.sql`
+    update service.webhook set secret = ${createSealer(wrongKey).seal(fitting.secret, WALLET)} where id = ${fitting.id}`;
   const lines: string[] = [];
   const wrong = await world.start({
     config: {
       DATABASE_URL: world.databaseUrl,
       REDIS_URL: undefined,
-      SECRETS_KEY: "ab".repeat(32),
+      SECRETS_KEY: wrongKey,
       WEBHOOK_CONCURRENCY: 10,
     },
     log: pino({ level: "warn" }, { write: (line: string) => void lines.push(line) }),
   });
+  const failed = () => lines.filter((line) => line.includes("a turn of deliveries failed")).length;
+  wrong.wake([id]);
+  await expect.poll(failed, { timeout: 60_000 }).toBe(1);
   for (let n = 0; n < 20; n += 1) {
-    wrong.wake([id]);
-    await sleep(100);
+    await world.publish([fitting.id]);
+    wrong.wake([id, fitting.id]);
+    await world.until(fitting.id, "the other's turn", all("delivered"));
   }
-  expect(lines.filter((line) => line.includes("a turn of deliveries failed"))).toHaveLength(1);
+  expect(failed()).toBe(1);
   expect(receiver.requests).toEqual([]);
   expect(await world.deliveries(id)).toMatchObject([{ state: "pending", failures: 0, takenAt: null }]);
   await wrong.stop();

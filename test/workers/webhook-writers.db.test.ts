@@ -3,6 +3,7 @@
  * result that comes too late is kept and turns nothing back.
  */
 import { randomUUID } from "node:crypto";
+import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
 import type { Attempt } from "../../lib/webhooks/attempt.ts";
 import { claim, handBack, release } from "../../workers/webhooks/claim.ts";
@@ -49,6 +50,15 @@ function settlement(
   const { id: deliveryId = "", takenAt = "" } = turn.deliveries[index] ?? {};
   const attempt = rest.kind === "delivered" ? delivered : refused;
   return { webhookId: turn.webhookId, deliveryId, takenAt, attempt, ...rest };
+}
+
+/** Waits until the writers have looked again and again for what is due: they are woken for none of it. */
+async function swept(): Promise<void> {
+  const { id } = await subscribed("swept");
+  for (let n = 0; n < 2; n += 1) {
+    await world.publish([id]);
+    await world.until(id, "what nobody was woken for", all("delivered"));
+  }
 }
 
 /** As if the time of a lease were over. */
@@ -187,7 +197,7 @@ test("what a dead writer had taken is sent by another one, once the lease is ove
   await world.publish([id], 2);
   await claimed(newWriter(), id);
   const writer = await world.start();
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await swept();
   expect(receiver.requests).toEqual([]);
   await lapse(id);
   await world.until(id, "all to be delivered", all("delivered"));
@@ -239,9 +249,13 @@ test("a key for secrets that does not fit costs no attempt", async () => {
     SECRETS_KEY: "ab".repeat(32),
     WEBHOOK_CONCURRENCY: 10,
   };
-  const wrong = await world.start({ config });
+  const lines: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+  const wrong = await world.start({ config, log });
   wrong.wake([id]);
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await expect
+    .poll(() => lines, { timeout: 60_000 })
+    .toContainEqual(expect.stringContaining("a turn of deliveries failed"));
   expect(receiver.requests).toEqual([]);
   await world.until(id, "it to be handed back", ([row]) => row?.takenAt === null);
   expect(await world.deliveries(id)).toMatchObject([{ state: "pending", failures: 0, attempts: [] }]);

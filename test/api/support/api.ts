@@ -48,7 +48,7 @@ export async function issueKey(
       const { status, json } = await request("/api/v1/keys/generate", { headers: admin, body });
       return status === 503 ? undefined : { json };
     },
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   const { keyId, apiKey } = issued.parse(answer.json);
   return { keyId, apiKey, headers: { "x-api-key": apiKey } };

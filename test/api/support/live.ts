@@ -15,6 +15,9 @@ export type LiveSetup = {
   readonly indexed: CheckedRequest;
   /** To an api without database and index, whose node is the proxy. */
   readonly live: CheckedRequest;
+  /** Where that one listens, and its process. */
+  readonly liveUrl: string;
+  readonly livePid: number;
   readonly proxy: RpcProxy;
   /** Waits until the index has read the chain's newest block. */
   readonly caughtUp: () => Promise<void>;
@@ -30,14 +33,17 @@ export async function startLive(): Promise<LiveSetup> {
   const proxy = await startRpcProxy(chain.url);
   const [beside, alone] = await Promise.all([
     startStack({ chain, services: ["api", "indexer"] }),
-    startStack({ chain, rpcUrl: proxy.url, databaseUrl: NO_DATABASE, services: ["api"] }),
+    startStack({ chain, rpcUrl: proxy.url, databaseUrl: NO_DATABASE, services: [] }),
   ]);
+  const { pid } = await alone.start("api");
   const indexed = await checkedRequests(beside.apiUrl);
   const health = z.object({ lastSyncedBlock: z.string() });
   return {
     chain,
     indexed,
     live: await checkedRequests(alone.apiUrl),
+    liveUrl: alone.apiUrl,
+    livePid: pid,
     proxy,
     async caughtUp() {
       const block = await chain.client.getBlockNumber();

@@ -1,5 +1,4 @@
 /** Purchases that are bought, and those that are refused for what they are and who asks for them. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
 import { setProductPaused, setRelayer } from "../../../lib/protocol/actions/index.ts";
@@ -114,8 +113,10 @@ export const refused: Row[] = [
     code: "buyer_not_authorized",
     async reach(world, buyer) {
       const agent = await world.freshBuyer({ approve: false });
-      await delegate(world, buyer, agent, { seconds: 2 });
-      await sleep(2200);
+      const id = await delegate(world, buyer, agent);
+      // As if its hour were over.
+      await world.connection
+        .sql`update service.delegation set expires_at = now() - interval '1 s' where id = ${id}`;
       return agent.buy({ buyer: buyer.account.address });
     },
   },

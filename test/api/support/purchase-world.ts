@@ -105,14 +105,14 @@ export async function delegate(
   { chain, request }: TestApi,
   buyer: Buyer,
   agent: Buyer,
-  { cap = 10_000_000n, seconds = 3600 } = {},
+  { cap = 10_000_000n } = {},
 ): Promise<number> {
   const { chainId, contracts } = chain.deployment;
   const message = {
     buyer: buyer.account.address,
     agent: agent.account.address,
     totalPremiumCap: cap,
-    expiry: BigInt(Math.floor(Date.now() / 1000) + seconds),
+    expiry: BigInt(Math.floor(Date.now() / 1000) + 3600),
     nonce: 1n,
   };
   const signature = await buyer.account.signTypedData({

@@ -1,5 +1,7 @@
 /** A webhook without a writer, and its deliveries as writers leave them: rows that tests make and look at. */
+import type { ISql } from "postgres";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { waitFor } from "../../../lib/local/wait.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { startApi, type TestApi } from "./api.ts";
 import { type MadeEvent, newSubscriber, type Subscriber, storeEvent } from "./webhooks.ts";
@@ -34,6 +36,20 @@ export type Desk = {
   /** Makes the webhook undeliverable, behind this event. */
   readonly giveUp: (position: number | string) => Promise<unknown>;
 };
+
+/** Waits until somebody waits for an advisory lock of this database, as the outbox's is one. */
+export const untilLockWanted = (sql: ISql) =>
+  waitFor({
+    what: "somebody to wait for the lock",
+    probe: async () => {
+      const waiting = await sql`
+        select 1 from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
+      return waiting.length > 0 || undefined;
+    },
+    timeoutMs: 60_000,
+    intervalMs: 20,
+  });
 
 /** An api alone, with an outbox that stands still. */
 export async function startWebhookApi(): Promise<{ api: TestApi; connection: Connection }> {

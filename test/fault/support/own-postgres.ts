@@ -35,7 +35,7 @@ export async function startOwnPostgres(database: string): Promise<OwnPostgres> {
     databaseUrl: await createDatabase(server.url, database),
     async crash() {
       signalPid(server.pid, "SIGQUIT");
-      await waitUntilGone(server.pid, 5000);
+      await waitUntilGone(server.pid, 60_000);
       server = await start();
     },
   };

@@ -16,7 +16,10 @@ import {
   mine,
   sign,
   walletOf,
+  withDesk,
 } from "./support/desk.ts";
+
+withDesk();
 
 async function read(id: string): Promise<Claim> {
   const [found] = await readClaims(connection.db, [id]);

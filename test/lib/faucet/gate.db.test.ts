@@ -18,7 +18,10 @@ import {
   plenty,
   walletOf,
   wish,
+  withDesk,
 } from "./support/desk.ts";
+
+withDesk();
 
 const many = (count: number, one: (n: number) => Promise<Gate>): Promise<Gate[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => one(n)));

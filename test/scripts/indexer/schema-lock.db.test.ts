@@ -41,7 +41,7 @@ test("a lock whose connection breaks is taken again", async () => {
     what: "the lock to be taken again",
     // The session that was ended may hold it for a moment more.
     probe: async () => (await holder()).map(({ pid }) => pid).find((pid) => pid !== before?.pid),
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
   });
   expect(after).toBeGreaterThan(0);
 });
@@ -61,7 +61,7 @@ test("an indexer whose lock went to another one while it was away hears of it", 
   await waitFor({
     what: "the loss to be noticed",
     probe: () => (lost > 0 ? true : undefined),
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
   });
   await sleep(300);
   expect(lost).toBe(1);

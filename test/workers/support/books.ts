@@ -29,17 +29,20 @@ export let databaseUrl: string;
 export let connection: Connection;
 export let keyId: number;
 
-beforeAll(async () => {
-  databaseUrl = await freshDatabase();
-  connection = connect(databaseUrl, { name: "test" });
-  atEnd(() => connection.close());
-  const [key] = await connection.sql<{ id: string }[]>`
-    insert into service.api_key (key_hash, wallet, tier) values ('x', ${wallet}, 'paid') returning id`;
-  keyId = Number(key?.id);
-});
-afterEach(async () => {
-  await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.relayer_wallet, service.gas_day`;
-});
+/** For the top of a test file: its own database, emptied after each test. */
+export function withBooks(): void {
+  beforeAll(async () => {
+    databaseUrl = await freshDatabase();
+    connection = connect(databaseUrl, { name: "test" });
+    atEnd(() => connection.close());
+    const [key] = await connection.sql<{ id: string }[]>`
+      insert into service.api_key (key_hash, wallet, tier) values ('x', ${wallet}, 'paid') returning id`;
+    keyId = Number(key?.id);
+  });
+  afterEach(async () => {
+    await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.relayer_wallet, service.gas_day`;
+  });
+}
 
 export const wish = (more: Partial<NewPurchase> = {}): NewPurchase => ({
   chainId,

@@ -17,16 +17,19 @@ export const plenty: FaucetFunds = { block: 1000n, balance: 10n ** 30n, gas: 1n 
 export let databaseUrl: string;
 export let connection: Connection;
 
-beforeAll(async () => {
-  databaseUrl = await freshDatabase();
-  connection = connect(databaseUrl, { name: "test" });
-  atEnd(() => connection.close());
-});
-afterEach(async () => {
-  await connection.sql`
-    truncate service.faucet_claim, service.faucet_slot, service.faucet_day, service.errand, service.transaction, service.stop
-    cascade`;
-});
+/** For the top of a test file: its own database, emptied after each test. */
+export function withDesk(): void {
+  beforeAll(async () => {
+    databaseUrl = await freshDatabase();
+    connection = connect(databaseUrl, { name: "test" });
+    atEnd(() => connection.close());
+  });
+  afterEach(async () => {
+    await connection.sql`
+      truncate service.faucet_claim, service.faucet_slot, service.faucet_day, service.errand, service.transaction, service.stop
+      cascade`;
+  });
+}
 
 export const wish = (n: number, more: Partial<ClaimWish> = {}): ClaimWish => ({
   chainId,
