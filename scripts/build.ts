@@ -1,5 +1,5 @@
 /**
- * `npm run build` bundles the three processes into `dist/`, each into one file with its source map beside it: a process
+ * `npm run build` bundles the three processes and the operator's command into `dist/`, each into one file with its source map beside it: a process
  * then starts in a fraction of the time that it takes to compile and resolve a thousand modules.
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
@@ -8,14 +8,19 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { projectRoot } from "../lib/project-root.ts";
 
-const entryPoints = { api: "api/server.ts", writer: "workers/main.ts", indexer: "scripts/indexer.ts" };
+const entryPoints = {
+  api: "api/server.ts",
+  writer: "workers/main.ts",
+  indexer: "scripts/indexer.ts",
+  ledger: "scripts/ledger.ts",
+};
 
 /** CommonJS packages inside a bundle ask for Node's own modules through `require`. */
 const requireForPackages =
   'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
 
 /**
- * Bundles api, writer and indexer into `dist/`. Each file is replaced as a whole, so that a process which starts
+ * Bundles api, writer, indexer and ledger into `dist/`. Each file is replaced as a whole, so that a process which starts
  * meanwhile reads either the old one or the new one.
  * @throws when a source does not compile; esbuild has printed why.
  */

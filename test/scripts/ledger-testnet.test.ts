@@ -64,12 +64,14 @@ test("a stop of a wallet turns its part off and no other, a global one both, and
     expect(said).toContain("Stopped: ");
     expect(said).not.toContain("No writer sends from this wallet");
     const enabled = Object.entries(off).map(([part, on]) => [part, { enabled: on }] as const);
-    expect(await state(), target.join(" ")).toMatchObject({ ...all, ...Object.fromEntries(enabled) });
+    await expect
+      .poll(state, { message: target.join(" ") })
+      .toMatchObject({ ...all, ...Object.fromEntries(enabled) });
     expect((await refused()).status, target.join(" ")).toBe(503);
     if (stillOn) expect((await stillOn()).status, target.join(" ")).toBe(200);
     else expect((await world.claim()).status).toBe(503);
     expect(await type("resume", ...target)).toContain("Resumed: ");
-    expect(await state()).toMatchObject(all);
+    await expect.poll(state).toMatchObject(all);
     expect((await refused()).status, target.join(" ")).toBe(200);
   }
 });

@@ -116,7 +116,8 @@ test("stops are set, replaced, listed and lifted; what cannot be meant is refuse
   const buyer = await newBuyer(chain);
   const [key] = await ledger.connection.sql<{ id: string }[]>`
     insert into service.api_key (key_hash, wallet, tier) values ('h', ${buyer.address.toLowerCase()}, 'free') returning id`;
-  const stops = () => ledger.connection.sql`select scope, subject, reason from service.stop order by scope`;
+  const stops = () =>
+    ledger.connection.sql`select scope, subject, reason from service.stop order by scope, reason`;
 
   expect((await type(["stop", "global", "--reason", "first"])).code).toBe(0);
   expect((await type(["stop", "global", "--reason", "an incident"])).code).toBe(0);
