@@ -40,32 +40,31 @@ const essential = [
   "test/fault/reorganised-replay.test.ts",
 ];
 
-/** Files that start none of the service's processes: one process runs many of them, and loads the packages once. */
-const alone = { isolate: false, sequence: { groupOrder: 0 }, maxWorkers: 2 };
-/** Files that start the service's processes, and wait for them most of the time. */
-const besideProcesses = { sequence: { groupOrder: 1 }, maxWorkers: 4 };
+/** Files that start none of the service's processes: a worker runs many of them, and loads the packages once. */
+const oneProcess = { isolate: false };
 
-const project = (name: string, include: string[], exclude: string[], how: object) => ({
-  test: { ...common, name, include, exclude, ...how },
+const project = (name: string, include: string[], exclude: string[], { isolate = true } = {}) => ({
+  test: { ...common, name, include, exclude, isolate },
 });
 
 export default defineConfig({
   test: {
     ...run,
+    // Most files wait for processes most of the time; with four at once two cores are busy.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("unit", [unit], [], alone),
-      project("db", [database], [], alone),
-      project("contracts", chain, [unit], alone),
-      project("essential", essential, [], besideProcesses),
+      project("unit", [unit], [], oneProcess),
+      project("db", [database], [], oneProcess),
+      project("contracts", chain, [unit], oneProcess),
+      project("essential", essential, []),
       project(
         "service",
         ["test/**/*.test.ts"],
         [unit, database, ...chain, faults, ...wholeStack, ...essential],
-        besideProcesses,
       ),
-      project("fault", [faults], [unit, ...essential], besideProcesses),
-      project("e2e", wholeStack, essential, besideProcesses),
+      project("fault", [faults], [unit, ...essential]),
+      project("e2e", wholeStack, essential),
     ],
   },
 });

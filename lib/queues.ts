@@ -6,6 +6,7 @@ import {
   Worker,
   withBackend,
 } from "bullmq";
+import pg from "pg";
 import { createAtMost } from "./at-most.ts";
 import { createBatcher } from "./batcher.ts";
 import { within } from "./within.ts";
@@ -71,12 +72,24 @@ export type QueueWorker = {
   close(): Promise<void>;
 };
 
+/**
+ * A session that is lost while a statement holds it tells so by an error event beside the rejected statement. BullMQ
+ * listens to idle sessions alone: without a listener the event ends the process.
+ */
+class SurvivingClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on("error", () => {});
+  }
+}
+
 /** Two connections for statements are as fast as ten; one more listens. */
 const postgresConnection = (databaseUrl: string): PostgresPoolConfig => ({
   connectionString: databaseUrl,
   schema: "bullmq",
   migrate: true,
   max: 2,
+  Client: SurvivingClient,
   connectionTimeoutMillis: WAKE_TIMEOUT_MS,
   // A crash of the server may lose the last wake-ups, as it may lose all of them: none waits for the disk.
   options: "-c synchronous_commit=off",

@@ -14,6 +14,7 @@ import { approveUsdc, mintUsdc, openProtocol } from "../../lib/protocol/actions/
 import { openPurchaseQueue } from "../../lib/queues.ts";
 import type { TestChain } from "./chain.ts";
 import { atEnd } from "./cleanup.ts";
+import { redisOf } from "./redis.ts";
 import type { RpcCall } from "./rpc-proxy.ts";
 
 /** USDC base units of a whole number of dollars. */
@@ -70,7 +71,7 @@ export async function openLedger(
 ): Promise<TestLedger> {
   await migrateService(databaseUrl);
   const connection = connect(databaseUrl, { name: "test" });
-  const queue = openPurchaseQueue({ databaseUrl, redisUrl });
+  const queue = openPurchaseQueue({ databaseUrl, redisUrl: redisUrl ?? (await redisOf(databaseUrl)) });
   atEnd(async () => {
     await queue.close();
     await connection.close();

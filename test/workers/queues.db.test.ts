@@ -1,6 +1,7 @@
 /** One contract, held by both back ends of the queue. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { MIGRATION_ADVISORY_LOCK_KEY } from "bullmq";
 import { Redis } from "ioredis";
 import { beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
@@ -332,6 +333,30 @@ function webhookContract(start: () => Promise<Backend>): void {
     await close();
   });
 }
+
+test("a Postgres that is lost while a worker connects fails that attempt, and does not end the process", async () => {
+  const databaseUrl = await freshDatabase();
+  const proxy = await startTcpProxy(databaseUrl);
+  const { sql, close } = connect(databaseUrl, { name: "test", max: 2 });
+  atEnd(close);
+  const waiting = () => sql`
+    select 1 from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+  await sql.begin(async (tx) => {
+    // BullMQ makes its tables under this lock.
+    await tx`select pg_advisory_xact_lock(${MIGRATION_ADVISORY_LOCK_KEY}::int, hashtext('bullmq'))`;
+    const connecting = listener({
+      databaseUrl: proxy.url,
+      redisUrl: undefined,
+      proxy,
+      empty: async () => {},
+    });
+    const failed = expect(connecting).rejects.toThrow();
+    await expect.poll(waiting).toHaveLength(1);
+    await proxy.cut();
+    await failed;
+  });
+});
 
 async function onPostgres(): Promise<Backend> {
   const proxy = await startTcpProxy(await freshDatabase());
