@@ -40,11 +40,9 @@ const essential = [
   "test/fault/reorganised-replay.test.ts",
 ];
 
-/** Files that start none of the service's processes: a worker runs many of them, and loads the packages once. */
-const oneProcess = { isolate: false };
-
-const project = (name: string, include: string[], exclude: string[], { isolate = true } = {}) => ({
-  test: { ...common, name, include, exclude, isolate },
+/** A worker runs many files in one process, and loads the packages once. */
+const project = (name: string, include: string[], exclude: string[] = []) => ({
+  test: { ...common, name, include, exclude, isolate: false },
 });
 
 export default defineConfig({
@@ -54,10 +52,10 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("unit", [unit], [], oneProcess),
-      project("db", [database], [], oneProcess),
-      project("contracts", chain, [unit], oneProcess),
-      project("essential", essential, []),
+      project("unit", [unit]),
+      project("db", [database]),
+      project("contracts", chain, [unit]),
+      project("essential", essential),
       project(
         "service",
         ["test/**/*.test.ts"],
