@@ -1,6 +1,6 @@
 /**
- * `npm run build` bundles the three processes and the operator's command into `dist/`, each into one file with its source map beside it: a process
- * then starts in a fraction of the time that it takes to compile and resolve a thousand modules.
+ * `npm run build` bundles the three processes and the operator's command into `dist/`, each into one file with its source
+ * map beside it: a process then starts in a fraction of the time that it takes to compile and resolve a thousand modules.
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -20,8 +20,8 @@ const requireForPackages =
   'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
 
 /**
- * Bundles api, writer, indexer and ledger into `dist/`. Each file is replaced as a whole, so that a process which starts
- * meanwhile reads either the old one or the new one.
+ * Bundles api, writer, indexer and ledger into `dist/`. Each file is replaced as a whole: a process that starts meanwhile
+ * reads either the old one or the new one.
  * @throws when a source does not compile; esbuild has printed why.
  */
 export async function buildServices(): Promise<void> {
