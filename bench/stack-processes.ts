@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 /** A process of the stack with its children: Postgres is its postmaster and all of its backends. */
-type Family = { readonly name: string; readonly pids: readonly number[] };
+type ProcessTree = { readonly name: string; readonly pids: readonly number[] };
 
 const noteShape = z.object({ children: z.array(z.object({ name: z.string(), pid: z.int() })) });
 /** Linux counts a process's time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-function families(dataDir: string): Family[] {
+function processTrees(dataDir: string): ProcessTree[] {
   const { children } = noteShape.parse(JSON.parse(readFileSync(join(dataDir, "dev-stack.json"), "utf8")));
   const rows = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" })
     .trim()
@@ -29,12 +29,27 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 /** Resident memory in MB; a page that several processes map counts in proportion. */
 export function memoryOf(dataDir: string): { name: string; megabytes: number }[] {
   const kilobytes = (pid: number) =>
-    Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
-  return families(dataDir).map(({ name, pids }) => ({ name, megabytes: sum(pids.map(kilobytes)) / 1024 }));
+    Number(/^Pss:\s+(\d+)/m.exec(readProcess(pid, "smaps_rollup"))?.[1] ?? 0);
+  return processTrees(dataDir).map(({ name, pids }) => ({
+    name,
+    megabytes: sum(pids.map(kilobytes)) / 1024,
+  }));
 }
 
-function cpuSeconds(pid: number): number {
-  const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, "utf8")
+/** What the system says of a process; empty when it has ended. */
+function readProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Seconds of CPU so far; undefined when the process has ended. */
+function cpuSeconds(pid: number): number | undefined {
+  const stat = readProcess(pid, "stat");
+  if (stat === "") return undefined;
+  const [user = 0, system = 0] = stat
     .replace(/^.*\) /s, "") // the name stands in brackets and may hold anything
     .split(" ")
     .slice(11, 13)
@@ -44,15 +59,15 @@ function cpuSeconds(pid: number): number {
 
 /** The share of one core that each process uses within `ms`, in percent. */
 export async function cpuOf(dataDir: string, ms: number): Promise<{ name: string; percent: number }[]> {
-  const before = families(dataDir).map(({ name, pids }) => ({
+  const before = processTrees(dataDir).map(({ name, pids }) => ({
     name,
-    used: pids.map((pid) => ({ pid, seconds: cpuSeconds(pid) })),
+    used: pids.map((pid) => ({ pid, seconds: cpuSeconds(pid) ?? 0 })),
   }));
   const began = performance.now();
   await sleep(ms);
   const elapsed = (performance.now() - began) / 1000;
   return before.map(({ name, used }) => {
-    const seconds = sum(used.map(({ pid, seconds: then }) => cpuSeconds(pid) - then));
+    const seconds = sum(used.map(({ pid, seconds: then }) => (cpuSeconds(pid) ?? then) - then));
     return { name, percent: (seconds / elapsed) * 100 };
   });
 }

@@ -73,8 +73,8 @@ export type QueueWorker = {
 };
 
 /**
- * A session that is lost while a statement holds it tells so by an error event beside the rejected statement. BullMQ
- * listens to idle sessions alone: without a listener the event ends the process.
+ * When a connection breaks during a statement, pg rejects the statement and also emits `error` on the client. BullMQ
+ * listens on idle clients only, and an `error` event without a listener ends the process.
  */
 class SurvivingClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {

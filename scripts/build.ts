@@ -2,7 +2,7 @@
  * `npm run build` bundles the three processes and the operator's command into `dist/`, each into one file with its source
  * map beside it: a process then starts in a fraction of the time that it takes to compile and resolve a thousand modules.
  */
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -35,18 +35,23 @@ export async function buildServices(): Promise<void> {
     platform: "node",
     target: "node20",
     format: "esm",
-    // Optional parts of pg and ws, which are compiled for a machine and not installed here.
-    external: ["pg-native", "bufferutil", "utf-8-validate"],
+    // Parts that are compiled for a machine, and found in `node_modules` where they are installed.
+    external: ["pg-native", "bufferutil", "utf-8-validate", "msgpackr-extract"],
     banner: { js: requireForPackages },
     sourcemap: "linked",
     sourcesContent: false,
     write: false,
   });
   mkdirSync(dist, { recursive: true });
-  for (const { path, contents } of outputFiles) {
-    const unfinished = join(dist, `.${process.pid}-${basename(path)}`);
-    writeFileSync(unfinished, contents);
-    renameSync(unfinished, path);
+  const unfinished = mkdtempSync(join(dist, ".unfinished-"));
+  try {
+    for (const { path, contents } of outputFiles) {
+      const file = join(unfinished, basename(path));
+      writeFileSync(file, contents);
+      renameSync(file, path);
+    }
+  } finally {
+    rmSync(unfinished, { recursive: true });
   }
 }
 

@@ -2,11 +2,10 @@
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { projectRoot } from "../lib/project-root.ts";
 import { boundaryFaults } from "./check/boundaries.ts";
 import { compile } from "./compile.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const require = createRequire(import.meta.url);
 
 type Outcome = { readonly name: string; readonly ok: boolean; readonly output: string };
@@ -15,7 +14,7 @@ type Outcome = { readonly name: string; readonly ok: boolean; readonly output: s
 function run(name: string, program: string, args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...args], {
-      cwd: root,
+      cwd: projectRoot,
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";

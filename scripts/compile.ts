@@ -6,12 +6,12 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { projectRoot } from "../lib/project-root.ts";
 
 const require = createRequire(import.meta.url);
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const artifactsFolder = join(root, ".data", "artifacts");
+const artifactsFolder = join(projectRoot, ".data", "artifacts");
 
 /** Contracts with a file in `abis/`: source below `contracts/`, contract, and the file's name where it is another. */
 const published: ReadonlyArray<{ file: string; contract: string; abi?: string }> = [
@@ -48,7 +48,7 @@ const settings = {
 };
 
 function readSources(): Record<string, { content: string }> {
-  const folder = join(root, "contracts");
+  const folder = join(projectRoot, "contracts");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((f) => f.endsWith(".sol"))
     .sort();
@@ -65,7 +65,7 @@ function build(sources: Record<string, { content: string }>): Record<string, Rec
     ): string;
   };
   const findImport = (path: string) => {
-    const file = join(root, "node_modules", path);
+    const file = join(projectRoot, "node_modules", path);
     return existsSync(file) ? { contents: readFileSync(file, "utf8") } : { error: `${path} not found` };
   };
   // Only what is published: bytecode for every contract that is imported would take twice the time.
@@ -99,7 +99,9 @@ export function compile({ check = false } = {}): void {
     .digest("hex");
   const stamp = join(artifactsFolder, "digest");
   const fresh = !check && existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
-  const abisExist = published.every((p) => existsSync(join(root, "abis", `${p.abi ?? p.contract}.ts`)));
+  const abisExist = published.every((p) =>
+    existsSync(join(projectRoot, "abis", `${p.abi ?? p.contract}.ts`)),
+  );
   if (fresh && abisExist) return;
 
   const contracts = build(sources);
@@ -107,7 +109,7 @@ export function compile({ check = false } = {}): void {
   for (const { file, contract, abi = contract } of published) {
     const artifact = contracts[file]?.[contract];
     if (!artifact) throw new Error(`contracts/${file} holds no contract ${contract}`);
-    const path = join(root, "abis", `${abi}.ts`);
+    const path = join(projectRoot, "abis", `${abi}.ts`);
     const text = abiModule(abi, artifact.abi);
     if (!existsSync(path) || readFileSync(path, "utf8") !== text) {
       stale.push(`abis/${abi}.ts`);

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { isHex } from "viem";
 import { z } from "zod";
+import { projectRoot } from "../project-root.ts";
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), "..", "..", ".data", "artifacts");
+const folder = join(projectRoot, ".data", "artifacts");
 const artifact = z.object({ bytecode: z.custom<`0x${string}`>((text) => isHex(text)) });
 
 /** The creation code of a contract, as the last compilation left it; throws when there was none. */

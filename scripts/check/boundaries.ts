@@ -1,10 +1,8 @@
 /** Who may import whom: the rule that keeps keys out of the api and side effects out of the projections. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+import { projectRoot } from "../../lib/project-root.ts";
 
 /** For each folder or file of the top level: what of ours it may import beside itself, and which packages if not all. */
 const rules: Readonly<Record<string, { ours: readonly string[]; packages?: readonly RegExp[] }>> = {
@@ -18,10 +16,10 @@ const rules: Readonly<Record<string, { ours: readonly string[]; packages?: reado
 };
 
 /** The top-level folder or file that a path inside the project belongs to. */
-const owner = (path: string) => relative(root, path).split(sep)[0] ?? "";
+const owner = (path: string) => relative(projectRoot, path).split(sep)[0] ?? "";
 
 function filesBelow(entry: string): string[] {
-  const path = join(root, entry);
+  const path = join(projectRoot, entry);
   if (!existsSync(path)) return [];
   if (statSync(path).isFile()) return [path];
   return readdirSync(path, { recursive: true, encoding: "utf8" })
@@ -38,7 +36,7 @@ export function boundaryFaults(): string[] {
         const allowed = imported.startsWith(".")
           ? [entry, ...rule.ours].includes(owner(join(dirname(file), imported)))
           : !rule.packages || rule.packages.some((pattern) => pattern.test(imported));
-        if (!allowed) faults.push(`${relative(root, file)} may not import ${imported}`);
+        if (!allowed) faults.push(`${relative(projectRoot, file)} may not import ${imported}`);
       }
     }
   }

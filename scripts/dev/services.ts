@@ -103,7 +103,7 @@ export function startService(name: ServiceName, settings: StackSettings, logFold
   return startProcess({
     name,
     command: process.execPath,
-    args: [join("scripts", "start.mjs"), name],
+    args: [join(projectRoot, "scripts", "start.mjs"), name],
     cwd: projectRoot,
     env: { ...inherited(), ...environment(name, settings) },
     logFile: join(logFolder, `${name}.log`),

@@ -9,7 +9,7 @@ import { type Child, deathNotice, startProcess } from "../../lib/local/processes
 import { projectRoot } from "../../lib/project-root.ts";
 import { compile } from "../compile.ts";
 import { type LocalChain, startChains } from "./chains.ts";
-import type { Lifetime } from "./lifetime.ts";
+import { type Lifetime, Stopping } from "./lifetime.ts";
 import type { ChainSource } from "./options.ts";
 import { requireFreePorts } from "./ports.ts";
 import { keepPricesFresh } from "./price-keeper.ts";
@@ -93,7 +93,7 @@ async function buildServices({ config, lifetime }: DevStack): Promise<void> {
     }),
   );
   const { code } = await child.exited;
-  if (lifetime.stopping) return;
+  if (lifetime.stopping) throw new Stopping();
   if (code !== 0) throw new Error(deathNotice(child));
   say("build");
 }

@@ -89,12 +89,10 @@ describe("a faucet that is off", () => {
   ])("because the operator stopped %s is 503 faucet_disabled until that ends", async (_, scope, subject) => {
     await world.sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
     expect(failure(await world.claim())).toEqual([503, "faucet_disabled"]);
-    await expect.poll(readStatus, { timeout: 60_000 }).toMatchObject({ enabled: false, status: "disabled" });
+    await expect.poll(readStatus).toMatchObject({ enabled: false, status: "disabled" });
     await world.sql`delete from service.stop`;
     expect((await world.claim()).status).toBe(200);
-    await expect
-      .poll(readStatus, { timeout: 60_000 })
-      .toMatchObject({ enabled: true, status: "ready", reason: null });
+    await expect.poll(readStatus).toMatchObject({ enabled: true, status: "ready", reason: null });
   });
 });
 
@@ -112,9 +110,7 @@ describe("out_of_eth", () => {
     expect(await world.sql`select 1 from service.faucet_slot`).toHaveLength(0);
     await setBalance(parseEther("10"));
     // Calls of the same quarter of a second share a look at the newest block.
-    await expect
-      .poll(async () => (await world.claim({ wallet, from })).status, { timeout: 60_000 })
-      .toBe(200);
+    await expect.poll(async () => (await world.claim({ wallet, from })).status).toBe(200);
     expect(await holdings(world, wallet)).toEqual(GRANT);
   });
 
@@ -140,7 +136,7 @@ describe("out_of_eth", () => {
     expect(failure(await world.claim())).toEqual([503, "relayer_unavailable"]);
     await setBalance(parseEther("10"));
     await world.stack.start("writer");
-    await expect.poll(readStatus, { timeout: 60_000 }).toMatchObject({ status: "ready" });
+    await expect.poll(readStatus).toMatchObject({ status: "ready" });
   });
 });
 
@@ -150,8 +146,8 @@ describe("gas that may not be bought", () => {
     values (84532, (now() at time zone 'utc')::date, '', ${String(wei)})
     on conflict (chain_id, day, wallet) do update set wei = g.wei + excluded.wei`;
   const isUnready = (reason: string) =>
-    expect.poll(readStatus, { timeout: 60_000 }).toMatchObject({ enabled: true, status: "unready", reason });
-  const isReady = () => expect.poll(readStatus, { timeout: 60_000 }).toMatchObject({ status: "ready" });
+    expect.poll(readStatus).toMatchObject({ enabled: true, status: "unready", reason });
+  const isReady = () => expect.poll(readStatus).toMatchObject({ status: "ready" });
 
   async function isRefused(reason: RegExp): Promise<void> {
     const answer = await world.claim();
@@ -165,7 +161,7 @@ describe("gas that may not be bought", () => {
   test("because the day's is spent is told before anything is promised, but after what limits the client", async () => {
     const claimant = { wallet: newWallet(), from: newClient() };
     // The writer may still wait for the lease of one that was killed: a repetition joins the claim.
-    await expect.poll(async () => (await world.claim(claimant)).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await world.claim(claimant)).status).toBe(200);
     const all = 10n ** 24n;
     await spend(all);
     await isUnready("The gas that may be spent in a day (UTC) is spent.");
@@ -263,7 +259,7 @@ describe("a claim whose outcome nobody was told", () => {
     await world.testnet.client.mine({ blocks: 1 });
     await world.stack.start("api");
     // Until the dead process would have given up, the claim is its own.
-    await expect.poll(async () => (await world.claim(claimant)).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await world.claim(claimant)).status).toBe(200);
     expect(await holdings(world, claimant.wallet)).toEqual(GRANT);
     expect(await transfersTo(world, claimant.wallet)).toBe(2);
   });
@@ -277,13 +273,11 @@ test("what limits nothing any more is forgotten by whoever looks next", async ()
   await world.stack.restart("api");
   await world.request(STATUS);
   await expect
-    .poll(
-      async () =>
-        JSON.stringify(
-          await world.sql`select client, '' from service.faucet_claim
+    .poll(async () =>
+      JSON.stringify(
+        await world.sql`select client, '' from service.faucet_claim
       union all select subject, kind from service.faucet_slot`,
-        ),
-      { timeout: 60_000 },
+      ),
     )
     .not.toContain(from);
 });

@@ -81,10 +81,8 @@ describe("many at once", () => {
       });
     const calls = Array.from({ length: 100 }, call);
     await expect
-      .poll(
-        () =>
-          api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" }),
-        { timeout: 60_000 },
+      .poll(() =>
+        api.chain.client.getTransactionCount({ address: api.chain.relayer.address, blockTag: "pending" }),
       )
       .toBeGreaterThan(await api.chain.client.getTransactionCount({ address: api.chain.relayer.address }));
     calls.push(call());

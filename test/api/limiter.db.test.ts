@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/limits/counters.ts";
 import { createLimiter } from "../../api/limits/limiter.ts";
 import { connect } from "../../lib/db/connect.ts";
@@ -38,11 +38,12 @@ test("counts in Postgres are of their window, and deleted when it has long ended
   await sql`insert into service.rate_limit values ('ended', 3, ${Date.now() - 3_700_000}), ('ends', 3, ${Date.now() - 1000})`;
   const keys = async () => (await sql`select key from service.rate_limit order by key`).map(({ key }) => key);
 
+  onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   const counter = countInPostgres({ name: "test", limit: 2, seconds: 60 }, sql);
   vi.advanceTimersByTime(5 * 60_000);
   vi.useRealTimers();
-  await expect.poll(keys, { timeout: 60_000 }).toEqual(["ends"]);
+  await expect.poll(keys).toEqual(["ends"]);
 
   expect(await counter.look("a")).toBeNull();
   const counts = await Promise.all(["a", "a", "a", "b"].map((client) => counter.consume(client)));

@@ -34,9 +34,9 @@ const scansSeen = () => proxy.counts.get("eth_getLogs") ?? 0;
 
 type HeldLogs = {
   readonly release: () => void;
-  /** Calls that have come, of scans for this wallet. */
+  /** Scans for this wallet whose first call has come. One that is held for long asks again, for fewer blocks. */
   readonly held: (wallet: string) => number;
-  /** Scans of which calls have come. One that is held for long asks again, and for fewer blocks. */
+  /** Scans of all wallets. */
   readonly scans: () => number;
 };
 
@@ -61,7 +61,10 @@ function holdLogs(): HeldLogs {
   });
   return {
     release,
-    held: (wallet) => held.filter((params) => params.includes(wallet.slice(2).toLowerCase())).length,
+    held: (wallet) => {
+      const own = held.filter((params) => params.includes(wallet.slice(2).toLowerCase()));
+      return own.filter((params) => params === own[0]).length;
+    },
     scans: () => scans.size,
   };
 }

@@ -235,7 +235,7 @@ test("signatures that are too old to be sent are forgotten, and no others", asyn
   await onboard(newAccount());
   const left = async () =>
     (await sql`select signed_at from service.onboarding_signature where wallet = ${old}`).length;
-  await expect.poll(left, { timeout: 60_000 }).toBe(1);
+  await expect.poll(left).toBe(1);
 });
 
 test("without the database it is 503, and nothing is used up", async () => {
@@ -246,7 +246,7 @@ test("without the database it is 503, and nothing is used up", async () => {
   await proxy.cut();
   expect(failure(await client(PATH, { body }))).toEqual([503, "database_unavailable"]);
   await proxy.mend();
-  await expect.poll(async () => (await client(PATH, { body })).status, { timeout: 60_000 }).toBe(201);
+  await expect.poll(async () => (await client(PATH, { body })).status).toBe(201);
 });
 
 /** What a client address may try in an hour; of 10, as when nobody sets it. */

@@ -196,7 +196,7 @@ test("replays while everything is being sent disturb nothing: each event arrives
       select count(*)::int as open from service.delivery where webhook_id = ${id} and state <> 'delivered'`;
     return row?.open;
   };
-  await expect.poll(open, { timeout: 60_000 }).toBe(0);
+  await expect.poll(open).toBe(0);
   const arrived = receiver.requests.map(({ body, headers }) => verifyWebhook(body, headers, secret).id);
   expect([...new Set(arrived)].sort()).toEqual([...stored].sort());
 });
@@ -213,6 +213,6 @@ test("a test call without a writer is 503, and is made once there is one", async
   await api.stack.start("writer");
   await receiver.received(1);
   await expect
-    .poll(() => owner.call("GET", `/${id}/deliveries`).then(({ json }) => json), { timeout: 60_000 })
+    .poll(() => owner.call("GET", `/${id}/deliveries`).then(({ json }) => json))
     .toMatchObject({ deliveries: [{ test: true, state: "delivered" }] });
 });

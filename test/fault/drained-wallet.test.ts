@@ -6,7 +6,7 @@ import type { Address } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { failure } from "../api/support/api.ts";
 import { buyPatiently } from "./support/client.ts";
-import { balancesForgotten } from "./support/rounds.ts";
+import { waitForBalanceCacheToExpire } from "./support/rounds.ts";
 import { expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
 import { relayers, severalPurchases, startWorld, type World } from "./support/world.ts";
 
@@ -39,7 +39,7 @@ test("one of two is empty: the other one buys", async () => {
   const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
   const [empty, full] = relayers;
   await setBalance(empty.address, 0n);
-  await balancesForgotten(world.connection.sql);
+  await waitForBalanceCacheToExpire(world.connection.sql);
   const before = [await nonceOf(empty.address), await nonceOf(full.address)];
   await expectBought(severalPurchases(world, "one", 8), fromBlock);
   expect([await nonceOf(empty.address), await nonceOf(full.address)]).toEqual([
@@ -52,7 +52,7 @@ test("one of two is empty: the other one buys", async () => {
 test("both are empty: clients are told to come back, and get their policies once there is ether", async () => {
   const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
   for (const { address } of relayers) await setBalance(address, 0n);
-  await balancesForgotten(world.connection.sql);
+  await waitForBalanceCacheToExpire(world.connection.sql);
   const plans = severalPurchases(world, "both", 6);
   for (const answer of await Promise.all(plans.map((planned) => call(planned)()))) {
     const [status, code] = failure(answer);

@@ -37,7 +37,7 @@ const hideReceipts = () =>
   world.proxy.intercept(async (call, forward) => (isReceiptRead(call) ? { result: null } : forward()));
 
 /** Waits until a call has the wallet's claim for itself: until it is told, or has waited long enough. */
-const awaited = ({ wallet }: Newcomer) =>
+const waitUntilAwaited = ({ wallet }: Newcomer) =>
   waitFor({
     what: "a call to wait for the claim",
     probe: async () => {
@@ -62,7 +62,7 @@ describe("one client", () => {
       signal: patience.signal,
     });
     hasty.catch(() => {}); // looked at below
-    await awaited(who);
+    await waitUntilAwaited(who);
     patience.abort();
     await expect(hasty).rejects.toThrow();
     world.proxy.intercept();
@@ -113,7 +113,7 @@ describe("one client", () => {
     const who = newcomer();
     hideReceipts();
     const lost = claim(world, who).catch(() => "lost");
-    await awaited(who);
+    await waitUntilAwaited(who);
     await world.stack.kill9("api");
     expect(await lost).toBe("lost");
     world.proxy.intercept();
@@ -130,7 +130,7 @@ describe("one client", () => {
     expect(failure(await claim(world, who))).toEqual([503, "claim_pending"]);
     const twenty = () => Promise.all(Array.from({ length: 20 }, () => claim(world, who)));
     const repeats = twenty();
-    await awaited(who);
+    await waitUntilAwaited(who);
     world.proxy.intercept();
     const answers = await repeats;
     const told = await waitFor({

@@ -17,7 +17,7 @@ import {
   NOTHING,
   paidOnChain,
 } from "./support/faucet-truth.ts";
-import { fundsForgotten, settlesNow } from "./support/rounds.ts";
+import { mineAndWaitUntilSettled, waitForFundsCacheToExpire } from "./support/rounds.ts";
 import {
   type Newcomer,
   newcomer,
@@ -146,7 +146,10 @@ test("ether for seven: seven are promised it at most, and all that are promised 
   // Another day, as far as the day's count is concerned.
   await connection.sql`delete from service.faucet_day`;
   await testnet.client.setBalance({ address: serviceWallets.faucet.address, value: parseEther("0.365") });
-  await Promise.all([settlesNow(testnet, connection.sql), fundsForgotten(connection.sql)]);
+  await Promise.all([
+    mineAndWaitUntilSettled(testnet, connection.sql),
+    waitForFundsCacheToExpire(connection.sql),
+  ]);
   const all = newcomers(40);
   const answers = await together(all);
   const counts = tally(answers);

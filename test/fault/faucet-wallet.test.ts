@@ -9,7 +9,7 @@ import { serviceWallets } from "../../scripts/dev/wallets.ts";
 import { failure } from "../api/support/api.ts";
 import { isSimulation } from "../support/ledger.ts";
 import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";
-import { fundsForgotten, sentLongAgo, settlesNow } from "./support/rounds.ts";
+import { backdateBroadcasts, mineAndWaitUntilSettled, waitForFundsCacheToExpire } from "./support/rounds.ts";
 import { isSending } from "./support/strikes.ts";
 import {
   type Newcomer,
@@ -98,7 +98,7 @@ test("nothing that was sent for so long is replaced by nothing: the node loses a
     update service.transaction set opened_at = opened_at - interval '1 minute' where state = 'open'`;
   for (let times = 0; times < 3; times += 1) {
     const before = sent.length;
-    await sentLongAgo(connection.sql);
+    await backdateBroadcasts(connection.sql);
     await waitFor({
       what: "both transfers to be sent again",
       probe: () => sent.length >= before + 2 || undefined,
@@ -128,14 +128,17 @@ test("it runs dry over claims that are signed: they are paid by the same bytes o
     if (isSending(call) && "error" in answer) refusedBytes.add(call.params[0]);
     return answer;
   });
-  await sentLongAgo(connection.sql);
+  await backdateBroadcasts(connection.sql);
   await waitFor({
     what: "the node to refuse the ether of all three",
     probe: () => refusedBytes.size >= 3 || undefined,
     timeoutMs: 60_000,
   });
   for (const { wallet } of claimants) expect((await paidOnChain(world, wallet)).ether).toBe(0n);
-  await Promise.all([settlesNow(testnet, connection.sql), fundsForgotten(connection.sql)]);
+  await Promise.all([
+    mineAndWaitUntilSettled(testnet, connection.sql),
+    waitForFundsCacheToExpire(connection.sql),
+  ]);
   // Now that it is empty, nothing more is promised to anybody.
   const late = newcomer();
   const refused = await claim(world, late);

@@ -43,6 +43,15 @@ test("one address that hangs up gets one grant of the faucet and ten of the sand
     await hangUp(apiUrl, "/api/v1/faucet/claim", JSON.stringify({ wallet: randomWallet() }), n % 6);
     await hangUp(apiUrl, "/sandbox/try", "{}", n % 6);
   }
+  await waitFor({
+    what: "a claim and a purchase of those who hung up",
+    probe: async () => {
+      const [rows] = await sql`
+        select exists (select 1 from service.faucet_claim) and exists (select 1 from service.purchase) as both`;
+      return rows?.both === true || undefined;
+    },
+    timeoutMs: 60_000,
+  });
   // The same address, and it stays: it has what is left of its share, if anything is.
   expect([200, 429, 503]).toContain(
     (await claim(world, { wallet: randomWallet(), from: "127.0.0.1" })).status,

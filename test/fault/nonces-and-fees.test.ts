@@ -17,7 +17,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { settlesNow } from "./support/rounds.ts";
+import { mineAndWaitUntilSettled } from "./support/rounds.ts";
 
 const GWEI = 1_000_000_000n;
 
@@ -68,7 +68,7 @@ test("the base fee jumps past a transaction's fee: the same call is sent again a
   await ledger.inState(id, "broadcast");
   await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [`0x${(100n * GWEI).toString(16)}`]);
   // One block, so that the fee does not fall before the writer has seen it.
-  await settlesNow(chain, ledger.connection.sql);
+  await mineAndWaitUntilSettled(chain, ledger.connection.sql);
   expect((await chain.client.getBlock()).baseFeePerGas).toBeGreaterThan(40n * GWEI);
   // Above the cap nothing is signed at all.
   const dear = await ledger.buy(purchaseRequest(buyer.address, "FLASHETH1H-001"));

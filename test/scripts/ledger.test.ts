@@ -6,7 +6,7 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { tableOf, typeLedger, typeLedgerThroughNpm } from "./support/ledger-command.ts";
+import { tableOf, typeLedger } from "./support/ledger-command.ts";
 
 let chain: TestChain;
 let rpc: RpcProxy;
@@ -195,7 +195,7 @@ test("a fault of the command line, or a purchase that is not there, is a line or
 });
 
 test("a database that cannot be reached, or is none of ours, is named without its password", async () => {
-  const { code, said } = await typeLedgerThroughNpm("postgres://user:secret@127.0.0.1:9/cover");
+  const { code, said } = await typeLedger("postgres://user:secret@127.0.0.1:9/cover");
   expect(code).toBe(1);
   expect(said).toContain("The ledger in 127.0.0.1:9/cover cannot be used");
   expect(said).not.toContain("secret");

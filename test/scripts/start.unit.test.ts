@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 
 const root = join(import.meta.dirname, "..", "..");
 
 test("a process that was not built does not start and says what to do", () => {
-  const folder = join(inject("runFolder"), "not-built");
+  const folder = join(realpathSync(inject("runFolder")), "not-built");
   mkdirSync(folder);
   cpSync(join(root, "scripts", "start.mjs"), join(folder, "scripts", "start.mjs"));
   const { status, stderr } = spawnSync(process.execPath, ["scripts/start.mjs", "api"], {

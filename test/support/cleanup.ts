@@ -17,7 +17,8 @@ export function showOnFailure(name: string, logFile: string): void {
 /** Does all that was registered, goes on after a fault, and throws the first one at the end. */
 export async function endAll(): Promise<void> {
   const faults: unknown[] = [];
-  for (let ending = endings.pop(); ending; ending = endings.pop()) {
+  // Taken at once: an ending that outlasts its time must not end what the worker's next file has started.
+  for (const ending of endings.splice(0).reverse()) {
     await ending().catch((fault: unknown) => faults.push(fault));
   }
   outputs.clear();

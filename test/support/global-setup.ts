@@ -40,7 +40,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // A run that is told to end (SIGTERM) gets no teardown.
   process.once("exit", () => removeRunFolder(runFolder));
   compile();
-  const [server] = await Promise.all([startDatabaseServer(runFolder), buildServices()]);
+  const building = buildServices();
+  building.catch(() => {}); // it is heard of below, once there is a server to stop
+  const server = await startDatabaseServer(runFolder);
+  await building;
   project.provide("postgresUrl", server.url);
   project.provide("migratedTemplate", migratedTemplate);
   project.provide("runFolder", runFolder);

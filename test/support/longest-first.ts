@@ -1,7 +1,14 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files of over a minute. One of them begun last would be waited for by all the others' workers. */
-const longest = ["fault/writer-killed", "fault/webhook-faults", "e2e/dev", "model/model", "fault/soak", "workers/outbox-restarts"];
+/** Files that take over a minute. Started last, they would keep the run waiting. */
+const longest = [
+  "fault/writer-killed",
+  "fault/webhook-faults",
+  "e2e/dev",
+  "model/model",
+  "fault/soak",
+  "workers/outbox-restarts",
+];
 
 const rank = ({ moduleId }: TestSpecification): number => {
   const place = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));

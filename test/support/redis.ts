@@ -22,7 +22,7 @@ export async function freshRedis(): Promise<{ url: string; stop: () => Promise<v
   return { url: redis.url, stop };
 }
 
-/** With `TEST_QUEUE=redis` every stack has its queues and limits on Redis: the second half of `npm run test:matrix`. */
+/** With `TEST_QUEUE=redis` every stack but `npm run dev` has its queues and limits on Redis: half of `npm run test:matrix`. */
 const everywhere = process.env.TEST_QUEUE === "redis";
 const ofDatabases = new Map<string, Promise<{ url: string }>>();
 
@@ -32,8 +32,11 @@ export async function redisOf(
   { wanted = everywhere } = {},
 ): Promise<string | undefined> {
   if (!wanted) return undefined;
-  const redis = ofDatabases.get(databaseUrl) ?? freshRedis();
+  const known = ofDatabases.get(databaseUrl);
+  if (known) return (await known).url;
+  const redis = freshRedis();
   ofDatabases.set(databaseUrl, redis);
+  atEnd(async () => void ofDatabases.delete(databaseUrl));
   return (await redis).url;
 }
 

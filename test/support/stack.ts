@@ -26,7 +26,7 @@ export type StackOptions = {
   readonly chain: TestChain;
   /** The processes to start; all three when left out. */
   readonly services?: readonly ServiceName[];
-  /** Starts a Redis and gives it to the processes; needs `describeWithRedis` around it. */
+  /** Puts queues and limits on a Redis, one for all stacks of a database; needs `describeWithRedis` around it. */
   readonly redis?: boolean;
   /** Of a database made before; a fresh one when left out. */
   readonly databaseUrl?: string;
@@ -51,7 +51,6 @@ export type StackOptions = {
 export type Stack = {
   readonly settings: StackSettings;
   readonly databaseUrl: string;
-  readonly redisUrl: string | undefined;
   readonly apiUrl: string;
   readonly ponderUrl: string;
   /** Where the writer tells its metrics. */
@@ -165,7 +164,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     settings,
     databaseUrl,
-    redisUrl: settings.redisUrl,
     apiUrl,
     ponderUrl: `http://127.0.0.1:${ponderPort}`,
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,

@@ -56,15 +56,13 @@ const setEther = (address: Address, value: bigint) => sandbox.testnet.client.set
 /** Waits until the chain shows that the wallet was given USDC; the info follows some seconds later. */
 const refilled = () =>
   expect
-    .poll(
-      () =>
-        sandbox.testnet.client.readContract({
-          address: usdc(),
-          abi: erc20Abi,
-          functionName: "balanceOf",
-          args: [wallet.address],
-        }),
-      { timeout: 60_000 },
+    .poll(() =>
+      sandbox.testnet.client.readContract({
+        address: usdc(),
+        abi: erc20Abi,
+        functionName: "balanceOf",
+        args: [wallet.address],
+      }),
     )
     .toBeGreaterThanOrEqual(parseUnits("100000", 6));
 

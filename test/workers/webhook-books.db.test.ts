@@ -100,8 +100,8 @@ test("a subscription that somebody holds locked while it is called keeps no othe
   const receivers = await startReceivers();
   const [stuck, other] = [receivers.at("stuck"), receivers.at("other")];
   const [one, two] = [await world.subscribe(stuck.url), await world.subscribe(other.url)];
-  // Answers once the row is locked.
-  stuck.behave({ kind: "answer", status: 200, delayMs: 2000 });
+  // Within the time that a call may take; the row is locked long before.
+  stuck.behave({ kind: "answer", status: 200, delayMs: 6000 });
   await world.publish([one.id]);
   const writer = await world.start();
   writer.wake([one.id]);

@@ -52,7 +52,7 @@ test("a deleted subscription is not called any more; what is under way for it en
   expect(await remove(goingId)).toBe(true);
   delivery.wake([goneId, goingId, thereId]);
   await world.until(thereId, "the others' events to arrive", all("delivered"));
-  await expect.poll(() => going.underWay(), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => going.underWay()).toBe(0);
   // The sweeper looks for what is due again and again: it finds what nobody was woken for.
   for (let n = 0; n < 2; n += 1) {
     await world.publish([thereId]);

@@ -3,7 +3,7 @@ import { request as open } from "node:http";
 import type { HttpAnswer } from "../../support/http.ts";
 
 export type Arrival = {
-  /** Resolves once the head of the request lies at the api's door, be its process stopped. */
+  /** Resolves once the head of the request is in the buffer of the api's socket, even if the api's process is stopped. */
   readonly sent: Promise<void>;
   /** Resolves once the api's process has taken the request up, and the body, if there is one, is on its way behind. */
   readonly arrived: Promise<void>;

@@ -6,8 +6,8 @@ import type { RpcProxy } from "../../support/rpc-proxy.ts";
 
 const TIMEOUT_MS = 90_000;
 
-/** As if all bytes that are on their way had been handed to the node a minute ago: the writer's next round sees to them. */
-export const sentLongAgo = (sql: Sql) => sql`
+/** Dates the last broadcast of all open transactions back by a minute: the writer's next round sends them again. */
+export const backdateBroadcasts = (sql: Sql) => sql`
   update service.attempt a set last_broadcast_at = a.last_broadcast_at - interval '1 minute'
   from service.transaction t where t.id = a.transaction_id and t.state = 'open'`;
 
@@ -15,7 +15,7 @@ export const sentLongAgo = (sql: Sql) => sql`
  * Waits until the writer has begun so many rounds more over what is on its way from its one wallet: each begins with two
  * questions for the wallet's nonces, and only when the one before it has ended.
  */
-export async function comesRound({ counts }: Pick<RpcProxy, "counts">, rounds: number): Promise<void> {
+export async function waitForRounds({ counts }: Pick<RpcProxy, "counts">, rounds: number): Promise<void> {
   const asked = () => counts.get("eth_getTransactionCount") ?? 0;
   const enough = asked() + 2 * rounds;
   await waitFor({
@@ -25,8 +25,8 @@ export async function comesRound({ counts }: Pick<RpcProxy, "counts">, rounds: n
   });
 }
 
-/** Waits until the writer goes by no balance of a relayer any more that it has read: it keeps one for a second, to sign. */
-export const balancesForgotten = (sql: Sql) =>
+/** Waits until the writer's one-second cache of relayer balances has expired. */
+export const waitForBalanceCacheToExpire = (sql: Sql) =>
   waitFor({
     what: "nothing to have been signed for a second",
     probe: async () => {
@@ -37,8 +37,8 @@ export const balancesForgotten = (sql: Sql) =>
     timeoutMs: TIMEOUT_MS,
   });
 
-/** Waits until the api goes by no funds of the faucet any more that it has read: it keeps them for five seconds, to promise. */
-export const fundsForgotten = (sql: Sql) =>
+/** Waits until the api's five-second cache of the faucet's funds has expired. */
+export const waitForFundsCacheToExpire = (sql: Sql) =>
   waitFor({
     what: "nobody to have been promised a grant for six seconds",
     probe: async () => {
@@ -50,7 +50,7 @@ export const fundsForgotten = (sql: Sql) =>
   });
 
 /** Mines a block and waits until the writer has settled it, so that the api goes by what accounts have now. */
-export async function settlesNow({ client, deployment }: TestChain, sql: Sql): Promise<void> {
+export async function mineAndWaitUntilSettled({ client, deployment }: TestChain, sql: Sql): Promise<void> {
   await client.mine({ blocks: 1 });
   const block = await client.getBlockNumber();
   await waitFor({

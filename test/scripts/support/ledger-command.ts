@@ -4,10 +4,12 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-type Said = { code: number | null; said: string };
-
-function run(program: readonly string[], databaseUrl: string): Promise<Said> {
-  const child = spawn(process.execPath, program, {
+/** Types the command; what it said and its exit code. */
+export function typeLedger(
+  databaseUrl: string,
+  args: readonly string[] = [],
+): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, ["scripts/start.mjs", "ledger", ...args], {
     cwd: root,
     env: { ...process.env, DATABASE_URL: databaseUrl },
   });
@@ -22,15 +24,6 @@ function run(program: readonly string[], databaseUrl: string): Promise<Said> {
     child.once("close", (code) => resolve({ code, said }));
   });
 }
-
-/** Types the command; what it said and its exit code. */
-export function typeLedger(databaseUrl: string, args: readonly string[] = []): Promise<Said> {
-  return run([join("dist", "ledger.mjs"), ...args], databaseUrl);
-}
-
-/** The same from its sources, as npm runs it. */
-export const typeLedgerThroughNpm = (databaseUrl: string, args: readonly string[] = []): Promise<Said> =>
-  run(["scripts/run.mjs", "scripts/ledger.ts", ...args], databaseUrl);
 
 /** The lines of one of the tables, without its title. */
 export function tableOf(said: string, title: string): string {
