@@ -13,6 +13,7 @@ import {
   openLedger,
   policiesOnChain,
   purchaseRequest,
+  signedForms,
   type TestLedger,
   usdc,
 } from "../support/ledger.ts";
@@ -176,7 +177,10 @@ test("a reorganisation drops a mined purchase: the same bytes are sent again, an
 
   const after = await ledger.inState(id, "confirmed", 60_000);
   if (!("receipt" in after)) throw new Error("no receipt");
-  expect(after.receipt.txHash).toBe(before.receipt.txHash);
+  // The same bytes, or those with a higher fee where it took long.
+  const forms = await signedForms(ledger.connection, id);
+  expect(forms).toContain(before.receipt.txHash);
+  expect(forms).toContain(after.receipt.txHash);
   expect(after.receipt.policyId).toBe(before.receipt.policyId + 1n);
   const [policy, ...others] = await policiesOnChain(chain, buyer.address);
   expect(others).toEqual([]);

@@ -127,6 +127,14 @@ export async function openLedger(
   };
 }
 
+/** The hashes of all that was signed for a purchase: one transaction, with a higher fee in later forms. */
+export async function signedForms({ sql }: Connection, purchaseId: string): Promise<string[]> {
+  const rows = await sql<{ hash: string }[]>`
+    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.purchase_id = ${purchaseId}`;
+  return rows.map(({ hash }) => hash);
+}
+
 const purchased = parseAbiItem(
   "event PolicyPurchased(bytes32 indexed productId, uint256 indexed policyId, address indexed buyer, uint256 coverage, uint256 premium, uint256 payout, address paidBy)",
 );
