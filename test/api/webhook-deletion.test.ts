@@ -1,6 +1,7 @@
 /** A webhook that is deleted: gone for everybody at once, whatever is under way for it. No writer runs here. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Connection } from "../../lib/db/connect.ts";
+import { mayRest } from "../support/database.ts";
 import { failure, type TestApi } from "./support/api.ts";
 import { type Desk, newDesk, startWebhookApi, storeMany } from "./support/webhook-desk.ts";
 
@@ -54,6 +55,7 @@ test("waits for nobody who writes to its deliveries, however many there are", as
   await storeMany(connection, desk, "held-", 20_000);
   await sql`insert into service.delivery (webhook_id, event_seq) select ${desk.id}, seq from service.event`;
   await sql.begin(async (tx) => {
+    await mayRest(tx);
     // As a pass and a writer hold them.
     await tx`select 1 from service.webhook where id = ${desk.id} for key share`;
     await tx`select 1 from service.delivery where webhook_id = ${desk.id} for update`;

@@ -7,6 +7,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Child } from "../../lib/local/processes.ts";
 import { waitFor } from "../../lib/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
+import { mayRest } from "../support/database.ts";
 import {
   newBuyer,
   openLedger,
@@ -103,6 +104,7 @@ test("killed with a nonce taken and not yet committed: the nonce is free again",
   const { sql } = ledger.connection;
   let ids: string[] = [];
   await sql.begin(async (tx) => {
+    await mayRest(tx);
     // Stops the writer's transaction after the statement that takes the nonces.
     await tx`lock table service.transaction in share mode`;
     ids = await buySeveral(buyer);

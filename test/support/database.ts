@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { ISql } from "postgres";
 import { inject } from "vitest";
 import { createDatabase, dropDatabase } from "../../lib/local/postgres.ts";
 import { atEnd } from "./cleanup.ts";
@@ -14,3 +15,6 @@ export async function freshDatabase({ empty = false } = {}): Promise<string> {
   atEnd(() => dropDatabase(server, name));
   return url;
 }
+
+/** Lets a transaction hold its locks for as long as the test wants; Postgres ends the service's own after five idle seconds. */
+export const mayRest = (tx: ISql) => tx`set local idle_in_transaction_session_timeout = 0`;

@@ -13,7 +13,7 @@ import type { ChainEvent } from "../../workers/outbox/event.ts";
 import { writePass } from "../../workers/outbox/write.ts";
 import { untilLockWanted } from "../api/support/webhook-desk.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { freshDatabase } from "../support/database.ts";
+import { freshDatabase, mayRest } from "../support/database.ts";
 
 const CHAIN = 31_337;
 const owner = { chain: CHAIN, wallet: "0x00000000000000000000000000000000000000aa" } as const;
@@ -88,6 +88,7 @@ test("many who hold the outbox, each before the last one ends, keep no pass wait
 test("a call gives up when a pass takes long, and makes nothing", async () => {
   const began = performance.now();
   await outbox.sql.begin(async (tx) => {
+    await mayRest(tx);
     await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(CHAIN)}, 0))`;
     const error = await createWebhook(clients.db, owner, wish, whenever).catch((reason: unknown) => reason);
     expect(isConnectionError(error)).toBe(true);
@@ -99,6 +100,7 @@ test("a call gives up when a pass takes long, and makes nothing", async () => {
 test("a call whose client was told that it has failed makes nothing, be it as far as it may", async () => {
   const told = new AbortController();
   const { making } = await outbox.sql.begin(async (tx) => {
+    await mayRest(tx);
     await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(CHAIN)}, 0))`;
     const result = createWebhook(clients.db, owner, wish, told.signal).catch((reason: unknown) => reason);
     await untilLockWanted(tx);

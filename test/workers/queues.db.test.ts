@@ -16,7 +16,7 @@ import {
   type WebhookQueue,
 } from "../../lib/queues.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { freshDatabase } from "../support/database.ts";
+import { freshDatabase, mayRest } from "../support/database.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -343,6 +343,7 @@ test("a Postgres that is lost while a worker connects fails that attempt, and do
     select 1 from pg_locks where locktype = 'advisory' and not granted
       and database = (select oid from pg_database where datname = current_database())`;
   await sql.begin(async (tx) => {
+    await mayRest(tx);
     // BullMQ makes its tables under this lock.
     await tx`select pg_advisory_xact_lock(${MIGRATION_ADVISORY_LOCK_KEY}::int, hashtext('bullmq'))`;
     const connecting = listener({

@@ -10,6 +10,7 @@ import { openTransactions } from "../../workers/ledger/open.ts";
 import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/settled.ts";
 import { type Call, markSent, type Signed, signPurchases, storeForm } from "../../workers/ledger/signed.ts";
 import type { Candidate } from "../../workers/ledger/spending.ts";
+import { mayRest } from "../support/database.ts";
 import {
   accept,
   accepted,
@@ -206,6 +207,7 @@ describe("outcomes that meet", () => {
     // A reader that sees block 7 and has to wait for the transaction's row, however short the moment is in life.
     const other = connect(databaseUrl, { name: "other", max: 1 });
     await other.sql`begin`;
+    await mayRest(other.sql);
     await settle(other.sql, [bought(form.hash, 8)]);
     const asked = meanwhile();
     await waitFor({

@@ -10,6 +10,7 @@ import { createLogger } from "../../lib/log.ts";
 import type { Attempt } from "../../lib/webhooks/attempt.ts";
 import { createBooks } from "../../workers/webhooks/books.ts";
 import { atEnd } from "../support/cleanup.ts";
+import { mayRest } from "../support/database.ts";
 import { startReceivers } from "../support/receiver.ts";
 import { all, CHAIN, type Deliveries, openDeliveries } from "./support/deliveries.ts";
 
@@ -54,6 +55,7 @@ async function subscribed(count: number): Promise<string[]> {
 async function locked(webhookId: string): Promise<() => Promise<unknown>> {
   const held = await world.sql.reserve();
   await held`begin`;
+  await mayRest(held);
   await held`select 1 from service.delivery where webhook_id = ${webhookId}::bigint for update`;
   return async () => {
     await held`commit`;

@@ -1,6 +1,7 @@
 /** Something that happens while a statement of the writer is at work. */
 import type { Sql, TransactionSql } from "postgres";
 import { waitFor } from "../../../lib/local/wait.ts";
+import { mayRest } from "../../support/database.ts";
 
 const REACH_MS = 60_000;
 
@@ -21,6 +22,7 @@ export async function atStatement(
     locked = resolve;
   });
   const struck = sql.begin(async (tx) => {
+    await mayRest(tx);
     await lock(tx);
     locked();
     await waitFor({
