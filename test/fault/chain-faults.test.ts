@@ -7,7 +7,7 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
 import { approveUsdc, openProtocol, type Protocol, purchase } from "../../lib/protocol/actions/index.ts";
 import { catalogueTerms } from "../../lib/protocol/terms.ts";
-import { startChain, type TestChain } from "../support/chain.ts";
+import { mineEverySecond, mineOnlyTransactions, startChain, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,
   openLedger,
@@ -19,6 +19,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc, HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import { waitUntilPutOff } from "./support/rounds.ts";
 
 const CONFIRMATIONS = 5;
 
@@ -40,11 +41,11 @@ let rests = false;
 /** No block comes by itself until the test's end or `mineAgain`: what is in the newest one stays in a reorganisation's reach. */
 async function stopMining(): Promise<void> {
   rests = true;
-  await askRpc(chain.url, "evm_setAutomine", [true]);
+  await mineOnlyTransactions(chain);
 }
 async function mineAgain(): Promise<void> {
   rests = false;
-  await askRpc(chain.url, "evm_setIntervalMining", [1]);
+  await mineEverySecond(chain);
 }
 
 afterEach(async () => {
@@ -143,15 +144,7 @@ test("the chain is away for a while: the purchase waits, and is bought when it i
   const buyer = await newBuyer(chain);
   proxy.intercept(async () => "lost");
   const id = await ledger.buy(purchaseRequest(buyer.address));
-  await waitFor({
-    what: "the writer to have tried it three times",
-    probe: () => {
-      const lines = stack.output("writer").split("\n");
-      const tries = lines.filter((line) => line.includes(id) && line.includes("has to wait")).length;
-      return tries >= 3 || undefined;
-    },
-    timeoutMs: 50_000, // after a minute nothing would sign it any more
-  });
+  await waitUntilPutOff(stack, id, 3);
   expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
   proxy.intercept();
   await expectOnePolicyEach([id], buyer);

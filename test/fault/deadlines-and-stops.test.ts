@@ -18,7 +18,12 @@ import {
 } from "../support/ledger.ts";
 import { askRpc, type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { backdateBroadcasts, waitForBalanceCacheToExpire, waitForRounds } from "./support/rounds.ts";
+import {
+  backdateBroadcasts,
+  waitForBalanceCacheToExpire,
+  waitForRounds,
+  waitUntilPutOff,
+} from "./support/rounds.ts";
 
 const TTL_SECONDS = 4;
 
@@ -149,24 +154,13 @@ test("a global stop holds before the next broadcast, and what waited is sent whe
   expect(policies.map(({ transactionHash }) => transactionHash)).toEqual(stored.map(({ hash }) => hash));
 });
 
-/** How often the writer has said that the purchase has to wait. */
-const triesOf = (id: string) =>
-  stack
-    .output("writer")
-    .split("\n")
-    .filter((line) => line.includes(id) && line.includes("has to wait")).length;
-
 test("a relayer without ether signs nothing and loses nothing, and buys when it is refilled", async () => {
   const buyer = await newBuyer(chain);
   await chain.client.setBalance({ address: chain.relayer.address, value: 1n });
   await waitForBalanceCacheToExpire(ledger.connection.sql);
   const nonce = await chain.client.getTransactionCount({ address: chain.relayer.address });
   const id = await ledger.buy(purchaseRequest(buyer.address), "drained");
-  await waitFor({
-    what: "the writer to have tried it three times",
-    probe: () => triesOf(id) >= 3 || undefined,
-    timeoutMs: 50_000, // after a minute nothing would sign it any more
-  });
+  await waitUntilPutOff(stack, id, 3);
   expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
   expect(await chain.client.getTransactionCount({ address: chain.relayer.address })).toBe(nonce);
   await chain.client.setBalance({ address: chain.relayer.address, value: parseEther("100") });

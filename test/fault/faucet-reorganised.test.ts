@@ -5,6 +5,7 @@
 import type { Hex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
+import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";
 import { isSending } from "./support/strikes.ts";
@@ -26,7 +27,7 @@ afterEach(() => world.proxy.intercept());
 async function paid(): Promise<{ who: Newcomer; bytes: Hex[] }> {
   const { testnet, proxy, connection } = world;
   await testnet.client.mine({ blocks: DEPTH }); // so that nothing else falls out of the chain
-  await askRpc(testnet.url, "evm_setAutomine", [true]);
+  await mineOnlyTransactions(testnet);
   const who = newcomer();
   const { granted } = await claimPatiently(world, who);
   proxy.intercept(async (call, forward) => (isSending(call) ? "lost" : forward()));
@@ -41,7 +42,7 @@ async function reorganise(bytes: readonly Hex[]): Promise<void> {
   const { testnet } = world;
   const pairs = bytes.map((one) => [one, 1]);
   expect(await askRpc(testnet.url, "anvil_reorg", [DEPTH, pairs])).toEqual({ result: null });
-  await askRpc(testnet.url, "evm_setIntervalMining", [1]);
+  await mineEverySecond(testnet);
   await testnet.client.mine({ blocks: 1 });
 }
 

@@ -6,8 +6,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../lib/local/anvil.ts";
-import { waitFor } from "../../lib/local/wait.ts";
-import { startChain, type TestChain } from "../support/chain.ts";
+import { mineEverySecond, startChain, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,
   openLedger,
@@ -17,7 +16,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { mineAndWaitUntilSettled } from "./support/rounds.ts";
+import { mineAndWaitUntilSettled, waitUntilPutOff } from "./support/rounds.ts";
 
 const GWEI = 1_000_000_000n;
 
@@ -49,7 +48,7 @@ test("a transaction from outside that waited at the start and vanished leaves a 
   });
   await stack.start("writer");
   await askRpc(chain.url, "anvil_dropTransaction", [outside]);
-  await askRpc(chain.url, "evm_setIntervalMining", [1]);
+  await mineEverySecond(chain);
 
   const id = await ledger.buy(purchaseRequest(buyer.address));
   await ledger.settled(id, 60_000);
@@ -72,18 +71,10 @@ test("the base fee jumps past a transaction's fee: the same call is sent again a
   expect((await chain.client.getBlock()).baseFeePerGas).toBeGreaterThan(40n * GWEI);
   // Above the cap nothing is signed at all.
   const dear = await ledger.buy(purchaseRequest(buyer.address, "FLASHETH1H-001"));
-  await waitFor({
-    what: "the writer to have put it off twice",
-    probe: () => {
-      const lines = stack.output("writer").split("\n");
-      const tries = lines.filter((line) => line.includes(dear) && line.includes("has to wait")).length;
-      return tries >= 2 || undefined;
-    },
-    timeoutMs: 50_000, // after a minute nothing would sign it any more
-  });
+  await waitUntilPutOff(stack, dear, 2);
   expect(await ledger.read(dear)).toMatchObject({ state: "accepted" });
   expect(await attemptsOf(dear)).toEqual([]);
-  await askRpc(chain.url, "evm_setIntervalMining", [1]);
+  await mineEverySecond(chain);
 
   const bought = await ledger.settled(id, 60_000);
   const attempts = await attemptsOf(id);

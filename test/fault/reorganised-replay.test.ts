@@ -9,6 +9,7 @@ import { approveUsdc, purchase } from "../../lib/protocol/actions/index.ts";
 import { catalogueTerms } from "../../lib/protocol/terms.ts";
 import { failure, messageOf } from "../api/support/api.ts";
 import { receiptOf } from "../api/support/buyer.ts";
+import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import { policiesOnChain, signedForms, usdc } from "../support/ledger.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { startWorld, type World } from "./support/world.ts";
@@ -30,7 +31,7 @@ async function buyAndLoseBlock(meanwhile: () => Promise<unknown>) {
   const key = { "idempotency-key": randomUUID() };
   await chain.client.mine({ blocks: DEPTH }); // so that the approvals stand
   // From here no block comes by itself, so that the purchase stays in one of the newest.
-  await askRpc(chain.url, "evm_setAutomine", [true]);
+  await mineOnlyTransactions(chain);
   const bought = await waitFor({
     what: "the receipt",
     probe: async () => {
@@ -43,7 +44,7 @@ async function buyAndLoseBlock(meanwhile: () => Promise<unknown>) {
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
   expect(await askRpc(chain.url, "anvil_reorg", [DEPTH, []])).toEqual({ result: null });
   await meanwhile();
-  await askRpc(chain.url, "evm_setIntervalMining", [1]);
+  await mineEverySecond(chain);
   const replay = () => buyer.buy({}, key);
   await expect.poll(async () => failure(await replay()), settled).toEqual([503, "purchase_pending"]);
   proxy.intercept();

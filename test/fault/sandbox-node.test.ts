@@ -6,6 +6,7 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../lib/local/wait.ts";
 import { openProtocol, purchase } from "../../lib/protocol/actions/index.ts";
 import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import { newBuyer, usdc } from "../support/ledger.ts";
 import { askRpc, HttpFault, type Interceptor } from "../support/rpc-proxy.ts";
 import {
@@ -70,7 +71,7 @@ test("a purchase falls out of the chain and comes back under another number: the
   const rival = await newBuyer(testnet);
   await testnet.client.mine({ blocks: DEPTH }); // so that nothing else falls out
   // From here no block comes by itself, so that the purchase stays in one of the newest.
-  await askRpc(testnet.url, "evm_setAutomine", [true]);
+  await mineOnlyTransactions(testnet);
   const fromBlock = await nextBlock(world);
   const [call] = severalCalls(1);
   const [product] = catalogueTerms;
@@ -82,7 +83,7 @@ test("a purchase falls out of the chain and comes back under another number: the
   // Somebody else's policy of the same product takes its number.
   const taken = await purchase(protocol, rival, product, usdc(100));
   expect(String(taken.policyId)).toBe(before.policyId);
-  await askRpc(testnet.url, "evm_setIntervalMining", [1]);
+  await mineEverySecond(testnet);
   await waitFor({
     what: "the key to know that nothing stands",
     probe: async () => ((await tryOnce(world, call)).status === 503 ? true : undefined),

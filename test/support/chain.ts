@@ -95,6 +95,13 @@ export async function startChain(options: TestChainOptions = {}): Promise<TestCh
   };
 }
 
+/** Blocks come with transactions alone: what is in the newest one stays within a reorganisation's reach. */
+export const mineOnlyTransactions = ({ client }: Pick<TestChain, "client">) => client.setAutomine(true);
+
+/** A block comes each second, whatever the chain did before. */
+export const mineEverySecond = ({ client }: Pick<TestChain, "client">) =>
+  client.setIntervalMining({ interval: 1 });
+
 /**
  * A chain for sandbox and faucet: 84532, with feeds that were answered just now and stay fresh for an hour, and blocks at
  * once, as always, unless told otherwise.

@@ -3,6 +3,7 @@ import type { Sql } from "postgres";
 import { waitFor } from "../../../lib/local/wait.ts";
 import type { TestChain } from "../../support/chain.ts";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
+import type { Stack } from "../../support/stack.ts";
 
 const TIMEOUT_MS = 90_000;
 
@@ -63,3 +64,15 @@ export async function mineAndWaitUntilSettled({ client, deployment }: TestChain,
     timeoutMs: TIMEOUT_MS,
   });
 }
+
+/** Waits until the writer has put a purchase off so many times, as its log says; it gives it up after a minute. */
+export const waitUntilPutOff = ({ output }: Pick<Stack, "output">, purchaseId: string, times: number) =>
+  waitFor({
+    what: `the writer to put purchase ${purchaseId} off ${times} times`,
+    probe: () => {
+      const lines = output("writer").split("\n");
+      const found = lines.filter((line) => line.includes(purchaseId) && line.includes("has to wait")).length;
+      return found >= times || undefined;
+    },
+    timeoutMs: 50_000,
+  });
