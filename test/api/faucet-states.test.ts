@@ -33,8 +33,8 @@ beforeEach(async () => {
 
 const faucet = serviceWallets.faucet.address;
 /**
- * Lets the api forget the balance, of which it keeps what it has read for five seconds; the gate counts what it has promised
- * since, not gifts and losses. It reads the balance anew as of the block that the writer has settled, which is the newest one.
+ * Restarts the api, which caches the balance for five seconds: the gate counts what it has promised since, but no gifts
+ * and losses. It reads the balance anew as of the block that the writer has settled, which is the newest one.
  */
 async function forgotten(): Promise<void> {
   await waitFor({

@@ -47,7 +47,7 @@ test("a caller that hung up and repeats the call buys once; and once it was told
     timeoutMs: 60_000,
   });
   await waitFor({
-    what: "the api to have seen the receipt, of which nobody has heard",
+    what: "the api to have read a receipt that no caller has received",
     probe: () =>
       api.stack
         .output("api")

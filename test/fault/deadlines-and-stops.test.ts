@@ -14,6 +14,7 @@ import {
   openLedger,
   policiesOnChain,
   purchaseRequest,
+  signedForms,
   type TestLedger,
 } from "../support/ledger.ts";
 import { askRpc, type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -148,10 +149,10 @@ test("a global stop holds before the next broadcast, and what waited is sent whe
   proxy.intercept();
   await sql`truncate service.stop`;
   expect((await ledger.settled(id, 60_000)).state).toMatch(/mined|confirmed/);
-  const stored = await sql<{ hash: string }[]>`
-    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id where t.purchase_id = ${id}`;
   const policies = await policiesOnChain(chain, buyer.address);
-  expect(policies.map(({ transactionHash }) => transactionHash)).toEqual(stored.map(({ hash }) => hash));
+  expect(policies.map(({ transactionHash }) => transactionHash)).toEqual(
+    await signedForms(ledger.connection, id),
+  );
 });
 
 test("a relayer without ether signs nothing and loses nothing, and buys when it is refilled", async () => {

@@ -36,7 +36,7 @@ afterEach(() => world.proxy.intercept());
 const hideReceipts = () =>
   world.proxy.intercept(async (call, forward) => (isReceiptRead(call) ? { result: null } : forward()));
 
-/** Waits until a call has the wallet's claim for itself: until it is told, or has waited long enough. */
+/** Waits until one call alone waits for the wallet's claim; the claim stays that call's until it is answered. */
 const waitUntilAwaited = ({ wallet }: Newcomer) =>
   waitFor({
     what: "a call to wait for the claim",

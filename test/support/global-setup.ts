@@ -41,7 +41,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.once("exit", () => removeRunFolder(runFolder));
   compile();
   const building = buildServices();
-  building.catch(() => {}); // it is heard of below, once there is a server to stop
+  building.catch(() => {}); // a failure is thrown below, once the server can be stopped
   const server = await startDatabaseServer(runFolder);
   await building;
   project.provide("postgresUrl", server.url);

@@ -15,6 +15,7 @@ import {
   startWebhookWorker,
   type WebhookQueue,
 } from "../../lib/queues.ts";
+import { untilLockWanted } from "../api/support/webhook-desk.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase, mayRest } from "../support/database.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
@@ -339,9 +340,6 @@ test("a Postgres that is lost while a worker connects fails that attempt, and do
   const proxy = await startTcpProxy(databaseUrl);
   const { sql, close } = connect(databaseUrl, { name: "test", max: 2 });
   atEnd(close);
-  const waiting = () => sql`
-    select 1 from pg_locks where locktype = 'advisory' and not granted
-      and database = (select oid from pg_database where datname = current_database())`;
   await sql.begin(async (tx) => {
     await mayRest(tx);
     // BullMQ makes its tables under this lock.
@@ -353,7 +351,7 @@ test("a Postgres that is lost while a worker connects fails that attempt, and do
       empty: async () => {},
     });
     const failed = expect(connecting).rejects.toThrow();
-    await expect.poll(waiting).toHaveLength(1);
+    await untilLockWanted(sql);
     await proxy.cut();
     await failed;
   });

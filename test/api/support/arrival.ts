@@ -1,4 +1,4 @@
-/** Requests of which a test knows that they have arrived: the server itself says so before it answers. */
+/** Sends requests and tells a test when the server has received them, before it answers. */
 import { request as open } from "node:http";
 import type { HttpAnswer } from "../../support/http.ts";
 
