@@ -2,17 +2,17 @@ import type { ReadClient } from "../lib/chain/client.ts";
 import type { Connection } from "../lib/db/connect.ts";
 import type { Contracts, Deployment, IncompleteDeployment } from "../lib/deployments.ts";
 import { ApiError } from "../lib/errors.ts";
-import type { ClaimWaiter } from "../lib/faucet/wait.ts";
-import type { FindHolder } from "../lib/keys/store.ts";
 import type { PurchaseWaiter } from "../lib/ledger/wait.ts";
 import type { Logger } from "../lib/log.ts";
 import type { PurchaseQueue, TestnetQueue, WebhookQueue } from "../lib/queues.ts";
-import type { Limits } from "./limits/limits.ts";
-import type { ScanClients } from "./live/clients.ts";
-import type { ClientOf } from "./middleware/rate-limit.ts";
-import type { Signatures } from "./signatures.ts";
-import type { StandingHeaders } from "./standing-headers.ts";
-import type { Targets } from "./webhook-targets.ts";
+import type { ScanClients } from "./chain/scan-clients.ts";
+import type { Signatures } from "./chain/signatures.ts";
+import type { ClaimWaiter } from "./faucet/waiter.ts";
+import type { StandingHeaders } from "./http/common-headers.ts";
+import type { Limits } from "./http/limits/limits.ts";
+import type { ClientOf } from "./http/limits/middleware.ts";
+import type { FindHolder } from "./keys/store.ts";
+import type { Targets } from "./webhooks/targets.ts";
 
 /** Where sandbox and faucet work. */
 export type Testnet = {

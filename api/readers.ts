@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
-import { type ChainReads, createChainReads } from "./chain.ts";
+import { type ChainReads, createChainReads } from "./chain/chain-reads.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { createIndexedAnswers, type IndexedAnswers } from "./indexed-answers.ts";
-import { createKeptAnswers, type KeptAnswers } from "./kept-answers.ts";
-import { createNewestHead, type NewestHead } from "./newest-head.ts";
-import { createProductNames } from "./product-names.ts";
-import { createIndexReader, type IndexReader } from "./queries/index-reader.ts";
+import { createNewestHead, type NewestHead } from "./index/newest-head.ts";
+import { createProductNames } from "./index/product-names.ts";
+import { createIndexReader, type IndexReader } from "./index/reader.ts";
+import { createKeptAnswers, type KeptAnswers } from "./index/response-cache.ts";
+import { createIndexedAnswers, type IndexedAnswers } from "./index/responses.ts";
 
 /** The reads that routes share, each of them made once per app so that concurrent requests join. */
 export type Readers = {

@@ -7,22 +7,22 @@ import { type ApiConfig, apiConfig, ConfigError, DEV_ADMIN_TOKEN, DEV_SECRETS_KE
 import { connect, type Database } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
-import { createClaimWaiter } from "../lib/faucet/wait.ts";
-import { createKeyFinder } from "../lib/keys/store.ts";
 import { createPurchaseWaiter } from "../lib/ledger/wait.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { openPurchaseQueue, openTestnetQueue, openWebhookQueue, type QueueOptions } from "../lib/queues.ts";
 import * as indexed from "../ponder.schema.ts";
 import { createApp } from "./app.ts";
-import { clientOf } from "./client-address.ts";
+import { createLocality } from "./chain/is-local.ts";
+import { createScanClients } from "./chain/scan-clients.ts";
+import { createSignatures } from "./chain/signatures.ts";
 import type { Testnet } from "./dependencies.ts";
-import { openLimits } from "./limits/limits.ts";
-import { serve } from "./listen.ts";
-import { createScanClients } from "./live/clients.ts";
-import { createLocality } from "./local-chain.ts";
-import { createSignatures } from "./signatures.ts";
-import { standingHeaders } from "./standing-headers.ts";
-import { createTargets } from "./webhook-targets.ts";
+import { createClaimWaiter } from "./faucet/waiter.ts";
+import { clientOf } from "./http/client-address.ts";
+import { standingHeaders } from "./http/common-headers.ts";
+import { openLimits } from "./http/limits/limits.ts";
+import { serve } from "./http/listen.ts";
+import { createKeyFinder } from "./keys/store.ts";
+import { createTargets } from "./webhooks/targets.ts";
 
 /** One try of the chain's node, in ms; with its one repetition an answer stays within five seconds. */
 const CHAIN_TIMEOUT_MS = 2000;

@@ -8,8 +8,8 @@ import { policyManagerAbi } from "../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../abis/TwapBurner.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
-import * as act from "../lib/protocol/actions/index.ts";
-import { allTerms } from "../lib/protocol/terms.ts";
+import * as act from "../scripts/local/protocol/actions/index.ts";
+import { allTerms } from "../scripts/local/protocol/terms.ts";
 import { type Call, call, type Miner, takeOverMining } from "./miner.ts";
 
 const USDC = 1_000_000n;

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { freePort } from "../lib/local/ports.ts";
-import { type Child, deathNotice, startProcess } from "../lib/local/processes.ts";
-import { waitFor } from "../lib/local/wait.ts";
+import { freePort } from "../scripts/local/ports.ts";
+import { type Child, deathNotice, startProcess } from "../scripts/local/processes.ts";
+import { waitFor } from "../scripts/local/wait.ts";
 
 export type IndexerOptions = {
   /** The folder of the build. */

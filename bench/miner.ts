@@ -2,7 +2,7 @@
 import { type Abi, type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress } from "viem";
 import { z } from "zod";
 import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
-import type { Protocol } from "../lib/protocol/actions/index.ts";
+import type { Protocol } from "../scripts/local/protocol/actions/index.ts";
 
 /** As on the network that the service runs on. */
 const SECONDS_PER_BLOCK = 2;

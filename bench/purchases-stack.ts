@@ -8,11 +8,11 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import type { Deployment } from "../lib/deployments.ts";
-import { privateKeyOf, startAnvil } from "../lib/local/anvil.ts";
-import { freePorts } from "../lib/local/ports.ts";
-import { startPostgres } from "../lib/local/postgres.ts";
-import { deployProtocol } from "../lib/protocol/deploy.ts";
 import { type ServiceName, type StackSettings, serviceReady, startService } from "../scripts/dev/services.ts";
+import { privateKeyOf, startAnvil } from "../scripts/local/anvil.ts";
+import { freePorts } from "../scripts/local/ports.ts";
+import { startPostgres } from "../scripts/local/postgres.ts";
+import { deployProtocol } from "../scripts/local/protocol/deploy.ts";
 import { fire, minedOf, type Node, openNode, signCalls } from "./raw-transactions.ts";
 
 const CHAIN_ID = 8453;

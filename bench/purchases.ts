@@ -7,9 +7,9 @@
 import { cpus } from "node:os";
 import { encodeFunctionData } from "viem";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
-import { freePort } from "../lib/local/ports.ts";
-import { waitFor } from "../lib/local/wait.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
+import { freePort } from "../scripts/local/ports.ts";
+import { waitFor } from "../scripts/local/wait.ts";
 import { type Agents, type Answer, openAgents, PRODUCT, rush, trickle } from "./purchase-load.ts";
 import { type PurchasesStack, startPurchasesStack } from "./purchases-stack.ts";
 import { fire, minedOf, signCalls, untilMined } from "./raw-transactions.ts";

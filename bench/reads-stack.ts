@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { anvilAccount } from "../lib/chain/client.ts";
-import { startAnvil } from "../lib/local/anvil.ts";
-import { freePorts } from "../lib/local/ports.ts";
-import { startPostgres } from "../lib/local/postgres.ts";
-import { type Child, startProcess } from "../lib/local/processes.ts";
-import { waitFor } from "../lib/local/wait.ts";
-import { deployProtocol } from "../lib/protocol/deploy.ts";
 import { type StackSettings, serviceReady, startService } from "../scripts/dev/services.ts";
-import { seedHistory } from "../scripts/seed.ts";
+import { startAnvil } from "../scripts/local/anvil.ts";
+import { freePorts } from "../scripts/local/ports.ts";
+import { startPostgres } from "../scripts/local/postgres.ts";
+import { type Child, startProcess } from "../scripts/local/processes.ts";
+import { deployProtocol } from "../scripts/local/protocol/deploy.ts";
+import { seedHistory } from "../scripts/local/seed.ts";
+import { waitFor } from "../scripts/local/wait.ts";
 
 /** The time between two blocks of an Ethereum L2, in ms: each new block ends the life of what is kept. */
 const BLOCK_MS = 2000;

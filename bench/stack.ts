@@ -14,10 +14,10 @@ import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { requireDeployment } from "../lib/deployments.ts";
-import { freePorts } from "../lib/local/ports.ts";
-import { type Child, deathNotice, startProcess } from "../lib/local/processes.ts";
-import { waitFor } from "../lib/local/wait.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
+import { freePorts } from "../scripts/local/ports.ts";
+import { type Child, deathNotice, startProcess } from "../scripts/local/processes.ts";
+import { waitFor } from "../scripts/local/wait.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
 import { cpuOf, memoryOf } from "./stack-processes.ts";
 

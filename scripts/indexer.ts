@@ -11,12 +11,12 @@ import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { indexerDeployment } from "../lib/db/service.schema.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
-import { isPortFree } from "../lib/local/ports.ts";
-import { waitFor } from "../lib/local/wait.ts";
 import { createLogger, errorText } from "../lib/log.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
 import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
+import { isPortFree } from "./local/ports.ts";
+import { waitFor } from "./local/wait.ts";
 
 /** Exit code of an indexer that found its schema served by another one. */
 const takenExitCode = 3;

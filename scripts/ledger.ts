@@ -5,12 +5,12 @@
 import type { Sql } from "postgres";
 import { ConfigError, ledgerConfig } from "../lib/config.ts";
 import { connect } from "../lib/db/connect.ts";
-import { clearStop, keyExists, type StopTarget, setStop, walletIsKnown } from "../lib/ledger/stops.ts";
 import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, UsageError, usage } from "./ledger/options.ts";
 import { printOverview } from "./ledger/overview.ts";
 import { targetText } from "./ledger/print.ts";
 import { showEntry } from "./ledger/show.ts";
+import { clearStop, keyExists, type StopTarget, setStop, walletIsKnown } from "./ledger/stops.ts";
 
 /** The server and the database, without the password. */
 function placeOf(databaseUrl: string): string {

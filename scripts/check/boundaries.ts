@@ -11,8 +11,8 @@ const rules: Readonly<Record<string, { ours: readonly string[]; packages?: reado
   "ponder.config.ts": { ours: ["abis", "lib"] },
   src: { ours: ["abis"], packages: [/^ponder(:|$)/, /^(viem|hono|drizzle-orm)(\/|$)/] },
   lib: { ours: ["abis", "ponder.schema.ts"] },
-  api: { ours: ["lib", "ponder.schema.ts"] },
-  workers: { ours: ["lib", "ponder.schema.ts"] },
+  api: { ours: ["abis", "lib", "ponder.schema.ts"] },
+  workers: { ours: ["abis", "lib", "ponder.schema.ts"] },
 };
 
 /** The top-level folder or file that a path inside the project belongs to. */

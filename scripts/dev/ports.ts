@@ -1,5 +1,5 @@
 import { ConfigError, type DevConfig } from "../../lib/config.ts";
-import { isPortFree } from "../../lib/local/ports.ts";
+import { isPortFree } from "../local/ports.ts";
 
 /** @throws {ConfigError} that names the variable of every port that is taken, or given out twice. */
 export async function requireFreePorts(config: DevConfig): Promise<void> {

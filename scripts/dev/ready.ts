@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../local/wait.ts";
 
 const timeoutMs = 120_000;
 /** A chain with a block each second is always one ahead. */

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { commandLine, isRunning, signalPid, waitUntilGone } from "../../lib/local/pids.ts";
+import { commandLine, isRunning, signalPid, waitUntilGone } from "../local/pids.ts";
 
 const processShape = z.object({ name: z.string(), pid: z.int().positive(), command: z.string() });
 const noteShape = z.object({ stack: processShape, children: z.array(processShape) });

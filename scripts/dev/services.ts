@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { type Child, deathNotice, startProcess } from "../../lib/local/processes.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import { projectRoot } from "../../lib/project-root.ts";
+import { type Child, deathNotice, startProcess } from "../local/processes.ts";
+import { waitFor } from "../local/wait.ts";
 
 export type ServiceName = "indexer" | "api" | "writer";
 

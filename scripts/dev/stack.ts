@@ -2,12 +2,12 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { DevConfig } from "../../lib/config.ts";
-import { privateKeyOf } from "../../lib/local/anvil.ts";
-import { isRunning } from "../../lib/local/pids.ts";
-import { startPostgres, stopPostgres } from "../../lib/local/postgres.ts";
-import { type Child, deathNotice, startProcess } from "../../lib/local/processes.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import { compile } from "../compile.ts";
+import { privateKeyOf } from "../local/anvil.ts";
+import { isRunning } from "../local/pids.ts";
+import { startPostgres, stopPostgres } from "../local/postgres.ts";
+import { type Child, deathNotice, startProcess } from "../local/processes.ts";
 import { type LocalChain, startChains } from "./chains.ts";
 import { type Lifetime, Stopping } from "./lifetime.ts";
 import type { ChainSource } from "./options.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../local/wait.ts";
 
 /** A schema whose lock another indexer holds. */
 export class SchemaTakenError extends Error {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { isAddress } from "viem";
-import { lower } from "../../lib/ledger/lower.ts";
-import type { StopTarget } from "../../lib/ledger/stops.ts";
+import { lower } from "../../lib/lower.ts";
+import type { StopTarget } from "./stops.ts";
 
 /** What the operator wants; `older` in seconds. */
 export type LedgerCommand =

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { formatGwei } from "viem";
 import { walletLoads } from "../../lib/ledger/in-flight.ts";
+import { addressText, dollars, eth, inWords, orDash, printTable, targetText } from "./print.ts";
 import {
   type FlightReport,
   reportFailedErrands,
@@ -8,10 +9,9 @@ import {
   reportGaps,
   reportWaiting,
   type WaitingReport,
-} from "../../lib/ledger/report.ts";
-import { spendingByKey, spendingByWallet } from "../../lib/ledger/spending.ts";
-import { listStops } from "../../lib/ledger/stops.ts";
-import { addressText, dollars, eth, inWords, orDash, printTable, targetText } from "./print.ts";
+} from "./report.ts";
+import { spendingByKey, spendingByWallet } from "./spending.ts";
+import { listStops } from "./stops.ts";
 
 /** Rows of a table: an operator looks at the worst, and at `show` for the rest. */
 const ROWS = 50;

@@ -1,5 +1,5 @@
 import { formatEther, formatUnits, getAddress, type Hex } from "viem";
-import type { StopTarget } from "../../lib/ledger/stops.ts";
+import type { StopTarget } from "./stops.ts";
 
 /** Words and tables of `npm run ledger`. */
 

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { formatEther, formatGwei } from "viem";
-import { type EntryHistory, entryHistory } from "../../lib/ledger/history.ts";
+import { type EntryHistory, entryHistory } from "./history.ts";
 import { printTable } from "./print.ts";
 
 const at = (time: string | null) => (time === null ? "never" : new Date(time).toISOString());

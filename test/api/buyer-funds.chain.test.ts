@@ -1,7 +1,7 @@
 /** What refusals for want of money cost the database, however many callers are refused at the same moment. */
 import { type Address, numberToHex } from "viem";
 import { expect, test } from "vitest";
-import { createBuyerFunds } from "../../api/buyer-funds.ts";
+import { createBuyerFunds } from "../../api/buying/buyer-funds.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { startChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";

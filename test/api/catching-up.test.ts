@@ -5,8 +5,8 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { waitFor } from "../../lib/local/wait.ts";
-import { burnTokens, openProtocol, type Protocol } from "../../lib/protocol/actions/index.ts";
+import { burnTokens, openProtocol, type Protocol } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { chapters, storyOn } from "../src/support/history.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";

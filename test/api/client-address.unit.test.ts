@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clientOf } from "../../api/client-address.ts";
+import { clientOf } from "../../api/http/client-address.ts";
 import { apiConfig } from "../../lib/config.ts";
 
 const required = {

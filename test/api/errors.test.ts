@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
-import { MAX_BODY_BYTES } from "../../api/middleware/request.ts";
+import { MAX_BODY_BYTES } from "../../api/http/request.ts";
 import { admin, failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;

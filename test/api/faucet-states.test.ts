@@ -1,8 +1,8 @@
 /** A faucet that cannot pay, or not yet: what is told then, and what becomes of a claim whose outcome nobody was told. */
 import { parseEther } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
 import { failure, startApi } from "./support/api.ts";

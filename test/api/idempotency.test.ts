@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { connect } from "../../lib/db/connect.ts";
-import { approveUsdc } from "../../lib/protocol/actions/index.ts";
+import { approveUsdc } from "../../scripts/local/protocol/actions/index.ts";
 import { atEnd } from "../support/cleanup.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { policiesOnChain } from "../support/ledger.ts";

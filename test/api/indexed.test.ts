@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import {
   approveUsdc,
   cancelPolicy,
@@ -14,8 +13,14 @@ import {
   refreshFeeds,
   timeTravel,
   trigger,
-} from "../../lib/protocol/actions/index.ts";
-import { catalogueTerms, legacyTerms, type ProductTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+} from "../../scripts/local/protocol/actions/index.ts";
+import {
+  catalogueTerms,
+  legacyTerms,
+  type ProductTerms,
+  withdrawnTerms,
+} from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
 import { createBuyer } from "./support/buyer.ts";

@@ -1,9 +1,9 @@
 /** What this proves: the indexer's health tells apart all that can be the matter with it, and each passes by itself. */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { signalPid } from "../../lib/local/pids.ts";
-import { waitFor } from "../../lib/local/wait.ts";
-import { mineAt, openProtocol } from "../../lib/protocol/actions/index.ts";
+import { signalPid } from "../../scripts/local/pids.ts";
+import { mineAt, openProtocol } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";

@@ -1,7 +1,7 @@
 /** A call without an idempotency key, whose caller hung up before its answer, is told the outcome when it comes again. */
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer } from "./support/buyer.ts";

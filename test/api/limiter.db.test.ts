@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/limits/counters.ts";
-import { createLimiter } from "../../api/limits/limiter.ts";
+import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/http/limits/counters.ts";
+import { createLimiter } from "../../api/http/limits/limiter.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";

@@ -2,9 +2,14 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { signalPid } from "../../lib/local/pids.ts";
-import { openProtocol, type Protocol, purchase, refreshFeeds } from "../../lib/protocol/actions/index.ts";
-import { cast, productNamed, usdc } from "../../scripts/seed/cast.ts";
+import { signalPid } from "../../scripts/local/pids.ts";
+import {
+  openProtocol,
+  type Protocol,
+  purchase,
+  refreshFeeds,
+} from "../../scripts/local/protocol/actions/index.ts";
+import { cast, productNamed, usdc } from "../../scripts/local/seed/cast.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { askRpc, type RpcAnswer, type RpcProxy } from "../support/rpc-proxy.ts";
 import { failure } from "./support/api.ts";

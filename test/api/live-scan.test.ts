@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { cast } from "../../scripts/seed/cast.ts";
+import { cast } from "../../scripts/local/seed/cast.ts";
 import { HttpFault } from "../support/rpc-proxy.ts";
 import { failure, faultyFields } from "./support/api.ts";
 import { blocksOf, fromTheChain, type LiveSetup, startLive } from "./support/live.ts";

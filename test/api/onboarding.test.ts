@@ -3,7 +3,7 @@ import postgres from "postgres";
 import type { Hex, LocalAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { isFresh, onboardingMessage } from "../../lib/keys/onboarding.ts";
+import { isFresh, onboardingMessage } from "../../api/keys/onboarding.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import type { HttpAnswer } from "../support/http.ts";

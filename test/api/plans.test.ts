@@ -7,19 +7,19 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { readActivity } from "../../api/queries/activity.ts";
-import { prepareHoldings } from "../../api/queries/bonds.ts";
-import { readBurns, readPricePoints } from "../../api/queries/burns.ts";
-import type { IndexQuery } from "../../api/queries/index-reader.ts";
-import { readActiveListings, readSales } from "../../api/queries/marketplace.ts";
-import { findPolicy, preparePoliciesOf } from "../../api/queries/policies.ts";
+import { prepareHoldings } from "../../api/bonds/queries.ts";
+import { readBurns, readPricePoints } from "../../api/burns/queries.ts";
+import type { IndexQuery } from "../../api/index/reader.ts";
+import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
+import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
+import { readActivity } from "../../api/stats/activity.ts";
 import {
   countOpenPolicies,
   readBurnDays,
   readBurnSources,
   readProtocolSums,
-} from "../../api/queries/protocol.ts";
-import { readTriggers } from "../../api/queries/triggers.ts";
+} from "../../api/stats/queries.ts";
+import { readTriggers } from "../../api/triggers/queries.ts";
 import { copyTables, fillIndex, million, walletOf } from "../../bench/large-index.ts";
 import { productIdOf } from "../../lib/products.ts";
 import * as indexed from "../../ponder.schema.ts";

@@ -2,8 +2,8 @@ import { getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
-import { setProductPaused } from "../../lib/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+import { setProductPaused } from "../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;

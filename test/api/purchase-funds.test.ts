@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { approveUsdc, mintUsdc } from "../../lib/protocol/actions/index.ts";
+import { approveUsdc, mintUsdc } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, keyHolder, receiptOf } from "./support/buyer.ts";

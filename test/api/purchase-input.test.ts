@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import { assetBytes32, productIdOf } from "../../lib/products.ts";
 import {
   setGlobalPause,
@@ -10,8 +9,9 @@ import {
   setRelayer,
   setRouterPaused,
   setSequencer,
-} from "../../lib/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+} from "../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure, faultyFields, messageOf, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer } from "./support/buyer.ts";
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
-import { approveUsdc } from "../../lib/protocol/actions/index.ts";
+import { approveUsdc } from "../../scripts/local/protocol/actions/index.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer, keyHolder, receiptOf } from "./support/buyer.ts";
 

@@ -1,7 +1,7 @@
 /** What all indexed reads have in common: one block each, tags, pages, and a clear answer to every bad parameter. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { buyers, chapters, storyOn, trade } from "../src/support/history.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";

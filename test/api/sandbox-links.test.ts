@@ -2,8 +2,8 @@
 import { request as httpRequest } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { boughtBody } from "../../api/sandbox-body.ts";
-import { defaultProduct, SANDBOX_COVERAGE } from "../../lib/sandbox/terms.ts";
+import { boughtBody } from "../../api/sandbox/body.ts";
+import { defaultProduct, SANDBOX_COVERAGE } from "../../api/sandbox/terms.ts";
 import { startChain, startTestnet, type TestChain } from "../support/chain.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { type Stack, startStack } from "../support/stack.ts";

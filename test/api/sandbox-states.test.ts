@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { productIdOf } from "../../lib/products.ts";
+import { serviceWallets } from "../../scripts/dev/wallets.ts";
 import {
   deactivateProduct,
   latestRound,
@@ -12,8 +13,7 @@ import {
   setRelayer,
   setRouterPaused,
   setSequencer,
-} from "../../lib/protocol/actions/index.ts";
-import { serviceWallets } from "../../scripts/dev/wallets.ts";
+} from "../../scripts/local/protocol/actions/index.ts";
 import { startChain, startTestnet } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
 import { checkedRequests } from "../support/openapi.ts";

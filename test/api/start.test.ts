@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import type { ContractKey } from "../../lib/deployments.ts";
-import { freePort } from "../../lib/local/ports.ts";
+import { freePort } from "../../scripts/local/ports.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { http } from "../support/http.ts";
 import { checkedRequests } from "../support/openapi.ts";

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type Connection, connect } from "../../lib/db/connect.ts";
-import { freePort } from "../../lib/local/ports.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import { standardSecret, verifyWebhook } from "../../lib/webhooks/receiver.mjs";
+import { freePort } from "../../scripts/local/ports.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { newBuyer } from "../support/ledger.ts";
 import { eventFaults, fetchOpenApi, type OpenApi } from "../support/openapi.ts";

@@ -1,7 +1,7 @@
 /** How the document describes what subscribers get. */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { allEventTypes, componentOf } from "../../api/schemas/webhook-events.ts";
+import { allEventTypes, componentOf } from "../../api/webhooks/events.schemas.ts";
 import { eventFaults, fetchOpenApi, type OpenApi } from "../support/openapi.ts";
 import { startApi, type TestApi } from "./support/api.ts";
 

@@ -1,8 +1,8 @@
 /** What a webhook cannot be made of, and what must be there to make one. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { createTargets } from "../../api/webhook-targets.ts";
-import { openProtocol } from "../../lib/protocol/actions/index.ts";
+import { createTargets } from "../../api/webhooks/targets.ts";
 import { ResolverUnavailable } from "../../lib/webhooks/guard.ts";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { startChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
 import { checkedRequests } from "../support/openapi.ts";

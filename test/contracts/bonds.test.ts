@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { alice, bob, DAY, expectRevert, owner, stranger, termsOf, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

@@ -2,7 +2,7 @@
 import { encodeFunctionData, erc20Abi } from "viem";
 import { describe, expect, test } from "vitest";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { alice, expectRevert, owner, stranger, TOKEN, termsOf, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

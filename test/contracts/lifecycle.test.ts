@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
-import { retireProducts } from "../../lib/protocol/deploy.ts";
-import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
+import { retireProducts } from "../../scripts/local/protocol/deploy.ts";
+import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import {
   alice,
   DAY,

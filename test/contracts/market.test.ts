@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { alice, bob, DAY, expectRevert, owner, stranger, termsOf, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { alice, expectRevert, HOUR, owner, stranger, termsOf, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

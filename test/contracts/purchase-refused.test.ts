@@ -2,8 +2,8 @@
 import { erc20Abi, parseEventLogs, toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import {
   alice,
   expectRevert,

@@ -5,7 +5,7 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { alice, bob, HOUR, relayer, termsOf, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

@@ -2,7 +2,7 @@
 import { erc20Abi, parseEventLogs } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import {
   alice,
   bob,

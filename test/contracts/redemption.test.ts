@@ -3,7 +3,7 @@ import { encodeFunctionData, erc20Abi, parseEther } from "viem";
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import {
   alice,
   bob,

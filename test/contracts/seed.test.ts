@@ -9,11 +9,16 @@ import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 import { catalogue } from "../../lib/products.ts";
-import { chainTime, openProtocol, type Protocol, purchase } from "../../lib/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
-import { cast, productNamed } from "../../scripts/seed/cast.ts";
-import { DAY } from "../../scripts/seed/timeline.ts";
-import { seedHistory } from "../../scripts/seed.ts";
+import {
+  chainTime,
+  openProtocol,
+  type Protocol,
+  purchase,
+} from "../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { cast, productNamed } from "../../scripts/local/seed/cast.ts";
+import { DAY } from "../../scripts/local/seed/timeline.ts";
+import { seedHistory } from "../../scripts/local/seed.ts";
 import { startChain } from "../support/chain.ts";
 import { relayer, USDC } from "./support.ts";
 

@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { productIdOf } from "../../lib/products.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { alice, DAY, expectRevert, HOUR, owner, termsOf, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

@@ -14,8 +14,8 @@ import {
   revertTo,
   snapshot,
   timeTravel,
-} from "../../lib/protocol/actions/index.ts";
-import { catalogueTerms, type ProductTerms } from "../../lib/protocol/terms.ts";
+} from "../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms, type ProductTerms } from "../../scripts/local/protocol/terms.ts";
 import { startChain } from "../support/chain.ts";
 
 export const owner = anvilAccount(0);

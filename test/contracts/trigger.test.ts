@@ -3,8 +3,8 @@ import { encodeAbiParameters, hexToString, toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import * as act from "../../lib/protocol/actions/index.ts";
-import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import * as act from "../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
 import { alice, expectRevert, HOUR, owner, stranger, termsOf, travel, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

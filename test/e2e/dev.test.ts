@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { anvilAccount, chainOf } from "../../lib/chain/client.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, testClient } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";

@@ -4,9 +4,14 @@
  */
 import { keccak256, type LocalAccount } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { approveUsdc, openProtocol, type Protocol, purchase } from "../../lib/protocol/actions/index.ts";
-import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import {
+  approveUsdc,
+  openProtocol,
+  type Protocol,
+  purchase,
+} from "../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { mineEverySecond, mineOnlyTransactions, startChain, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,

@@ -4,8 +4,8 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { privateKeyOf } from "../../lib/local/anvil.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { privateKeyOf } from "../../scripts/local/anvil.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,

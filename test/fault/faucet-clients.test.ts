@@ -3,7 +3,7 @@
  * claim is paid once and its outcome told to the client that made it, and no header buys a second one.
  */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { checkedRequests } from "../support/openapi.ts";

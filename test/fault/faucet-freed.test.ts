@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import { claim, claimPatiently, expectPaidOnce, NOTHING, ONCE, paidOnChain } from "./support/faucet-truth.ts";
 import { isSending } from "./support/strikes.ts";

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { waitFor } from "../../lib/local/wait.ts";
-import { openProtocol } from "../../lib/protocol/actions/index.ts";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
 import { policiesOnChain } from "../support/ledger.ts";

@@ -4,7 +4,7 @@
  */
 import type { Hex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";

@@ -3,8 +3,8 @@
  * counted on the chain: the other one goes on, and each claim is paid once, whatever the sleeper does when it wakes up.
  */
 import { beforeAll, expect, test } from "vitest";
-import type { Child } from "../../lib/local/processes.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import type { Child } from "../../scripts/local/processes.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import type { RpcCall, RpcProxy } from "../support/rpc-proxy.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";

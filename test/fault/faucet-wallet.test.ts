@@ -4,8 +4,8 @@
  */
 import { parseEther } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import { isSimulation } from "../support/ledger.ts";
 import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";

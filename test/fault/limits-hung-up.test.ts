@@ -4,8 +4,8 @@
  */
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { readSandbox } from "../../lib/sandbox/wallet.ts";
+import { readSandbox } from "../../api/sandbox/wallet.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { claim } from "./support/faucet-truth.ts";
 import { randomWallet, startTestnetWorld } from "./support/testnet-world.ts";
 

@@ -5,7 +5,7 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { privateKeyOf } from "../../lib/local/anvil.ts";
+import { privateKeyOf } from "../../scripts/local/anvil.ts";
 import { mineEverySecond, startChain, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,

@@ -5,10 +5,10 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, inject, test } from "vitest";
-import { signalPid, waitUntilGone } from "../../lib/local/pids.ts";
-import { freePort } from "../../lib/local/ports.ts";
-import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { createDatabase, type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { notePid } from "../support/run-folder.ts";
 import { buyPatiently } from "./support/client.ts";

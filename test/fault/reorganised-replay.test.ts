@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { approveUsdc, purchase } from "../../lib/protocol/actions/index.ts";
-import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import { approveUsdc, purchase } from "../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure, messageOf } from "../api/support/api.ts";
 import { receiptOf } from "../api/support/buyer.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";

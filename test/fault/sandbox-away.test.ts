@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { waitFor } from "../../lib/local/wait.ts";
-import { openProtocol } from "../../lib/protocol/actions/index.ts";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
 import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
 import {

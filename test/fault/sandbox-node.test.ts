@@ -3,9 +3,9 @@
  * chain: each call's key is one policy, and what a client is told of it in the end is what stands in the chain.
  */
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { openProtocol, purchase } from "../../lib/protocol/actions/index.ts";
-import { catalogueTerms } from "../../lib/protocol/terms.ts";
+import { openProtocol, purchase } from "../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import { newBuyer, usdc } from "../support/ledger.ts";
 import { askRpc, HttpFault, type Interceptor } from "../support/rpc-proxy.ts";

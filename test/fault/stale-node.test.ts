@@ -3,7 +3,7 @@
  * proves: nothing is taken for a reorganisation that loses a purchase, nothing is signed twice, nothing fails.
  */
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { buyPatiently } from "./support/client.ts";
 import { staleEverySecondTime } from "./support/stale-node.ts";
 import { expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";

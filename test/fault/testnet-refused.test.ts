@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
 import type { ServiceName } from "../../scripts/dev/services.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { startStack } from "../support/stack.ts";
 

@@ -5,9 +5,9 @@
 import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { privateKeyOf } from "../../lib/local/anvil.ts";
-import type { Child } from "../../lib/local/processes.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { privateKeyOf } from "../../scripts/local/anvil.ts";
+import type { Child } from "../../scripts/local/processes.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import {
   isSimulation,

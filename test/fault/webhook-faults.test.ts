@@ -6,9 +6,9 @@
  */
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { signalPid, waitUntilGone } from "../../lib/local/pids.ts";
-import { freePort } from "../../lib/local/ports.ts";
-import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
+import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { createDatabase, type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { eventOf, flapping, hang, ok, reset, slow, startReceivers, status } from "../support/receiver.ts";
 import { notePid } from "../support/run-folder.ts";

@@ -5,8 +5,8 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { DEV_SECRETS_KEY } from "../../lib/config.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import { createSealer, newSecret } from "../../lib/webhooks/secrets.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import {
   eventOf,
   expectSigned,

@@ -4,7 +4,7 @@
  * For a while each time the newest blocks are missing from the views.
  */
 import { expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChangedIndexer } from "../src/support/changed-build.ts";
 import { eventOf, startReceivers } from "../support/receiver.ts";
 import { players } from "./support/event-maker.ts";

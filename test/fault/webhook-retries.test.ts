@@ -5,7 +5,7 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import {
   eventOf,
   expectSigned,

@@ -4,8 +4,8 @@
  */
 import type { Hex, LocalAccount } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import type { Child } from "../../lib/local/processes.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import type { Child } from "../../scripts/local/processes.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { mayRest } from "../support/database.ts";
 import {

@@ -1,8 +1,8 @@
 /** `npm run ledger` on what the testnet has done and is told to stop. */
 import { getAddress } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { type FaucetWorld, STATUS, startFaucet } from "../api/support/faucet.ts";
 import { typeLedger } from "./support/ledger-command.ts";
 

@@ -1,7 +1,7 @@
 /** `npm run ledger` as an operator types it. */
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
 import { parseLedgerArguments } from "../../scripts/ledger/options.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";

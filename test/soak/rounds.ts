@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { buyPatiently } from "../fault/support/client.ts";
 import {
   type Bought,

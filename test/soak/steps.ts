@@ -1,6 +1,6 @@
 /** Brings purchases to a step and strikes there. */
 import type { TransactionSql } from "postgres";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atStatement } from "../fault/support/at-statement.ts";
 import { isReceiptRead, isSending } from "../fault/support/strikes.ts";
 import type { World } from "../fault/support/world.ts";

@@ -3,8 +3,8 @@
  * they are the same rows whatever befell the index on the way.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { revertTo, snapshot } from "../../lib/protocol/actions/index.ts";
+import { revertTo, snapshot } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { expectAgreement } from "./support/agreement.ts";

@@ -13,10 +13,10 @@ import {
 import { inject } from "vitest";
 import { anvilAccount, chainOf } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
-import { type AnvilOptions, privateKeyOf, startAnvil } from "../../lib/local/anvil.ts";
-import { freePort } from "../../lib/local/ports.ts";
-import { openProtocol, refreshFeeds } from "../../lib/protocol/actions/index.ts";
-import { deployProtocol } from "../../lib/protocol/deploy.ts";
+import { type AnvilOptions, privateKeyOf, startAnvil } from "../../scripts/local/anvil.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { openProtocol, refreshFeeds } from "../../scripts/local/protocol/actions/index.ts";
+import { deployProtocol } from "../../scripts/local/protocol/deploy.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { forgetPid, notePid } from "./run-folder.ts";
 

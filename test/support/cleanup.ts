@@ -1,5 +1,5 @@
 /** What a test file has started, so that it ends with the file whatever the tests did. */
-import { tail } from "../../lib/local/processes.ts";
+import { tail } from "../../scripts/local/processes.ts";
 
 const endings: (() => Promise<void>)[] = [];
 const outputs = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ISql } from "postgres";
 import { inject } from "vitest";
-import { createDatabase, dropDatabase } from "../../lib/local/postgres.ts";
+import { createDatabase, dropDatabase } from "../../scripts/local/postgres.ts";
 import { atEnd } from "./cleanup.ts";
 
 /**

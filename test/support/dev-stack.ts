@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { z } from "zod";
-import { isRunning } from "../../lib/local/pids.ts";
-import { freePorts, isPortFree } from "../../lib/local/ports.ts";
-import type { Exit } from "../../lib/local/processes.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { isRunning } from "../../scripts/local/pids.ts";
+import { freePorts, isPortFree } from "../../scripts/local/ports.ts";
+import type { Exit } from "../../scripts/local/processes.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
 import { notePid } from "./run-folder.ts";
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { migrateService } from "../../lib/db/migrate.ts";
-import { freePort } from "../../lib/local/ports.ts";
-import { createDatabase, type LocalPostgres, startPostgres } from "../../lib/local/postgres.ts";
 import { buildServices } from "../../scripts/build.ts";
 import { compile } from "../../scripts/compile.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { createDatabase, type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
 import { makeRunFolder, notePid, removeRunFolder, sweepDeadRuns } from "./run-folder.ts";
 
 declare module "vitest" {

@@ -13,8 +13,8 @@ import {
 } from "node:http";
 import { expect } from "vitest";
 import { z } from "zod";
-import { freePort } from "../../lib/local/ports.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
 import { give, ok, type Reply } from "./receiver-replies.ts";
 

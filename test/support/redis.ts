@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, inject, test } from "vitest";
-import { freePort } from "../../lib/local/ports.ts";
-import { redisBinary, startRedis } from "../../lib/local/redis.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { redisBinary, startRedis } from "../../scripts/local/redis.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { forgetPid, notePid } from "./run-folder.ts";
 

@@ -1,7 +1,7 @@
 /** A node that misbehaves on command: a proxy in front of the chain that sees, delays, loses and forges answers. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
-import { freePort } from "../../lib/local/ports.ts";
+import { freePort } from "../../scripts/local/ports.ts";
 import { atEnd } from "./cleanup.ts";
 
 const callSchema = z.object({

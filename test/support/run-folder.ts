@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandLine, isRunning, signalPid } from "../../lib/local/pids.ts";
+import { commandLine, isRunning, signalPid } from "../../scripts/local/pids.ts";
 
 const prefix = "cover-tests-";
 const goneMs = 5_000;

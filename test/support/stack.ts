@@ -4,9 +4,6 @@ import { join } from "node:path";
 import type { Hex } from "viem";
 import { inject } from "vitest";
 import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
-import { privateKeyOf } from "../../lib/local/anvil.ts";
-import { freePorts } from "../../lib/local/ports.ts";
-import type { Child } from "../../lib/local/processes.ts";
 import {
   type ServiceName,
   type StackSettings,
@@ -15,6 +12,9 @@ import {
   type TestnetSettings,
 } from "../../scripts/dev/services.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { privateKeyOf } from "../../scripts/local/anvil.ts";
+import { freePorts } from "../../scripts/local/ports.ts";
+import type { Child } from "../../scripts/local/processes.ts";
 import type { TestChain } from "./chain.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { freshDatabase } from "./database.ts";

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { acceptedErrands, giveUp, overdueErrands } from "../../workers/ledger/errands.ts";
-import { chainId, claimed, databaseUrl, faucet, withDesk } from "../lib/faucet/support/desk.ts";
+import { chainId, claimed, databaseUrl, faucet, withDesk } from "../api/faucet/support/desk.ts";
 import { atEnd } from "../support/cleanup.ts";
 
 withDesk();

@@ -3,8 +3,8 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex, parseEther } from
 import { beforeAll, expect, test } from "vitest";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, startTestnet, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { type Stack, startStack } from "../support/stack.ts";

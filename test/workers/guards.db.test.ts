@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Acceptance, acceptPurchases, type NewPurchase } from "../../api/buying/accept.ts";
+import type { Funds } from "../../api/buying/guards.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
-import { type Acceptance, acceptPurchases, type NewPurchase } from "../../lib/ledger/accept.ts";
-import type { Funds } from "../../lib/ledger/guards.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 

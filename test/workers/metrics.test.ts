@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { createStages, type Stage, stages } from "../../workers/metrics/stages.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";

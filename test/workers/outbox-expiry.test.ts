@@ -6,14 +6,14 @@ import { keccak256, stringToHex, zeroHash } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import {
   openProtocol,
   type Protocol,
   revertTo,
   snapshot,
   timeTravel,
-} from "../../lib/protocol/actions/index.ts";
+} from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import type { Outbox } from "../../workers/outbox/start.ts";
 import { type EmitterChain, entry, startEmitterChain } from "../src/support/emitters.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";

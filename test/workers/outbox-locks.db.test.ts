@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
+import { createWebhook, listWebhooks } from "../../api/webhooks/store.ts";
 import { type Connection, connect, isConnectionError } from "../../lib/db/connect.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import { holdOutbox, outboxLock, whileWanted } from "../../lib/webhooks/outbox-lock.ts";
-import { createWebhook, listWebhooks } from "../../lib/webhooks/store.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import type { ChainEvent } from "../../workers/outbox/event.ts";
 import { writePass } from "../../workers/outbox/write.ts";
 import { untilLockWanted } from "../api/support/webhook-desk.ts";

@@ -4,9 +4,9 @@
  */
 import type { Address, Hex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
-import { openProtocol, revertTo, snapshot } from "../../lib/protocol/actions/index.ts";
 import { eventId } from "../../lib/webhooks/events.ts";
+import { openProtocol, revertTo, snapshot } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { type EmitterChain, startEmitterChain } from "../src/support/emitters.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { issueBonds } from "./support/bonds.ts";

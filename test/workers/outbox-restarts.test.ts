@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChangedIndexer } from "../src/support/changed-build.ts";
 import { type EmitterChain, startEmitterChain } from "../src/support/emitters.ts";
 import { issueBonds, keysOf, keysOnChain } from "./support/bonds.ts";

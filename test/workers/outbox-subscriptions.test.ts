@@ -4,7 +4,7 @@
  */
 import type { Address } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import type { Outbox } from "../../workers/outbox/start.ts";
 import { type EmitterChain, startEmitterChain } from "../src/support/emitters.ts";
 import { issueBonds } from "./support/bonds.ts";

@@ -10,8 +10,8 @@ import {
   setRelayer,
   setRouterPaused,
   setSequencer,
-} from "../../lib/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../lib/protocol/terms.ts";
+} from "../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,

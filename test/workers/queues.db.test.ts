@@ -5,7 +5,6 @@ import { MIGRATION_ADVISORY_LOCK_KEY } from "bullmq";
 import { Redis } from "ioredis";
 import { beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import {
   openPurchaseQueue,
   openWebhookQueue,
@@ -15,6 +14,7 @@ import {
   startWebhookWorker,
   type WebhookQueue,
 } from "../../lib/queues.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { untilLockWanted } from "../api/support/webhook-desk.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase, mayRest } from "../support/database.ts";

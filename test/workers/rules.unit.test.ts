@@ -11,7 +11,6 @@ import {
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { decodeRevert } from "../../lib/chain/reverts.ts";
-import { purchasedPolicy } from "../../lib/ledger/purchase-call.ts";
 import type { OpenAttempt } from "../../workers/ledger/open.ts";
 import { sendAnswer } from "../../workers/relayer/answers.ts";
 import { minedFailure, simulatedFailure } from "../../workers/relayer/failures.ts";
@@ -25,6 +24,7 @@ import {
   SEND_AGAIN_AFTER,
   SHUNNED_AFTER,
 } from "../../workers/relayer/plan.ts";
+import { purchasedPolicy } from "../../workers/relayer/purchase-call.ts";
 
 const gwei = 1_000_000_000n;
 const hash = (n: number): Hex => numberToHex(n, { size: 32 });

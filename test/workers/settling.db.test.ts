@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { hasMinedFillers, storeFiller } from "../../workers/ledger/fillers.ts";
 import { type Lease, raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
 import { openTransactions } from "../../workers/ledger/open.ts";

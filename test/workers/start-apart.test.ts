@@ -1,7 +1,7 @@
 /** What this proves: the writer's work on one chain begins when that chain's node answers, whatever the other's does. */
 import { beforeAll, expect, test } from "vitest";
-import { freePort } from "../../lib/local/ports.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, startTestnet, type TestChain } from "../support/chain.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, expect, inject, test } from "vitest";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
 import { newBuyer, openLedger, policiesOnChain, purchaseRequest } from "../support/ledger.ts";

@@ -1,8 +1,8 @@
 /** What the writer's figures say of the testnet: its wallets, its errands, sandbox and faucet. */
 import { beforeAll, expect, test } from "vitest";
-import { lower } from "../../lib/ledger/lower.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { lower } from "../../lib/lower.ts";
 import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, startTestnet, type TestChain } from "../support/chain.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
 import { createPurchaseWaiter } from "../../lib/ledger/wait.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failUnsigned } from "../../workers/ledger/accepted.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";

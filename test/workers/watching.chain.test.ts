@@ -2,10 +2,10 @@
 import { Registry } from "prom-client";
 import { type Hex, numberToHex } from "viem";
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { readWatchedBlock } from "../../api/buying/guards.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
-import { readWatchedBlock } from "../../lib/ledger/guards.ts";
-import { lower } from "../../lib/ledger/lower.ts";
 import { createLogger } from "../../lib/log.ts";
+import { lower } from "../../lib/lower.ts";
 import { storeFiller } from "../../workers/ledger/fillers.ts";
 import { raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
 import { ownTransactions } from "../../workers/ledger/open.ts";

@@ -5,9 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
-import { waitFor } from "../../lib/local/wait.ts";
 import { createLogger } from "../../lib/log.ts";
 import type { Attempt } from "../../lib/webhooks/attempt.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { createBooks } from "../../workers/webhooks/books.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { mayRest } from "../support/database.ts";

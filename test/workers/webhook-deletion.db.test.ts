@@ -5,9 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
+import { deleteWebhook } from "../../api/webhooks/store.ts";
 import { connect } from "../../lib/db/connect.ts";
 import type { Attempt } from "../../lib/webhooks/attempt.ts";
-import { deleteWebhook } from "../../lib/webhooks/store.ts";
 import { claim, handBack, release } from "../../workers/webhooks/claim.ts";
 import { prune } from "../../workers/webhooks/prune.ts";
 import { type Settlement, settle } from "../../workers/webhooks/settle.ts";

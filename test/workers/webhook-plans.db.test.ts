@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import type { Connection } from "../../lib/db/connect.ts";
 import { connect } from "../../lib/db/connect.ts";
-import { waitFor } from "../../lib/local/wait.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { claim, release, type Turn } from "../../workers/webhooks/claim.ts";
 import { openPools } from "../../workers/webhooks/pools.ts";
 import { settle } from "../../workers/webhooks/settle.ts";

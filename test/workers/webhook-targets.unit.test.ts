@@ -5,9 +5,9 @@
 import { createServer as createTlsServer } from "node:https";
 import { createServer, type Socket } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
-import { waitFor } from "../../lib/local/wait.ts";
 import { LOOPBACK_HOSTS } from "../../lib/webhooks/allowed-hosts.ts";
 import { createTargetGuard, ResolverUnavailable } from "../../lib/webhooks/guard.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { createPoster, type Posted, type Poster } from "../../workers/webhooks/post.ts";
 import { hostileTargets, resolveNames } from "../lib/webhooks/targets.ts";
 import { atEnd } from "../support/cleanup.ts";

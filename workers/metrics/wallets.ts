@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import type { WriterConfig } from "../../lib/config.ts";
-import { lower } from "../../lib/ledger/lower.ts";
+import { lower } from "../../lib/lower.ts";
 import { testnetKeys } from "../keys.ts";
 import type { WalletLabels } from "./gauges.ts";
 

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
 import type { Revert } from "../../lib/chain/reverts.ts";
-import { purchasedPolicy } from "../../lib/ledger/purchase-call.ts";
 import type { OwnTransaction } from "../ledger/open.ts";
 import type { Outcome } from "../ledger/settled.ts";
 import type { Receipt } from "./chain.ts";
 import { minedFailure, replacedFailure } from "./failures.ts";
+import { purchasedPolicy } from "./purchase-call.ts";
 
 /**
  * What a receipt says of one of our transactions. `revert` is the reason that was found for a transaction that reverted,

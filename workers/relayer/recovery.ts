@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
-import { lower } from "../../lib/ledger/lower.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { lower } from "../../lib/lower.ts";
 import { hasMinedFillers, nonceGaps, reopenFillers, storeFiller } from "../ledger/fillers.ts";
 import { LeaseLost, raiseNextNonce } from "../ledger/leases.ts";
 import { type OpenAttempt, type OpenTransaction, openTransactions } from "../ledger/open.ts";

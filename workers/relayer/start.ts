@@ -1,5 +1,5 @@
 import type { WriterConfig } from "../../lib/config.ts";
-import { lower } from "../../lib/ledger/lower.ts";
+import { lower } from "../../lib/lower.ts";
 import type { QueueWorker } from "../../lib/queues.ts";
 import { soon } from "../../lib/within.ts";
 import { takeForgotten } from "../ledger/accepted.ts";

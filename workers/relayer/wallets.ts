@@ -1,9 +1,9 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { lower } from "../../lib/ledger/lower.ts";
 import type { WalletRole } from "../../lib/ledger/tables.ts";
 import type { Logger } from "../../lib/log.ts";
+import { lower } from "../../lib/lower.ts";
 import { type Lease, raiseNextNonce, releaseLease, renewLease, takeLease } from "../ledger/leases.ts";
 import type { Chain } from "./chain.ts";
 

@@ -1,6 +1,6 @@
 import { type Address, erc20Abi } from "viem";
-import { lower } from "../../lib/ledger/lower.ts";
-import { approvalCalldata, mintCalldata } from "../../lib/sandbox/calls.ts";
+import { approvalCalldata, mintCalldata } from "../../lib/chain/mock-usdc.ts";
+import { lower } from "../../lib/lower.ts";
 import { gasSpentToday } from "../ledger/spending.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Engine } from "../relayer/engine.ts";

@@ -1,7 +1,6 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Sealer } from "../../lib/webhooks/secrets.ts";
-import { type SigningKey, signatureHeaders } from "../../lib/webhooks/signature.ts";
 import type { DeliveryMeter } from "../metrics/deliveries.ts";
 import type { Books } from "./books.ts";
 import { LEASE_SECONDS, type TakenDelivery, type Turn } from "./claim.ts";
@@ -10,6 +9,7 @@ import type { Place } from "./places.ts";
 import { ANSWER_MS, type Posted, type Poster } from "./post.ts";
 import { retryDelay } from "./schedule.ts";
 import type { Settlement } from "./settle.ts";
+import { type SigningKey, signatureHeaders } from "./signature.ts";
 
 /** A turn of one subscription: claim what is due, call the receiver for each event in its order, settle. */
 

@@ -1,8 +1,8 @@
 /** The API as its own process on a chain and a database of its own, without indexer and writer unless asked for. */
 import { z } from "zod";
 import { DEV_ADMIN_TOKEN } from "../../../lib/config.ts";
-import { waitFor } from "../../../lib/local/wait.ts";
-import { openProtocol, type Protocol } from "../../../lib/protocol/actions/index.ts";
+import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { startChain, type TestChain, type TestChainOptions } from "../../support/chain.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inject, test } from "vitest";
 import { z } from "zod";
-import { startProcess } from "../../../lib/local/processes.ts";
+import { startProcess } from "../../../scripts/local/processes.ts";
 import { notePid } from "../../support/run-folder.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome"];

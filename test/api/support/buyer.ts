@@ -1,6 +1,6 @@
 import { type LocalAccount, parseUnits } from "viem";
 import { z } from "zod";
-import { approveUsdc, mintUsdc } from "../../../lib/protocol/actions/index.ts";
+import { approveUsdc, mintUsdc } from "../../../scripts/local/protocol/actions/index.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { issueKey, type TestApi } from "./api.ts";
 

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { type Address, isAddressEqual } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
-import { waitFor } from "../../../lib/local/wait.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { startChain, startTestnet, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import type { HttpAnswer, HttpRequest } from "../../support/http.ts";

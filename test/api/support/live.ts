@@ -1,8 +1,8 @@
 /** A seeded chain with the index beside it, and an api that reads the same chain alone, through a node that misbehaves. */
 import { z } from "zod";
-import { waitFor } from "../../../lib/local/wait.ts";
-import { DAY } from "../../../scripts/seed/timeline.ts";
-import { seedHistory } from "../../../scripts/seed.ts";
+import { DAY } from "../../../scripts/local/seed/timeline.ts";
+import { seedHistory } from "../../../scripts/local/seed.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";

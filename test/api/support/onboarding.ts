@@ -1,6 +1,6 @@
 import type { Address, Hex, LocalAccount } from "viem";
 import { z } from "zod";
-import { onboardingMessage } from "../../../lib/keys/onboarding.ts";
+import { onboardingMessage } from "../../../api/keys/onboarding.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { CheckedRequest } from "../../support/openapi.ts";
 

@@ -9,7 +9,7 @@ import {
   setRelayer,
   setRouterPaused,
   setSequencer,
-} from "../../../lib/protocol/actions/index.ts";
+} from "../../../scripts/local/protocol/actions/index.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { Interceptor } from "../../support/rpc-proxy.ts";
 import { failure, issueKey } from "./api.ts";

@@ -1,8 +1,8 @@
 /** Purchases that are bought, and those that are refused for what they are and who asks for them. */
 import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
-import { setProductPaused, setRelayer } from "../../../lib/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../../lib/protocol/terms.ts";
+import { setProductPaused, setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
 import { isSimulation } from "../../support/ledger.ts";
 import { admin, issueKey } from "./api.ts";
 import { keyHolder } from "./buyer.ts";

@@ -1,6 +1,6 @@
 /** A row of the table of what `POST /api/v1/policies` answers, and how it is brought about. */
 import { randomUUID } from "node:crypto";
-import { approveUsdc } from "../../../lib/protocol/actions/index.ts";
+import { approveUsdc } from "../../../scripts/local/protocol/actions/index.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { Buyer } from "./buyer.ts";
 import type { PurchaseWorld } from "./purchase-world.ts";

@@ -1,7 +1,7 @@
 /** A webhook without a writer, and its deliveries as writers leave them: rows that tests make and look at. */
 import type { ISql } from "postgres";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { waitFor } from "../../../lib/local/wait.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { startApi, type TestApi } from "./api.ts";
 import { type MadeEvent, newSubscriber, type Subscriber, storeEvent } from "./webhooks.ts";

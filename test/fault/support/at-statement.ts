@@ -1,6 +1,6 @@
 /** Something that happens while a statement of the writer is at work. */
 import type { Sql, TransactionSql } from "postgres";
-import { waitFor } from "../../../lib/local/wait.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { mayRest } from "../../support/database.ts";
 
 const REACH_MS = 60_000;

@@ -9,8 +9,8 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { type Call, call } from "../../../bench/miner.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
-import * as act from "../../../lib/protocol/actions/index.ts";
-import { catalogueTerms } from "../../../lib/protocol/terms.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 
 const USDC = 1_000_000n;

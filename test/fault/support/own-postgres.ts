@@ -1,9 +1,9 @@
 /** A Postgres of a test's own, which can be made to crash. */
 import { join } from "node:path";
 import { inject } from "vitest";
-import { signalPid, waitUntilGone } from "../../../lib/local/pids.ts";
-import { freePort } from "../../../lib/local/ports.ts";
-import { createDatabase, startPostgres } from "../../../lib/local/postgres.ts";
+import { signalPid, waitUntilGone } from "../../../scripts/local/pids.ts";
+import { freePort } from "../../../scripts/local/ports.ts";
+import { createDatabase, startPostgres } from "../../../scripts/local/postgres.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { notePid } from "../../support/run-folder.ts";
 

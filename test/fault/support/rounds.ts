@@ -1,6 +1,6 @@
 /** States by which a test knows how far writer and api have come, so that it need not wait for a time. */
 import type { Sql } from "postgres";
-import { waitFor } from "../../../lib/local/wait.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import type { TestChain } from "../../support/chain.ts";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
 import type { Stack } from "../../support/stack.ts";

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { type Address, getAddress, type Hex } from "viem";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { waitFor } from "../../../lib/local/wait.ts";
 import type { ServiceName } from "../../../scripts/dev/services.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { startChain, startTestnet, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";

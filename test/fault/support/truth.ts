@@ -1,7 +1,7 @@
 /** What must hold whatever failed, counted on the chain. */
 import { type Address, isAddressEqual } from "viem";
 import { expect } from "vitest";
-import { waitFor } from "../../../lib/local/wait.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { policiesOnChain } from "../../support/ledger.ts";
 import type { Told } from "./client.ts";
 import type { World } from "./world.ts";

@@ -8,7 +8,7 @@ import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
-import { allTerms } from "../../../lib/protocol/terms.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { eventOf, type Received, type ReceivedEvent, wasTaken } from "../../support/receiver.ts";
 

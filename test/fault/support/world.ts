@@ -1,9 +1,9 @@
 /** One chain with the service on it, whose processes, node and servers can be made to fail, and its buyers. */
 import { anvilAccount } from "../../../lib/chain/client.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { privateKeyOf } from "../../../lib/local/anvil.ts";
-import { openProtocol, type Protocol } from "../../../lib/protocol/actions/index.ts";
 import type { ServiceName } from "../../../scripts/dev/services.ts";
+import { privateKeyOf } from "../../../scripts/local/anvil.ts";
+import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
 import { type Buyer, createBuyer } from "../../api/support/buyer.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";

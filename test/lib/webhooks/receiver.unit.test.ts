@@ -10,7 +10,7 @@ import {
   WebhookVerificationError,
 } from "../../../lib/webhooks/receiver.mjs";
 import { newSecret } from "../../../lib/webhooks/secrets.ts";
-import { signatureHeaders } from "../../../lib/webhooks/signature.ts";
+import { signatureHeaders } from "../../../workers/webhooks/signature.ts";
 
 const secret = newSecret();
 const former = newSecret();

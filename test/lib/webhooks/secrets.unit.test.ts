@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { createSealer, newSecret, UnopenableSecret } from "../../../lib/webhooks/secrets.ts";
-import { signatureHeaders } from "../../../lib/webhooks/signature.ts";
+import { signatureHeaders } from "../../../workers/webhooks/signature.ts";
 
 const WALLET = "0x00000000000000000000000000000000000000AA";
 const sealer = createSealer("11".repeat(32));

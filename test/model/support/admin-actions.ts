@@ -1,8 +1,8 @@
 /** Burns, pauses, prices and time. */
 import { type Address, erc20Abi, parseEther } from "viem";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
-import * as act from "../../../lib/protocol/actions/index.ts";
-import { allTerms } from "../../../lib/protocol/terms.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type Action, amountUpTo, chosen, chosenPlayer, DAY, HOUR, type Scene, USDC, WEEK } from "./scene.ts";
 
 const usdcOf = ({ client, deployment }: act.Protocol, address: Address) =>

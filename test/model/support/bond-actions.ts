@@ -1,5 +1,5 @@
 /** The market, redemptions, and giving bonds up. */
-import * as act from "../../../lib/protocol/actions/index.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import {
   type Action,
   amountUpTo,

@@ -1,5 +1,5 @@
 /** The rows of every list that the API answers, as the chain has them: newest first, unless a list says otherwise. */
-import { allTerms } from "../../../lib/protocol/terms.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { ChainEvent } from "../../src/support/logs.ts";
 import type { Row } from "../../src/support/rows.ts";
 import * as sums from "../../src/support/sums.ts";

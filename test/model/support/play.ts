@@ -1,7 +1,7 @@
 /** Plays a random history, step by step. */
 import { encodeFunctionData, erc20Abi, parseEther } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
-import * as act from "../../../lib/protocol/actions/index.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import type { TestChain } from "../../support/chain.ts";
 import * as admin from "./admin-actions.ts";
 import * as bonds from "./bond-actions.ts";

@@ -1,5 +1,5 @@
-import * as act from "../../../lib/protocol/actions/index.ts";
-import { allTerms, type ProductTerms } from "../../../lib/protocol/terms.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
+import { allTerms, type ProductTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type Action, chosen, chosenPlayer, type Outcome, type Scene, USDC } from "./scene.ts";
 import { holdingsAfter, type PolicyNote, replaced } from "./world.ts";
 

@@ -1,7 +1,7 @@
 /** Calls that the protocol refuses: they are mined, and change nothing. */
 import type { TransactionReceipt } from "viem";
-import * as act from "../../../lib/protocol/actions/index.ts";
-import { catalogueTerms } from "../../../lib/protocol/terms.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type Action, chosen, chosenPlayer, type Scene, USDC } from "./scene.ts";
 
 /** The receipt of a call that reverts; throws when it does not. */

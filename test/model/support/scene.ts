@@ -1,7 +1,7 @@
 /** What an action is: a choice among what is possible in a world, and a change of it. */
 import type { LocalAccount } from "viem";
 import { anvilAccount } from "../../../lib/chain/client.ts";
-import type { Protocol } from "../../../lib/protocol/actions/index.ts";
+import type { Protocol } from "../../../scripts/local/protocol/actions/index.ts";
 import type { Kind, World } from "./world.ts";
 
 export const USDC = 1_000_000n;

@@ -3,7 +3,7 @@
  * and listing, changed by every action. It is immutable, so that a reorganisation takes it back with the blocks.
  */
 import type { Address, Hex } from "viem";
-import type { ProductTerms } from "../../../lib/protocol/terms.ts";
+import type { ProductTerms } from "../../../scripts/local/protocol/terms.ts";
 
 /** Everything that can happen; each has to happen in a run. */
 export const kinds = [

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { expect, test } from "vitest";
-import { waitFor } from "../../../lib/local/wait.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "../../../scripts/indexer/schema-lock.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
 

@@ -2,8 +2,8 @@
 import { appendFileSync, cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { freePort } from "../../../lib/local/ports.ts";
-import { type Child, startProcess } from "../../../lib/local/processes.ts";
+import { freePort } from "../../../scripts/local/ports.ts";
+import { type Child, startProcess } from "../../../scripts/local/processes.ts";
 import { atEnd, showOnFailure } from "../../support/cleanup.ts";
 import { notePid } from "../../support/run-folder.ts";
 import type { Stack } from "../../support/stack.ts";

@@ -9,9 +9,14 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
-import * as act from "../../../lib/protocol/actions/index.ts";
-import { retireProducts } from "../../../lib/protocol/deploy.ts";
-import { allTerms, legacyTerms, type ProductTerms, withdrawnTerms } from "../../../lib/protocol/terms.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
+import { retireProducts } from "../../../scripts/local/protocol/deploy.ts";
+import {
+  allTerms,
+  legacyTerms,
+  type ProductTerms,
+  withdrawnTerms,
+} from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 
 const USDC = 1_000_000n;

@@ -2,8 +2,8 @@
 import { getTableName, is } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import postgres from "postgres";
-import { waitFor } from "../../../lib/local/wait.ts";
 import * as schema from "../../../ponder.schema.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import type { TestClient } from "../../support/chain.ts";
 
 export const VIEWS_SCHEMA = "indexer";

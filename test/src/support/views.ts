@@ -8,7 +8,7 @@ import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
-import { allTerms } from "../../../lib/protocol/terms.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestClient } from "../../support/chain.ts";
 import type { Row } from "./rows.ts";
 

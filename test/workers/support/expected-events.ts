@@ -1,6 +1,6 @@
 /** The events that subscribers should be told of, from the chain's own logs and views, without index or outbox. */
 import { type Address, getAddress } from "viem";
-import { allTerms, legacyTerms, withdrawnTerms } from "../../../lib/protocol/terms.ts";
+import { allTerms, legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type Arguments, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";

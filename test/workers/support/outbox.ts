@@ -3,7 +3,7 @@
 import { pino } from "pino";
 import type { Hex } from "viem";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { waitFor } from "../../../lib/local/wait.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { type Outbox, startOutbox } from "../../../workers/outbox/start.ts";
 import { openRows, type Rows } from "../../src/support/rows.ts";
 import type { TestChain } from "../../support/chain.ts";

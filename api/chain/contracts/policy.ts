@@ -1,0 +1,65 @@
+import { type Address, type Hex, zeroAddress } from "viem";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
+
+/** The key of a policy: `policyId` counts per product. */
+export type PolicyKey = { productId: Hex; policyId: bigint };
+
+/**
+ * A policy as the contracts hold it. Coverage, payout and premium have 6 decimals, the price snapshot 18 (0 for a
+ * policy of release V5.0); times are Unix seconds.
+ */
+export type ChainPolicy = PolicyKey & {
+  shield: Address;
+  buyer: Address;
+  coverage: bigint;
+  payout: bigint;
+  premium: bigint;
+  priceSnapshot: bigint;
+  createdAt: bigint;
+  /** Null when the product has no waiting period. */
+  waitingEndsAt: bigint | null;
+  expiresAt: bigint;
+  triggeredAt: bigint | null;
+  cancelled: boolean;
+  /** The bond's month, YYYYMM; null until triggered. */
+  bondEpochId: bigint | null;
+};
+
+/** One policy, as of a block or the newest one; undefined when there is none. Rejects when the node does not answer. */
+export async function readPolicy(
+  chain: ReadClient,
+  contracts: Contracts,
+  { productId, policyId }: PolicyKey,
+  blockNumber?: bigint,
+): Promise<ChainPolicy | undefined> {
+  const manager = {
+    address: contracts.policyManager,
+    abi: policyManagerAbi,
+    ...atBlock(blockNumber),
+  } as const;
+  const args = [productId, policyId] as const;
+  const [policy, details] = await Promise.all([
+    chain.readContract({ ...manager, functionName: "getPolicy", args }),
+    chain.readContract({ ...manager, functionName: "policyDetails", args }),
+  ]);
+  if (policy.buyer === zeroAddress) return undefined;
+  const { shield, buyer, coverage, payout, premium, createdAt, expiresAt } = policy;
+  return {
+    productId,
+    policyId,
+    shield,
+    buyer,
+    coverage,
+    payout,
+    premium,
+    priceSnapshot: details.priceSnapshot,
+    createdAt,
+    waitingEndsAt: details.waitingEndsAt === 0n ? null : details.waitingEndsAt,
+    expiresAt,
+    triggeredAt: policy.triggered ? details.triggeredAt : null,
+    cancelled: details.cancelled,
+    bondEpochId: policy.triggered ? details.bondEpochId : null,
+  };
+}

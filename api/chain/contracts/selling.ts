@@ -1,0 +1,67 @@
+import type { Address, Hex } from "viem";
+import { bondVaultAbi } from "../../../abis/BondVault.ts";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
+import type { ReadClient } from "../../../lib/chain/client.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
+
+/** Payouts that the vault can still reserve, USDC with 6 decimals. Rejects when the node does not answer. */
+export const readCapacity = (chain: ReadClient, contracts: Contracts): Promise<bigint> =>
+  chain.readContract({
+    address: contracts.bondVault,
+    abi: bondVaultAbi,
+    functionName: "availableCapacityUSD",
+  });
+
+/** Premium and payout of a coverage, as the router computes them; 6 decimals all. Rejects for an unknown product. */
+export async function readQuote(
+  chain: ReadClient,
+  contracts: Contracts,
+  productId: Hex,
+  coverage: bigint,
+): Promise<{ premium: bigint; payout: bigint }> {
+  const [premium, payout] = await chain.readContract({
+    address: contracts.coverRouter,
+    abi: coverRouterAbi,
+    functionName: "quotePremium",
+    args: [productId, coverage],
+  });
+  return { premium, payout };
+}
+
+/** Whether cover can be sold at all now; `capacity` are payouts that the vault can still reserve (6 decimals). */
+export type SellingState = {
+  relayers: { address: Address; authorized: boolean }[];
+  routerPaused: boolean;
+  globallyPaused: boolean;
+  capacity: bigint;
+};
+
+/** Reads it for these relayers, in one request to the node. Rejects when the node does not answer. */
+export async function readSellingState(
+  chain: ReadClient,
+  contracts: Contracts,
+  relayers: readonly Address[],
+): Promise<SellingState> {
+  const router = { address: contracts.coverRouter, abi: coverRouterAbi } as const;
+  const [authorized, routerPaused, globallyPaused, capacity] = await Promise.all([
+    Promise.all(
+      relayers.map(async (address) => ({
+        address,
+        authorized: await chain.readContract({
+          ...router,
+          functionName: "authorizedRelayers",
+          args: [address],
+        }),
+      })),
+    ),
+    chain.readContract({ ...router, functionName: "paused" }),
+    chain.readContract({
+      address: contracts.pauseRegistry,
+      abi: globalPauseRegistryAbi,
+      functionName: "isGloballyPaused",
+    }),
+    readCapacity(chain, contracts),
+  ]);
+  return { relayers: authorized, routerPaused, globallyPaused, capacity };
+}

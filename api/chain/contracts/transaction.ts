@@ -1,0 +1,52 @@
+import {
+  type Address,
+  type Hex,
+  isAddressEqual,
+  parseEventLogs,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import type { ReadClient } from "../../../lib/chain/client.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
+import type { PolicyKey } from "./policy.ts";
+
+/** A policy as the router's log tells it; 6 decimals all. */
+export type BoughtPolicy = PolicyKey & { buyer: Address; coverage: bigint; premium: bigint; payout: bigint };
+
+/** A transaction that is in a block, and the policies that it bought of our router. */
+export type MinedTransaction = {
+  hash: Hex;
+  succeeded: boolean;
+  blockNumber: bigint;
+  blockHash: Hex;
+  from: Address;
+  /** Null for the creation of a contract. */
+  to: Address | null;
+  gasUsed: bigint;
+  policies: BoughtPolicy[];
+};
+
+/** Undefined when no block has it, as far as the node knows. Rejects when the node does not answer. */
+export async function readTransaction(
+  chain: ReadClient,
+  { coverRouter }: Contracts,
+  hash: Hex,
+): Promise<MinedTransaction | undefined> {
+  const receipt = await chain.getTransactionReceipt({ hash }).catch((error: unknown) => {
+    if (error instanceof TransactionReceiptNotFoundError) return undefined;
+    throw error;
+  });
+  if (!receipt) return undefined;
+  const logs = receipt.logs.filter(({ address }) => isAddressEqual(address, coverRouter));
+  const bought = parseEventLogs({ abi: coverRouterAbi, eventName: "PolicyPurchased", logs });
+  return {
+    hash,
+    succeeded: receipt.status === "success",
+    blockNumber: receipt.blockNumber,
+    blockHash: receipt.blockHash,
+    from: receipt.from,
+    to: receipt.to,
+    gasUsed: receipt.gasUsed,
+    policies: bought.map(({ args }) => args),
+  };
+}

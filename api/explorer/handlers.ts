@@ -1,0 +1,94 @@
+/** The OpenAPI document, and the explorer served from our own files: its page asks no other host for anything. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { accepts } from "hono/accepts";
+import type { Api } from "../http/env.ts";
+import { openApiDocument } from "./document.ts";
+import { explorerRoute, openApiRoute } from "./routes.ts";
+
+/** Scalar sets inline styles; scripts come from this server alone. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The settings under which Scalar calls no other host: no hosted fonts, no telemetry, no assistant, no hosted client. */
+const settings = {
+  url: "/openapi.json",
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  showDeveloperTools: "never",
+  hideClientButton: true,
+};
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Parametric Cover Service: API</title>
+    <link rel="icon" href="data:,">
+  </head>
+  <body>
+    <div id="app"></div>
+    <script src="/api-docs/scalar.js"></script>
+    <script src="/api-docs/start.js"></script>
+  </body>
+</html>
+`;
+const starter = `Scalar.createApiReference("#app", ${JSON.stringify(settings)});\n`;
+
+type Asset = { plain: Buffer; gzipped: Buffer; etag: string };
+
+const compress = promisify(gzip);
+
+async function loadScalar(): Promise<Asset> {
+  const file = createRequire(import.meta.url).resolve("@scalar/api-reference/browser/standalone.js");
+  const plain = await readFile(file);
+  const etag = `"${createHash("sha256").update(plain).digest("hex").slice(0, 32)}"`;
+  return { plain, gzipped: await compress(plain), etag };
+}
+
+/** Adds the documents. To be called last: the document holds the routes that stand by then. */
+export function addDocumentRoutes(app: Api): void {
+  let scalar: Promise<Asset> | undefined;
+
+  app.openapi(explorerRoute, (c) => {
+    c.header("Content-Security-Policy", CONTENT_SECURITY_POLICY);
+    return c.html(page);
+  });
+
+  app.get("/api-docs/start.js", (c) =>
+    c.body(starter, 200, { "Content-Type": "text/javascript; charset=utf-8" }),
+  );
+
+  app.get("/api-docs/scalar.js", async (c) => {
+    scalar ??= loadScalar();
+    const { plain, gzipped, etag } = await scalar;
+    c.header("ETag", etag);
+    c.header("Cache-Control", "public, max-age=3600");
+    c.header("Vary", "Accept-Encoding");
+    if (c.req.header("if-none-match") === etag) return c.body(null, 304);
+    const encoding = accepts(c, { header: "Accept-Encoding", supports: ["gzip"], default: "identity" });
+    c.header("Content-Type", "text/javascript; charset=utf-8");
+    if (encoding !== "gzip") return c.body(new Uint8Array(plain));
+    c.header("Content-Encoding", "gzip");
+    return c.body(new Uint8Array(gzipped));
+  });
+
+  // Generated once: the routes no longer change, and a fault in the document shows at the start.
+  app.openAPIRegistry.registerPath(openApiRoute);
+  const document = JSON.stringify(openApiDocument(app));
+  app.get(openApiRoute.path, (c) => c.body(document, 200, { "Content-Type": "application/json" }));
+}

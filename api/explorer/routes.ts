@@ -1,0 +1,36 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { failures } from "../http/error-envelope.ts";
+
+export const openApiRoute = createRoute({
+  method: "get",
+  path: "/openapi.json",
+  operationId: "getOpenApi",
+  tags: ["discovery"],
+  summary: "This document",
+  responses: {
+    200: {
+      description: "OpenAPI 3.0.3.",
+      content: {
+        "application/json": {
+          schema: z
+            .object({ openapi: z.literal("3.0.3") })
+            .catchall(z.unknown())
+            .openapi("OpenApiDocument"),
+        },
+      },
+    },
+    ...failures("internal_error"),
+  },
+});
+
+export const explorerRoute = createRoute({
+  method: "get",
+  path: "/api-docs",
+  operationId: "getExplorer",
+  tags: ["discovery"],
+  summary: "A browser page to explore and try the API",
+  responses: {
+    200: { description: "The page.", content: { "text/html": { schema: z.string() } } },
+    ...failures("internal_error"),
+  },
+});

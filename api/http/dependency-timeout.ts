@@ -1,0 +1,43 @@
+import { BaseError } from "viem";
+import { findRevert } from "../../lib/chain/reverts.ts";
+import { isConnectionError } from "../../lib/db/connect.ts";
+import { ApiError } from "../../lib/errors.ts";
+import { within } from "../../lib/within.ts";
+
+/** No answer waits longer than this for a dependency, in ms: a client is told, and does not hang. */
+export const DEPENDENCY_TIMEOUT_MS = 4500;
+
+export const databaseUnavailable = (cause?: unknown) =>
+  new ApiError("database_unavailable", "The database cannot be reached; try again later.", { cause });
+
+export const chainNotFound = (cause?: unknown) =>
+  new ApiError("chain_not_found", "The chain's node does not answer; try again later.", { cause });
+
+/** True when a table or schema is not there. For our own tables: the migrations have not run yet. */
+export function isMissingRelation(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "3F000");
+}
+
+/**
+ * Runs a query of the service's own tables within a bound.
+ * @throws ApiError `database_unavailable` when the database is away or too slow; a faulty query's own error otherwise.
+ */
+export async function fromDatabase<T>(query: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await within(DEPENDENCY_TIMEOUT_MS, query(), databaseUnavailable);
+  } catch (error) {
+    throw isConnectionError(error) || isMissingRelation(error) ? databaseUnavailable(error) : error;
+  }
+}
+
+/**
+ * Runs calls to the chain's node within a bound.
+ * @throws ApiError `chain_not_found` when the node is away, too slow or answers nonsense; a revert's own error otherwise.
+ */
+export async function fromChain<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await within(DEPENDENCY_TIMEOUT_MS, call(), chainNotFound);
+  } catch (error) {
+    throw error instanceof BaseError && !findRevert(error) ? chainNotFound(error) : error;
+  }
+}

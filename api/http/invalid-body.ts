@@ -1,0 +1,31 @@
+/** For routes whose faulty bodies have a code of their own: the message names the fields, for `details` go with `validation_error`. */
+import type { z } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import { ApiError } from "../../lib/errors.ts";
+import type { ApiEnv } from "./env.ts";
+
+type BodyCode = "invalid_body" | "invalid_request";
+
+/** Refuses a body that is not JSON, ahead of the validator, which would call it a `validation_error`. */
+export const refuseBrokenJson =
+  (code: BodyCode): MiddlewareHandler<ApiEnv> =>
+  async (c, next) => {
+    if (c.req.header("content-type")?.toLowerCase().includes("json")) {
+      try {
+        await c.req.json(); // read once, and kept for the validator
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new ApiError(code, "The body is not valid JSON.", { cause: error });
+      }
+    }
+    await next();
+  };
+
+/** The hook of the route, in place of the default one. */
+export const onInvalidBody =
+  (code: BodyCode) =>
+  (result: { success: true } | { success: false; error: z.core.$ZodError }): undefined => {
+    if (result.success) return undefined;
+    const faults = result.error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
+    throw new ApiError(code, `The body is not valid. ${faults.join("; ")}`);
+  };

@@ -1,0 +1,44 @@
+import { entryById } from "../../lib/products.ts";
+import { isSold, type ProductTerms } from "../chain/contracts/products.ts";
+import type { ProductBody } from "./schemas.ts";
+
+/** A whole number of hours or days, in words. */
+function span(seconds: number): string {
+  const [count, unit] = seconds % 3600 === 0 ? [seconds / 3600, "hour"] : [seconds, "second"];
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+const percent = (bps: number): string => `${bps / 100}%`;
+
+/** The ASCII text of a bytes32 that is padded with zeros on the right: an asset's symbol. */
+export const symbolOf = (asset: string): string =>
+  Buffer.from(asset.slice(2), "hex").toString("latin1").replace(/\0+$/, "");
+
+/** A product in the shape of the API specification; `name` comes from the index where the catalogue does not have it. */
+export function productBody(terms: ProductTerms, indexedName: string | undefined): ProductBody {
+  const symbol = symbolOf(terms.asset);
+  const window = span(terms.durationSeconds);
+  const waiting = terms.waitingSeconds > 0 ? ` Cover begins after ${span(terms.waitingSeconds)}.` : "";
+  return {
+    productId: terms.productId,
+    shield: terms.shield,
+    payoutRatioBps: terms.payoutRatioBps,
+    triggerProbBps: terms.triggerProbBps,
+    marginBps: terms.marginBps,
+    durationSeconds: terms.durationSeconds,
+    active: isSold(terms),
+    name: entryById(terms.productId)?.name ?? indexedName ?? null,
+    displayName: `${symbol} flash shield, ${window}`,
+    coveredAsset: symbol,
+    paymentAsset: "USDC",
+    coverageDescription:
+      `Pays ${percent(terms.payoutRatioBps)} of the coverage in bonds if ${symbol} falls ` +
+      `${percent(terms.triggerDropBps)} or more from its price at purchase within ${window}.${waiting}`,
+    asset: terms.asset,
+    triggerDropBps: terms.triggerDropBps,
+    premiumPpm: terms.premiumPpm,
+    waitingSeconds: terms.waitingSeconds,
+    legacy: terms.legacy,
+    paused: terms.paused,
+  };
+}

@@ -1,0 +1,82 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { failures } from "../http/error-envelope.ts";
+import { bytes32Input, uint256Input } from "../http/field-types.ts";
+import { Product, Quote } from "./schemas.ts";
+
+const params = z.object({ productId: bytes32Input });
+
+export const productsRoute = createRoute({
+  method: "get",
+  path: "/products",
+  operationId: "listProducts",
+  tags: ["products"],
+  summary: "Every registered product",
+  description: "Active or not: filter by `active`. Read from the contracts.",
+  responses: {
+    200: {
+      description: "The products, in the router's order.",
+      content: {
+        "application/json": {
+          schema: z
+            .object({ count: z.int().openapi({ example: 8 }), products: z.array(Product) })
+            .openapi("ProductList"),
+        },
+      },
+    },
+    ...failures("internal_error", "health_contracts_incomplete", "chain_not_found"),
+  },
+});
+
+export const productRoute = createRoute({
+  method: "get",
+  path: "/products/{productId}",
+  operationId: "getProduct",
+  tags: ["products"],
+  summary: "One product",
+  request: { params },
+  responses: {
+    200: { description: "The product.", content: { "application/json": { schema: Product } } },
+    ...failures(
+      "validation_error",
+      "invalid_product",
+      "internal_error",
+      "health_contracts_incomplete",
+      "chain_not_found",
+    ),
+  },
+});
+
+export const quoteRoute = createRoute({
+  method: "get",
+  path: "/products/{productId}/quote",
+  operationId: "getQuote",
+  tags: ["products"],
+  summary: "What cover would cost now",
+  description: "Refuses what a purchase would refuse: the same codes for the same reasons.",
+  request: {
+    params,
+    query: z.object({
+      coverageAmount: uint256Input.openapi({
+        description: "Coverage, USDC base units (6 decimals); 100000000 at least.",
+        example: "1000000000",
+      }),
+    }),
+  },
+  responses: {
+    200: {
+      description: "The price, and the terms of the trigger.",
+      content: { "application/json": { schema: Quote } },
+    },
+    ...failures(
+      "validation_error",
+      "invalid_product",
+      "product_inactive",
+      "shield_paused",
+      "coverage_below_minimum",
+      "coverage_above_maximum",
+      "internal_error",
+      "health_contracts_incomplete",
+      "chain_not_found",
+    ),
+  },
+});

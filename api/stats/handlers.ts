@@ -1,0 +1,110 @@
+import { getAddress } from "viem";
+import { readPricePoints } from "../burns/queries.ts";
+import type { Api } from "../http/env.ts";
+import { cursorOf, cutPage, type FeedPage, pagesOf } from "../http/paging.ts";
+import type { Readers } from "../readers.ts";
+import { type ActivityFilter, readActivity } from "./activity.ts";
+import { burnStatsBody } from "./burns-body.ts";
+import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "./queries.ts";
+import {
+  activityRoute,
+  burnStatsRoute,
+  PRICE_RANGES,
+  priceHistoryRoute,
+  protocolStatsRoute,
+} from "./routes.ts";
+
+/** The token's supply before any burn: 100 million, 18 decimals. */
+const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
+
+type PricePage = FeedPage & { readonly range: keyof typeof PRICE_RANGES };
+
+/** The statistics: sums that the projections keep, the feed of what happened, and the token's price. */
+export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
+  const burnStats = answers.of(
+    (_: null) =>
+      index.read(async (db) => {
+        const [sums, days, sources] = await Promise.all([
+          readProtocolSums(db),
+          readBurnDays(db),
+          readBurnSources(db),
+        ]);
+        return { sums, days, sources };
+      }),
+    (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
+  );
+  app.openapi(burnStatsRoute, async (c) => answers.send(c, await burnStats(null)));
+
+  const protocolStats = answers.of(
+    (_: null) =>
+      index.read((db, asOf) =>
+        Promise.all([readProtocolSums(db), asOf.then(({ timestamp }) => countOpenPolicies(db, timestamp))]),
+      ),
+    ([sums, { open, waiting }]) => {
+      const burned = sums?.tokenBurned ?? 0n;
+      return {
+        active_policies: open - waiting,
+        waiting_policies: waiting,
+        policies_total: sums?.policies ?? 0,
+        policies_triggered: sums?.triggered ?? 0,
+        policies_cancelled: sums?.cancelled ?? 0,
+        coverage_total: String(sums?.coverage ?? 0),
+        bonds_outstanding_usd: String(sums?.bondsOutstanding ?? 0),
+        bonds_queued_usd: String(sums?.bondsQueued ?? 0),
+        total_premium_collected: String(sums?.premium ?? 0),
+        total_premium_refunded: String(sums?.premiumRefunded ?? 0),
+        marketplace_volume_total: String(sums?.marketVolume ?? 0),
+        marketplace_sales: sums?.sales ?? 0,
+        active_listings: sums?.activeListings ?? 0,
+        token_total_burned: String(burned),
+        token_circulating: String(TOKEN_SUPPLY - burned),
+      };
+    },
+  );
+  app.openapi(protocolStatsRoute, async (c) => answers.send(c, await protocolStats(null)));
+
+  const activity = answers.of(
+    (query: ActivityFilter & FeedPage) => index.rows((db) => readActivity(db, query)),
+    (found, { limit }) => {
+      const { rows, next } = cutPage(pagesOf(found), limit, cursorOf);
+      const events = rows.map((event) => ({
+        type: event.type,
+        actor: getAddress(event.actor),
+        amount: String(event.amount),
+        ref: event.ref,
+        tx_hash: event.txHash,
+        block_number: String(event.blockNumber),
+        block_timestamp: String(event.blockTimestamp),
+        log_index: event.logIndex,
+      }));
+      return { events, count: events.length, next_cursor: next };
+    },
+  );
+  app.openapi(activityRoute, async (c) => answers.send(c, await activity(c.req.valid("query"))));
+
+  const priceHistory = answers.of(
+    (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[page.range], page)),
+    (found, page, asOf) => {
+      const { rows, next } = cutPage(pagesOf(found), page.limit, cursorOf);
+      const seconds = PRICE_RANGES[page.range];
+      const points = rows.toReversed().map((point) => ({
+        timestamp: String(point.blockTimestamp),
+        price: String(point.effectivePrice),
+        token_burned: String(point.tokenBurned),
+        usdc_spent: String(point.usdcSpent),
+        source: point.source,
+        tx_hash: point.txHash,
+        block_number: String(point.blockNumber),
+        log_index: point.logIndex,
+      }));
+      return {
+        range: page.range,
+        from: seconds === null ? null : String(asOf.timestamp > seconds ? asOf.timestamp - seconds : 0n),
+        count: points.length,
+        points,
+        next_cursor: next,
+      };
+    },
+  );
+  app.openapi(priceHistoryRoute, async (c) => answers.send(c, await priceHistory(c.req.valid("query"))));
+}

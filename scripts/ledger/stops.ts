@@ -1,0 +1,74 @@
+import type { Sql } from "postgres";
+import type { Address } from "viem";
+import { lower } from "../../lib/lower.ts";
+
+/**
+ * The kill switch: what a stop covers is neither accepted nor signed nor sent until it is lifted. A wallet is one of
+ * the service's own, on every chain, or one whose keys buy; a key goes by its id.
+ */
+export type StopTarget =
+  | { scope: "global" }
+  | { scope: "wallet"; wallet: Address }
+  | { scope: "key"; keyId: number };
+export type Stop = StopTarget & { reason: string; since: Date };
+
+function subjectOf(target: StopTarget): string {
+  switch (target.scope) {
+    case "global":
+      return "";
+    case "wallet":
+      return lower(target.wallet);
+    case "key":
+      return String(target.keyId);
+  }
+}
+
+/** Puts a stop into force; one that is in force already gets the new reason. Idempotent. */
+export async function setStop(sql: Sql, target: StopTarget, reason: string): Promise<void> {
+  await sql`
+    insert into service.stop (scope, subject, reason) values (${target.scope}, ${subjectOf(target)}, ${reason})
+    on conflict (scope, subject) do update set reason = excluded.reason`;
+}
+
+/** Lifts a stop; false when none was in force. */
+export async function clearStop(sql: Sql, target: StopTarget): Promise<boolean> {
+  const rows = await sql`
+    delete from service.stop where scope = ${target.scope} and subject = ${subjectOf(target)} returning scope`;
+  return rows.length > 0;
+}
+
+/** Times come as text through a client that drizzle has its hands on. */
+type Row = { scope: Stop["scope"]; subject: string; reason: string; created_at: string };
+
+function stopOf({ scope, subject, reason, created_at }: Row): Stop {
+  const since = new Date(created_at);
+  switch (scope) {
+    case "global":
+      return { scope, reason, since };
+    case "wallet":
+      return { scope, wallet: `0x${subject.slice(2)}`, reason, since };
+    case "key":
+      return { scope, keyId: Number(subject), reason, since };
+  }
+}
+
+/** The stops in force, the widest first. */
+export async function listStops(sql: Sql): Promise<Stop[]> {
+  const rows = await sql<Row[]>`
+    select scope, subject, reason, created_at from service.stop
+    order by array_position(array['global', 'wallet', 'key'], scope), subject`;
+  return rows.map(stopOf);
+}
+
+/** Whether a key with this id exists, revoked or not. */
+export async function keyExists(sql: Sql, keyId: number): Promise<boolean> {
+  return (await sql`select 1 from service.api_key where id = ${keyId}`).length > 0;
+}
+
+/** Whether the service has met this wallet: as one of its own, or as the owner of a key. */
+export async function walletIsKnown(sql: Sql, wallet: Address): Promise<boolean> {
+  const rows = await sql`
+    select 1 from service.relayer_wallet where address = ${lower(wallet)}
+    union all select 1 from service.api_key where wallet = ${lower(wallet)} limit 1`;
+  return rows.length > 0;
+}

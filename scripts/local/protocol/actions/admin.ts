@@ -1,0 +1,103 @@
+/** What the owner decides: pauses, relayers, products. */
+import { type Address, encodeFunctionData, type Hex, type LocalAccount } from "viem";
+import { coverRouterAbi } from "../../../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../../../abis/GlobalPauseRegistry.ts";
+import { policyManagerAbi } from "../../../../abis/PolicyManager.ts";
+import { type Protocol, send } from "./protocol.ts";
+
+const toRouter = (protocol: Protocol, account: LocalAccount, data: Hex) =>
+  send(protocol, account, protocol.deployment.contracts.coverRouter, data);
+const toManager = (protocol: Protocol, account: LocalAccount, data: Hex) =>
+  send(protocol, account, protocol.deployment.contracts.policyManager, data);
+
+/** Pauses the router, which ends sales until it is opened again. */
+export const setRouterPaused = (protocol: Protocol, owner: LocalAccount, paused: boolean) =>
+  toRouter(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: coverRouterAbi, functionName: "setPaused", args: [paused] }),
+  );
+
+/** Pauses every entry of the protocol. */
+export const setGlobalPause = (protocol: Protocol, owner: LocalAccount, paused: boolean) =>
+  send(
+    protocol,
+    owner,
+    protocol.deployment.contracts.pauseRegistry,
+    encodeFunctionData({ abi: globalPauseRegistryAbi, functionName: "setGlobalPause", args: [paused] }),
+  );
+
+/** Pauses one product. */
+export const setProductPaused = (protocol: Protocol, owner: LocalAccount, productId: Hex, paused: boolean) =>
+  toRouter(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: coverRouterAbi, functionName: "setProductPaused", args: [productId, paused] }),
+  );
+
+/** Puts a relayer on the allowlist, or takes it off. */
+export const setRelayer = (protocol: Protocol, owner: LocalAccount, relayer: Address, authorized: boolean) =>
+  toRouter(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: coverRouterAbi, functionName: "setRelayer", args: [relayer, authorized] }),
+  );
+
+/** The token price (18 decimals) below which `checkAutoPause` pauses the router; 0 switches that off. */
+export const setMinimumTokenPrice = (protocol: Protocol, owner: LocalAccount, price: bigint) =>
+  toRouter(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: coverRouterAbi, functionName: "setMinimumTokenPrice", args: [price] }),
+  );
+
+/** Holds the router to the token's price; anybody may. */
+export const checkAutoPause = (protocol: Protocol, account: LocalAccount) =>
+  toRouter(protocol, account, encodeFunctionData({ abi: coverRouterAbi, functionName: "checkAutoPause" }));
+
+/** Puts a product on sale; for a new one the router needs its terms too. */
+export const registerProduct = (protocol: Protocol, owner: LocalAccount, productId: Hex, shield: Address) =>
+  toManager(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: policyManagerAbi, functionName: "registerProduct", args: [productId, shield] }),
+  );
+
+/** The terms of a product as the router holds them; all zero for one that it does not know. */
+export const productConfigOf = ({ client, deployment }: Protocol, productId: Hex) =>
+  client.readContract({
+    abi: coverRouterAbi,
+    address: deployment.contracts.coverRouter,
+    functionName: "getProductConfig",
+    args: [productId],
+  });
+export type ProductConfig = Awaited<ReturnType<typeof productConfigOf>>;
+
+/** Sets the terms of a registered product. */
+export const configureProduct = (
+  protocol: Protocol,
+  owner: LocalAccount,
+  name: string,
+  config: ProductConfig,
+) =>
+  toRouter(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: coverRouterAbi, functionName: "configureProduct", args: [name, config] }),
+  );
+
+/** Takes a product out of the register; its open policies run on. */
+export const removeProduct = (protocol: Protocol, owner: LocalAccount, productId: Hex) =>
+  toManager(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: policyManagerAbi, functionName: "removeProduct", args: [productId] }),
+  );
+
+/** Ends the sale of a product. */
+export const deactivateProduct = (protocol: Protocol, owner: LocalAccount, productId: Hex) =>
+  toManager(
+    protocol,
+    owner,
+    encodeFunctionData({ abi: policyManagerAbi, functionName: "deactivateProduct", args: [productId] }),
+  );

@@ -1,0 +1,180 @@
+/** Buying, triggering and closing policies. */
+import {
+  type Address,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  type LocalAccount,
+  maxUint256,
+  type TransactionReceipt,
+} from "viem";
+import { bondVaultAbi } from "../../../../abis/BondVault.ts";
+import { coverRouterAbi } from "../../../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../../../abis/FlashShield.ts";
+import { mockUsdcAbi } from "../../../../abis/MockUSDC.ts";
+import { policyManagerAbi } from "../../../../abis/PolicyManager.ts";
+import type { ProductTerms } from "../terms.ts";
+import { latestRound, pushPrice } from "./feeds.ts";
+import { onlyEvent, type Protocol, send } from "./protocol.ts";
+
+/** Gives `to` mock USDC (6 decimals); anybody may. */
+export const mintUsdc = (protocol: Protocol, account: LocalAccount, to: Address, amount: bigint) =>
+  send(
+    protocol,
+    account,
+    protocol.deployment.contracts.usdc,
+    encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args: [to, amount] }),
+  );
+
+/** Lets `spender` take USDC of the account; without `amount`, without limit. */
+export const approveUsdc = (
+  protocol: Protocol,
+  account: LocalAccount,
+  spender: Address,
+  amount = maxUint256,
+) =>
+  send(
+    protocol,
+    account,
+    protocol.deployment.contracts.usdc,
+    encodeFunctionData({ abi: mockUsdcAbi, functionName: "approve", args: [spender, amount] }),
+  );
+
+/** What names a product in a purchase; `ProductTerms` is one. */
+export type ProductRef = Pick<ProductTerms, "productId" | "asset">;
+export type Purchased = { policyId: bigint; premium: bigint; payout: bigint; receipt: TransactionReceipt };
+
+function purchased(receipt: TransactionReceipt): Purchased {
+  const { policyId, premium, payout } = onlyEvent(receipt, coverRouterAbi, "PolicyPurchased").args;
+  return { policyId, premium, payout, receipt };
+}
+
+/** The account buys a policy for itself; coverage in USDC, 6 decimals. */
+export async function purchase(
+  protocol: Protocol,
+  account: LocalAccount,
+  product: ProductRef,
+  coverage: bigint,
+): Promise<Purchased> {
+  const data = encodeFunctionData({
+    abi: coverRouterAbi,
+    functionName: "purchasePolicy",
+    args: [product.productId, coverage, product.asset],
+  });
+  return purchased(await send(protocol, account, protocol.deployment.contracts.coverRouter, data));
+}
+
+/** A relayer buys a policy for `buyer`, who pays the premium. */
+export async function purchaseFor(
+  protocol: Protocol,
+  relayer: LocalAccount,
+  product: ProductRef,
+  coverage: bigint,
+  buyer: Address,
+): Promise<Purchased> {
+  const data = encodeFunctionData({
+    abi: coverRouterAbi,
+    functionName: "purchasePolicyFor",
+    args: [product.productId, coverage, product.asset, buyer],
+  });
+  return purchased(await send(protocol, relayer, protocol.deployment.contracts.coverRouter, data));
+}
+
+/** The proof that `submitTrigger` wants: three rounds of the product's feed. */
+export const oracleProof = (rounds: readonly [bigint, bigint, bigint]): Hex =>
+  encodeAbiParameters([{ type: "uint80[3]" }], [rounds]);
+
+/** Submits a trigger with a proof; returns the bond that it issued. */
+export async function submitTrigger(
+  protocol: Protocol,
+  account: LocalAccount,
+  product: ProductRef,
+  policyId: bigint,
+  proof: Hex,
+) {
+  const receipt = await send(
+    protocol,
+    account,
+    protocol.deployment.contracts.coverRouter,
+    encodeFunctionData({
+      abi: coverRouterAbi,
+      functionName: "submitTrigger",
+      args: [product.productId, policyId, proof],
+    }),
+  );
+  const { epochId, usdAmount, to } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
+  return { epochId, usdAmount, holder: to, receipt };
+}
+
+/** The price (8 decimals, rounded down) at or below which a policy is triggered. */
+export async function triggerPrice(
+  { client, deployment }: Protocol,
+  product: ProductRef,
+  policyId: bigint,
+): Promise<bigint> {
+  const adapter = await client.readContract({
+    abi: policyManagerAbi,
+    address: deployment.contracts.policyManager,
+    functionName: "policyShield",
+    args: [product.productId, policyId],
+  });
+  const price = await client.readContract({
+    abi: flashShieldAbi,
+    address: adapter,
+    functionName: "triggerPrice",
+    args: [policyId],
+  });
+  return price / 10n ** 10n;
+}
+
+/** Lets the feed fall to the trigger price for three rounds, triggers, and lets the feed return to its price. */
+export async function trigger(
+  protocol: Protocol,
+  account: LocalAccount,
+  product: ProductRef & Pick<ProductTerms, "symbol">,
+  policyId: bigint,
+) {
+  const { roundId, price } = await latestRound(protocol, product.symbol);
+  const low = await triggerPrice(protocol, product, policyId);
+  for (let i = 0; i < 3; i++) await pushPrice(protocol, account, product.symbol, low);
+  const proof = oracleProof([roundId + 1n, roundId + 2n, roundId + 3n]);
+  const issued = await submitTrigger(protocol, account, product, policyId, proof);
+  await pushPrice(protocol, account, product.symbol, price);
+  return issued;
+}
+
+/** Closes a policy whose window has passed; anybody may. */
+export const markExpired = (
+  protocol: Protocol,
+  account: LocalAccount,
+  product: ProductRef,
+  policyId: bigint,
+) =>
+  send(
+    protocol,
+    account,
+    protocol.deployment.contracts.policyManager,
+    encodeFunctionData({
+      abi: policyManagerAbi,
+      functionName: "markExpired",
+      args: [product.productId, policyId],
+    }),
+  );
+
+/** The owner cancels a policy; its premium comes out of the owner's USDC, which the policy manager must be allowed. */
+export const cancelPolicy = (
+  protocol: Protocol,
+  owner: LocalAccount,
+  product: ProductRef,
+  policyId: bigint,
+) =>
+  send(
+    protocol,
+    owner,
+    protocol.deployment.contracts.policyManager,
+    encodeFunctionData({
+      abi: policyManagerAbi,
+      functionName: "cancelPolicy",
+      args: [product.productId, policyId],
+    }),
+  );

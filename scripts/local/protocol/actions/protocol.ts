@@ -1,0 +1,107 @@
+/** A deployed protocol to act on: for seeds, tests, demos and benchmarks, on anvil. */
+import {
+  type Abi,
+  type Address,
+  type ContractEventName,
+  createPublicClient,
+  type Hex,
+  http,
+  type LocalAccount,
+  type ParseEventLogsReturnType,
+  parseEventLogs,
+  type TransactionReceipt,
+} from "viem";
+import { findRevert, type Revert } from "../../../../lib/chain/reverts.ts";
+import type { Deployment } from "../../../../lib/deployments.ts";
+
+const createProtocolClient = (rpcUrl: string) =>
+  createPublicClient({ transport: http(rpcUrl, { batch: true, retryCount: 1 }), cacheTime: 0 });
+
+export type Protocol = {
+  readonly deployment: Deployment;
+  readonly rpcUrl: string;
+  readonly client: ReturnType<typeof createProtocolClient>;
+};
+
+/** The protocol that a deployment file describes, through this node. */
+export const openProtocol = (deployment: Deployment, rpcUrl: string): Protocol => ({
+  deployment,
+  rpcUrl,
+  client: createProtocolClient(rpcUrl),
+});
+
+/** A transaction that was mined and reverted. */
+export class RevertedError extends Error {
+  override name = "RevertedError";
+  constructor(
+    readonly revert: Revert,
+    readonly receipt: TransactionReceipt,
+  ) {
+    super(revert.text);
+  }
+}
+
+/** More than any call of the protocol takes; estimating would refuse the calls that are meant to revert. */
+const GAS = 4_000_000n;
+
+/**
+ * Sends a call and waits until it is mined. It is not simulated first: a call that fails is mined as a reverted one.
+ * @throws {@link RevertedError} with the decoded reason when it reverts.
+ */
+export async function send(
+  { client, deployment }: Protocol,
+  account: LocalAccount,
+  to: Address,
+  data: Hex,
+  value = 0n,
+): Promise<TransactionReceipt> {
+  const [nonce, block] = await Promise.all([
+    client.getTransactionCount({ address: account.address, blockTag: "pending" }),
+    client.getBlock(),
+  ]);
+  const serializedTransaction = await account.signTransaction({
+    type: "eip1559",
+    chainId: deployment.chainId,
+    nonce,
+    to,
+    data,
+    value,
+    gas: GAS,
+    maxFeePerGas: (block.baseFeePerGas ?? 0n) * 2n + 1_000_000n,
+    maxPriorityFeePerGas: 1_000_000n,
+  });
+  const receipt = await client.sendRawTransactionSync({ serializedTransaction, throwOnReceiptRevert: false });
+  if (receipt.status === "reverted")
+    throw new RevertedError(await reasonOf(client, account.address, to, data, receipt), receipt);
+  return receipt;
+}
+
+/** Why a mined call reverted: it is asked again, in the state of its block. */
+async function reasonOf(
+  client: Protocol["client"],
+  account: Address,
+  to: Address,
+  data: Hex,
+  receipt: TransactionReceipt,
+): Promise<Revert> {
+  try {
+    await client.call({ account, to, data, gas: GAS, blockNumber: receipt.blockNumber });
+  } catch (error) {
+    const revert = findRevert(error);
+    if (revert) return revert;
+    throw error;
+  }
+  throw new Error(`transaction ${receipt.transactionHash} reverted, but its call does not`);
+}
+
+/** The only event of this name in a receipt; throws when there is none, or more than one. */
+export function onlyEvent<const abi extends Abi, name extends ContractEventName<abi>>(
+  receipt: TransactionReceipt,
+  abi: abi,
+  eventName: name,
+): ParseEventLogsReturnType<abi, name, true>[number] {
+  const [event, ...others] = parseEventLogs<abi, true, name>({ abi, logs: receipt.logs, eventName });
+  if (!event || others.length > 0)
+    throw new Error(`${others.length + (event ? 1 : 0)} events ${String(eventName)}`);
+  return event;
+}

@@ -1,0 +1,41 @@
+import {
+  type Address,
+  decodeEventLog,
+  encodeEventTopics,
+  encodeFunctionData,
+  getAbiItem,
+  type Hex,
+  isAddressEqual,
+  prepareEncodeFunctionData,
+} from "viem";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+
+/** Prepared once: viem otherwise hashes the function's signature for each call, and every event's of an ABI for each log. */
+const purchase = prepareEncodeFunctionData({ abi: coverRouterAbi, functionName: "purchasePolicyFor" });
+const purchased = [getAbiItem({ abi: coverRouterAbi, name: "PolicyPurchased" })] as const;
+const [POLICY_PURCHASED] = encodeEventTopics({ abi: purchased });
+
+/** The calldata of a relayed purchase, for the cover router. */
+export function purchaseCalldata({ productId, coverageAmount, asset, buyer }: PurchaseRequest): Hex {
+  return encodeFunctionData({ ...purchase, args: [productId, coverageAmount, asset, buyer] });
+}
+
+type Log = { address: Address; topics: readonly Hex[]; data: Hex };
+
+/**
+ * The policy that a transaction bought, from the `PolicyPurchased` of our own router; undefined when it emitted none.
+ * `premiumPaid` is in USDC base units (6 decimals).
+ */
+export function purchasedPolicy(
+  logs: readonly Log[],
+  coverRouter: Address,
+): { policyId: bigint; premiumPaid: bigint } | undefined {
+  for (const { address, topics, data } of logs) {
+    const [signature, ...rest] = topics;
+    if (signature !== POLICY_PURCHASED || !isAddressEqual(address, coverRouter)) continue;
+    const { args } = decodeEventLog({ abi: purchased, topics: [signature, ...rest], data });
+    return { policyId: args.policyId, premiumPaid: args.premium };
+  }
+  return undefined;
+}
