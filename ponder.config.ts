@@ -17,8 +17,8 @@ const { chainId, contracts, local, ...deployment } = requireDeployment(config.DE
 const startBlock = config.START_BLOCK ?? deployment.startBlock;
 
 /**
- * Ponder's client begins at 20 requests a second for each URL that it is given and raises that by 5 % at a time, while a
- * live block alone needs two: the same URL sixteen times over lets it catch up after a start in under a second.
+ * Ponder's client starts with 20 requests a second for each URL and raises that by 5 % at a time; one live block needs two
+ * requests. Listing the URL sixteen times lets it catch up after a start within a second.
  */
 const rpcAliases = 16;
 
@@ -28,10 +28,10 @@ export default createConfig({
     main: {
       id: chainId,
       rpc: Array.from({ length: rpcAliases }, () => config.RPC_URL),
-      // With a websocket Ponder does not poll: the newest 30 blocks follow a start only once another block is mined.
+      // With a websocket Ponder does not poll: after a start it reads the newest 30 blocks only once another one is mined.
       ...(config.RPC_WS_URL === undefined ? {} : { ws: config.RPC_WS_URL }),
       pollingInterval: config.POLLING_INTERVAL_MS,
-      // A local chain starts anew under the same chain id, and the cache would answer with the old one's logs.
+      // A local chain restarts with the same chain id, and the cache would answer with the old chain's logs.
       disableCache: local,
     },
   },
@@ -54,12 +54,12 @@ export default createConfig({
       abi: protocolTokenAbi,
       address: contracts.protocolToken,
       startBlock,
-      // Only its burns: all other transfers of the token are no concern of the index.
+      // Only burns: the index ignores all other transfers of the token.
       filter: { event: "Transfer", args: { to: zeroAddress } },
     },
   },
   blocks: {
-    /** Every block from the newest one at the start, for the `head` row. */
+    /** Updates the `head` row with every block, from the newest one at the start. */
     Head: { chain: "main", interval: 1, startBlock: "latest" },
   },
 });

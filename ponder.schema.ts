@@ -3,10 +3,10 @@ import { bigint, hex, index, integer, onchainTable, primaryKey } from "ponder";
 /**
  * The indexed tables. Hex columns (addresses, hashes, ids) are lowercase. USDC amounts, coverage and payouts have 6
  * decimals, the token and every price 18; bond amounts are whole dollars. Times are Unix seconds of a block, unless a
- * column says otherwise. A feed is read newest first by walking its primary key (block number, log index) backwards.
+ * column says otherwise. Feeds are read newest first, by primary key (block number, log index) descending.
  */
 
-/** Where an event stands in the chain; on an entity's row, the event that made it. */
+/** The position of an event in the chain. On an entity's row, that of the event that created it. */
 const eventColumns = () => ({
   blockNumber: bigint().notNull(),
   logIndex: integer().notNull(),
@@ -15,7 +15,7 @@ const eventColumns = () => ({
   txHash: hex().notNull(),
 });
 
-/** The burner kinds, and `direct` for tokens that were burned without one. */
+/** The two burner contracts, and `direct` for burns without a burner. */
 export const burnSources = ["twap_burner", "buyback_engine", "direct"] as const;
 export const activityTypes = [
   "policy_purchased",
@@ -25,7 +25,7 @@ export const activityTypes = [
   "token_burned",
 ] as const;
 
-/** An event that waits for its counterpart: both carry the same key; of several, one with the same hint is preferred. */
+/** An event that waits for its counterpart, which has the same key. Of several, one with the same hint is preferred. */
 export type WaitingEvent = {
   readonly side: "first" | "second";
   readonly key: string;
@@ -35,7 +35,7 @@ export type WaitingEvent = {
 
 // ---------------------------------------------------------------------------------------------------------- chain head
 
-/** One row: the newest indexed block. It is reverted with all other rows, and its timestamp is what reads call now. */
+/** One row: the newest indexed block. A reorganisation reverts it like all rows. Reads use its timestamp as "now". */
 export const head = onchainTable("head", (t) => ({
   chainId: t.integer().primaryKey(),
   number: t.bigint().notNull(),
@@ -45,7 +45,7 @@ export const head = onchainTable("head", (t) => ({
 
 // ------------------------------------------------------------------------------------------------ products and policies
 
-/** A product as its events tell it; what no event has told yet is null. Prices and limits are read from the contracts. */
+/** A product, from its events; null where no event has named the value. Prices and limits are read from the contracts. */
 export const product = onchainTable(
   "product",
   (t) => ({
@@ -63,7 +63,7 @@ export const product = onchainTable(
     /** False once deactivated or removed. */
     active: t.boolean().notNull(),
     removed: t.boolean().notNull(),
-    /** The product's own pause; the router's is in `pauseState`. */
+    /** Whether this product is paused; the router's pause is in `pauseState`. */
     paused: t.boolean().notNull(),
     /** Block of the newest event about the product. */
     updatedAtBlock: t.bigint().notNull(),
@@ -71,7 +71,7 @@ export const product = onchainTable(
   (table) => ({ byName: index().on(table.name) }),
 );
 
-/** Every event about a product, one row each. */
+/** Every event about a product. */
 export const productEvent = onchainTable(
   "product_event",
   (t) => ({
@@ -89,7 +89,7 @@ export const productEvent = onchainTable(
   }),
 );
 
-/** Sums over all policies of a product, also of one that the index does not know. */
+/** Sums over all policies of a product, even of one that the index does not know. */
 export const productStats = onchainTable("product_stats", (t) => ({
   productId: t.hex().primaryKey(),
   policies: t.integer().notNull(),
@@ -100,9 +100,9 @@ export const productStats = onchainTable("product_stats", (t) => ({
 }));
 
 /**
- * A policy, with the event `PolicyPurchased` (or `PolicyCreated`, where that came alone). Its status follows from these
- * columns and the head's timestamp: triggered or cancelled where the time is set, else waiting before `waitingEndsAt`,
- * expired after `expiresAt`, else active.
+ * A policy, positioned at its `PolicyPurchased` event, or at `PolicyCreated` if there is no other. These columns and the
+ * head's timestamp determine its status: triggered or cancelled where that time is set, else waiting before
+ * `waitingEndsAt`, expired after `expiresAt`, else active.
  */
 export const policy = onchainTable(
   "policy",
@@ -110,7 +110,7 @@ export const policy = onchainTable(
     productId: t.hex().notNull(),
     policyId: t.bigint().notNull(),
     buyer: t.hex().notNull(),
-    /** Who paid the premium, by the router's event; null when only `PolicyCreated` was seen. */
+    /** The payer of the premium, from the router's event; null when there is only `PolicyCreated`. */
     paidBy: t.hex(),
     /** The product's shield at the time of purchase; null when the index did not know the product. */
     shield: t.hex(),
@@ -126,9 +126,9 @@ export const policy = onchainTable(
     expiresAt: t.bigint(),
     triggeredAt: t.bigint(),
     cancelledAt: t.bigint(),
-    /** When somebody closed the expired policy on chain; it is expired by time before that. */
+    /** The time at which the expired policy was closed on chain. It expired earlier. */
     markedExpiredAt: t.bigint(),
-    /** The bond's epoch, and its face value in whole dollars: null until triggered. */
+    /** The bond's epoch and its face value in whole dollars; null until triggered. */
     bondEpochId: t.bigint(),
     bondAmount: t.bigint(),
     ...eventColumns(),
@@ -142,7 +142,7 @@ export const policy = onchainTable(
   }),
 );
 
-/** The token's price at purchase, as its own event told it. */
+/** The token's price at purchase, from its own event. */
 export const policyPrice = onchainTable(
   "policy_price",
   (t) => ({
@@ -155,15 +155,15 @@ export const policyPrice = onchainTable(
 );
 
 /**
- * How many policies that are neither triggered nor cancelled reach an edge within one minute: the end of their cover
- * (`expiry`) or of their waiting period (`waiting`). Open policies at a time are the sum of the later minutes' `expiry`
- * rows and, within the minute itself, the policies by the index on `expiresAt`; likewise for the waiting ones.
+ * The number of policies, neither triggered nor cancelled, whose cover (`expiry`) or waiting period (`waiting`) ends in a
+ * minute. The open policies at a time are the sum of the later minutes' `expiry` rows, plus those of the same minute, which
+ * the index on `expiresAt` finds. Waiting policies are counted in the same way.
  */
 export const policyClock = onchainTable(
   "policy_clock",
   (t) => ({
     edge: t.text({ enum: ["expiry", "waiting"] }).notNull(),
-    /** Unix seconds at which the minute begins. */
+    /** Start of the minute, Unix seconds. */
     minute: t.bigint().notNull(),
     policies: t.integer().notNull(),
   }),
@@ -176,7 +176,7 @@ export const account = onchainTable("account", (t) => ({
   policies: t.integer().notNull(),
 }));
 
-/** Trigger submissions that went through (`TriggerSubmitted`); one that fails reverts and leaves no event. */
+/** Successful trigger submissions (`TriggerSubmitted`). Failed ones revert and leave no event. */
 export const triggerSubmission = onchainTable(
   "trigger_submission",
   (t) => ({
@@ -191,7 +191,7 @@ export const triggerSubmission = onchainTable(
   }),
 );
 
-/** Policies that were triggered (`PolicyTriggered`), with the bond that paid them. */
+/** Triggered policies (`PolicyTriggered`), with the bond that paid them. */
 export const policyTrigger = onchainTable(
   "policy_trigger",
   (t) => ({
@@ -199,10 +199,10 @@ export const policyTrigger = onchainTable(
     productId: t.hex().notNull(),
     policyId: t.bigint().notNull(),
     buyer: t.hex().notNull(),
-    /** As the event carries it. */
+    /** From the event. */
     bondAmount: t.bigint().notNull(),
     reason: t.hex().notNull(),
-    /** From the bond issued in the same transaction; null where there was none. */
+    /** The epoch of the bond issued in the same transaction; null where there was none. */
     bondEpochId: t.bigint(),
   }),
   (table) => ({
@@ -234,29 +234,29 @@ export const policyClosing = onchainTable(
 /** A bond's epoch: the month (YYYYMM) in which it matures. Bonds of one epoch are fungible. */
 export const bondEpoch = onchainTable("bond_epoch", (t) => ({
   epochId: t.bigint().primaryKey(),
-  /** Unix seconds; null until `EpochCreated` told it. */
+  /** Unix seconds; null until `EpochCreated`. */
   maturityDate: t.bigint(),
-  /** Minted and not burned. */
+  /** Bonds minted and not burned. */
   supply: t.bigint().notNull(),
-  /** Issued for policies, in total. */
+  /** All bonds issued for policies. */
   issued: t.bigint().notNull(),
-  /** Redeemed and paid. */
+  /** Bonds redeemed and paid. */
   redeemed: t.bigint().notNull(),
-  /** Burned for a redemption that waits in the queue. */
+  /** Bonds burned for redemptions in the queue. */
   queued: t.bigint().notNull(),
-  /** Given up by their holders. */
+  /** Bonds that holders surrendered. */
   surrendered: t.bigint().notNull(),
 }));
 
-/** What one address holds of one epoch; the marketplace has rows of its own for what it keeps in escrow. */
+/** An address's bonds of one epoch. The marketplace has rows for the bonds in escrow. */
 export const bondHolding = onchainTable(
   "bond_holding",
   (t) => ({
     owner: t.hex().notNull(),
     epochId: t.bigint().notNull(),
-    /** The claim bond's balance: without what is in escrow, queued, redeemed or given up. */
+    /** The ERC-1155 balance, without bonds in escrow, queued, redeemed or surrendered. */
     balance: t.bigint().notNull(),
-    /** In escrow for the owner's open listings. */
+    /** Bonds in escrow for the owner's open listings. */
     escrowed: t.bigint().notNull(),
     issued: t.bigint().notNull(),
     redeemed: t.bigint().notNull(),
@@ -287,18 +287,18 @@ export const bondIssue = onchainTable(
   }),
 );
 
-/** Redemptions that were paid, at once (`BondRedeemed`) or out of the queue (`QueueProcessed`). */
+/** Paid redemptions, at once (`BondRedeemed`) or from the queue (`QueueProcessed`). */
 export const bondRedemption = onchainTable(
   "bond_redemption",
   (t) => ({
     ...eventColumns(),
     holder: t.hex().notNull(),
-    /** Null for one out of the queue whose queuing the index does not know. */
+    /** Null for a queue entry that the index does not know. */
     epochId: t.bigint(),
     usdAmount: t.bigint(),
     tokenAmount: t.bigint().notNull(),
     priceUsed: t.bigint().notNull(),
-    /** Null when it was paid at once. */
+    /** Null when paid at once. */
     queueId: t.bigint(),
   }),
   (table) => ({
@@ -308,7 +308,7 @@ export const bondRedemption = onchainTable(
   }),
 );
 
-/** The redemption queue (`BondQueued`), and how each entry was paid. */
+/** The redemption queue (`BondQueued`), with the payment of each entry. */
 export const redemptionQueue = onchainTable(
   "redemption_queue",
   (t) => ({
@@ -333,7 +333,7 @@ export const redemptionQueue = onchainTable(
   }),
 );
 
-/** The claim bond's ERC-1155 transfers, mints and burns included, one row for each item of a batch. */
+/** ERC-1155 transfers of bonds, including mints and burns; one row for each item of a batch. */
 export const bondTransfer = onchainTable(
   "bond_transfer",
   (t) => ({
@@ -352,7 +352,7 @@ export const bondTransfer = onchainTable(
   }),
 );
 
-/** The claim bond's own events of supply: `BondsMinted`, `BondsBurned`, `BondsBurnedByHolder`, `EpochCreated`. */
+/** Supply events of the claim bond: `BondsMinted`, `BondsBurned`, `BondsBurnedByHolder`, `EpochCreated`. */
 export const bondSupplyEvent = onchainTable(
   "bond_supply_event",
   (t) => ({
@@ -372,7 +372,7 @@ export const bondSupplyEvent = onchainTable(
 
 // --------------------------------------------------------------------------------------------------------- marketplace
 
-/** A listing, with the event `Listed`. */
+/** A listing, positioned at its `Listed` event. */
 export const listing = onchainTable(
   "listing",
   (t) => ({
@@ -386,7 +386,7 @@ export const listing = onchainTable(
     unitPrice: t.bigint().notNull(),
     status: t.text({ enum: ["active", "sold", "cancelled"] }).notNull(),
     buyer: t.hex(),
-    /** Time and transaction of the sale or the cancelling; null while active. */
+    /** Time and transaction of the sale or cancellation; null while active. */
     closedAt: t.bigint(),
     closedTxHash: t.hex(),
     ...eventColumns(),
@@ -400,7 +400,7 @@ export const listing = onchainTable(
   }),
 );
 
-/** Filled listings (`Bought`), dated by the sale. */
+/** Sales (`Bought`). */
 export const sale = onchainTable(
   "sale",
   (t) => ({
@@ -426,7 +426,7 @@ export const sale = onchainTable(
   }),
 );
 
-/** Cancelled listings, by the seller or by the owner in an emergency. */
+/** Listings cancelled by the seller, or by the owner in an emergency. */
 export const listingCancellation = onchainTable(
   "listing_cancellation",
   (t) => ({
@@ -440,16 +440,16 @@ export const listingCancellation = onchainTable(
 
 // --------------------------------------------------------------------------------------------------------------- burns
 
-/** The token's transfers to the zero address, once each: the burned tokens. */
+/** Burned tokens: transfers to the zero address. */
 export const tokenBurn = onchainTable(
   "token_burn",
   (t) => ({
     ...eventColumns(),
-    /** Whose tokens were burned: the burner's contract, or anybody's. */
+    /** The former owner of the tokens: a burner contract or any holder. */
     burner: t.hex().notNull(),
     tokenAmount: t.bigint().notNull(),
     source: t.text({ enum: burnSources }).notNull(),
-    /** From the `BurnExecuted` of the same transaction; 0 for a direct burn. */
+    /** From `BurnExecuted` in the same transaction; 0 for a direct burn. */
     usdcSpent: t.bigint().notNull(),
     /** USD per token, 18 decimals; null for a direct burn. */
     effectivePrice: t.bigint(),
@@ -461,7 +461,7 @@ export const tokenBurn = onchainTable(
   }),
 );
 
-/** What the burners said of their burns (`BurnExecuted`): the price history. */
+/** The burners' reports of their burns (`BurnExecuted`): the price history. */
 export const burnExecution = onchainTable(
   "burn_execution",
   (t) => ({
@@ -471,7 +471,7 @@ export const burnExecution = onchainTable(
     usdcSpent: t.bigint().notNull(),
     tokenBurned: t.bigint().notNull(),
     effectivePrice: t.bigint().notNull(),
-    /** As the event carries it. */
+    /** From the event. */
     executedAt: t.bigint().notNull(),
   }),
   (table) => ({
@@ -480,9 +480,9 @@ export const burnExecution = onchainTable(
   }),
 );
 
-/** Burns of one UTC day, by the time of the block; a day without burns has no row. */
+/** Burns of one UTC day, by block time. A day without burns has no row. */
 export const burnDay = onchainTable("burn_day", (t) => ({
-  /** Unix seconds at which the day begins. */
+  /** Start of the day, Unix seconds. */
   dayStart: t.bigint().primaryKey(),
   tokenBurned: t.bigint().notNull(),
   usdcSpent: t.bigint().notNull(),
@@ -497,7 +497,7 @@ export const burnSourceStats = onchainTable("burn_source_stats", (t) => ({
   burns: t.integer().notNull(),
 }));
 
-/** USDC that a burner took in: premiums and marketplace fees. */
+/** USDC that a burner received: premiums and marketplace fees. */
 export const burnerIncome = onchainTable(
   "burner_income",
   (t) => ({
@@ -512,13 +512,13 @@ export const burnerIncome = onchainTable(
 
 // --------------------------------------------------------------------------------------- feed, sums, state, administration
 
-/** The unified feed. */
+/** The activity feed. */
 export const activity = onchainTable(
   "activity",
   (t) => ({
     ...eventColumns(),
     type: t.text({ enum: activityTypes }).notNull(),
-    /** Buyer of the policy or the listing, holder of the bond, or whose tokens were burned. */
+    /** The buyer of the policy or listing, the holder of the bond, or the former owner of the burned tokens. */
     actor: t.hex().notNull(),
     /** Coverage (USDC), bond dollars, sale price (USDC), or tokens burned. */
     amount: t.bigint().notNull(),
@@ -534,12 +534,12 @@ export const activity = onchainTable(
   }),
 );
 
-/** One row (`id` is `protocol`): sums over everything indexed. Absent until the first of these events. */
+/** One row (`id` is `protocol`): sums over all indexed events. It is missing until the first event. */
 export const protocolStats = onchainTable("protocol_stats", (t) => ({
   id: t.text({ enum: ["protocol"] }).primaryKey(),
   policies: t.integer().notNull(),
   coverage: t.bigint().notNull(),
-  /** All premiums paid; those refunded by a cancelling are in `premiumRefunded`, and not taken off. */
+  /** All premiums paid, including the refunded ones in `premiumRefunded`. */
   premium: t.bigint().notNull(),
   premiumRefunded: t.bigint().notNull(),
   triggered: t.integer().notNull(),
@@ -548,7 +548,7 @@ export const protocolStats = onchainTable("protocol_stats", (t) => ({
   bondsOutstanding: t.bigint().notNull(),
   bondsIssued: t.bigint().notNull(),
   bondsRedeemed: t.bigint().notNull(),
-  /** Burned for redemptions that wait in the queue. */
+  /** Bonds burned for redemptions in the queue. */
   bondsQueued: t.bigint().notNull(),
   listings: t.integer().notNull(),
   activeListings: t.integer().notNull(),
@@ -560,18 +560,18 @@ export const protocolStats = onchainTable("protocol_stats", (t) => ({
   burnUsdcSpent: t.bigint().notNull(),
 }));
 
-/** The vault's books, as its events tell them; null until one did. One row (`id` is `vault`). */
+/** The vault's totals, from its events; null until an event has named one. One row (`id` is `vault`). */
 export const vaultState = onchainTable("vault_state", (t) => ({
   id: t.text({ enum: ["vault"] }).primaryKey(),
   /** Payouts reserved for open policies, 6 decimals. */
   totalReserved: t.bigint(),
   /** Bonds in circulation and redemptions in the queue, in whole dollars. */
   obligations: t.bigint(),
-  /** Tokens behind the bonds, 18 decimals: the newest balance that an event named, less what was paid since. */
+  /** Tokens that back the bonds, 18 decimals: the newest balance in an event, minus later payments. */
   reserve: t.bigint(),
 }));
 
-/** Every change of the vault's books. */
+/** Every change of the vault's totals. */
 export const vaultEvent = onchainTable(
   "vault_event",
   (t) => ({
@@ -591,7 +591,7 @@ export const vaultEvent = onchainTable(
     amount: t.bigint().notNull(),
     /** The total or the balance after the event. */
     newTotal: t.bigint().notNull(),
-    /** Null where the event does not name it. */
+    /** Null where the event has no caller. */
     caller: t.hex(),
   }),
   (table) => ({
@@ -600,7 +600,7 @@ export const vaultEvent = onchainTable(
   }),
 );
 
-/** What is paused now: the router by its owner, the router by the token's price (`auto`), or everything (`global`). */
+/** Current pauses: the router by its owner, the router by the token's price (`auto`), and everything (`global`). */
 export const pauseState = onchainTable("pause_state", (t) => ({
   scope: t.text({ enum: ["router", "auto", "global"] }).primaryKey(),
   paused: t.boolean().notNull(),
@@ -615,9 +615,9 @@ export const pauseEvent = onchainTable(
     ...eventColumns(),
     scope: t.text({ enum: ["router", "auto", "global"] }).notNull(),
     paused: t.boolean().notNull(),
-    /** Who toggled the global pause. */
+    /** The account that toggled the global pause. */
     by: t.hex(),
-    /** The token's price, 18 decimals, that moved the automatic pause. */
+    /** The token's price, 18 decimals, that started or ended the automatic pause. */
     price: t.bigint(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
@@ -660,8 +660,8 @@ export const adminEvent = onchainTable(
 );
 
 /**
- * Of the projections alone, one row per kind: events of the newest transaction that still wait for their counterpart
- * (a burn and its `BurnExecuted`, a trigger and its bond). Another transaction starts afresh.
+ * Only for the projections: the events of the newest transaction that wait for their counterpart (a burn and its
+ * `BurnExecuted`, a trigger and its bond). One row per kind; each transaction starts with an empty list.
  */
 export const eventPair = onchainTable("event_pair", (t) => ({
   kind: t.text({ enum: ["burn", "bond"] }).primaryKey(),

@@ -1,2 +1,2 @@
-/** Ponder bundles with Vite, which would watch the whole folder for changes, the database's files included. */
+/** Ponder bundles with Vite, which would otherwise watch the whole folder, including the database's files. */
 export default { server: { watch: null } };

@@ -1,22 +1,22 @@
 import { defineConfig } from "vitest/config";
 import LongestFirst from "./test/support/longest-first.ts";
 
-/** What every test file gets; each starts real processes, or waits for some, on a machine that may have two cores. */
+/** For every test file. Most start real processes or wait for some, on a machine that may have two cores. */
 export const common = {
   setupFiles: ["test/support/setup.ts"],
   pool: "forks" as const,
-  // A test that runs away ends its process soon, and not at the machine's limit after minutes.
+  // A test with a memory leak ends its process soon, and not at the machine's limit after minutes.
   execArgv: ["--max-old-space-size=1024"],
   testTimeout: 120_000,
   hookTimeout: 240_000,
-  // A state that is polled for may come late on a busy machine; a test that passes does not pay for it.
+  // A polled state may come late on a busy machine. A passing test does not take the whole time.
   expect: { poll: { timeout: 60_000 } },
 };
 
-/** Once per run, and how it is reported. */
+/** Set-up and report of a whole run. */
 export const run = {
   globalSetup: ["test/support/global-setup.ts"],
-  reporters: ["default", "./test/support/closing-line.ts"],
+  reporters: ["default", "./test/support/summary-line.ts"],
   teardownTimeout: 60_000,
 };
 
@@ -27,8 +27,8 @@ const faults = "test/fault/**/*.test.ts";
 const wholeStack = ["test/e2e/**/*.test.ts", "test/model/**/*.test.ts"];
 
 /**
- * What `npm test` proves with whole processes, in minutes: the api's contract, a relayed purchase, then purchase, webhook,
- * sandbox and faucet end to end, a writer killed at each step, and a reorganisation.
+ * The tests with whole processes that `npm test` runs, in minutes: the api's contract, a relayed purchase, then purchase,
+ * webhook, sandbox and faucet end to end, a writer killed at each step, and a reorganisation.
  */
 const essential = [
   "test/api/errors.test.ts",
@@ -40,7 +40,7 @@ const essential = [
   "test/fault/reorganised-replay.test.ts",
 ];
 
-/** A worker runs many files in one process, and loads the packages once. */
+/** Without isolation a worker runs many files in one process and loads the packages once. */
 const project = (name: string, include: string[], exclude: string[] = []) => ({
   test: { ...common, name, include, exclude, isolate: false },
 });
@@ -48,7 +48,7 @@ const project = (name: string, include: string[], exclude: string[] = []) => ({
 export default defineConfig({
   test: {
     ...run,
-    // Most files wait for processes most of the time; with four at once two cores are busy.
+    // Most files wait for processes most of the time: four at once keep two cores busy.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [

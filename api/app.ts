@@ -1,76 +1,172 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
+import type { ReadClient } from "../lib/chain/client.ts";
+import type { Connection } from "../lib/db/connect.ts";
+import type { Deployment, IncompleteDeployment } from "../lib/deployments.ts";
+import type { PurchaseWaiter } from "../lib/ledger/waiter.ts";
+import type { Logger } from "../lib/log.ts";
 import { addBondRoutes } from "./bonds/handlers.ts";
-import { addFeedRoutes } from "./burns/handlers.ts";
+import { addBurnRoutes } from "./burns/handlers.ts";
+import { createBuy } from "./buying/buy.ts";
+import { createChainReads } from "./chain/chain-reads.ts";
+import { createLiveScans } from "./chain/live-scans.ts";
+import type { ScanClients } from "./chain/scan-clients.ts";
+import type { Signatures } from "./chain/signatures.ts";
 import { addDelegationRoutes } from "./delegations/handlers.ts";
-import type { Dependencies } from "./dependencies.ts";
 import { registerSharedTypes } from "./explorer/document.ts";
-import { addDocumentRoutes } from "./explorer/handlers.ts";
+import { addFrontPage } from "./explorer/front-page.ts";
+import { addExplorerRoutes } from "./explorer/handlers.ts";
+import { createClaimGrant, disabledClaimGrant } from "./faucet/claim.ts";
+import type { ClaimWaiter } from "./faucet/claim-waiter.ts";
 import { addFaucetRoutes } from "./faucet/handlers.ts";
 import { addHealthRoutes } from "./health/handlers.ts";
-import { addIndexerRoutes } from "./health/indexer.handlers.ts";
+import type { FindHolder } from "./http/api-keys.ts";
+import type { CommonHeaders } from "./http/common-headers.ts";
+import { requireApiKey } from "./http/credentials.ts";
 import type { Api, ApiEnv } from "./http/env.ts";
 import { onError, onInvalid, onMethodNotAllowed, onNotFound } from "./http/errors.ts";
-import { readLimits } from "./http/limits/middleware.ts";
+import type { Limits } from "./http/limits/limits.ts";
+import { type ClientOf, publicLimits } from "./http/limits/middleware.ts";
+import type { RespondEarly } from "./http/listen.ts";
 import { bodyLimit, decodablePath, preflight, requestLog } from "./http/request.ts";
-import { createFront, type Front } from "./index/early-response.ts";
+import { createEarlyResponse } from "./indexed/early-response.ts";
+import { createNewestHead } from "./indexed/newest-head.ts";
+import { createProductNames } from "./indexed/product-names.ts";
+import { createIndexReader } from "./indexed/reader.ts";
+import { createResponseCache } from "./indexed/response-cache.ts";
+import { createIndexedResponses } from "./indexed/responses.ts";
 import { addKeyRoutes } from "./keys/handlers.ts";
-import { addOnboardingRoute } from "./keys/onboarding.handlers.ts";
-import { addAgentKeyRoutes } from "./keys/own-keys.handlers.ts";
+import { addOnboardingRoute } from "./keys/onboarding-handlers.ts";
 import { addMarketplaceRoutes } from "./marketplace/handlers.ts";
 import { addPolicyRoutes } from "./policies/handlers.ts";
 import { addProductRoutes } from "./products/handlers.ts";
-import { addPublicRoutes } from "./public/handlers.ts";
 import { addPurchaseRoutes } from "./purchases/handlers.ts";
-import { createReaders } from "./readers.ts";
 import { addSandboxRoutes } from "./sandbox/handlers.ts";
+import { createSandbox, disabledSandbox, sandboxRefusalError } from "./sandbox/sandbox.ts";
 import { addStatsRoutes } from "./stats/handlers.ts";
-import { createWebhookCalls } from "./webhooks/calls.ts";
-import { addWebhookDeliveryRoutes } from "./webhooks/deliveries.handlers.ts";
+import { addTriggerRoutes } from "./triggers/handlers.ts";
+import { createWebhookActions } from "./webhooks/actions.ts";
+import { eventSchemas } from "./webhooks/event-schemas.ts";
 import { addWebhookRoutes } from "./webhooks/handlers.ts";
+import type { Targets } from "./webhooks/url-check.ts";
 
-/**
- * Puts the API together: the app, and what answers ahead of it. It opens nothing by itself: clients and pools come with
- * `dependencies`.
- */
-export function createApp(dependencies: Dependencies): { app: Api; front: Front } {
-  const { log, limits, clientOf } = dependencies;
-  const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
+/** The testnet of sandbox and faucet. */
+export type Testnet = {
+  readonly deployment: Deployment;
+  readonly client: ReadClient;
+  readonly claims: ClaimWaiter;
+  /** Wake the writer for a purchase or a claim on the testnet. */
+  readonly wakePurchase: (purchaseId: string) => Promise<void>;
+  readonly wakeClaim: (claimId: string) => Promise<void>;
+  /** Grants of the faucet per client address in 24 hours. */
+  readonly faucetClientLimit: number;
+};
+
+/** The settings, clients and connections of the process. The app opens none by itself. */
+export type AppParts = {
+  readonly log: Logger;
+  readonly deployment: Deployment | IncompleteDeployment;
+  /** Reads the main chain. */
+  readonly client: ReadClient;
+  readonly scanClients: ScanClients;
+  readonly signatures: Signatures;
+  readonly isLocalChain: () => Promise<boolean>;
+  readonly connection: Connection;
+  /** For reads of the index: each transaction sees one snapshot. */
+  readonly indexConnection: Connection;
+  /** Postgres schema of the indexer's views. */
+  readonly viewsSchema: string;
+  readonly findHolder: FindHolder;
+  readonly adminToken: string;
+  readonly limits: Limits;
+  readonly clientOf: ClientOf;
+  readonly commonHeaders: CommonHeaders;
+  /** How long a call waits for its transaction, in ms. */
+  readonly purchaseWaitMs: number;
+  readonly waiter: PurchaseWaiter;
+  /** Wake the writer for a purchase, or for a webhook. */
+  readonly wakePurchase: (purchaseId: string) => Promise<void>;
+  readonly wakeWebhook: (id: string) => Promise<void>;
+  readonly webhookTargets: Targets;
+  /** Encrypts the webhooks' secrets: 64 hex digits. */
+  readonly secretsKey: string;
+  /** Undefined without sandbox and faucet. */
+  readonly testnet: Testnet | undefined;
+  /** Public URL of the API without a trailing slash; undefined takes the request's origin. */
+  readonly publicUrl: string | undefined;
+  /** Aborted when the process stops: then waiting calls are answered early. */
+  readonly stopping: AbortSignal;
+};
+
+/** The sandbox and the faucet, or their refusals without a testnet. */
+function createTestnetServices(parts: AppParts) {
+  const { testnet, connection, secretsKey, purchaseWaitMs } = parts;
+  if (!testnet) return { sandbox: disabledSandbox, claimGrant: disabledClaimGrant };
+  const { deployment, claims, wakeClaim, wakePurchase } = testnet;
+  const chain = createChainReads({ client: testnet.client, deployment });
+  const buy = createBuy({ ...parts, deployment, chain, wake: wakePurchase }, sandboxRefusalError);
+  return {
+    sandbox: createSandbox({ connection, chainId: deployment.chainId, buy, secretsKey }),
+    claimGrant: createClaimGrant({ ...parts, testnet, claims, wake: wakeClaim, waitMs: purchaseWaitMs }),
+  };
+}
+
+/** Adds the middleware in front of all routes. */
+function addMiddleware(app: Api, { log, limits, clientOf }: AppParts): void {
   app.onError(onError(log));
   app.notFound(onNotFound);
-
   app.use(requestId({ limitLength: 64 }));
   app.use(requestLog(log));
   app.use(preflight);
   app.use(decodablePath);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
   app.use(bodyLimit);
-  for (const [path, limit] of readLimits(limits, clientOf)) app.use(path, limit);
+  for (const [path, limit] of publicLimits(limits, clientOf)) app.use(path, limit);
+}
 
-  registerSharedTypes(app);
-  const readers = createReaders(dependencies);
-  addHealthRoutes(app, dependencies, readers);
-  addProductRoutes(app, readers);
-  addPolicyRoutes(app, dependencies, readers);
-  addPurchaseRoutes(app, dependencies, readers);
-  addOnboardingRoute(app, dependencies);
-  addAgentKeyRoutes(app, dependencies);
-  addDelegationRoutes(app, dependencies);
-  addKeyRoutes(app, dependencies);
-  const calls = createWebhookCalls(dependencies);
-  addWebhookRoutes(app, dependencies, { readers, calls });
-  addWebhookDeliveryRoutes(app, dependencies, calls);
-  addStatsRoutes(app, readers);
-  addBondRoutes(app, readers);
-  addFeedRoutes(app, readers);
-  addMarketplaceRoutes(app, readers);
-  addIndexerRoutes(app, dependencies, readers);
-  addPublicRoutes(app, dependencies);
-  addSandboxRoutes(app, dependencies);
-  addFaucetRoutes(app, dependencies);
-  addDocumentRoutes(app);
-  const { kept, newest } = readers;
-  const front = createFront({ kept, newest, limiter: limits.publicReads, clientOf, log });
-  return { app, front };
+/** Builds the app, and the cached responses ahead of it. */
+export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEarly } {
+  const { log, limits, clientOf, connection, deployment, commonHeaders } = parts;
+  const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
+  addMiddleware(app, parts);
+
+  const index = createIndexReader(parts);
+  const newest = createNewestHead(index);
+  const cache = createResponseCache(commonHeaders);
+  const shared = {
+    ...parts,
+    index,
+    responses: createIndexedResponses(newest, cache),
+    chain: createChainReads(parts),
+    productNames: createProductNames(index),
+    liveScans: createLiveScans(parts.scanClients, deployment),
+    apiKey: requireApiKey({ ...parts, sql: connection.sql }),
+  };
+  const buy = createBuy({ ...shared, wake: parts.wakePurchase });
+  const webhookActions = createWebhookActions({ ...parts, wake: parts.wakeWebhook });
+
+  registerSharedTypes(app, eventSchemas);
+  addHealthRoutes(app, shared);
+  addProductRoutes(app, shared);
+  addPolicyRoutes(app, shared);
+  addPurchaseRoutes(app, { ...shared, buy });
+  addOnboardingRoute(app, shared);
+  addDelegationRoutes(app, shared);
+  addKeyRoutes(app, shared);
+  addWebhookRoutes(app, { ...shared, webhookActions });
+  addStatsRoutes(app, shared);
+  addBondRoutes(app, shared);
+  addTriggerRoutes(app, shared);
+  addBurnRoutes(app, shared);
+  addMarketplaceRoutes(app, shared);
+  const testnetServices = createTestnetServices(parts);
+  addSandboxRoutes(app, { ...shared, ...testnetServices });
+  addFaucetRoutes(app, { ...shared, ...testnetServices });
+  addFrontPage(app);
+  addExplorerRoutes(app);
+  return {
+    app,
+    respondEarly: createEarlyResponse({ cache, newest, limiter: limits.publicReads, clientOf, log }),
+  };
 }

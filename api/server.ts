@@ -1,56 +1,43 @@
-/** The API's process: it starts, and stays up, while database, chain or indexer are away. */
+/** The API's process. It starts, and keeps running, while database, chain or indexer are down. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setDatabaseSchema } from "@ponder/client";
+import type { Sql } from "postgres";
 import { createReadClient } from "../lib/chain/client.ts";
 import { type ApiConfig, apiConfig, ConfigError, DEV_ADMIN_TOKEN, DEV_SECRETS_KEY } from "../lib/config.ts";
-import { connect, type Database } from "../lib/db/connect.ts";
+import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
-import { createPurchaseWaiter } from "../lib/ledger/wait.ts";
+import { createPurchaseWaiter } from "../lib/ledger/waiter.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
-import { openPurchaseQueue, openTestnetQueue, openWebhookQueue, type QueueOptions } from "../lib/queues.ts";
+import type { QueueOptions } from "../lib/queues/backend.ts";
+import { openPurchaseQueue, openTestnetQueue, openWebhookQueue } from "../lib/queues/queue.ts";
+import { retryUntilReady } from "../lib/retry.ts";
 import * as indexed from "../ponder.schema.ts";
 import { createApp } from "./app.ts";
-import { createLocality } from "./chain/is-local.ts";
+import { createLocalChainCheck } from "./chain/local-chain.ts";
 import { createScanClients } from "./chain/scan-clients.ts";
 import { createSignatures } from "./chain/signatures.ts";
-import type { Testnet } from "./dependencies.ts";
-import { createClaimWaiter } from "./faucet/waiter.ts";
+import { createClaimWaiter } from "./faucet/claim-waiter.ts";
+import { createKeyFinder } from "./http/api-keys.ts";
 import { clientOf } from "./http/client-address.ts";
-import { standingHeaders } from "./http/common-headers.ts";
+import { readCommonHeaders } from "./http/common-headers.ts";
 import { openLimits } from "./http/limits/limits.ts";
 import { serve } from "./http/listen.ts";
-import { createKeyFinder } from "./keys/store.ts";
-import { createTargets } from "./webhooks/targets.ts";
+import { createTargets } from "./webhooks/url-check.ts";
 
-/** One try of the chain's node, in ms; with its one repetition an answer stays within five seconds. */
+/** Timeout of one call to the chain's node, in ms; with one retry a response stays within five seconds. */
 const CHAIN_TIMEOUT_MS = 2000;
-/** A statement that runs longer is ended by the server, in ms. */
+/** Postgres ends a statement that runs longer, in ms. */
 const STATEMENT_TIMEOUT_MS = 4000;
-const MIGRATE_RETRY_MS = 1000;
-/**
- * So long a start waits for the migration, in ms: with a database at hand no client sees the moment in which the tables
- * are not there yet, and without one the API is up all the same.
- */
+/** Longest wait for the migrations before listening, in ms, so that clients do not see missing tables at a start. */
 const FIRST_MIGRATION_MS = 3000;
-/** Answers that wait for a purchase are given when the process is told to stop; all others are quick. */
+/** Longest time for running requests after a stop signal, in ms; calls that wait for a transaction are answered at once. */
 const STOP_GRACE_MS = 8000;
+/** Longest time for closing connections, in ms: a dependency that is down may never answer. */
+const CLOSE_MS = 1000;
 
-/** Migrates the service's schema as soon as the database lets it. */
-async function migrateWhenPossible(databaseUrl: string, stopping: AbortSignal, log: Logger): Promise<void> {
-  while (!stopping.aborted) {
-    try {
-      await migrateService(databaseUrl);
-      return;
-    } catch (error) {
-      log.warn({ err: errorText(error) }, "the database cannot be migrated yet");
-      await sleep(MIGRATE_RETRY_MS, undefined, { signal: stopping }).catch(() => {});
-    }
-  }
-}
-
-/** What everybody knows is for local chains only. @throws ConfigError that names all of it */
+/** The public defaults are for local chains only. @throws ConfigError that names each of them */
 function refuseDefaults({ ADMIN_TOKEN, SECRETS_KEY }: ApiConfig): void {
   const faults = [
     ...(ADMIN_TOKEN === DEV_ADMIN_TOKEN ? ["ADMIN_TOKEN"] : []),
@@ -60,89 +47,101 @@ function refuseDefaults({ ADMIN_TOKEN, SECRETS_KEY }: ApiConfig): void {
   throw new ConfigError(faults.map((name) => `${name} must be set: its default is for local chains only`));
 }
 
-/** The testnet, where there is one. @throws ConfigError when its deployment file is not that of a testnet */
-function openTestnet(
-  config: ApiConfig,
-  { queueOptions, db, mainChainId }: { queueOptions: QueueOptions; db: Database; mainChainId: number },
-): Testnet | undefined {
+/** The testnet; undefined without one. @throws ConfigError when the deployment file is not a testnet's */
+function openTestnet(config: ApiConfig, mainChainId: number, sql: Sql, queueOptions: QueueOptions) {
   const { TESTNET_RPC_URL: rpcUrl, TESTNET_DEPLOYMENT_FILE: file } = config;
   if (rpcUrl === undefined || file === undefined) return undefined;
   const deployment = requireTestnetDeployment(file, mainChainId);
-  const chain = createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS });
-  const claims = createClaimWaiter(config.DATABASE_URL, db);
-  return { deployment, chain, queue: openTestnetQueue(queueOptions), claims };
+  if (config.FAUCET_CLIENT_LIMIT > 1 && !deployment.local) {
+    throw new ConfigError(["FAUCET_CLIENT_LIMIT must be 1: higher limits are for local chains only"]);
+  }
+  return {
+    deployment,
+    client: createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS }),
+    claims: createClaimWaiter(config.DATABASE_URL, sql),
+    queue: openTestnetQueue(queueOptions),
+    faucetClientLimit: config.FAUCET_CLIENT_LIMIT,
+  };
+}
+
+/** Opens connections, clients and queues, without waiting for their servers. */
+function open(config: ApiConfig, log: Logger) {
+  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, RPC_URL: rpcUrl } = config;
+  const deployment = readDeployment(config.DEPLOYMENT_FILE);
+  if (!deployment.local) refuseDefaults(config);
+  const statementTimeout = STATEMENT_TIMEOUT_MS;
+  const connection = connect(databaseUrl, { name: "api", statementTimeout });
+  const indexConnection = connect(databaseUrl, { name: "api-index", statementTimeout, snapshots: true });
+  const counts = connect(databaseUrl, { name: "api-counts", max: 4, statementTimeout, durable: false });
+  const onError = (error: Error) => log.warn({ err: errorText(error) }, "the queue reports an error");
+  const queueOptions = { databaseUrl, redisUrl, onError };
+  const readClient = (options: { retryCount: number; batch?: boolean }) =>
+    createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS, ...options });
+  const client = readClient({ retryCount: 1 });
+  return {
+    deployment,
+    connection,
+    indexConnection,
+    counts,
+    client,
+    // Not retried and not batched: it runs code that strangers chose, which must not delay other checks.
+    signatures: createSignatures(readClient({ retryCount: 0, batch: false })),
+    scanClients: createScanClients(deployment, rpcUrl),
+    isLocalChain: createLocalChainCheck({ client, deployment }),
+    limits: openLimits(config, counts.sql, log),
+    waiter: createPurchaseWaiter(databaseUrl, connection.sql),
+    purchases: openPurchaseQueue(queueOptions),
+    webhooks: openWebhookQueue(queueOptions),
+    testnet: openTestnet(config, deployment.chainId, connection.sql, queueOptions),
+  };
+}
+
+type Opened = ReturnType<typeof open>;
+
+/** Closes everything that was opened; what does not close in time is left to the end of the process. */
+async function close(opened: Opened, migrated: Promise<unknown>): Promise<void> {
+  const { limits, waiter, purchases, webhooks, testnet, connection, indexConnection, counts } = opened;
+  limits.close();
+  const parts = [purchases, webhooks, testnet?.queue, testnet?.claims, waiter];
+  const connections = [connection, counts, indexConnection];
+  await Promise.race([
+    Promise.allSettled([migrated, ...[...parts, ...connections].map((part) => part?.close())]),
+    sleep(CLOSE_MS),
+  ]);
 }
 
 async function main(): Promise<void> {
   const config = apiConfig(process.env);
-  const deployment = readDeployment(config.DEPLOYMENT_FILE);
-  if (!deployment.local) refuseDefaults(config);
   const log = createLogger("api", config.LOG_LEVEL);
   setDatabaseSchema(indexed, config.VIEWS_SCHEMA);
-
   const stop = new AbortController();
-  setMaxListeners(0, stop.signal); // each purchase that waits listens
-  const statementTimeout = STATEMENT_TIMEOUT_MS;
-  const connection = connect(config.DATABASE_URL, { name: "api", statementTimeout });
-  const indexConnection = connect(config.DATABASE_URL, {
-    name: "api-index",
-    statementTimeout,
-    snapshots: true,
-  });
-  const onQueueError = (error: Error) => log.warn({ err: errorText(error) }, "the queue has trouble");
-  const queueOptions = {
-    databaseUrl: config.DATABASE_URL,
-    redisUrl: config.REDIS_URL,
-    onError: onQueueError,
-  };
-  const queue = openPurchaseQueue(queueOptions);
-  const webhookQueue = openWebhookQueue(queueOptions);
-  const testnet = openTestnet(config, { queueOptions, db: connection.db, mainChainId: deployment.chainId });
-  const counts = connect(config.DATABASE_URL, {
-    name: "api-counts",
-    max: 4,
-    statementTimeout,
-    durable: false,
-  });
-  const limits = openLimits(config, counts.sql, log);
-  const waiter = createPurchaseWaiter(config.DATABASE_URL, connection.db);
-  const standing = await standingHeaders();
-  const readClient = (options: { retryCount: number; batch?: boolean }) =>
-    createReadClient(deployment, config.RPC_URL, { timeout: CHAIN_TIMEOUT_MS, ...options });
-  const chain = readClient({ retryCount: 1 });
-  const { app, front } = createApp({
+  setMaxListeners(0, stop.signal); // each waiting purchase listens
+  const opened = open(config, log);
+  const { deployment, testnet, purchases, webhooks, isLocalChain } = opened;
+  const commonHeaders = await readCommonHeaders();
+  const { app, respondEarly } = createApp({
+    ...opened,
     log,
-    deployment,
-    chain,
-    // What a stranger chose is run once, and holds up no other check.
-    signatures: createSignatures(readClient({ retryCount: 0, batch: false })),
-    live: createScanClients(deployment, config.RPC_URL),
-    connection,
-    findHolder: createKeyFinder(connection.sql),
-    indexConnection,
+    commonHeaders,
+    testnet: testnet && { ...testnet, ...testnet.queue },
     viewsSchema: config.VIEWS_SCHEMA,
+    findHolder: createKeyFinder(opened.connection.sql),
     adminToken: config.ADMIN_TOKEN,
-    limits,
+    secretsKey: config.SECRETS_KEY,
     clientOf: (remoteAddress, forwardedFor) => clientOf(remoteAddress, forwardedFor, config.TRUST_PROXY),
-    standing,
     purchaseWaitMs: config.PURCHASE_WAIT_MS,
-    queue,
-    waiter,
-    webhooks: {
-      queue: webhookQueue,
-      targets: createTargets({
-        allow: config.WEBHOOK_ALLOW_HOSTS,
-        isLocal: createLocality({ chain, deployment }),
-      }),
-      secretsKey: config.SECRETS_KEY,
-    },
-    testnet,
+    wakePurchase: purchases.wake,
+    wakeWebhook: webhooks.wake,
+    webhookTargets: createTargets({ allow: config.WEBHOOK_ALLOW_HOSTS, isLocalChain }),
     publicUrl: config.PUBLIC_URL?.replace(/\/+$/, ""),
     stopping: stop.signal,
   });
-  const migrated = migrateWhenPossible(config.DATABASE_URL, stop.signal, log);
+  const migrate = () => migrateService(config.DATABASE_URL);
+  const migrated = retryUntilReady("Postgres", { log, signal: stop.signal }, migrate).catch((error) => {
+    if (!stop.signal.aborted) log.error({ err: errorText(error) }, "the database cannot be migrated");
+  });
   await Promise.race([migrated, sleep(FIRST_MIGRATION_MS)]);
-  const server = await serve(app, { port: config.PORT, host: config.HOST, log, front, standing });
+  const server = await serve(app, { port: config.PORT, host: config.HOST, log, respondEarly, commonHeaders });
   log.info({ host: config.HOST, port: server.port, chainId: deployment.chainId }, "listening");
 
   async function shutDown(signal: string): Promise<void> {
@@ -150,22 +149,7 @@ async function main(): Promise<void> {
     log.info({ signal }, "stopping");
     stop.abort();
     await server.close(STOP_GRACE_MS);
-    limits.close();
-    // What is left can hang on a dependency that is away; nothing in it needs an orderly end.
-    await Promise.race([
-      Promise.allSettled([
-        migrated,
-        queue.close(),
-        webhookQueue.close(),
-        testnet?.queue.close(),
-        testnet?.claims.close(),
-        waiter.close(),
-        connection.close(),
-        counts.close(),
-        indexConnection.close(),
-      ]),
-      sleep(1000),
-    ]);
+    await close(opened, migrated);
     log.info("stopped");
     process.exit(0);
   }

@@ -1,4 +1,4 @@
-/** A bare Hono server that answers every address with one body out of memory: `bare-server.ts <port> <file>`. */
+/** A bare Hono server that answers every path with one body from memory: `bare-server.ts <port> <file>`. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";

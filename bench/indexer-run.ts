@@ -1,10 +1,9 @@
-/** One indexer of a build, started and watched for a benchmark. */
+/** Starts an indexer for a benchmark and reads its speed from its log. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { freePort } from "../scripts/local/ports.ts";
-import { type Child, deathNotice, startProcess } from "../scripts/local/processes.ts";
+import { type Child, exitMessage } from "../scripts/local/processes.ts";
+import { startSourceIndexer } from "../scripts/local/source-indexer.ts";
 import { waitFor } from "../scripts/local/wait.ts";
 
 export type IndexerOptions = {
@@ -14,21 +13,19 @@ export type IndexerOptions = {
   readonly rpcUrl: string;
   readonly deploymentFile: string;
   readonly logFolder: string;
-  /** Options for Node itself, such as those of a profiler. */
-  readonly nodeOptions?: readonly string[];
 };
 
-/** What Ponder says of a live block. `events` is without the one of every block, that it is the head. */
+/** A live block as Ponder logs it. `events` does not count the block event that updates the head. */
 export type LiveBlock = { readonly number: number; readonly events: number; readonly ms: number };
 
 export type IndexerRun = {
-  /** Milliseconds of the backfill: from its start until all of the past is indexed. */
+  /** Waits for the end of the backfill. @returns its milliseconds. */
   readonly backfillMs: () => Promise<number>;
   /** The last block of the backfill. */
   readonly backfilledTo: () => bigint;
-  /** Waits until this block is indexed, and resolves to all live blocks so far. */
+  /** Waits until this block is indexed. @returns all live blocks so far. */
   readonly live: (until: bigint) => Promise<readonly LiveBlock[]>;
-  /** The most memory that it ever held, in MB; undefined where the system does not tell. */
+  /** The highest resident memory so far, in MB; undefined except on Linux. */
   readonly peakMemory: () => number | undefined;
   readonly stop: () => Promise<void>;
 };
@@ -49,7 +46,6 @@ function linesOf({ logFile }: Child): Line[] {
     .flatMap((text) => line.safeParse(JSON.parse(text)).data ?? []);
 }
 
-/** The most that was ever resident, from Linux's own book-keeping. */
 function peakMemoryOf(pid: number): number | undefined {
   try {
     const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -60,29 +56,15 @@ function peakMemoryOf(pid: number): number | undefined {
 }
 
 export async function startIndexer(options: IndexerOptions): Promise<IndexerRun> {
-  const { build, databaseUrl, rpcUrl, deploymentFile, logFolder, nodeOptions = [] } = options;
-  const port = await freePort();
-  const child = await startProcess({
-    name: "indexer",
-    command: process.execPath,
-    args: [...nodeOptions, "--import", "tsx", "scripts/indexer.ts"],
-    cwd: build,
-    logFile: join(logFolder, `indexer-${port}.log`),
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      DATABASE_URL: databaseUrl,
-      RPC_URL: rpcUrl,
-      DEPLOYMENT_FILE: deploymentFile,
-      PONDER_PORT: String(port),
-      POLLING_INTERVAL_MS: "100",
-    },
-  });
-  const said = <Found>(what: string, find: (lines: readonly Line[]) => Found | undefined): Promise<Found> =>
+  const child = await startSourceIndexer(options.build, { ...options, rpcWsUrl: "" }, options.logFolder);
+  const waitForLog = <Found>(
+    what: string,
+    find: (lines: readonly Line[]) => Found | undefined,
+  ): Promise<Found> =>
     waitFor({
       what: `${what}; its output is in ${child.logFile}`,
       probe: () => find(linesOf(child)),
-      hopeless: () => deathNotice(child),
+      giveUpReason: () => exitMessage(child),
       timeoutMs: 300_000,
       intervalMs: 250,
     });
@@ -94,7 +76,7 @@ export async function startIndexer(options: IndexerOptions): Promise<IndexerRun>
     );
   return {
     backfillMs: () =>
-      said("the backfill to end", (lines) =>
+      waitForLog("the backfill to end", (lines) =>
         lines.some(({ msg }) => msg === "Started live indexing")
           ? lines.find(({ msg }) => msg.startsWith("Completed backfill indexing"))?.duration
           : undefined,
@@ -105,7 +87,7 @@ export async function startIndexer(options: IndexerOptions): Promise<IndexerRun>
       return BigInt(block);
     },
     live: async (until) => {
-      const blocks = await said(`block ${until}`, (lines) => {
+      const blocks = await waitForLog(`block ${until}`, (lines) => {
         const found = liveBlocks(lines);
         return found.some(({ number }) => BigInt(number) >= until) ? found : undefined;
       });
@@ -114,7 +96,7 @@ export async function startIndexer(options: IndexerOptions): Promise<IndexerRun>
     peakMemory: () => peakMemoryOf(child.pid),
     stop: async () => {
       await child.stop({ graceMs: 30_000 });
-      await sleep(200); // its sessions end a moment after it
+      await sleep(200); // its database sessions end a moment later
     },
   };
 }

@@ -1,10 +1,10 @@
-/** `npm run bench [name …]` runs the named benchmarks, or all of them. Figures are of this machine, in this run. */
+/** `npm run bench [name …]` runs the named benchmarks, or all of them. */
 import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
-import { benchIndex } from "./index-speed.ts";
+import { benchStack } from "./dev-stack.ts";
+import { benchIndex } from "./index.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
-import { benchStack } from "./stack.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
@@ -15,14 +15,16 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   webhooks: benchWebhooks,
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name));
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
-  console.error(`No benchmark ${unknown.join(", ")}; there are: ${Object.keys(benchmarks).join(", ")}`);
+  console.error(
+    `unknown benchmark ${unknown.join(", ")}; the benchmarks are: ${Object.keys(benchmarks).join(", ")}`,
+  );
   process.exit(1);
 }
 compile(); // a fresh clone has no bytecode to deploy
 await buildServices();
 for (const [name, run] of Object.entries(benchmarks)) {
-  if (asked.length === 0 || asked.includes(name)) await run();
+  if (names.length === 0 || names.includes(name)) await run();
 }

@@ -1,19 +1,19 @@
-/** Puts blocks of many transactions on a chain, as a busy network mines them, and counts what an index has to read. */
+/** Mines blocks of many transactions, as a busy network does, and counts the events that an index reads. */
 import { type Abi, type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress } from "viem";
 import { z } from "zod";
 import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
 import type { Protocol } from "../scripts/local/protocol/actions/index.ts";
 
-/** As on the network that the service runs on. */
+/** The block time of the production network. */
 const SECONDS_PER_BLOCK = 2;
-/** More than any call of the protocol takes; a block has room for two hundred. */
+/** More than any call of the protocol uses. A block of 300 million gas holds two hundred such calls. */
 const GAS = 1_500_000n;
-/** Blocks of one `eth_getLogs`: viem refuses an answer of more than 10 MB. */
+/** Blocks in one `eth_getLogs` request, because viem rejects answers of more than 10 MB. */
 const COUNT_WINDOW = 200n;
-/** keccak256 of `ApprovalForAll(address,address,bool)`: an event of an indexed contract that the index does not want. */
+/** keccak256 of `ApprovalForAll(address,address,bool)`: an event of an indexed contract that the index skips. */
 const APPROVAL = "0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31";
 
-/** The contracts all of whose other logs are indexed; of the token, only what is burned. */
+/** The index reads all other logs of these contracts. Of the token it reads burns only. */
 const indexed = [
   "coverRouter",
   "policyManager",
@@ -39,14 +39,14 @@ export const call = (
 ): Call => ({ from, to, data: encodeFunctionData({ abi, functionName, args }) });
 
 export type Miner = {
-  /** One block of these calls. Calls of one account keep their order. */
+  /** Mines one block with these calls. Calls of one account keep their order. */
   readonly mine: (calls: readonly Call[]) => Promise<void>;
   readonly newest: () => Promise<bigint>;
-  /** How many events of these blocks an index of the protocol has to read. */
+  /** Counts the events in these blocks that the index reads. */
   readonly events: (fromBlock: bigint, toBlock: bigint) => Promise<number>;
 };
 
-/** Takes over the mining of the chain: from now on a block comes when `mine` says so. */
+/** Turns off automatic mining: from now on only `mine` adds blocks. */
 export async function takeOverMining({ client, deployment, rpcUrl }: Protocol): Promise<Miner> {
   const { contracts, chainId } = deployment;
 

@@ -1,4 +1,4 @@
-/** Agents that buy over HTTP: each buyer has a key of its own, and every call is a purchase of its own. */
+/** Clients that buy over HTTP. Each buyer has its own API key, and each call is a new purchase. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import type { Address } from "viem";
@@ -9,14 +9,14 @@ export const PRODUCT = "FLASHBTC1H-001";
 
 export type Answer = { readonly status: number; readonly ms: number };
 export type Agents = {
-  /** One purchase; `wait` false asks to be answered before it is mined. */
+  /** Makes one purchase. With `wait` false the api responds before it is mined. */
   readonly buy: (idempotencyKey: string, n: number, wait: boolean) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
 const created = z.object({ apiKey: z.string() });
 
-/** Makes a key for each buyer, and opens so many connections for all. */
+/** Creates a key for each buyer and opens a pool of `connections` for all of them. */
 export async function openAgents(
   apiUrl: string,
   adminToken: string,
@@ -64,8 +64,8 @@ export async function openAgents(
   };
 }
 
-/** `count` purchases as fast as they are answered: each connection sends its next one when it has its answer. */
-export async function rush(
+/** Makes `count` purchases: each connection sends the next one when it has its response. */
+export async function buyAtFullLoad(
   agents: Agents,
   name: string,
   { count, connections, wait }: { count: number; connections: number; wait: boolean },
@@ -83,8 +83,8 @@ export async function rush(
   return answers;
 }
 
-/** `count` purchases at a steady rate, whatever the answers. */
-export async function trickle(
+/** Makes `count` purchases at a steady rate, without waiting for responses. */
+export async function buyAtRate(
   agents: Agents,
   name: string,
   { count, perSecond }: { count: number; perSecond: number },

@@ -1,18 +1,24 @@
 /**
- * Purchases end to end, against what the chain itself can do: as many signed `purchasePolicyFor` transactions fired
- * straight at it, in the same run and in turn. The chain has a block a second, so that a hundred callers who each wait for
- * their block buy a hundred a second at most, whoever serves them; with `Prefer: respond-async` nobody waits for a block.
- * No indexer runs.
+ * Purchases end to end, compared with the chain's own throughput: as many signed `purchasePolicyFor` transactions sent to
+ * it directly, in turn and in the same run. With a block a second, a hundred callers that wait for their blocks buy at most
+ * a hundred policies a second; with `Prefer: respond-async` no caller waits. No indexer runs.
  */
 import { cpus } from "node:os";
 import { encodeFunctionData } from "viem";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
 import { freePort } from "../scripts/local/ports.ts";
-import { waitFor } from "../scripts/local/wait.ts";
-import { type Agents, type Answer, openAgents, PRODUCT, rush, trickle } from "./purchase-load.ts";
-import { type PurchasesStack, startPurchasesStack } from "./purchases-stack.ts";
-import { fire, minedOf, signCalls, untilMined } from "./raw-transactions.ts";
+import type { ServiceStack } from "../scripts/local/service-stack.ts";
+import { withBenchStack } from "./bench-stack.ts";
+import { type Agents, type Answer, buyAtFullLoad, buyAtRate, openAgents, PRODUCT } from "./purchase-load.ts";
+import {
+  broadcastDelays,
+  countOnChain,
+  type PurchasesStack,
+  preparePurchases,
+  untilFinal,
+} from "./purchases-stack.ts";
+import { minedOf, sendAndMine, signCalls, untilMined } from "./raw-transactions.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
 import { startRpcMeter } from "./rpc-meter.ts";
 
@@ -29,14 +35,14 @@ const OF_RAW = 0.5;
 const BROADCAST_LIMIT_MS = 50;
 const CALLS_LIMIT = 3;
 const MINED_WITHIN_MS = 120_000;
-/** Above the need of a purchase, as the service's own margin is. */
+/** More than a purchase uses, by the same margin as the service's. */
 const RAW_GAS = 600_000n;
 
 const inTurn = (count: number) => ({ count, connections: CONNECTIONS, wait: false });
 const waitingFor = (count: number) => ({ count, connections: CONNECTIONS, wait: true });
 
-/** Signs as many purchases as the service will make, by wallets of their own, and fires them at the chain. */
-async function measureRaw({ node, deployment, buyers, rivals }: PurchasesStack): Promise<number> {
+/** Signs as many purchases as the service makes, from other wallets, and sends them to the chain directly. */
+async function measureRaw({ node, chain: { deployment }, buyers, rivals }: PurchasesStack): Promise<number> {
   const product = entryByName(PRODUCT);
   if (!product) throw new Error(`the catalogue lacks ${PRODUCT}`);
   const signed = await Promise.all(
@@ -54,24 +60,24 @@ async function measureRaw({ node, deployment, buyers, rivals }: PurchasesStack):
       return signCalls(rival, deployment.chainId, await minedOf(node, rival.address), own);
     }),
   );
-  // In turn, so that every wallet's nonces arrive in their order.
+  // Alternating, so that the nonces of each wallet arrive in order.
   const alternating = Array.from({ length: PURCHASES }, (_, n) => {
     const bytes = signed[n % rivals.length]?.[Math.floor(n / rivals.length)];
     if (!bytes) throw new Error("too few transactions were signed");
     return bytes;
   });
   const wallets = rivals.map(({ address }) => address);
-  return PURCHASES / (await fire(node, wallets, alternating));
+  return PURCHASES / (await sendAndMine(node, wallets, alternating));
 }
 
-type Served = { perSecond: number; answers: readonly Answer[] };
+type Measured = { perSecond: number; answers: readonly Answer[] };
 
-/** Buys, and waits until all of it is mined; the seconds count from the first call to the last block. */
+/** Buys and waits until all purchases are mined. The rate covers the time from the first call to the last block. */
 async function measureService(
   { node, relayers }: PurchasesStack,
   count: number,
   buy: () => Promise<Answer[]>,
-): Promise<Served> {
+): Promise<Measured> {
   const wallets = relayers.map(({ address }) => address);
   const before = await Promise.all(wallets.map((wallet) => minedOf(node, wallet)));
   const goal = before.reduce((a, b) => a + b, 0) + count;
@@ -80,38 +86,8 @@ async function measureService(
   return { perSecond: (count * 1000) / (performance.now() - started), answers };
 }
 
-/** Milliseconds from a purchase's row to the node's answer to its bytes, by the database's clock. */
-async function broadcastDelays({ sql }: PurchasesStack, name: string): Promise<number[]> {
-  const rows = await sql<{ ms: number }[]>`
-    select extract(epoch from a.last_broadcast_at - p.created_at)::float8 * 1000 as ms
-    from service.purchase p join service.transaction t on t.purchase_id = p.id
-    join service.attempt a on a.transaction_id = t.id
-    where p.idempotency_key like ${`${name}-%`} and a.last_broadcast_at is not null`;
-  return rows.map(({ ms }) => ms);
-}
-
-/** Purchases of this name that are on the chain, by the ledger, which learned it from the chain's own receipts. */
-async function landed({ sql }: PurchasesStack, name: string): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(distinct policy_id)::int as count from service.purchase
-    where idempotency_key like ${`${name}-%`} and state in ('mined', 'confirmed')`;
-  return row?.count ?? 0;
-}
-
-/** Waits until everything bought so far is final, so that what follows is measured alone. */
-const untilFinal = ({ sql }: PurchasesStack) =>
-  waitFor({
-    what: "all purchases to be final",
-    probe: async () => {
-      const open = await sql`select 1 from service.purchase where final_at is null limit 1`;
-      return open.length === 0 || undefined;
-    },
-    timeoutMs: 60_000,
-    intervalMs: 500,
-  });
-
-/** Mean milliseconds of each stage, from the writer's own histograms since its start. */
-async function stageMeans({ metricsUrl }: PurchasesStack): Promise<Finding[]> {
+/** Mean milliseconds of each stage since the writer's start, from its histograms. */
+async function stageMeans({ metricsUrl }: ServiceStack): Promise<Finding[]> {
   const text = await (await fetch(metricsUrl)).text();
   const of = (kind: string) =>
     new Map(
@@ -127,31 +103,37 @@ async function stageMeans({ metricsUrl }: PurchasesStack): Promise<Finding[]> {
   }));
 }
 
-async function measureThroughput(stack: PurchasesStack, agents: Agents): Promise<Finding[]> {
+async function measureThroughput(
+  stack: PurchasesStack,
+  services: ServiceStack,
+  agents: Agents,
+): Promise<Finding[]> {
   const [raw, async, waiting]: [number[], number[], number[]] = [[], [], []];
   const answers: number[] = [];
   const [full, patient]: [number[], number[]] = [[], []];
-  await measureService(stack, CONNECTIONS, () => rush(agents, "warm", inTurn(CONNECTIONS)));
+  await measureService(stack, CONNECTIONS, () => buyAtFullLoad(agents, "warm", inTurn(CONNECTIONS)));
   for (let round = 0; round < ROUNDS; round += 1) {
     raw.push(await measureRaw(stack));
     const name = `full-${round}`;
-    const served = await measureService(stack, PURCHASES, () => rush(agents, name, inTurn(PURCHASES)));
+    const served = await measureService(stack, PURCHASES, () =>
+      buyAtFullLoad(agents, name, inTurn(PURCHASES)),
+    );
     async.push(served.perSecond);
     answers.push(median(served.answers.map(({ ms }) => ms)));
     full.push(median(await broadcastDelays(stack, name)));
     const closed = await measureService(stack, WAITING, () =>
-      rush(agents, `wait-${round}`, waitingFor(WAITING)),
+      buyAtFullLoad(agents, `wait-${round}`, waitingFor(WAITING)),
     );
     waiting.push(closed.perSecond);
     patient.push(median(await broadcastDelays(stack, `wait-${round}`)));
   }
-  const stages = await stageMeans(stack);
+  const stages = await stageMeans(services);
   await untilFinal(stack);
-  await measureService(stack, MODERATE.count, () => trickle(agents, "moderate", MODERATE));
+  await measureService(stack, MODERATE.count, () => buyAtRate(agents, "moderate", MODERATE));
   const moderate = await broadcastDelays(stack, "moderate");
   const chain = median(raw);
   return [
-    { what: "signed transactions straight at the chain", value: chain, unit: "/s" },
+    { what: "signed transactions sent to the chain directly", value: chain, unit: "/s" },
     {
       what: `${PURCHASES} purchases, respond-async`,
       value: median(async),
@@ -177,21 +159,21 @@ async function measureThroughput(stack: PurchasesStack, agents: Agents): Promise
       unit: "ms",
       limit: BROADCAST_LIMIT_MS,
     },
-    // Accepting is faster than relaying: this is how long the line becomes.
+    // Accepting is faster than relaying, so purchases queue up.
     { what: "accepted to broadcast, median of respond-async", value: median(full), unit: "ms" },
     { what: "answer 202, median at full load", value: median(answers), unit: "ms" },
     ...stages,
   ];
 }
 
-/** What api and writer ask of the node; apart from the rest, because whoever counts slows down. */
+/** Counts the RPC calls of api and writer. Measured separately, because counting slows the calls down. */
 async function measureCalls(stack: PurchasesStack): Promise<Finding[]> {
-  const meter = await startRpcMeter(stack.rpcUrl, await freePort());
+  const meter = await startRpcMeter(stack.chain.url, await freePort());
+  const services = await stack.serve(meter.url);
   try {
-    await stack.serve(meter.url);
-    const agents = await openAgents(stack.apiUrl, stack.adminToken, addressesOf(stack), CONNECTIONS);
+    const agents = await openAgentsOf(stack, services);
     meter.reset();
-    await measureService(stack, METERED, () => rush(agents, "metered", inTurn(METERED)));
+    await measureService(stack, METERED, () => buyAtFullLoad(agents, "metered", inTurn(METERED)));
     const calls = [...meter.calls].sort(([, a], [, b]) => b - a);
     const sum = calls.reduce((total, [, count]) => total + count, 0);
     const { served } = meter.requests();
@@ -204,39 +186,43 @@ async function measureCalls(stack: PurchasesStack): Promise<Finding[]> {
     meter.limit(LIMITED.perSecond);
     const { purchases } = LIMITED;
     const limited = await measureService(stack, purchases, () =>
-      rush(agents, "limited", waitingFor(purchases)),
+      buyAtFullLoad(agents, "limited", waitingFor(purchases)),
     ).catch(() => undefined);
     const bought = limited?.answers.filter(({ status }) => status === 201).length ?? 0;
     await agents.close();
     return [
       ...findings,
       {
-        what: `behind ${LIMITED.perSecond} RPC requests a second: on the chain`,
-        value: await landed(stack, "limited"),
+        what: `on the chain, with ${LIMITED.perSecond} RPC requests a second`,
+        value: await countOnChain(stack, "limited"),
         unit: `of ${purchases}`,
       },
       { what: "  answered 201", value: bought, unit: `of ${purchases}` },
-      { what: "  a second", value: limited?.perSecond ?? 0, unit: "/s" },
+      { what: "  rate", value: limited?.perSecond ?? 0, unit: "/s" },
     ];
   } finally {
-    await stack.serve(stack.rpcUrl);
+    await services.stop();
     await meter.stop();
   }
 }
 
-const addressesOf = ({ buyers }: PurchasesStack) => buyers.map(({ address }) => address);
+const openAgentsOf = ({ buyers }: PurchasesStack, { apiUrl, settings }: ServiceStack) =>
+  openAgents(
+    apiUrl,
+    settings.adminToken,
+    buyers.map(({ address }) => address),
+    CONNECTIONS,
+  );
 
-export async function benchPurchases(): Promise<void> {
-  const stack = await startPurchasesStack({ wallets: WALLETS });
-  try {
-    await stack.serve(stack.rpcUrl);
-    const agents = await openAgents(stack.apiUrl, stack.adminToken, addressesOf(stack), CONNECTIONS);
-    const throughput = await measureThroughput(stack, agents);
+export const benchPurchases = (): Promise<void> =>
+  withBenchStack({ relayers: 2 * WALLETS }, async (bench) => {
+    const stack = await preparePurchases(bench);
+    const services = await stack.serve(stack.chain.url);
+    const agents = await openAgentsOf(stack, services);
+    const throughput = await measureThroughput(stack, services, agents);
     await agents.close();
+    await services.stop();
     const about = `${ROUNDS} rounds, ${CONNECTIONS} connections, ${WALLETS} relayer wallets, ${cpus().length} cores`;
     report(`purchases: ${about}`, throughput);
-    report("purchases: what is asked of the node", await measureCalls(stack));
-  } finally {
-    await stack.stop();
-  }
-}
+    report("purchases: RPC calls", await measureCalls(stack));
+  });

@@ -1,12 +1,12 @@
-/** Signed transactions, fired straight at a node: what the chain itself can do. */
+/** Sends signed transactions to a node directly, to measure the chain's own throughput. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import type { Address, Hex, LocalAccount } from "viem";
 import { z } from "zod";
 
-/** Between two looks at what is mined, in ms. */
-const LOOK_MS = 20;
-/** Anvil loses some of a burst; bytes that are in no block for this time are sent once more, in ms. */
+/** Between two reads of the mined nonces, in ms. */
+const POLL_MS = 20;
+/** Anvil loses some transactions of a burst; after this time without a block, in ms, all are sent again. */
 const SEND_AGAIN_MS = 4000;
 const answer = z.object({
   result: z.unknown().optional(),
@@ -14,12 +14,12 @@ const answer = z.object({
 });
 
 export type Node = {
-  /** @throws with the node's message when it refuses. */
+  /** @throws with the node's message when it answers with an error. */
   readonly ask: (method: string, params: readonly unknown[]) => Promise<unknown>;
   readonly close: () => Promise<void>;
 };
 
-/** A node asked over so many connections, one call in each request. */
+/** A JSON-RPC client with a pool of connections; each request carries one call. */
 export function openNode(url: string, connections: number): Node {
   const pool = new Pool(url, { connections, pipelining: 1 });
   return {
@@ -38,7 +38,7 @@ export function openNode(url: string, connections: number): Node {
   };
 }
 
-/** The number of a wallet's mined transactions. */
+/** The number of mined transactions of a wallet. */
 export const minedOf = async (node: Node, wallet: Address): Promise<number> =>
   Number(await node.ask("eth_getTransactionCount", [wallet, "latest"]));
 
@@ -59,7 +59,7 @@ export function signCalls(
   );
 }
 
-/** Resolves once the wallets have so many mined transactions together. @throws after `timeoutMs`. */
+/** Waits until the wallets together have `count` mined transactions. @throws after `timeoutMs`. */
 export async function untilMined(
   node: Node,
   wallets: readonly Address[],
@@ -72,21 +72,26 @@ export async function untilMined(
     const mined = await Promise.all(wallets.map((wallet) => minedOf(node, wallet)));
     const sum = mined.reduce((a, b) => a + b, 0);
     if (sum >= count) return;
-    if (performance.now() > deadline) throw new Error(`${sum} of ${count} transactions were mined in time`);
+    if (performance.now() > deadline)
+      throw new Error(`only ${sum} of ${count} transactions were mined in time`);
     await whileWaiting();
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 
 /**
- * Sends all bytes, in their order and as fast as the connections carry them, and waits until all are mined.
+ * Sends the signed transactions in order, as fast as the connections allow, and waits until all are mined.
  * @returns the seconds from the first call to the block of the last transaction.
  */
-export async function fire(node: Node, wallets: readonly Address[], signed: readonly Hex[]): Promise<number> {
+export async function sendAndMine(
+  node: Node,
+  wallets: readonly Address[],
+  signed: readonly Hex[],
+): Promise<number> {
   const before = await Promise.all(wallets.map((wallet) => minedOf(node, wallet)));
   const goal = before.reduce((a, b) => a + b, 0) + signed.length;
   const started = performance.now();
-  // What the node has already it refuses, which is no fault here.
+  // The node rejects transactions that it already has, so rejections are ignored.
   const sendAll = () =>
     Promise.allSettled(signed.map((bytes) => node.ask("eth_sendRawTransaction", [bytes])));
   await sendAll();

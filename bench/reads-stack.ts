@@ -1,22 +1,16 @@
-/** What the reads are measured on: the real indexer and api on a seeded chain, and a bare server beside them. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** The stack for the reads benchmark: indexer and api on a seeded chain with regular blocks, and a bare server beside them. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import postgres, { type Sql } from "postgres";
-import { anvilAccount } from "../lib/chain/client.ts";
-import { type StackSettings, serviceReady, startService } from "../scripts/dev/services.ts";
-import { startAnvil } from "../scripts/local/anvil.ts";
-import { freePorts } from "../scripts/local/ports.ts";
-import { startPostgres } from "../scripts/local/postgres.ts";
-import { type Child, startProcess } from "../scripts/local/processes.ts";
-import { deployProtocol } from "../scripts/local/protocol/deploy.ts";
+import type { Sql } from "postgres";
+import { freePort } from "../scripts/local/ports.ts";
+import { startProcess } from "../scripts/local/processes.ts";
 import { seedHistory } from "../scripts/local/seed.ts";
 import { waitFor } from "../scripts/local/wait.ts";
+import type { BenchStack } from "./bench-stack.ts";
+import { takeOverMining } from "./miner.ts";
 
-/** The time between two blocks of an Ethereum L2, in ms: each new block ends the life of what is kept. */
+/** The time between two blocks of an Ethereum L2, in ms. Each new block invalidates the cached answers. */
 const BLOCK_MS = 2000;
-const CHAIN_ID = 8453;
-const DAY = 86_400;
 
 export type ReadsStack = {
   readonly apiUrl: string;
@@ -24,97 +18,40 @@ export type ReadsStack = {
   readonly sql: Sql;
   /** The schema into which the indexer writes. */
   readonly schema: string;
-  /** Unix seconds of the newest block. */
+  /** Unix seconds of the newest indexed block. */
   readonly now: () => Promise<number>;
-  /** Starts the bare server with these bytes, and hands its URL to `use`. */
+  /** Starts the bare server with this body, runs `use` with its URL, and stops it. */
   readonly withBare: <T>(body: string, use: (url: string) => Promise<T>) => Promise<T>;
-  /** Mines no blocks meanwhile. */
-  readonly quietly: <T>(work: () => Promise<T>) => Promise<T>;
-  readonly stop: () => Promise<void>;
+  /** Mines no blocks while `work` runs. */
+  readonly withoutBlocks: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
-async function mine(rpcUrl: string): Promise<void> {
-  await fetch(rpcUrl, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_mine", params: [] }),
-  });
-}
-
-export async function startReadsStack(): Promise<ReadsStack> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-reads-"));
-  const [postgresPort = 0, anvilPort = 0, apiPort = 0, ponderPort = 0, metricsPort = 0, barePort = 0] =
-    await freePorts(6);
-  const stops: (() => Promise<unknown>)[] = [];
-  const server = await startPostgres({
-    dataDir: join(folder, "postgres"),
-    port: postgresPort,
-    logFile: join(folder, "postgres.log"),
-    settings: { max_wal_size: "2GB" },
-  });
-  stops.push(() => server.remove());
-  const anvil = await startAnvil({
-    chainId: CHAIN_ID,
-    port: anvilPort,
-    logFile: join(folder, "anvil.log"),
-    timestamp: BigInt(Math.floor(Date.now() / 1000) - 800 * DAY),
-  });
-  stops.push(() => anvil.stop());
-  const [owner, relayer] = [anvilAccount(0), anvilAccount(1)];
-  const deployment = await deployProtocol({
-    rpcUrl: anvil.url,
-    chainId: CHAIN_ID,
-    name: "Bench",
-    owner,
-    relayers: [relayer.address],
-    local: true,
-    retired: false,
-  });
-  await seedHistory({ rpcUrl: anvil.url, deployment });
-  const deploymentFile = join(folder, "deployment.json");
-  writeFileSync(deploymentFile, JSON.stringify(deployment));
-
-  const settings: StackSettings = {
-    databaseUrl: server.url,
-    rpcUrl: anvil.url,
-    rpcWsUrl: anvil.wsUrl,
-    deploymentFile,
-    redisUrl: undefined,
-    host: "127.0.0.1",
-    apiPort,
-    ponderPort,
-    metricsPort,
-    adminToken: "bench-admin-token",
-    relayerKeys: [],
-    logLevel: "info",
+export async function prepareReads(stack: BenchStack): Promise<ReadsStack> {
+  const { chain, folder, sql, atEnd } = stack;
+  await seedHistory({ rpcUrl: chain.url, deployment: chain.deployment });
+  const { apiUrl, ponderUrl } = await stack.startServices(["indexer", "api"], {
+    rpcWsUrl: chain.wsUrl,
     more: { api: { PUBLIC_RATE_LIMIT: "1000000000" } },
-  };
-  for (const name of ["indexer", "api"] as const) {
-    const child = await startService(name, settings, folder);
-    stops.push(() => child.stop({ signal: name === "indexer" ? "SIGINT" : "SIGTERM" }));
-    await serviceReady(child, name, settings);
-  }
-  const sql = postgres(server.url, { max: 1, onnotice: () => {} });
-  stops.push(() => sql.end());
+  });
   const schema = await waitFor({
-    what: "the views",
+    what: "the indexer's views",
     probe: async () => {
       const rows = await sql<{ name: string }[]>`
         select distinct table_schema as name from information_schema.view_table_usage
         where view_schema = 'indexer' and table_schema <> 'indexer'`;
       return rows[0]?.name;
     },
-    timeoutMs: 30_000,
   });
+  const { mine } = await takeOverMining(stack.protocol);
   let mining = true;
   const miner = setInterval(() => {
-    if (mining) void mine(anvil.url).catch(() => {});
+    if (mining) mine([]).catch(() => {});
   }, BLOCK_MS);
-  stops.push(async () => clearInterval(miner));
+  atEnd(async () => clearInterval(miner));
 
   return {
-    apiUrl: `http://127.0.0.1:${apiPort}`,
-    graphqlUrl: `http://127.0.0.1:${ponderPort}`,
+    apiUrl,
+    graphqlUrl: ponderUrl,
     sql,
     schema,
     now: () =>
@@ -124,40 +61,32 @@ export async function startReadsStack(): Promise<ReadsStack> {
           const [row] = await sql<{ timestamp: string }[]>`select timestamp::text from indexer.head`;
           return row && Number(row.timestamp);
         },
-        timeoutMs: 30_000,
       }),
     async withBare(body, use) {
       const file = join(folder, "body.json");
       writeFileSync(file, body);
-      const bare: Child = await startProcess({
+      const port = await freePort();
+      const bare = await startProcess({
         name: "bare server",
         command: process.execPath,
-        args: ["--import", "tsx", "bench/bare-server.ts", String(barePort), file],
+        args: ["--import", "tsx", "bench/bare-server.ts", String(port), file],
         logFile: join(folder, "bare.log"),
       });
-      const url = `http://127.0.0.1:${barePort}`;
+      const url = `http://127.0.0.1:${port}`;
       try {
-        await waitFor({
-          what: "the bare server",
-          probe: async () => (await fetch(url)).ok || undefined,
-          timeoutMs: 20_000,
-        });
+        await waitFor({ what: "the bare server", probe: async () => (await fetch(url)).ok || undefined });
         return await use(url);
       } finally {
         await bare.stop();
       }
     },
-    async quietly(work) {
+    async withoutBlocks(work) {
       mining = false;
       try {
         return await work();
       } finally {
         mining = true;
       }
-    },
-    async stop() {
-      for (const stop of stops.toReversed()) await stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

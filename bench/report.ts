@@ -1,20 +1,20 @@
-/** What a benchmark found: a figure beside the limit that it is held to. */
+/** A measured value and its limit. */
 export type Finding = {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** Undefined for a figure that is reported alone. */
+  /** Undefined for a value without a limit. */
   readonly limit?: number;
-  /** Another figure of the same run, and the share of it that the value should reach. */
+  /** Another value of the same run, and the share of it that this value should reach. */
   readonly compared?: { readonly with: number; readonly least?: number };
 };
 
-/** The middle of the sorted values; the lower of two middles. */
+/** The median; of an even number of values, the lower of the two in the middle. */
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
 
-/** The smallest value below or at which `share` percent of the values lie. */
+/** The smallest of the values such that `share` percent of them are not above it. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const value = sorted[Math.max(0, Math.ceil((sorted.length * share) / 100) - 1)];
@@ -32,8 +32,8 @@ function aimOf({ value, unit, limit, compared }: Finding): string {
 }
 
 /**
- * Prints findings as a table. The ratio is the value by its limit, and below 1 the aim is met; or the value by the one
- * that it is compared with.
+ * Prints findings as a table. The ratio is the value divided by its limit (below 1 is within the limit), or divided by the
+ * value that it is compared with.
  */
 export function report(title: string, findings: readonly Finding[]): void {
   console.log(`\n${title}`);

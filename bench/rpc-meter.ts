@@ -1,4 +1,4 @@
-/** A proxy in front of a node that counts what passes, and lets no more requests through than it is told to. */
+/** A proxy in front of a node that counts calls and can limit the request rate. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Pool } from "undici";
 import { z } from "zod";
@@ -7,12 +7,12 @@ const call = z.object({ method: z.string() });
 
 export type RpcMeter = {
   readonly url: string;
-  /** Calls by method since the last reset, each of a batch counted. */
+  /** Calls by method since the last reset; each call of a batch counts. */
   readonly calls: ReadonlyMap<string, number>;
   /** HTTP requests since the last reset: served, and refused with 429. */
   readonly requests: () => { served: number; refused: number };
   readonly reset: () => void;
-  /** From now on so many HTTP requests a second are served; a second's worth may come at once. */
+  /** Limits HTTP requests from now on; one second's requests may come at once. */
   readonly limit: (perSecond: number) => void;
   readonly stop: () => Promise<void>;
 };

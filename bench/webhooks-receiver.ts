@@ -1,7 +1,7 @@
 /**
- * A receiver of webhooks in a process of its own, as light as can be: `webhooks-receiver.ts <port> …`. It reads from a
- * request its path and its length and nothing else, so that on two cores little of the time is its own.
- * `/good/<n>` answers 200, `/bad/<n>` 500, `/hang/<n>` never; `/counts` tells what `/good/` has got, `/forget` starts anew.
+ * A webhook receiver in its own process: `webhooks-receiver.ts <port> …`. It parses only the path and the length of a
+ * request, to leave the CPU to the service. `/good/<n>` answers 200, `/bad/<n>` answers 500, `/hang/<n>` does not answer.
+ * `/counts` returns the arrivals at `/good/`, `/reset` sets them to zero.
  */
 import { createServer, type Socket } from "node:net";
 
@@ -9,7 +9,7 @@ const OK = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
 const BAD = Buffer.from("HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n");
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** Arrivals at `/good/…`: how many by path, and the time of each, ms since the epoch. */
+/** Arrivals at `/good/…`: their number by path, and the time of each, ms since the epoch. */
 let byPath = new Map<string, number>();
 let arrivals: number[] = [];
 
@@ -33,7 +33,7 @@ function reply(path: string): Buffer | undefined {
   }
   if (path.startsWith("/hang/")) return undefined;
   if (path === "/counts") return counts();
-  if (path === "/forget") {
+  if (path === "/reset") {
     byPath = new Map();
     arrivals = [];
     return OK;
@@ -42,19 +42,19 @@ function reply(path: string): Buffer | undefined {
 }
 
 function serve(socket: Socket): void {
-  let waiting = "";
+  let received = "";
   socket.setNoDelay(true);
   socket.on("error", () => socket.destroy());
   socket.on("data", (chunk) => {
-    // One character for each byte, whatever the text is in.
-    waiting += chunk.toString("latin1");
+    // latin1 gives one character for each byte.
+    received += chunk.toString("latin1");
     for (;;) {
-      const end = waiting.indexOf("\r\n\r\n");
+      const end = received.indexOf("\r\n\r\n");
       if (end < 0) return;
-      const head = waiting.slice(0, end);
+      const head = received.slice(0, end);
       const whole = end + 4 + Number(LENGTH.exec(head)?.[1] ?? 0);
-      if (waiting.length < whole) return;
-      waiting = waiting.slice(whole);
+      if (received.length < whole) return;
+      received = received.slice(whole);
       const [, path = ""] = head.split(" ", 2);
       const answer = reply(path);
       if (answer) socket.write(answer);

@@ -1,9 +1,8 @@
 /**
- * Webhooks end to end: events are mined, indexed, put into the outbox and delivered by the real processes. Deliveries per
- * second are held against a bare loop that posts the same bodies with undici to the same receiver, in the same run and in
- * turn, with as many requests under way. The receiver is a process of its own that parses next to nothing, because on two
- * cores every cycle of it would be taken from both. One burn is an event for everybody, so that a block of ten burns is ten
- * thousand deliveries for a thousand subscriptions.
+ * Webhooks end to end: real processes index mined events, write them to the outbox and deliver them. Deliveries a second
+ * are compared with a bare undici loop that posts the same bodies to the same receiver with the same concurrency, in turn
+ * and in the same run. Every subscription receives every burn: ten burns make ten thousand deliveries to a thousand
+ * subscriptions.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -14,33 +13,34 @@ import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
 import { freePort } from "../scripts/local/ports.ts";
-import { HOST_PLACES } from "../workers/webhooks/dispatcher.ts";
-import { postBare } from "./bare-posts.ts";
+import { HOST_CONCURRENCY } from "../workers/webhooks/dispatcher.ts";
+import { postBare } from "./bare-post-loop.ts";
+import { withBenchStack } from "./bench-stack.ts";
 import { call } from "./miner.ts";
 import { PRODUCT } from "./purchase-load.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
-import { type Counts, startWebhooksStack, type WebhooksStack } from "./webhooks-stack.ts";
+import { type Counts, prepareWebhooks, type WebhooksStack } from "./webhooks-stack.ts";
 
 const ROUNDS = 3;
 const SUBSCRIPTIONS = 1000;
-/** Burns of a block that is measured. */
+/** Burns in each measured block. */
 const BURNS = 10;
-/** As many requests as the writer has under way to one host. */
-const CONCURRENCY = HOST_PLACES.prompt;
+/** The writer's concurrency limit for one host. */
+const CONCURRENCY = HOST_CONCURRENCY.regular;
 const PURCHASES = 100;
-const MEMORY = { deliveries: 100_000, burnsOfBlock: 20, lookMs: 250 };
+const MEMORY = { deliveries: 100_000, burnsOfBlock: 20, pollMs: 250 };
 const GOOD = 800;
 const HANGING = 100;
 const REFUSING = 100;
 /** Aims on two cores. */
 const LATENCY_LIMIT_MS = 300;
 const OF_BARE = 0.4;
-/** Of the first quarter's memory, the last one's at most. */
+/** Limit of the last quarter's median memory, as a multiple of the first quarter's. */
 const GROWTH_LIMIT = 1.15;
-/** Of the time that the good ones take alone, at most: a fifth more requests are made. */
+/** Limit of the time beside failing subscriptions, as a multiple of the time without them. They get a fifth of all requests. */
 const BESIDE_LIMIT = 1.5;
 
-/** Milliseconds from a mined block to its event's arrival, a purchase in each. */
+/** Milliseconds from mining a purchase to the arrival of its event. */
 async function latencies({ miner, protocol, owner, subscribe }: WebhooksStack): Promise<number[]> {
   const { contracts } = protocol.deployment;
   const product = entryByName(PRODUCT);
@@ -72,7 +72,7 @@ async function latencies({ miner, protocol, owner, subscribe }: WebhooksStack): 
       await miner.mine([call(buyer, contracts.coverRouter, coverRouterAbi, "purchasePolicy", ...args)]);
       const minedAt = performance.now();
       delays.push((await arrival) - minedAt);
-      // Blocks fall anywhere between two looks of the indexer, and not in step with them.
+      // A random pause, so that blocks do not keep step with the indexer's polls.
       await sleep(Math.random() * 200);
     }
   } finally {
@@ -90,16 +90,16 @@ async function measureLatency(stack: WebhooksStack): Promise<Finding[]> {
   ];
 }
 
-/** From the first arrival to the last. */
+/** Deliveries a second, from the first arrival to the last. */
 const rateOf = ({ total, first, last }: Counts): number => (1000 * total) / Math.max(1, last - first);
 
-/** Mines a block of burns and waits for them; seconds count from the block. */
+/** Mines a block of burns and waits until all are delivered. */
 async function burnAndDeliver(stack: WebhooksStack, burns: number, good: number) {
-  await stack.forget();
+  await stack.resetCounts();
   await stack.burn(burns);
   const minedAt = Date.now();
   const counts = await stack.delivered(burns * good, good);
-  await stack.atRest();
+  await stack.allAttempted();
   return { counts, minedAt };
 }
 
@@ -107,12 +107,12 @@ async function measureRate(stack: WebhooksStack): Promise<Finding[]> {
   const good = stack.targets("good", SUBSCRIPTIONS);
   await stack.subscribe(good, stack.owner.address, "token_burned");
   const [bare, ours, whole]: [number[], number[], number[]] = [[], [], []];
-  // The first round is not counted: neither of the two has run before.
+  // The first round warms both up and does not count.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const { counts, minedAt } = await burnAndDeliver(stack, BURNS, SUBSCRIPTIONS);
-    const rows = await stack.connection.sql<{ body: string }[]>`
+    const rows = await stack.sql<{ body: string }[]>`
       select body from service.event order by seq desc limit ${BURNS}`;
-    await stack.forget();
+    await stack.resetCounts();
     await postBare(
       good,
       rows.map(({ body }) => body),
@@ -142,23 +142,23 @@ async function measureRate(stack: WebhooksStack): Promise<Finding[]> {
   ];
 }
 
-/** What a process holds in memory, in MB; Linux alone tells. */
+/** Resident memory of a process in MB, on Linux only. */
 function residentMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
-/** Subscriptions as in the measurement before. */
+/** Uses the subscriptions of `measureRate`. */
 async function measureMemory(stack: WebhooksStack): Promise<Finding[]> {
-  const { deliveries, burnsOfBlock, lookMs } = MEMORY;
+  const { deliveries, burnsOfBlock, pollMs } = MEMORY;
   const quarters: number[][] = [[], [], [], []];
-  await stack.forget();
+  await stack.resetCounts();
   let made = 0;
-  let over = false;
-  const looking = (async () => {
-    while (!over) {
-      quarters[Math.min(3, Math.floor((4 * made) / deliveries))]?.push(residentMb(stack.writerPid()));
+  let done = false;
+  const sampling = (async () => {
+    while (!done) {
+      quarters[Math.min(3, Math.floor((4 * made) / deliveries))]?.push(residentMb(stack.writerPid));
       made = (await stack.counts()).total;
-      await sleep(lookMs);
+      await sleep(pollMs);
     }
   })();
   for (let goal = 0; goal < deliveries; ) {
@@ -166,8 +166,8 @@ async function measureMemory(stack: WebhooksStack): Promise<Finding[]> {
     await stack.burn(burnsOfBlock);
     await stack.delivered(goal, SUBSCRIPTIONS);
   }
-  over = true;
-  await looking;
+  done = true;
+  await sampling;
   const [first = [], , , last = []] = quarters;
   return [
     { what: `writer's memory in the first quarter of ${deliveries}`, value: median(first), unit: "MB" },
@@ -181,13 +181,13 @@ async function measureMemory(stack: WebhooksStack): Promise<Finding[]> {
   ];
 }
 
-/** Median seconds from the block until the good ones have everything, and until they have half of it. */
+/** Median ms from the block until the good targets have received all deliveries, and half of them. */
 async function timesOfGood(stack: WebhooksStack, others: readonly string[]) {
   await stack.subscribe([...stack.targets("good", GOOD), ...others], stack.owner.address, "token_burned");
   const [whole, half]: [number[], number[]] = [[], []];
-  // Of the bad ones it is known only once they have failed.
+  // The writer knows a bad target only once it has failed, so the first round does not count.
   for (let round = 0; round <= ROUNDS; round += 1) {
-    await stack.forget();
+    await stack.resetCounts();
     await stack.burn(BURNS);
     const minedAt = Date.now();
     const { last, middle } = await stack.delivered(BURNS * GOOD, GOOD);
@@ -222,16 +222,13 @@ async function measureIsolation(stack: WebhooksStack): Promise<Finding[]> {
   ];
 }
 
-export async function benchWebhooks(): Promise<void> {
-  const stack = await startWebhooksStack();
-  try {
+export const benchWebhooks = (): Promise<void> =>
+  withBenchStack({}, async (bench) => {
+    const stack = await prepareWebhooks(bench);
     const latency = await measureLatency(stack);
     report(`webhooks: ${PURCHASES} purchases, polling every 100 ms, ${cpus().length} cores`, latency);
     const about = `${ROUNDS} rounds, ${CONCURRENCY} at a time, ${cpus().length} cores`;
     report(`webhooks: deliveries a second, ${about}`, await measureRate(stack));
     report("webhooks: memory", await measureMemory(stack));
     report(`webhooks: isolation, ${ROUNDS} rounds`, await measureIsolation(stack));
-  } finally {
-    await stack.stop();
-  }
-}
+  });

@@ -17,9 +17,9 @@ import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, Ownable, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
-    /// @notice Taken from the seller, and from the buyer on top of the price.
+    /// @notice Paid by the seller from the price, and by the buyer on top of it.
     uint256 public constant FEE_BPS = 150;
-    /// @notice One dollar a unit, USDC units: the anti-spam floor.
+    /// @notice The lowest price of a bond, one dollar in USDC units, against spam.
     uint256 public constant MINIMUM_UNIT_PRICE = 1e6;
     uint256 public constant MINIMUM_DURATION = 1 days;
     uint256 public constant MAXIMUM_DURATION = 800 days;

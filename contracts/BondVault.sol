@@ -15,16 +15,16 @@ import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 import {Price} from "./libraries/Price.sol";
 
-/// @title The reserve of protocol tokens behind every bond; see IBondVault.
+/// @title The reserve of protocol tokens that backs the bonds; see IBondVault.
 contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using Price for IPriceFeed;
 
-    /// @notice 0.001 USD: below it a redemption would empty the reserve.
+    /// @notice 0.001 USD. At lower prices a redemption would empty the reserve.
     uint256 public constant MINIMUM_PRICE = 1e15;
-    /// @notice USDC units (6 decimals) of a dollar.
+    /// @notice A dollar in USDC units (6 decimals).
     uint256 private constant DOLLAR = 1e6;
-    /// @notice Bounds the gas of one call.
+    /// @notice The most entries paid by one call, to limit its gas.
     uint256 private constant QUEUE_BATCH = 50;
 
     struct QueueItem {
@@ -43,7 +43,7 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable,
     uint256 public totalReserved;
     /// @notice Bonds in circulation and redemptions in the queue, in whole dollars.
     uint256 public obligations;
-    /// @notice The queue's entries, of which those before `queueHead` are paid.
+    /// @notice The queue's entries. Those before `queueHead` are paid.
     QueueItem[] public queue;
     uint256 public queueHead;
 
@@ -63,7 +63,7 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable,
         _;
     }
 
-    /// @notice Anybody may add tokens to the reserve; tokens sent without this call do not count.
+    /// @notice Any account may add tokens to the reserve. Tokens sent without this call do not count.
     function deposit(uint256 amount) external nonReentrant {
         _increaseReserve(amount);
         emit ReserveDeposited(msg.sender, amount, reserve);
@@ -127,7 +127,7 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable,
         uint256 tokenAmount = _tokensFor(usdAmount, price);
         require(tokenAmount <= reserve, "Insufficient reserve");
         claimBond.burnFrom(msg.sender, epochId, usdAmount);
-        // What waits in the queue and is due has the first claim on the week.
+        // Due entries of the queue come first.
         if (tokenAmount + _tokensFor(_dueInQueue(), price) > _throttleLeft()) {
             uint256 target = currentEpoch() + 1;
             queue.push(QueueItem(msg.sender, uint64(target), epochId, usdAmount));
@@ -148,7 +148,7 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable,
         for (; paid < QUEUE_BATCH && queueHead < queue.length; paid++) {
             QueueItem memory item = queue[queueHead];
             uint256 tokenAmount = _tokensFor(item.usdAmount, price);
-            // The first payment of a week may exceed the throttle: an entry larger than a whole week's would wait for ever.
+            // A week's first payment may exceed the throttle; otherwise an entry above it would never be paid.
             if (item.targetEpoch > epoch || (tokenAmount > _throttleLeft() && paidInEpoch > 0)) break;
             if (tokenAmount > reserve) {
                 require(paid > 0, "Insufficient reserve");
@@ -157,7 +157,7 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable,
             queueHead++;
             _notePaid(item.usdAmount);
             _decreaseObligations(item.usdAmount);
-            // An entry's id is its place in the queue, from 1.
+            // An entry's id is its position in the queue, from 1.
             emit QueueProcessed(queueHead, item.holder, tokenAmount, price);
             _pay(item.holder, tokenAmount);
         }

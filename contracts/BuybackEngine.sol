@@ -6,7 +6,7 @@ import {ERC20Burnable} from "@openzeppelin/contracts/token/ERC20/extensions/ERC2
 import {Burner} from "./base/Burner.sol";
 import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 
-/// @title The burner of the marketplace's fees.
+/// @title The burner that spends the marketplace's fees.
 contract BuybackEngine is Burner {
     constructor(
         IERC20 usdc_,
@@ -17,7 +17,7 @@ contract BuybackEngine is Burner {
         address owner_
     ) Burner(usdc_, token_, tokenUsdFeed_, treasury_, marketplace_, owner_) {}
 
-    /// @notice The marketplace tells of fees that it has moved here.
+    /// @notice The marketplace reports fees that it has transferred here.
     function noteFees(address from, uint256 usdcAmount) external onlySource {
         emit MarketplaceFeeReceived(from, usdcAmount);
     }

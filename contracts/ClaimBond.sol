@@ -9,12 +9,12 @@ import {Months} from "./libraries/Months.sol";
 
 /// @title Claim bonds, one ERC-1155 id per maturity month; see IClaimBond.
 contract ClaimBond is IClaimBond, ERC1155, Ownable {
-    /// @notice From issue to maturity; an epoch matures at the end of the month in which that ends.
+    /// @notice The time from issue to maturity. The epoch matures at the end of the month in which this time ends.
     uint256 public constant MATURITY = 730 days;
 
     IBondVault public immutable vault;
     mapping(uint256 epochId => uint256) public maturityDate;
-    /// @notice Contracts that may move bonds between others, with the holder's approval.
+    /// @notice Contracts that may transfer bonds between other accounts, with the holder's approval.
     mapping(address => bool) public operators;
 
     constructor(IBondVault vault_, address owner_) ERC1155("") Ownable(owner_) {

@@ -15,7 +15,7 @@ import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 import {Sequencer} from "./libraries/Sequencer.sol";
 import {TwapBurner} from "./TwapBurner.sol";
 
-/// @title The entry through which cover is bought and triggered; see ICoverRouter.
+/// @title The contract that sells and triggers cover; see ICoverRouter.
 contract CoverRouter is RouterAdmin, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
@@ -62,7 +62,7 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
 
     /// @inheritdoc ICoverRouter
     function submitTrigger(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external nonReentrant {
-        // A paused router stops sales alone: cover that was sold still pays, unless everything is paused.
+        // A paused router stops only sales. Sold cover still pays, unless the global pause is on.
         if (pauseRegistry.isGloballyPaused()) revert ContractPaused();
         address shield = policyManager.policyShield(productId, policyId);
         if (shield == address(0)) shield = _configured(productId).shield;

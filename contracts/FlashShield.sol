@@ -7,7 +7,7 @@ import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 import {Price} from "./libraries/Price.sol";
 import {Sequencer} from "./libraries/Sequencer.sol";
 
-/// @title One product's trigger; see IFlashShield.
+/// @title The trigger of one product; see IFlashShield.
 contract FlashShield is IFlashShield {
     using Price for IPriceFeed;
     using SafeCast for uint256;
@@ -24,7 +24,7 @@ contract FlashShield is IFlashShield {
     bytes32 private constant PRICE_FALL = "PRICE_FALL";
     uint256 private constant CONFIRMATIONS = 3;
 
-    /// @notice The adapter, through which alone the router reaches the shield.
+    /// @notice The adapter. The router calls the shield only through it.
     address public immutable adapter;
     IPriceFeed public immutable feed;
     IPriceFeed public immutable sequencerFeed;

@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 
-/// @title One switch that pauses every entry of the protocol.
+/// @title The switch that pauses the whole protocol.
 contract GlobalPauseRegistry is IGlobalPauseRegistry, Ownable {
     bool public isGloballyPaused;
 

@@ -26,7 +26,7 @@ contract PolicyManager is IPolicyManager, Ownable {
         Cancelled
     }
 
-    /// @dev Packed into five slots: a purchase pays for each of them.
+    /// @dev Packed into five slots, because a purchase pays gas for each slot.
     struct Record {
         address buyer;
         uint48 createdAt;
@@ -58,19 +58,19 @@ contract PolicyManager is IPolicyManager, Ownable {
         _;
     }
 
-    /// @notice Adds a product, or activates one again. Policies keep the shield under which they were bought.
+    /// @notice Adds a product, or reactivates one. Existing policies keep their shield.
     function registerProduct(bytes32 productId, address shield) external onlyOwner {
         products[productId] = Product(shield, true);
         emit ProductRegistered(productId, shield);
     }
 
-    /// @notice Ends the sale of a product; its open policies run on.
+    /// @notice Ends the sale of a product. Its open policies continue.
     function deactivateProduct(bytes32 productId) external onlyOwner {
         products[productId].active = false;
         emit ProductDeactivated(productId);
     }
 
-    /// @notice Forgets a product; its open policies run on.
+    /// @notice Removes a product. Its open policies continue.
     function removeProduct(bytes32 productId) external onlyOwner {
         delete products[productId];
         emit ProductRemoved(productId);

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IFlashShield} from "./interfaces/IFlashShield.sol";
 
-/// @title What stands between the router and one shield: the `shield` field of a product is the address of its adapter.
+/// @title The adapter between the router and one shield. A product's `shield` field is the address of its adapter.
 contract ShieldAdapter is IFlashShield {
     address public immutable router;
     IFlashShield public immutable shield;

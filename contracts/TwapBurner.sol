@@ -6,7 +6,7 @@ import {ERC20Burnable} from "@openzeppelin/contracts/token/ERC20/extensions/ERC2
 import {Burner} from "./base/Burner.sol";
 import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 
-/// @title The burner of premiums. Its keeper spends them in small steps over time, which averages the price.
+/// @title The burner that spends premiums. Its keeper spends them in small steps over time, which averages the price.
 contract TwapBurner is Burner {
     constructor(
         IERC20 usdc_,
@@ -17,7 +17,7 @@ contract TwapBurner is Burner {
         address owner_
     ) Burner(usdc_, token_, tokenUsdFeed_, treasury_, router_, owner_) {}
 
-    /// @notice The router tells of a premium that it has moved here.
+    /// @notice The router reports a premium that it has transferred here.
     function notePremium(address from, uint256 usdcAmount) external onlySource {
         emit PremiumReceived(from, usdcAmount);
     }

@@ -1,9 +1,9 @@
 /**
- * Collects what callers hand in while a round is under way, and does it in the next round as one: under load a
- * statement then serves many purchases, and an idle writer waits for nobody. Rounds follow each other.
+ * Collects the items of calls during a round, and processes them together in the next round: under load one statement
+ * then serves many purchases, and without load no call waits. Rounds follow each other.
  *
- * @param run does a round; a rejection rejects every caller of that round.
- * @param max the size of a round.
+ * @param run processes a round; its rejection rejects every call of that round.
+ * @param max the most items of a round.
  */
 export function createBatcher<Item, Result>(run: (items: Item[]) => Promise<Result>, max: number) {
   type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
@@ -25,11 +25,11 @@ export function createBatcher<Item, Result>(run: (items: Item[]) => Promise<Resu
     running = false;
   }
 
-  /** Resolves with the result of the whole round that the item was part of. */
+  /** Resolves with the result of the item's whole round. */
   return (item: Item): Promise<Result> =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      // Callers of the same tick share the first round too.
+      // Calls of the same tick share the first round too.
       if (!running) {
         running = true;
         setImmediate(() => void rounds());

@@ -1,12 +1,12 @@
 import { parseEther, parseGwei } from "viem";
 import { z } from "zod";
-import { type Fault, type Present, partialTestnet, unfittingTestnet } from "./testnet-variables.ts";
+import { type Fault, incompleteTestnet, invalidWriterTestnet, type Variables } from "./testnet-variables.ts";
 import { NO_PROXY, parseTrustedProxies } from "./trust-proxy.ts";
 import { parseAllowedHosts } from "./webhooks/allowed-hosts.ts";
 
 /**
- * The environment of each process, checked once at its start. A process parses only what it needs, and every fault is
- * named at once. An empty variable counts as unset: it is never read as zero.
+ * The environment of each process, checked once at its start. A process parses only the variables that it needs, and
+ * reports all faults together. An empty variable counts as unset: it is never read as zero.
  */
 
 /** Bad environment variables; the message holds one line for each of them. */
@@ -68,7 +68,10 @@ const privateKeys = z
       }),
     ),
   )
-  .refine((keys) => new Set(keys.map((k) => k.toLowerCase())).size === keys.length, "names a key twice");
+  .refine(
+    (keys) => new Set(keys.map((k) => k.toLowerCase())).size === keys.length,
+    "must not contain a key twice",
+  );
 
 const trustedProxies = z.string().transform((text, context) => {
   const proxies = parseTrustedProxies(text);
@@ -88,7 +91,7 @@ const allowedHosts = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Requests in a limit's window. A limit can be raised out of sight, but not be switched off. */
+/** Requests in a limit's window. A limit can be raised to a billion, but not switched off. */
 const rateLimit = integer(1, 1_000_000_000);
 
 /** The dev stack's admin token; refused on any chain that is not local. */
@@ -97,7 +100,7 @@ export const DEV_ADMIN_TOKEN = "dev-admin-token";
 /** The dev stack's key for secrets at rest; refused on any chain that is not local. */
 export const DEV_SECRETS_KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/** The key with which secrets of webhooks are sealed at rest, and where webhooks may lead beside public addresses. */
+/** The key that encrypts webhook secrets at rest, and the hosts that webhooks may call beside public addresses. */
 const webhooks = {
   SECRETS_KEY: z
     .string()
@@ -141,6 +144,7 @@ const apiSchema = z.object({
   PAID_KEY_RATE_LIMIT: rateLimit.default(100),
   ONBOARD_RATE_LIMIT: rateLimit.default(10),
   SANDBOX_RATE_LIMIT: rateLimit.default(10),
+  FAUCET_CLIENT_LIMIT: rateLimit.default(1),
   PUBLIC_URL: url("http:", "https:").optional(),
 });
 
@@ -174,16 +178,12 @@ const indexerSchema = z.object({
   START_BLOCK: integer(0, Number.MAX_SAFE_INTEGER).optional(),
 });
 
-/** What the dev stack hands on as it stands, so that a bad one is named before anything is started. */
-const handedOn = {
+/** Variables that the dev stack passes on unchanged. It checks them before it starts anything. */
+const passedOn = {
   ...apiSchema
     .pick({
       PURCHASE_WAIT_MS: true,
-      FREE_KEY_RATE_LIMIT: true,
-      PAID_KEY_RATE_LIMIT: true,
-      ONBOARD_RATE_LIMIT: true,
       FAILED_CREDENTIALS_LIMIT: true,
-      SANDBOX_RATE_LIMIT: true,
       PUBLIC_URL: true,
     })
     .partial().shape,
@@ -203,8 +203,20 @@ const handedOn = {
     .partial().shape,
 };
 
+/** The dev stack's limits. Its only client is a developer, who repeats every call more often than a stranger may. */
+const devLimits = {
+  PUBLIC_RATE_LIMIT: rateLimit.default(100_000),
+  LIVE_SCAN_RATE_LIMIT: rateLimit.default(1000),
+  FREE_KEY_RATE_LIMIT: rateLimit.default(100_000),
+  PAID_KEY_RATE_LIMIT: rateLimit.default(100_000),
+  ONBOARD_RATE_LIMIT: rateLimit.default(100_000),
+  SANDBOX_RATE_LIMIT: rateLimit.default(100_000),
+  FAUCET_CLIENT_LIMIT: rateLimit.default(1_000_000),
+};
+
 const devSchema = z.object({
-  ...handedOn,
+  ...passedOn,
+  ...devLimits,
   DATABASE_URL: url("postgres:", "postgresql:").optional(),
   ...queue,
   PORT: port.default(8080),
@@ -216,20 +228,17 @@ const devSchema = z.object({
   METRICS_PORT: metricsPort,
   DATA_DIR: z.string().default(".data"),
   ADMIN_TOKEN: adminToken,
-  // Whoever develops against the stack is its only client, and reloads a page more often than a minute allows.
-  PUBLIC_RATE_LIMIT: rateLimit.default(100_000),
-  LIVE_SCAN_RATE_LIMIT: rateLimit.default(1000),
   LOG_LEVEL: shared.LOG_LEVEL,
 });
 
-/** What the operator's look at the ledger needs: a fault elsewhere must not keep anybody from stopping purchases. */
+/** The variables of `npm run ledger`: a fault in any other one must not keep the operator from stopping purchases. */
 const ledgerSchema = devSchema.pick({ DATABASE_URL: true, POSTGRES_PORT: true });
 
-/** Reads `env` through `schema`; throws {@link ConfigError} that names every bad variable. `together` finds what no variable shows alone. */
+/** Parses `env`; throws a {@link ConfigError} with every bad variable. `together` finds bad combinations of variables. */
 function parse<Config>(
   schema: z.ZodType<Config>,
   env: Environment,
-  together: (present: Present) => readonly Fault[] = () => [],
+  together: (present: Variables) => readonly Fault[] = () => [],
 ): Config {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
@@ -251,13 +260,17 @@ export type IndexerConfig = z.output<typeof indexerSchema>;
 export type DevConfig = z.output<typeof devSchema>;
 
 export const apiConfig = (env: Environment): ApiConfig =>
-  parse(apiSchema, env, (present) => partialTestnet(present));
-export const writerConfig = (env: Environment): WriterConfig => parse(writerSchema, env, unfittingTestnet);
+  parse(apiSchema, env, (present) => incompleteTestnet(present));
+export const writerConfig = (env: Environment): WriterConfig =>
+  parse(writerSchema, env, invalidWriterTestnet);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);
 
-/** The variables of every process, for the test that holds `.env.example` to them. */
+/** The limits that the dev stack passes to its api. */
+export const devLimitNames = z.object(devLimits).keyof().options;
+
+/** The variables of every process, for the test that compares them with `.env.example`. */
 export const variableNames: readonly string[] = [
   ...new Set(
     [apiSchema, writerSchema, indexerSchema, devSchema].flatMap((schema) => Object.keys(schema.shape)),

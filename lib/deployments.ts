@@ -3,7 +3,7 @@ import { type Address, getAddress, isAddress } from "viem";
 import { z } from "zod";
 import { ConfigError } from "./config.ts";
 
-/** The protocol's contracts, by the keys under which `GET /health` shows them. */
+/** The protocol's contracts, by their keys in `GET /health`. */
 export const contractKeys = [
   "coverRouter",
   "policyManager",
@@ -33,18 +33,18 @@ const deploymentSchema = z.object({
   chainId: z.int().positive(),
   /** The chain's name as clients see it. */
   name: z.string().min(1),
-  /** True only for a chain on this machine; see `isLocal`. */
+  /** True only for a chain on this machine. */
   local: z.boolean().default(false),
   release: z.string().default("V5.4"),
-  /** The block from which the indexer reads; the one of the first deployed contract, or an earlier one. */
+  /** The block from which the indexer reads: that of the first deployed contract, or an earlier one. */
   startBlock: z.int().nonnegative(),
   explorerUrl: z.string().nullable().default(null),
   contracts: z.partialRecord(z.enum(contractKeys), address),
 });
 
-/** What a deployment file says of one chain. */
+/** The content of a deployment file: one chain and its contracts. */
 export type Deployment = Omit<z.output<typeof deploymentSchema>, "contracts"> & { contracts: Contracts };
-/** A deployment file that lacks the address of one contract or more. */
+/** A deployment file without the addresses of some contracts. */
 export type IncompleteDeployment = Omit<Deployment, "contracts"> & {
   contracts: Partial<Contracts>;
   missing: readonly ContractKey[];
@@ -55,8 +55,8 @@ function isComplete(contracts: Partial<Contracts>): contracts is Contracts {
 }
 
 /**
- * Reads a deployment file. Contracts that it lacks are named in `missing`: the API starts without them, and says so.
- * Throws {@link ConfigError} when the file is absent, is not JSON, or holds a bad value.
+ * Reads a deployment file. `missing` names contracts without an address: the API starts without them and reports them.
+ * @throws {ConfigError} when the file does not exist, is not JSON, or has an invalid value.
  */
 export function readDeployment(file: string): Deployment | IncompleteDeployment {
   let json: unknown;
@@ -78,7 +78,7 @@ export function readDeployment(file: string): Deployment | IncompleteDeployment 
   return { ...rest, contracts, missing: contractKeys.filter((key) => contracts[key] === undefined) };
 }
 
-/** Reads a deployment file for a process that needs every contract; throws {@link ConfigError} when one is missing. */
+/** Reads a deployment file for a process that needs every contract. @throws {ConfigError} also when one is missing. */
 export function requireDeployment(file: string): Deployment {
   const deployment = readDeployment(file);
   if ("missing" in deployment) {
@@ -89,12 +89,13 @@ export function requireDeployment(file: string): Deployment {
   return deployment;
 }
 
-/** Base Sepolia and a local anvil: only there is money given away. */
+/** Base Sepolia and a local anvil: the only chains for sandbox and faucet. */
 const TESTNET_CHAIN_IDS: readonly number[] = [84532, 31337];
 
 /**
- * Reads the deployment file of the testnet. Throws {@link ConfigError} when it is not that of a testnet, for whatever the
- * sandbox and the faucet spend must be worth nothing, or that of the main chain: the ledger knows chains by their ids.
+ * Reads the deployment file of the testnet.
+ * @throws {ConfigError} also when the chain is no testnet, because sandbox and faucet may only spend worthless money, or has
+ *   the main chain's id, by which the ledger identifies chains.
  */
 export function requireTestnetDeployment(file: string, mainChainId: number): Deployment {
   let deployment: Deployment;
@@ -106,12 +107,12 @@ export function requireTestnetDeployment(file: string, mainChainId: number): Dep
   }
   if (deployment.chainId === mainChainId) {
     throw new ConfigError([
-      `TESTNET_DEPLOYMENT_FILE ${file}: chain ${mainChainId} is the main chain of DEPLOYMENT_FILE too`,
+      `TESTNET_DEPLOYMENT_FILE ${file}: chain ${mainChainId} is also the main chain of DEPLOYMENT_FILE`,
     ]);
   }
   if (TESTNET_CHAIN_IDS.includes(deployment.chainId)) return deployment;
   const ids = TESTNET_CHAIN_IDS.join(" and ");
   throw new ConfigError([
-    `TESTNET_DEPLOYMENT_FILE ${file}: chain ${deployment.chainId} is no testnet; sandbox and faucet work on ${ids} alone`,
+    `TESTNET_DEPLOYMENT_FILE ${file}: chain ${deployment.chainId} is no testnet; sandbox and faucet work only on ${ids}`,
   ]);
 }

@@ -1,4 +1,4 @@
-/** Every code that an answer of the API can carry, with its HTTP status. */
+/** Every error code of the API with its HTTP status. */
 export const errorStatus = {
   validation_error: 400,
   invalid_body: 400,
@@ -71,7 +71,7 @@ export type ErrorDetail = { path: string; message: string };
 /** Seconds after which a client should try again, sent with every 503: the API specification says 30. */
 export const RETRY_AFTER_SECONDS = 30;
 
-/** A failure that has a documented answer: a code, its status, and words for the client. */
+/** An error with a documented response: a code, its status, and a message for the client. */
 export class ApiError extends Error {
   override name = "ApiError";
   readonly status: (typeof errorStatus)[ErrorCode];

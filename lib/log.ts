@@ -1,6 +1,6 @@
 import { pino } from "pino";
 
-/** A process's own logger: JSON lines on standard output, secrets cut out wherever they stand. */
+/** The logger of a process: JSON lines on standard output, with secrets redacted. */
 export function createLogger(name: string, level: string) {
   return pino({
     name,
@@ -14,7 +14,7 @@ export function createLogger(name: string, level: string) {
 
 export type Logger = ReturnType<typeof createLogger>;
 
-/** A line for the log: viem's errors carry the whole request, so only their short message is kept. */
+/** The message of an error; of viem's errors the short one, because the long one contains the whole request. */
 export function errorText(error: unknown): string {
   if (error instanceof Error) return "shortMessage" in error ? String(error.shortMessage) : error.message;
   return String(error);

@@ -1,8 +1,8 @@
 import { type Hex, keccak256, stringToHex } from "viem";
 
 /**
- * The catalogue of release V5.4: the six flash shields, by the names that clients may use. Terms, prices and states
- * are read from the chain; only what a name stands for is fixed here.
+ * The catalogue of release V5.4: the names of the six flash shields, which clients may use in place of product ids. Terms,
+ * prices and states are read from the chain.
  */
 export const productNames = [
   "FLASHBTC1H-001",
@@ -23,7 +23,7 @@ export const productIdOf = (name: string): Hex => keccak256(stringToHex(name));
 /** An asset symbol as bytes32: ASCII, padded with zeros on the right. */
 export const assetBytes32 = (symbol: string): Hex => stringToHex(symbol, { size: 32 });
 
-/** What a name of the catalogue stands for. */
+/** The product id and asset of a name in the catalogue. */
 export function entryOf(name: ProductName): CatalogueEntry {
   const symbol = name.startsWith("FLASHBTC") ? "BTC" : "ETH";
   return { name, productId: productIdOf(name), symbol, asset: assetBytes32(symbol) };

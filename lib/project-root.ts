@@ -6,11 +6,11 @@ function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "ponder.config.ts"))) {
     const parent = dirname(folder);
-    if (parent === folder) throw new Error("ponder.config.ts is not in any folder above this program");
+    if (parent === folder) throw new Error("no folder above this program contains ponder.config.ts");
     folder = parent;
   }
   return folder;
 }
 
-/** The project's folder, the same for the sources and for the bundles in `dist/`. */
+/** The project's folder, found from the sources and from the bundles in `dist/` alike. */
 export const projectRoot = findRoot();

@@ -1,6 +1,6 @@
 /**
- * One read for all who ask at the same time, kept for `ttlMs` after it was begun. A failed read is told to those who
- * wait for it and is not kept, so that the next one asks anew.
+ * Calls at the same time share one read. Its result is cached for `ttlMs` after the read began; an error is not cached,
+ * so that the next call reads again.
  */
 export function shareRead<T>(ttlMs: number, read: () => Promise<T>): () => Promise<T> {
   let current: { begun: number; result: Promise<T>; done: boolean } | undefined;
@@ -21,7 +21,7 @@ export function shareRead<T>(ttlMs: number, read: () => Promise<T>): () => Promi
   };
 }
 
-/** Keys that are remembered at once: clients choose them, so their number must have a bound. */
+/** Most keys that are cached: clients choose the keys, so their number must have a bound. */
 const MAX_KEYS = 500;
 
 /** {@link shareRead} for each key on its own. */

@@ -1,14 +1,14 @@
-/** Whose word on a client's address counts: the proxies in front of the API, as `TRUST_PROXY` names them. */
+/** The proxies in front of the API whose `X-Forwarded-For` is trusted, from `TRUST_PROXY`. */
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [network: IpAddress, prefix: number];
 
-/** So many proxies stand in a row before the API; or every address in these ranges is a proxy. */
+/** Either `hops` proxies in a row are in front of the API, or every address in `ranges` is a proxy. */
 export type TrustedProxies = { readonly hops: number } | { readonly ranges: readonly Range[] };
 
-/** No proxy at all: the socket's address is the client's. */
+/** No proxy: the socket's address is the client's. */
 export const NO_PROXY: TrustedProxies = { hops: 0 };
 
 const MAX_HOPS = 16;
@@ -20,17 +20,17 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
 };
 
-/** As a server that listens on `::` sees its IPv4 clients; parsed like any other it would take ten times as long. */
+/** The form of IPv4 clients on a server that listens on `::`; the library would parse it ten times as slowly. */
 const MAPPED = /^::ffff:([\d.]+)$/i;
 
-/** An address as it is written in full; an IPv4 address inside an IPv6 one is the IPv4 address. Undefined for all else. */
+/** Parses an address in its full form, an IPv4-mapped IPv6 address as IPv4. Undefined for any other text. */
 export function parseAddress(text: string): IpAddress | undefined {
-  // The library also reads "1" and "0x7f.1" as addresses, which nobody writes in earnest; Node's check is stricter.
+  // The library also accepts "1" and "0x7f.1"; Node's check is stricter.
   if (isIPv4(text)) return ipaddr.IPv4.parse(text);
   if (!isIPv6(text)) return undefined;
   const mapped = MAPPED.exec(text)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return ipaddr.IPv4.parse(mapped);
-  // A zone names an interface of this machine, in words that the library may not know.
+  // A zone names an interface of this machine, with characters that the library may reject.
   const address = ipaddr.IPv6.parse(text.replace(/%.*$/, ""));
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
@@ -59,7 +59,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   return { ranges };
 }
 
-/** Whether the peer `hop` (0 for the socket's own) is a proxy of ours, so that what it says of its client is true. */
+/** Whether the peer `hop` (0 for the socket's own) is a trusted proxy, so that its `X-Forwarded-For` counts. */
 export function isTrusted(proxies: TrustedProxies, address: IpAddress, hop: number): boolean {
   if ("hops" in proxies) return hop < proxies.hops;
   return proxies.ranges.some(

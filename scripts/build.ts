@@ -1,6 +1,6 @@
 /**
- * `npm run build` bundles the three processes and the operator's command into `dist/`, each into one file with its source
- * map beside it: a process then starts in a fraction of the time that it takes to compile and resolve a thousand modules.
+ * `npm run build` bundles the three processes and the ledger command into `dist/`, each into one file with a source map. A
+ * bundle starts much faster than a thousand modules that are compiled and resolved at the start.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -15,14 +15,14 @@ const entryPoints = {
   ledger: "scripts/ledger.ts",
 };
 
-/** CommonJS packages inside a bundle ask for Node's own modules through `require`. */
+/** CommonJS packages in a bundle load Node's modules with `require`. */
 const requireForPackages =
   'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
 
 /**
- * Bundles api, writer, indexer and ledger into `dist/`. Each file is replaced as a whole: a process that starts meanwhile
- * reads either the old one or the new one.
- * @throws when a source does not compile; esbuild has printed why.
+ * Bundles api, writer, indexer and ledger into `dist/`. Each file is replaced by a rename, so that a process that starts
+ * meanwhile reads either the old bundle or the new one.
+ * @throws when a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {
   const dist = join(projectRoot, "dist");
@@ -35,7 +35,7 @@ export async function buildServices(): Promise<void> {
     platform: "node",
     target: "node20",
     format: "esm",
-    // Parts that are compiled for a machine, and found in `node_modules` where they are installed.
+    // Native modules, loaded from `node_modules` where they are installed.
     external: ["pg-native", "bufferutil", "utf-8-validate", "msgpackr-extract"],
     banner: { js: requireForPackages },
     sourcemap: "linked",

@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, who imports whom, and whether `abis/` follows from `contracts/`. */
+/** `npm run check`: types, lint and format, the import rules, and whether `abis/` matches `contracts/`. */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 
 type Outcome = { readonly name: string; readonly ok: boolean; readonly output: string };
 
-/** Runs a package's Node program to its end and keeps what it says. */
+/** Runs a package's Node program to its end and keeps its output. */
 function run(name: string, program: string, args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...args], {

@@ -1,14 +1,14 @@
 /**
- * `npm run demo` plays against a running stack and prints each call and its answer. First a buyer's journey: a key, a
- * webhook, mock USDC, an approval, a quote, a purchase, the policy, the index, the activity feed, the delivered event.
- * Then the testnet: a purchase of the sandbox and a grant of the faucet.
+ * `npm run demo` calls a running stack and prints each call and its response. First it buys a policy on the main chain: an
+ * API key, a webhook, mock USDC, an approval, a quote, a purchase, the policy, the index, the activity feed and the
+ * delivered event. Then it tries the testnet: a sandbox purchase and a faucet grant.
  *
- * `API_URL`, `RPC_URL` and `TESTNET_RPC_URL` name another stack than the one of `npm run dev`; the main chain must be a
- * local one, since the demo mints its own money there, and the stack must run on this machine, whose loopback it calls.
+ * `API_URL`, `RPC_URL` and `TESTNET_RPC_URL` select another stack than that of `npm run dev`. It must run on this machine,
+ * because its webhook calls the loopback address, with a local main chain, because the demo mints USDC there.
  */
 import { DEV_ADMIN_TOKEN } from "../lib/config.ts";
-import { openApi } from "./demo/call.ts";
-import { playJourney } from "./demo/journey.ts";
+import { openApi } from "./demo/api-client.ts";
+import { buyPolicy } from "./demo/buy-policy.ts";
 import { startReceiver } from "./demo/receiver.ts";
 import { tryTestnet } from "./demo/testnet.ts";
 
@@ -19,7 +19,7 @@ const adminToken = process.env.ADMIN_TOKEN || DEV_ADMIN_TOKEN;
 
 const receiver = await startReceiver();
 try {
-  await playJourney({ api: openApi(apiUrl), apiUrl, rpcUrl, adminToken, receiver });
+  await buyPolicy({ api: openApi(apiUrl), apiUrl, rpcUrl, adminToken, receiver });
   await tryTestnet({ apiUrl, rpcUrl: testnetRpcUrl });
 } catch (error) {
   console.error(`\n✗ ${error instanceof Error ? error.message : error}`);

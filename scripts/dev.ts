@@ -1,17 +1,17 @@
 /**
- * `npm run dev`: the whole service on this machine. Postgres, two local chains with the protocol and a history,
- * indexer, api and writer as real processes; Ctrl-C stops all of it. Each start is a fresh chain.
+ * `npm run dev` runs the whole service on this machine: Postgres, two local chains with the protocol and a history, and
+ * indexer, api and writer as real processes. Ctrl-C stops all of it. Each start begins with a fresh chain.
  */
 import { devConfig } from "../lib/config.ts";
 import { errorText } from "../lib/log.ts";
-import { Lifetime } from "./dev/lifetime.ts";
-import { parseDevArguments } from "./dev/options.ts";
-import { beginRun } from "./dev/run-note.ts";
+import { parseDevArguments } from "./dev/arguments.ts";
+import { beginProcessRecord } from "./dev/process-record.ts";
 import { runStack, stackFolders } from "./dev/stack.ts";
+import { StartedParts } from "./dev/started-parts.ts";
 
 type Ending = { readonly exitCode: number; readonly reason?: string };
 
-/** An error and what caused it, one line each. */
+/** An error and its causes, one line each. */
 function explain(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? `\n  ${explain(error.cause)}` : "";
   return `${errorText(error)}${cause}`;
@@ -20,32 +20,32 @@ function explain(error: unknown): string {
 async function main(): Promise<void> {
   const config = devConfig(process.env);
   const source = parseDevArguments(process.argv.slice(2));
-  const note = await beginRun(stackFolders(config).note);
-  const lifetime = new Lifetime();
+  const record = await beginProcessRecord(stackFolders(config).data);
+  const parts = new StartedParts();
 
   const ending = new Promise<Ending>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.on(signal, () => {
-        if (lifetime.stopping) {
-          note.killAll();
+        if (parts.stopping) {
+          record.killAll();
           process.exit(130);
         }
         resolve({ exitCode: 0 });
       });
     }
-    // A reader of our output that goes away (`npm run dev | head`) must not take the stack's end with it.
+    // When the reader of the output ends (`npm run dev | head`), the stack must still stop in order.
     process.stdout.on("error", () => resolve({ exitCode: 0 }));
     process.stderr.on("error", () => resolve({ exitCode: 0 }));
     const fail = (reason: string) => resolve({ exitCode: 1, reason });
     process.on("uncaughtException", (error) => fail(explain(error)));
     process.on("unhandledRejection", (error) => fail(explain(error)));
-    runStack({ config, source, note, lifetime, fail }).catch((error: unknown) => fail(explain(error)));
+    runStack({ config, source, record, parts, fail }).catch((error: unknown) => fail(explain(error)));
   });
 
   const { exitCode, reason } = await ending;
   if (reason !== undefined) console.error(`\n${reason}\n`);
   console.log("Stopping …");
-  await lifetime.stop();
+  await parts.stop();
   process.exit(exitCode);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Starts Ponder, in this very process, on a Postgres schema that follows from the build; readers see it through the
- * stable views schema once it is complete. Configured by the environment alone.
+ * Starts Ponder in this process, on a Postgres schema named by a hash of the build. Readers see it through the stable views
+ * schema once its backfill is complete. All configuration comes from the environment.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,6 @@ import { z } from "zod";
 import { ConfigError, type IndexerConfig, indexerConfig } from "../lib/config.ts";
 import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
-import { indexerDeployment } from "../lib/db/service.schema.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
@@ -18,9 +17,9 @@ import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
 import { isPortFree } from "./local/ports.ts";
 import { waitFor } from "./local/wait.ts";
 
-/** Exit code of an indexer that found its schema served by another one. */
+/** The exit code when another indexer serves the schema. */
 const takenExitCode = 3;
-/** Database and chain may come up after this process, and a supervisor's restart is slower than a wait. */
+/** Database and chain may start after this process; waiting is faster than a supervisor's restart. */
 const dependencyTimeoutMs = 60_000;
 
 const blockAnswer = z.object({ result: z.object({ hash: z.string() }) });
@@ -35,24 +34,28 @@ async function genesisHash(rpcUrl: string): Promise<string> {
   return blockAnswer.parse(await response.json()).result.hash;
 }
 
-async function record(config: IndexerConfig, deployment: Deployment, schemaName: string): Promise<void> {
-  const { db, close } = connect(config.DATABASE_URL, { name: "indexer-launcher", max: 1 });
-  const row = { schemaName, viewsSchema: config.VIEWS_SCHEMA, chainId: deployment.chainId };
+async function recordDeployment(
+  config: IndexerConfig,
+  deployment: Deployment,
+  schemaName: string,
+): Promise<void> {
+  const { sql, close } = connect(config.DATABASE_URL, { name: "indexer-launcher", max: 1 });
   try {
-    await db
-      .insert(indexerDeployment)
-      .values(row)
-      .onConflictDoUpdate({ target: indexerDeployment.schemaName, set: { ...row, startedAt: new Date() } });
+    await sql`
+      insert into service.indexer_deployment (schema_name, views_schema, chain_id)
+      values (${schemaName}, ${config.VIEWS_SCHEMA}, ${deployment.chainId})
+      on conflict (schema_name) do update
+      set views_schema = excluded.views_schema, chain_id = excluded.chain_id, started_at = now()`;
   } finally {
     await close();
   }
 }
 
 /**
- * Vite, which Ponder builds with, answers SIGTERM by ending the process before Ponder has put its lock down. So every
- * listener for SIGTERM but ours is taken off again, and ours hands the signal on as SIGINT, which Ponder alone hears.
+ * Turns SIGTERM into SIGINT. On SIGTERM Vite, Ponder's bundler, would exit before Ponder has released its lock, so all
+ * other SIGTERM listeners are removed. Only Ponder listens for SIGINT.
  */
-function passTerminationOnAsInterrupt(): void {
+function treatTerminateAsInterrupt(): void {
   process.on("SIGTERM", () => process.kill(process.pid, "SIGINT"));
   process.on("newListener", (event, listener) => {
     if (event === "SIGTERM") queueMicrotask(() => process.removeListener("SIGTERM", listener));
@@ -60,7 +63,7 @@ function passTerminationOnAsInterrupt(): void {
 }
 
 async function runPonder(config: IndexerConfig, schema: string): Promise<void> {
-  // Ponder obeys PORT before its own option, and reads one from `.env.local` too unless one is set already.
+  // Ponder prefers PORT to its own option, and reads PORT from `.env.local` unless it is already set.
   process.env.PORT = String(config.PONDER_PORT);
   process.env.PONDER_TELEMETRY_DISABLED = "1";
   const options = {
@@ -83,7 +86,7 @@ async function main(): Promise<void> {
   const log = createLogger("indexer", config.LOG_LEVEL);
 
   if (!(await isPortFree(config.PONDER_PORT))) {
-    // Ponder would take the next port, and a health check would ask whoever sits on this one.
+    // Ponder would take the next port, and health checks would reach the other process.
     throw new ConfigError([`PONDER_PORT ${config.PONDER_PORT} is taken by another process`]);
   }
   await waitFor({
@@ -102,15 +105,15 @@ async function main(): Promise<void> {
 
   const schema = indexerSchemaName(deployment, chain);
   const guard = await lockSchema(config.DATABASE_URL, schema, () => {
-    // Not an orderly shutdown: Ponder's would clear the lock row of the indexer that has taken over.
+    // No orderly shutdown: Ponder would clear the lock row of the indexer that has taken over.
     log.fatal({ schema }, "another indexer has taken over this schema");
     process.exit(takenExitCode);
   });
   await clearStaleLock(guard.sql, schema);
-  await record(config, deployment, schema);
+  await recordDeployment(config, deployment, schema);
   startHeartbeat(guard.sql, schema);
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
-  passTerminationOnAsInterrupt();
+  treatTerminateAsInterrupt();
   await runPonder(config, schema);
 }
 

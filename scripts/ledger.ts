@@ -1,19 +1,19 @@
 /**
- * `npm run ledger`: the operator's look at the relay ledger, and the kill switch. It reads `DATABASE_URL`; without one it
- * asks the database of `npm run dev`. Nothing but stops is ever written.
+ * `npm run ledger` shows the relay ledger to the operator and sets stops (the kill switch). It uses the database of
+ * `DATABASE_URL`, or else that of `npm run dev`, and writes only stops.
  */
 import type { Sql } from "postgres";
 import { ConfigError, ledgerConfig } from "../lib/config.ts";
 import { connect } from "../lib/db/connect.ts";
 import { errorText } from "../lib/log.ts";
-import { parseLedgerArguments, UsageError, usage } from "./ledger/options.ts";
+import { parseLedgerArguments, UsageError, usage } from "./ledger/arguments.ts";
+import { targetText } from "./ledger/format.ts";
 import { printOverview } from "./ledger/overview.ts";
-import { targetText } from "./ledger/print.ts";
 import { showEntry } from "./ledger/show.ts";
-import { clearStop, keyExists, type StopTarget, setStop, walletIsKnown } from "./ledger/stops.ts";
+import { clearStop, isKnownWallet, keyExists, type StopTarget, setStop } from "./ledger/stops.ts";
 
-/** The server and the database, without the password. */
-function placeOf(databaseUrl: string): string {
+/** The server and the database of a URL, without the password. */
+function databaseName(databaseUrl: string): string {
   const { host, pathname } = new URL(databaseUrl);
   return `${host}${pathname}`;
 }
@@ -24,9 +24,9 @@ async function stop(sql: Sql, target: StopTarget, reason: string): Promise<numbe
     return 1;
   }
   await setStop(sql, target, reason);
-  console.log(`Stopped: ${targetText(target)}. It holds before the next transaction is sent.`);
-  if (target.scope === "wallet" && !(await walletIsKnown(sql, target.wallet))) {
-    console.log("No writer sends from this wallet yet, and no key is its own.");
+  console.log(`Stopped: ${targetText(target)}. This takes effect before the next transaction is sent.`);
+  if (target.scope === "wallet" && !(await isKnownWallet(sql, target.wallet))) {
+    console.log("No writer sends from this wallet yet, and it has no API key.");
   }
   return 0;
 }
@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   const config = ledgerConfig(process.env);
   const url = config.DATABASE_URL ?? `postgres://postgres@127.0.0.1:${config.POSTGRES_PORT}/postgres`;
   const { sql, close } = connect(url, { name: "ledger", max: 4 });
-  console.log(`The ledger in ${placeOf(url)}, ${new Date().toISOString()}`);
+  console.log(`The ledger in ${databaseName(url)}, ${new Date().toISOString()}`);
   try {
     switch (command.do) {
       case "report":
@@ -57,7 +57,7 @@ async function main(): Promise<number> {
         return 0;
       case "show":
         if (await showEntry(sql, command.id)) return 0;
-        console.error(`There is no purchase, errand or claim ${command.id}.`);
+        console.error(`There is no purchase, service transaction or claim ${command.id}.`);
         return 1;
       case "stop":
         return await stop(sql, command.target, command.reason);
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
         return await resume(sql, command.target);
     }
   } catch (error) {
-    throw new Error(`The ledger in ${placeOf(url)} cannot be used: ${errorText(error)}`);
+    throw new Error(`The ledger in ${databaseName(url)} cannot be used: ${errorText(error)}`);
   } finally {
     await close();
   }

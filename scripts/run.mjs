@@ -1,5 +1,5 @@
-// Runs a project script on a machine that may not have the packages yet: installs them when the lock file is newer
-// than what is installed, then hands over to node. `run.mjs vitest …` runs a package's binary, anything else a file.
+// Installs the packages when one is missing or has another version than in package.json, then runs a script of the project
+// with node: `run.mjs vitest …` runs vitest, everything else is the path of a file.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,11 +8,11 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`Node 20.19 or newer is needed; this is ${process.version}.`);
+  console.error(`Node 20.19 or newer is required; this is ${process.version}.`);
   process.exit(1);
 }
 
-/** True when every package of package.json stands in node_modules at the version that it pins. */
+/** True when every package of package.json is installed with its pinned version. */
 function installed() {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).every(
@@ -41,7 +41,7 @@ const command =
     ? [join(root, "node_modules", "vitest", "vitest.mjs"), ...args]
     : ["--import", "tsx", join(root, target), ...args];
 const child = spawn(process.execPath, command, { cwd: root, stdio: "inherit" });
-// The terminal sends Ctrl-C to the whole group; the child decides how to stop, and this process waits for it.
+// The terminal sends Ctrl-C to the whole group. The child decides how to stop; this process waits for it.
 for (const signal of ["SIGINT", "SIGHUP"]) process.on(signal, () => {});
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));

@@ -1,8 +1,8 @@
-// Starts a process or the operator's command from its bundle: `node scripts/start.mjs api`.
+// Starts a process or the ledger command from its bundle: `node scripts/start.mjs api`.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-// The bundle finds its own arguments where it would if it were started by itself.
+// Removes the name, so that the bundle finds its arguments as if it were started directly.
 const [name] = process.argv.splice(2, 1);
 const bundle = new URL(`../dist/${name}.mjs`, import.meta.url);
 if (!existsSync(bundle)) {

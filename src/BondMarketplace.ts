@@ -1,10 +1,10 @@
 import { ponder } from "ponder:registry";
 import { listing, listingCancellation, sale } from "ponder:schema";
-import { record } from "./shared/activity.ts";
+import { recordActivity } from "./shared/activity.ts";
 import { type Db, type LogEvent, position } from "./shared/event.ts";
 import { changeHolding, changeProtocol } from "./shared/sums.ts";
 
-/** USDC per bond, rounded down; 0 for a listing of nothing. */
+/** USDC per bond, rounded down; 0 for a listing without bonds. */
 const perUnit = (price: bigint, amount: bigint) => (amount === 0n ? 0n : price / amount);
 
 ponder.on("BondMarketplace:Listed", async ({ event, context: { db } }) => {
@@ -26,7 +26,7 @@ ponder.on("BondMarketplace:Listed", async ({ event, context: { db } }) => {
   }));
 });
 
-/** Closes a listing, once; resolves to the listing, or null when the index does not know it. */
+/** Closes an active listing. @returns the listing, or null when the index does not know it. */
 async function close(
   db: Db,
   event: LogEvent & { args: { listingId: bigint } },
@@ -59,7 +59,7 @@ ponder.on("BondMarketplace:Bought", async ({ event, context: { db } }) => {
     marketVolume: sums.marketVolume + price,
     marketFees: sums.marketFees + sellerFee + buyerFee,
   }));
-  await record(db, event, {
+  await recordActivity(db, event, {
     type: "marketplace_buy",
     actor: buyer,
     amount: price,

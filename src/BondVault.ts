@@ -1,6 +1,6 @@
 import { ponder } from "ponder:registry";
 import { bondIssue, bondRedemption, redemptionQueue } from "ponder:schema";
-import { record } from "./shared/activity.ts";
+import { recordActivity } from "./shared/activity.ts";
 import { linkTrigger } from "./shared/bonds.ts";
 import { type Db, type LogEvent, position } from "./shared/event.ts";
 import { changeEpoch, changeHolding, changeProtocol } from "./shared/sums.ts";
@@ -18,7 +18,7 @@ ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
   await changeProtocol(db, (sums) => ({ bondsIssued: sums.bondsIssued + usdAmount }));
   await changeVault(db, (vault) => ({ obligations: (vault.obligations ?? 0n) + usdAmount }));
   await linkTrigger(db, event, "second", holder);
-  await record(db, event, {
+  await recordActivity(db, event, {
     type: "bond_minted",
     actor: holder,
     amount: usdAmount,
@@ -26,7 +26,7 @@ ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
   });
 });
 
-/** The reserve pays a redemption. Which balance that leaves is known only if an event has named one before. */
+/** Subtracts a payment from the reserve, which is null until an event has named its balance. */
 const pay = (db: Db, tokenAmount: bigint) =>
   changeVault(db, ({ reserve }) => ({ reserve: reserve === null ? null : reserve - tokenAmount }));
 
@@ -41,7 +41,7 @@ ponder.on("BondVault:BondRedeemed", async ({ event, context: { db } }) => {
   await changeEpoch(db, epochId, (sums) => ({ redeemed: sums.redeemed + usdAmount }));
   await changeHolding(db, holder, epochId, (sums) => ({ redeemed: sums.redeemed + usdAmount }));
   await changeProtocol(db, (sums) => ({ bondsRedeemed: sums.bondsRedeemed + usdAmount }));
-  await record(db, event, {
+  await recordActivity(db, event, {
     type: "bond_redeemed",
     actor: holder,
     amount: usdAmount,
@@ -61,7 +61,7 @@ ponder.on("BondVault:BondQueued", async ({ event, context: { db } }) => {
   await changeProtocol(db, (sums) => ({ bondsQueued: sums.bondsQueued + usdAmount }));
 });
 
-/** The queued redemption that is paid now, marked as paid; null when the index does not know it. */
+/** Marks a queued redemption as paid. @returns it, or null when the index does not know it. */
 async function payQueued(
   db: Db,
   event: LogEvent & { args: { queueId: bigint; tokenAmount: bigint; priceUsed: bigint } },
@@ -91,7 +91,7 @@ ponder.on("BondVault:QueueProcessed", async ({ event, context: { db } }) => {
     .onConflictDoNothing();
   if (paid === null) return;
   await pay(db, tokenAmount);
-  await record(db, event, {
+  await recordActivity(db, event, {
     type: "bond_redeemed",
     actor: holder,
     amount: entry?.usdAmount ?? 0n,

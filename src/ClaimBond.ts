@@ -12,7 +12,7 @@ type Transfer = {
   amount: bigint;
 };
 
-/** Moves a balance. Minting comes from the zero address and burning goes there; it holds nothing itself. */
+/** Moves a balance. Mints come from the zero address and burns go to it, so it has no balance itself. */
 async function transfer(db: Db, event: LogEvent, item: number, moved: Transfer): Promise<void> {
   const { from, to, epochId, amount } = moved;
   const added = await db
@@ -46,7 +46,7 @@ ponder.on("ClaimBond:TransferBatch", async ({ event, context: { db } }) => {
 
 type SupplyEvent = Pick<typeof bondSupplyEvent.$inferSelect, "kind" | "epochId" | "holder" | "amount">;
 
-/** Resolves to false when the event was recorded before. */
+/** @returns false when the event was already recorded. */
 async function recordSupply(db: Db, event: LogEvent, row: SupplyEvent): Promise<boolean> {
   const added = await db
     .insert(bondSupplyEvent)

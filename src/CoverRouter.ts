@@ -1,22 +1,15 @@
 import { ponder } from "ponder:registry";
-import {
-  pauseEvent,
-  pauseState,
-  policy,
-  policyPrice,
-  relayer,
-  relayerEvent,
-  triggerSubmission,
-} from "ponder:schema";
-import { record } from "./shared/activity.ts";
-import { type Db, type LogEvent, position, withoutNul } from "./shared/event.ts";
+import { policy, policyPrice, relayer, relayerEvent, triggerSubmission } from "ponder:schema";
+import { recordActivity } from "./shared/activity.ts";
+import { position, withoutNul } from "./shared/event.ts";
+import { recordPause } from "./shared/pauses.ts";
 import { openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
 
 ponder.on("CoverRouter:PolicyPurchased", async ({ event, context: { db } }) => {
   const { paidBy, ...purchase } = event.args;
   await openPolicy(db, event, purchase, paidBy);
-  await record(db, event, {
+  await recordActivity(db, event, {
     type: "policy_purchased",
     actor: purchase.buyer,
     amount: purchase.coverage,
@@ -30,7 +23,7 @@ ponder.on("CoverRouter:PolicyPriceSnapshot", async ({ event, context: { db } }) 
     .insert(policyPrice)
     .values({ ...position(event), productId, policyId, priceSnapshot })
     .onConflictDoUpdate({ ...position(event), priceSnapshot });
-  // Logged before or after the purchase itself: whichever comes second brings the two together.
+  // Logged before or after the purchase. The second of the two sets the price.
   if (await db.find(policy, { productId, policyId })) {
     await db.update(policy, { productId, policyId }).set({ priceSnapshot });
   }
@@ -78,33 +71,16 @@ ponder.on("CoverRouter:ProductPauseSet", async ({ event, context: { db } }) => {
   await changeProductState(db, event, "pause_set", { paused }, { paused });
 });
 
-async function setPause(
-  db: Db,
-  event: LogEvent,
-  pause: { scope: "router" | "auto"; paused: boolean; price: bigint | null },
-): Promise<void> {
-  const { scope, paused } = pause;
-  await db
-    .insert(pauseEvent)
-    .values({ ...position(event), ...pause })
-    .onConflictDoNothing();
-  const state = { paused, updatedAt: event.block.timestamp, updatedAtBlock: event.block.number };
-  await db
-    .insert(pauseState)
-    .values({ scope, ...state })
-    .onConflictDoUpdate(state);
-}
-
 ponder.on("CoverRouter:Paused", async ({ event, context: { db } }) => {
-  await setPause(db, event, { scope: "router", paused: event.args.state, price: null });
+  await recordPause(db, event, { scope: "router", paused: event.args.state });
 });
 
 ponder.on("CoverRouter:AutoPauseActivated", async ({ event, context: { db } }) => {
-  await setPause(db, event, { scope: "auto", paused: true, price: event.args.priceWei });
+  await recordPause(db, event, { scope: "auto", paused: true, price: event.args.priceWei });
 });
 
 ponder.on("CoverRouter:AutoPauseDeactivated", async ({ event, context: { db } }) => {
-  await setPause(db, event, { scope: "auto", paused: false, price: event.args.priceWei });
+  await recordPause(db, event, { scope: "auto", paused: false, price: event.args.priceWei });
 });
 
 ponder.on("CoverRouter:RelayerUpdated", async ({ event, context: { db } }) => {

@@ -1,7 +1,7 @@
 import { ponder } from "ponder:registry";
 import { head } from "ponder:schema";
 
-/** Ponder runs this after all logs of the block, so the row names a block that is wholly indexed. */
+/** Ponder runs this after all logs of the block, so the row is the newest block that is completely indexed. */
 ponder.on("Head:block", async ({ event, context }) => {
   const { number, hash, timestamp } = event.block;
   const row = { number, hash, timestamp };

@@ -45,7 +45,7 @@ ponder.on("PolicyManager:PolicyExpired", async ({ event, context: { db } }) => {
     .insert(policyClosing)
     .values({ ...position(event), kind: "expired", productId, policyId, buyer: expired?.buyer ?? null })
     .onConflictDoNothing();
-  // Expiry itself comes with time; this only says when somebody released the capacity.
+  // A policy expires by time. This event only releases its capacity.
   if (expired) {
     await db.update(policy, { productId, policyId }).set({ markedExpiredAt: event.block.timestamp });
   }

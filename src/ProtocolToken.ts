@@ -1,12 +1,12 @@
 import { ponder } from "ponder:registry";
 import { tokenBurn } from "ponder:schema";
 import { zeroAddress } from "viem";
-import { record } from "./shared/activity.ts";
+import { recordActivity } from "./shared/activity.ts";
 import { attributeBurn } from "./shared/burns.ts";
 import { position } from "./shared/event.ts";
 import { changeBurnDay, changeBurnSource, changeProtocol } from "./shared/sums.ts";
 
-/** The filter lets through only transfers to the zero address: the burns. A burner's own word on it comes after. */
+/** Ponder's filter passes only transfers to the zero address, the burns. A burner's `BurnExecuted` follows later. */
 ponder.on("ProtocolToken:Transfer", async ({ event, context: { db } }) => {
   const { from: burner, to, value: tokenAmount } = event.args;
   if (to !== zeroAddress) return;
@@ -22,6 +22,11 @@ ponder.on("ProtocolToken:Transfer", async ({ event, context: { db } }) => {
   await changeBurnDay(db, event.block.timestamp, add);
   await changeBurnSource(db, "direct", add);
   await changeProtocol(db, add);
-  await record(db, event, { type: "token_burned", actor: burner, amount: tokenAmount, ref: "direct" });
+  await recordActivity(db, event, {
+    type: "token_burned",
+    actor: burner,
+    amount: tokenAmount,
+    ref: "direct",
+  });
   await attributeBurn(db, event, "first", { burner, tokenAmount });
 });

@@ -2,7 +2,7 @@ import { type EventNames, ponder } from "ponder:registry";
 import { adminEvent } from "ponder:schema";
 import { jsonArguments, position } from "./shared/event.ts";
 
-/** Administrative events, with the key under which the deployment file names their contract. */
+/** Administrative events, with their contract's key in the deployment file. */
 const adminEvents = [
   ["CoverRouter:MinimumTokenPriceSet", "coverRouter"],
   ["CoverRouter:OwnershipTransferred", "coverRouter"],

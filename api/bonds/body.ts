@@ -1,13 +1,13 @@
 import { type Address, getAddress } from "viem";
 
-/** What one address holds of one epoch; `maturityDate` in Unix seconds, null when it is not known. */
+/** One address's bonds of one epoch, in whole dollars; `maturityDate` in Unix seconds, null when unknown. */
 export type Holding = {
   readonly epochId: bigint;
   readonly amount: bigint;
   readonly maturityDate: bigint | null;
 };
 
-/** A page of an owner's holdings, all of which are given, ascending by epoch, as of the time `now` (Unix seconds). */
+/** A page of an owner's bonds at the time `now` (Unix seconds). `holdings` are all of them, ascending by epoch. */
 export function bondListBody(
   owner: Address,
   holdings: readonly Holding[],

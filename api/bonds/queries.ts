@@ -3,12 +3,12 @@ import type { Address } from "viem";
 import { isWhole } from "../../lib/indexed/head.ts";
 import { lower } from "../../lib/lower.ts";
 import { bondEpoch, bondHolding, head } from "../../ponder.schema.ts";
-import type { IndexQuery } from "../index/reader.ts";
-import { always } from "../index/walk.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
+import { always } from "../indexed/walk.ts";
 
 /**
- * Reads what an address holds, epoch by epoch: the claim bond's balances above zero. An epoch is a month, so these are few.
- * Served by the primary key. Prepared, for to build it takes longer than to run it.
+ * Prepares the read of an address's bonds: balances above zero by epoch, which are few because an epoch is a month. Uses
+ * the primary key. Prepared because building the statement takes longer than running it.
  */
 export function prepareHoldings(db: IndexQuery) {
   const page = db

@@ -1,40 +1,41 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { scanDescription, scanResponses, walletParam } from "../chain/documented-responses.ts";
 import { Address, addressInput, DecimalString, nullableDecimal } from "../http/field-types.ts";
 import { limitInput, offsetInput } from "../http/paging.ts";
-import { indexedResponses } from "../index/documented-responses.ts";
+import { indexedResponses } from "../indexed/documented-responses.ts";
 
 const epoch = DecimalString.openapi({
-  description: "The month of maturity, YYYYMM; it is the bond's id.",
+  description: "The month of maturity, YYYYMM, which is the bond's id.",
   example: "202812",
 });
 const dollars = (description: string) => DecimalString.openapi({ description, example: "800" });
 
-export const BondHolding = z
+const BondHolding = z
   .object({
     bondId: epoch,
     epochId: epoch,
     owner: Address,
-    amount: dollars("Bonds held: whole dollars of face value."),
-    faceValueUsd: dollars("What they are worth at maturity, in whole dollars: the amount."),
+    amount: dollars("Bonds held, in whole dollars of face value."),
+    faceValueUsd: dollars("Face value in whole dollars, equal to the amount."),
     maturityDate: nullableDecimal(
-      "From when on they can be redeemed, Unix seconds; null when no event told it.",
-      "1861920000",
+      "When they become redeemable, Unix seconds; null when unknown.",
+      "1861919999",
     ),
-    matured: z.boolean().openapi({ description: "Whether they can be redeemed at the block's time." }),
+    matured: z.boolean().openapi({ description: "Whether they are redeemable at the block's time." }),
   })
   .openapi("BondHolding");
 
-export const bondPageQuery = z.object({ limit: limitInput(), offset: offsetInput });
+const bondPageQuery = z.object({ limit: limitInput(), offset: offsetInput });
 
-/** Holdings of one address, out of the index and off the chain alike. */
-export const BondList = z
+/** The bonds of one address, from the index or the chain. */
+const BondList = z
   .object({
     owner: Address,
-    count: z.int().openapi({ description: "Epochs in this answer.", example: 1 }),
-    total: z.int().openapi({ description: "Epochs of which the owner holds bonds.", example: 1 }),
+    count: z.int().openapi({ description: "Epochs in this response.", example: 1 }),
+    total: z.int().openapi({ description: "Epochs in which the owner holds bonds.", example: 1 }),
     limit: z.int().openapi({ example: 50 }),
     offset: z.int().openapi({ example: 0 }),
-    totalAmount: dollars("Bonds held in all epochs, on whichever page."),
+    totalAmount: dollars("Bonds held in all epochs."),
     bonds: z.array(BondHolding),
   })
   .openapi("BondList");
@@ -43,14 +44,25 @@ export const bondsByOwnerRoute = createRoute({
   method: "get",
   path: "/api/v1/bonds/by-owner/{address}",
   operationId: "listBondsByOwner",
-  tags: ["stats", "bonds"],
-  summary: "What an address holds of each bond",
+  tags: ["bonds"],
+  summary: "List an owner's bonds",
   description:
-    "Net holdings: without what was sold, is in escrow for a listing, was redeemed or waits in the redemption queue, or was given up.",
+    "Net holdings: without bonds that were sold, escrowed for a listing, redeemed, queued for redemption, or surrendered.",
   request: { params: z.object({ address: addressInput }), query: bondPageQuery },
   responses: indexedResponses(
-    "Epochs with a balance above zero, the next to mature first.",
+    "Epochs with a balance above zero, earliest maturity first.",
     BondList,
     "validation_error",
   ),
+});
+
+export const liveBondsRoute = createRoute({
+  method: "get",
+  path: "/api/v1/public/bonds/{wallet}",
+  operationId: "scanBonds",
+  tags: ["bonds"],
+  summary: "List an owner's bonds by a live scan of the chain",
+  description: scanDescription,
+  request: { params: walletParam, query: bondPageQuery },
+  responses: scanResponses("Epochs with a balance above zero, earliest maturity first.", BondList),
 });

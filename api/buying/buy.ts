@@ -1,21 +1,29 @@
-/** One purchase, from a checked request to the answer. */
-import { type Hex, isAddressEqual } from "viem";
+/** Buys a policy: from a checked request to the purchase's outcome. */
+import { type Address, type Hex, isAddressEqual } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
+import type { Connection } from "../../lib/db/connect.ts";
+import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isSettled, type Purchase } from "../../lib/ledger/purchase.ts";
-import { noteTold, wakeWithoutQueue } from "../../lib/ledger/purchases.ts";
+import { noteOutcomeReceived, wakeWithoutQueue } from "../../lib/ledger/purchases.ts";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
-import { errorText } from "../../lib/log.ts";
+import type { PurchaseWaiter } from "../../lib/ledger/waiter.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
 import { shareRead, shareReadBy } from "../../lib/shared-read.ts";
-import { soon, unlessAborted } from "../../lib/within.ts";
-import { contractsOf, type Dependencies } from "../dependencies.ts";
+import { unlessAborted, valueWithin } from "../../lib/timeout.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
+import { contractsOf } from "../chain/contract-addresses.ts";
+import type { ProductTerms } from "../chain/contracts/products.ts";
+import type { SellingState } from "../chain/contracts/selling.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
-import type { PurchaseRequest } from "../purchases/schemas.ts";
-import type { Readers } from "../readers.ts";
-import { type Acceptance, acceptPurchases, findStanding, type NewPurchase, type Wish } from "./accept.ts";
-import { createBuyerFunds } from "./buyer-funds.ts";
-import { type Funds, type Hindrance, isDelegated } from "./guards.ts";
-import { hindranceError } from "./refusals.ts";
+import {
+  type Acceptance,
+  acceptPurchases,
+  findExistingPurchase,
+  type PurchaseIntent,
+  type QuotedIntent,
+} from "./accept-purchases.ts";
+import { type BuyerFunds, createBuyerFunds } from "./buyer-funds.ts";
 import {
   checkCapacity,
   checkMinimum,
@@ -23,191 +31,237 @@ import {
   checkSelling,
   premiumOf,
   resolveProduct,
-} from "./rules.ts";
+} from "./purchase-rules.ts";
+import { refusalError } from "./refusal-errors.ts";
+import { type Funds, isDelegated, type Refusal } from "./refusal-reasons.ts";
 
-/** How old the state may be that purchases are checked against, in ms; the simulation has the last word. */
+/** Maximum age of the terms and the selling state that purchases are checked against, in ms; the simulation decides. */
 const CHECK_TTL_MS = 1000;
-/** A check that takes longer, in ms, is not waited for by a call that only asks for what was bought already. */
-const CHECK_SOON_MS = 100;
-/** A wake-up that takes longer, in ms, is made up for by the ledger itself. */
-const WAKE_SOON_MS = 250;
-/** Purchases that are recorded together. */
+/** After this time, in ms, a slow check no longer delays a call for an existing purchase. */
+const CHECK_WAIT_MS = 100;
+/** Longest wait for the wake-up of the writer, in ms; without it the writer's sweep finds the purchase. */
+const WAKE_WAIT_MS = 250;
+/** Most purchases recorded by one statement. */
 const ACCEPT_ROUND = 50;
 
-export type Outcome = {
-  purchase: Purchase;
-  /** False when an earlier call made it. */
-  created: boolean;
+/** A purchase's terms as a client sends them. `coverageAmount` has 6 decimals. */
+export type PurchaseTerms = {
+  productId?: Hex | undefined;
+  productName?: string | undefined;
+  coverageAmount: bigint;
+  asset?: Hex | undefined;
+  buyer: Address;
 };
 
-export type Purchasing = {
-  /**
-   * Buys, or joins the purchase that stands for the same wish. With `waits` it waits for the transaction, and the
-   * purchase may still be open when the wait is over. The caller may go away: what was accepted is carried out.
-   * @throws ApiError with the documented code when it was not accepted
-   */
-  buy(asker: Asker, body: PurchaseRequest, options: BuyOptions): Promise<Outcome>;
-};
-
-/** Whose purchase it is: a key's, or the sandbox's. */
-export type Asker = Pick<Wish, "wallet" | "keyId">;
-
-/** What it takes to buy on a chain. */
-export type PurchasingParts = Pick<
-  Dependencies,
-  "connection" | "deployment" | "log" | "purchaseWaitMs" | "stopping" | "waiter"
-> & {
-  readonly queue: Pick<Dependencies["queue"], "wake">;
-};
+/** Who buys: the holder of a key, or the sandbox. */
+export type Purchaser = Pick<PurchaseIntent, "wallet" | "keyId">;
 
 export type BuyOptions = {
   idempotencyKey: string | null;
+  /** Whether to wait for the transaction. */
   waits: boolean;
-  /** Aborted when the caller goes away: then nobody is told the outcome. */
+  /** Aborted when the caller disconnects: then it does not receive the outcome. */
   gone: AbortSignal;
-  /** Asked once everything that can be told before is in order, ahead of the record; it rejects to refuse. */
+  /** Called after all checks and before the purchase is recorded; rejects to refuse it. */
   admit?: (() => Promise<void>) | undefined;
 };
 
-type Accepted = Exclude<Acceptance, { outcome: "hindered" }>;
+/** `created` is false when an earlier call made the purchase. */
+export type BuyResult = { purchase: Purchase; created: boolean };
 
-const isHindered = (acceptance: Acceptance, kind: Hindrance["kind"]): boolean =>
-  acceptance.outcome === "hindered" && acceptance.by.kind === kind;
+/**
+ * Buys, or joins the existing purchase of the same intent. With `waits` it waits for the transaction, and the purchase may
+ * still be open at the end of the wait. An accepted purchase is carried out even when the caller disconnects.
+ * @throws ApiError with the documented code when the purchase was not accepted
+ */
+export type Buy = (purchaser: Purchaser, terms: PurchaseTerms, options: BuyOptions) => Promise<BuyResult>;
 
-const relayerBehind = () =>
-  new ApiError(
-    "relayer_unavailable",
-    "The relayer has not looked at the newest blocks yet; try again later.",
+export type BuyParts = {
+  readonly connection: Connection;
+  readonly deployment: Deployment | IncompleteDeployment;
+  readonly chain: ChainReads;
+  readonly waiter: PurchaseWaiter;
+  /** Wakes the writer for a purchase. */
+  readonly wake: (purchaseId: string) => Promise<void>;
+  /** How long a call waits for its transaction, in ms. */
+  readonly purchaseWaitMs: number;
+  /** Aborted when the process stops: then calls are answered early. */
+  readonly stopping: AbortSignal;
+  readonly log: Logger;
+};
+
+/** Shared by all purchases of one chain. */
+type Context = BuyParts & {
+  readonly funds: BuyerFunds;
+  readonly readTerms: (productId: Hex) => Promise<ProductTerms | undefined>;
+  readonly readSelling: () => Promise<SellingState>;
+  /** Records purchases, concurrent ones in one statement. */
+  readonly record: (purchase: QuotedIntent) => Promise<Acceptance>;
+  readonly toError: typeof refusalError;
+};
+
+type Accepted = Exclude<Acceptance, { outcome: "refused" }>;
+
+const isRefused = (acceptance: Acceptance, kind: Refusal["kind"]): boolean =>
+  acceptance.outcome === "refused" && acceptance.by.kind === kind;
+
+/** The premium of a purchase that passes all checks without the ledger. */
+async function checkRequest(
+  { readTerms, readSelling }: Context,
+  { productId, coverageAmount }: PurchaseIntent["request"],
+): Promise<bigint> {
+  const [terms, selling] = await Promise.all([readTerms(productId), readSelling()]);
+  const product = checkProduct(productId, terms);
+  checkSelling(selling);
+  checkCapacity(coverageAmount, product, selling.capacity);
+  return premiumOf(coverageAmount, product);
+}
+
+/** Reports a missing delegation before any other error. The remaining cap is checked when the purchase is recorded. */
+async function requireDelegation({ connection, toError }: Context, intent: PurchaseIntent): Promise<void> {
+  const { chainId, router, wallet: agent, request } = intent;
+  const { buyer } = request;
+  if (isAddressEqual(agent, buyer)) return;
+  if (await fromDatabase(() => isDelegated(connection.sql, { chainId, router, buyer, agent }))) return;
+  throw toError({ kind: "not_delegated", left: undefined }, intent, 0n);
+}
+
+/** Records the purchase, with the buyer's funds where the ledger needs them. */
+async function recordWithFunds(
+  { funds, record, toError }: Context,
+  intent: PurchaseIntent,
+  quotedPremium: bigint,
+): Promise<Accepted> {
+  const { buyer } = intent.request;
+  const attempt = (known: Funds | undefined) => record({ ...intent, quotedPremium, funds: known });
+  let acceptance = await attempt(funds.known(buyer));
+  if (isRefused(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
+  // A lack of funds is certain only at the newest block: an approval may just have been mined.
+  if (isRefused(acceptance, "short_of_funds")) {
+    const { funds: newest, settled } = await funds.newest(buyer);
+    acceptance = await attempt(newest);
+    if (!settled && isRefused(acceptance, "short_of_funds")) {
+      throw new ApiError(
+        "relayer_unavailable",
+        "The relayer has not read the newest blocks yet; try again later.",
+      );
+    }
+  }
+  if (acceptance.outcome !== "refused") return acceptance;
+  if (acceptance.by.kind === "funds_unknown")
+    throw new Error("the database asked for funds that it had received");
+  throw toError(acceptance.by, intent, quotedPremium);
+}
+
+/** Accepts a purchase. An existing one needs neither the chain nor a relayer. */
+async function accept(
+  context: Context,
+  intent: PurchaseIntent,
+  admit: BuyOptions["admit"],
+): Promise<Accepted> {
+  const checking = checkRequest(context, intent.request);
+  if ((await valueWithin(CHECK_WAIT_MS, checking)) === undefined) {
+    // A check failed or is slow. Otherwise recording finds an existing purchase by itself.
+    const existing = await fromDatabase(() => findExistingPurchase(context.connection.sql, intent));
+    if (existing) return existing;
+    await requireDelegation(context, intent);
+  }
+  const quotedPremium = await checking;
+  await admit?.();
+  return recordWithFunds(context, intent, quotedPremium);
+}
+
+/** Wakes the writer through the queue, or, when that fails, through the database. Without both a sweep finds the purchase. */
+async function wakeWriter({ connection, wake, log }: Context, { id }: Purchase): Promise<void> {
+  const waking = wake(id).then(
+    () => true,
+    (error: unknown) => {
+      log.warn({ err: errorText(error) }, "could not wake the writer");
+      return undefined;
+    },
   );
+  if (!(await valueWithin(WAKE_WAIT_MS, waking))) await wakeWithoutQueue(connection.sql, id).catch(() => {});
+}
 
-/** Buying on the chain of these parts and readers. `refuse` words what keeps a purchase from being recorded. */
-export function createPurchasing(
-  deps: PurchasingParts,
-  readers: Pick<Readers, "chain">,
-  refuse: typeof hindranceError = hindranceError,
-): Purchasing {
-  const { connection, deployment, log, purchaseWaitMs, queue, stopping, waiter } = deps;
-  const { db } = connection;
-  const { chainId } = deployment;
-
-  const funds = createBuyerFunds(deps, readers);
-  const readTerms = shareReadBy(CHECK_TTL_MS, readers.chain.product);
-  const readSelling = shareRead(CHECK_TTL_MS, async () => {
-    const relayers = await fromDatabase(() => liveRelayers(db, chainId));
-    return readers.chain.selling(relayers.map(({ address }) => address));
+/** Waits until the purchase is settled; returns it as last read when the wait is over. */
+async function waitUntilSettled(context: Context, purchase: Purchase): Promise<Purchase> {
+  const { waiter, purchaseWaitMs, stopping, log } = context;
+  const waited = waiter.wait(purchase.id, purchaseWaitMs).catch((error) => {
+    log.warn({ err: errorText(error), purchaseId: purchase.id }, "could not read the purchase");
+    return undefined;
   });
+  return (await unlessAborted(stopping, waited)) ?? purchase;
+}
 
-  /** The premium, once everything that can be told before is in order. */
-  async function check({ productId, coverageAmount }: Wish["request"]): Promise<bigint> {
-    const [terms, selling] = await Promise.all([readTerms(productId), readSelling()]);
-    const product = checkProduct(productId, terms);
-    checkSelling(selling);
-    checkCapacity(coverageAmount, product, selling.capacity);
-    return premiumOf(coverageAmount, product);
+/** Records that a caller got the outcome. If that fails, the same call gets this outcome again for ten minutes. */
+async function noteReported({ connection, log }: Context, { id }: Purchase): Promise<void> {
+  await fromDatabase(() => noteOutcomeReceived(connection.sql, id)).catch((error) =>
+    log.warn({ err: errorText(error), purchaseId: id }, "could not note that the outcome was reported"),
+  );
+}
+
+/** The purchase that the terms describe. @throws ApiError when they name no product, or too little coverage */
+async function intentOf(
+  { deployment, readTerms }: Context,
+  { wallet, keyId }: Purchaser,
+  terms: PurchaseTerms,
+  idempotencyKey: string | null,
+): Promise<PurchaseIntent> {
+  const { productId, asset: known } = resolveProduct(terms);
+  const { coverageAmount, buyer } = terms;
+  checkMinimum(coverageAmount);
+  const asset = terms.asset ?? known ?? checkProduct(productId, await readTerms(productId)).asset;
+  const router = contractsOf(deployment).coverRouter;
+  const request = { productId, coverageAmount, asset, buyer };
+  return { chainId: deployment.chainId, router, wallet, keyId, idempotencyKey, request };
+}
+
+async function buy(
+  context: Context,
+  purchaser: Purchaser,
+  terms: PurchaseTerms,
+  { idempotencyKey, waits, gone, admit }: BuyOptions,
+): Promise<BuyResult> {
+  const intent = await intentOf(context, purchaser, terms, idempotencyKey);
+  const acceptance = await accept(context, intent, admit);
+  if (acceptance.outcome === "conflict") {
+    throw new ApiError(
+      "idempotency_conflict",
+      "The Idempotency-Key belongs to a purchase with another body.",
+    );
   }
-
-  const assetOf = async (productId: Hex) => checkProduct(productId, await readTerms(productId)).asset;
-
-  /** Who may not spend the buyer's money is told so, whatever else is wrong. How much is left is looked at when it is accepted. */
-  async function requireLeave(wish: Wish): Promise<void> {
-    const { router, wallet: agent, request } = wish;
-    const { buyer } = request;
-    if (isAddressEqual(agent, buyer)) return;
-    if (await fromDatabase(() => isDelegated(db, { chainId, router, buyer, agent }))) return;
-    throw refuse({ kind: "not_delegated", left: undefined }, wish, 0n);
+  const { outcome } = acceptance;
+  let { purchase } = acceptance;
+  if (!isSettled(purchase)) {
+    void wakeWriter(context, purchase);
+    if (waits) purchase = await waitUntilSettled(context, purchase);
   }
+  if (idempotencyKey === null && isSettled(purchase) && !gone.aborted) await noteReported(context, purchase);
+  return { purchase, created: outcome === "created" };
+}
 
-  /** Calls of the same moment are recorded by one statement. */
-  const acceptInTurn = createBatcher(
-    (wishes: NewPurchase[]) => acceptPurchases(connection, wishes),
+/** Makes `buy` for one chain. `toError` makes the API's error for a refusal. */
+export function createBuy(parts: BuyParts, toError: typeof refusalError = refusalError): Buy {
+  const { connection, deployment, chain } = parts;
+  const acceptInRounds = createBatcher(
+    (intents: QuotedIntent[]) => acceptPurchases(connection, intents),
     ACCEPT_ROUND,
   );
-  const record = (purchase: NewPurchase) =>
-    fromDatabase(async () => {
-      const acceptance = (await acceptInTurn(purchase)).get(purchase);
-      if (!acceptance) throw new Error("a purchase could not be recorded");
-      return acceptance;
-    });
-
-  /** What stands already needs neither the chain nor a relayer: what was bought was bought. */
-  async function accept(wish: Wish, admit: BuyOptions["admit"]): Promise<Accepted> {
-    const checking = check(wish.request);
-    if ((await soon(CHECK_SOON_MS, checking)) === undefined) {
-      // Something is wrong or slow; otherwise the recording finds what stands.
-      const standing = await fromDatabase(() => findStanding(db, wish));
-      if (standing) return standing;
-      await requireLeave(wish);
-    }
-    const quotedPremium = await checking;
-    await admit?.();
-    const { buyer } = wish.request;
-    const attempt = (known: Funds | undefined) => record({ ...wish, quotedPremium, funds: known });
-    let acceptance = await attempt(funds.known(buyer));
-    if (isHindered(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
-    // What is refused for want of money is refused by the newest block alone: an approval may just have been mined.
-    if (isHindered(acceptance, "short_of_funds")) {
-      const { funds: newest, settled } = await funds.newest(buyer);
-      acceptance = await attempt(newest);
-      if (!settled && isHindered(acceptance, "short_of_funds")) throw relayerBehind();
-    }
-    if (acceptance.outcome !== "hindered") return acceptance;
-    if (acceptance.by.kind === "funds_unknown") throw new Error("funds were given and are unknown");
-    throw refuse(acceptance.by, wish, quotedPremium);
-  }
-
-  /** A hint: the writer finds the row without it too, only later. */
-  async function wake({ id }: Purchase): Promise<void> {
-    const waking = queue.wake(id).then(
-      () => true,
-      (error: unknown) => {
-        log.warn({ err: errorText(error) }, "the writer was not woken");
-        return undefined;
-      },
-    );
-    // A queue that is away is not waited for; when this fails too, the row is found in some seconds.
-    if (!(await soon(WAKE_SOON_MS, waking))) await wakeWithoutQueue(db, id).catch(() => {});
-  }
-
-  /** The purchase once it is settled, or as it was last seen when the wait is over. */
-  async function settled(purchase: Purchase): Promise<Purchase> {
-    const waited = waiter.wait(purchase.id, purchaseWaitMs).catch((error) => {
-      log.warn({ err: errorText(error), purchaseId: purchase.id }, "the purchase cannot be read");
-      return undefined;
-    });
-    return (await unlessAborted(stopping, waited)) ?? purchase;
-  }
-
-  /** Without it the same wish would replay this outcome for some minutes, which spends nothing: so a fault is no failure. */
-  async function told({ id }: Purchase): Promise<void> {
-    await fromDatabase(() => noteTold(db, id)).catch((error) =>
-      log.warn({ err: errorText(error), purchaseId: id }, "the outcome was not noted as told"),
-    );
-  }
-
-  return {
-    async buy({ wallet, keyId }, body, { idempotencyKey, waits, gone, admit }) {
-      const product = resolveProduct(body);
-      checkMinimum(body.coverageAmount);
-      const { productId } = product;
-      const asset = body.asset ?? product.asset ?? (await assetOf(productId));
-      const request = { productId, coverageAmount: body.coverageAmount, asset, buyer: body.buyer };
-      const router = contractsOf(deployment).coverRouter;
-      const wish = { chainId, router, wallet, keyId, idempotencyKey, request };
-      const acceptance = await accept(wish, admit);
-      if (acceptance.outcome === "conflict") {
-        throw new ApiError(
-          "idempotency_conflict",
-          "The Idempotency-Key stands for a purchase with another body.",
-        );
-      }
-      const { outcome } = acceptance;
-      let { purchase } = acceptance;
-      if (!isSettled(purchase)) {
-        void wake(purchase);
-        if (waits) purchase = await settled(purchase);
-      }
-      if (idempotencyKey === null && isSettled(purchase) && !gone.aborted) await told(purchase);
-      return { purchase, created: outcome === "created" };
-    },
+  const context: Context = {
+    ...parts,
+    toError,
+    funds: createBuyerFunds(parts, chain),
+    readTerms: shareReadBy(CHECK_TTL_MS, chain.product),
+    readSelling: shareRead(CHECK_TTL_MS, async () => {
+      const relayers = await fromDatabase(() => liveRelayers(connection.sql, deployment.chainId));
+      return chain.selling(relayers.map(({ address }) => address));
+    }),
+    record: (purchase) =>
+      fromDatabase(async () => {
+        const acceptance = (await acceptInRounds(purchase)).get(purchase);
+        if (!acceptance) throw new Error("a purchase could not be recorded");
+        return acceptance;
+      }),
   };
+  return (purchaser, terms, options) => buy(context, purchaser, terms, options);
 }

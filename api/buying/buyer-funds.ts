@@ -1,19 +1,14 @@
-/** What a buyer can pay, read for those alone that have several purchases on their way. */
 import type { Address } from "viem";
-import { createSettledFunds, type SettledFunds } from "../chain/settled-funds.ts";
-import type { Dependencies } from "../dependencies.ts";
-import type { Readers } from "../readers.ts";
-import type { Funds } from "./guards.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
+import type { Funds } from "./refusal-reasons.ts";
+import { createSettledFunds, type SettledFunds, type SettledFundsParts } from "./settled-funds.ts";
 
 type Payable = Omit<Funds, "block">;
 
+/** Balances and allowances of buyers. Read only for buyers with other purchases in flight. */
 export type BuyerFunds = SettledFunds<Payable>;
 
 export const createBuyerFunds = (
-  deps: Pick<Dependencies, "connection" | "deployment">,
-  {
-    chain,
-  }: {
-    chain: Pick<Readers["chain"], "head"> & { funds: (buyer: Address, block: bigint) => Promise<Payable> };
-  },
-): BuyerFunds => createSettledFunds(deps, { head: chain.head, held: chain.funds });
+  parts: SettledFundsParts,
+  chain: Pick<ChainReads, "head"> & { funds: (buyer: Address, block: bigint) => Promise<Payable> },
+): BuyerFunds => createSettledFunds(parts, { head: chain.head, held: chain.funds });

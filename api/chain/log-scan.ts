@@ -1,4 +1,4 @@
-/** Reads logs over a range of blocks of any length, in windows as large as the node allows. */
+/** Reads the logs of any range of blocks, in windows as large as the node allows. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Address,
@@ -13,35 +13,35 @@ import type { ReadClient } from "../../lib/chain/client.ts";
 
 export type LogFilter = {
   readonly address: Address;
-  /** By position; null takes any, a list any of its members. */
+  /** By position; null matches any topic, a list any of its members. */
   readonly topics: readonly (Hex | readonly Hex[] | null)[];
 };
 
-/** Both ends are part of the range. */
+/** Both ends are included. */
 export type BlockRange = { readonly from: bigint; readonly to: bigint };
 
-/** Windows that one scan reads at the same time. */
+/** Concurrent windows of one scan. */
 const CONCURRENT_WINDOWS = 8;
-/** Many providers allow this range; the first scan finds out whether this one allows more. */
+/** First window, in blocks: many providers allow it. Scans then find out whether the node allows more. */
 const FIRST_WINDOW = 10_000n;
-/** So many windows in a row must have been read before a larger one is tried; more after each one that was refused. */
+/** Successful windows in a row before a larger one is tried; doubled after each larger one that was refused. */
 const GROW_AFTER = 4;
 const GROW_AFTER_AT_MOST = 64;
-/** Tries of a single block: below that there is nothing left to halve. */
+/** Attempts for a single block, which cannot be halved. */
 const BLOCK_TRIES = 2;
-/** How long to leave a node alone that counts requests, in ms. */
+/** Pause after a node's rate limit, in ms. */
 const RATE_PAUSE_MS = 500;
-/** JSON-RPC codes of nodes that say 429 in the body. */
+/** JSON-RPC codes for a rate limit. */
 const RATE_CODES: readonly number[] = [429, -32007];
 
-/** Logs that cannot be read, in however small a window, or that do not fit the contracts: what was found is not all. */
+/** The scan is incomplete: a block's logs cannot be read, or a log does not fit the contracts. */
 export class LogScanError extends Error {
   override name = "LogScanError";
 }
 
 const lengthOf = ({ from, to }: BlockRange): bigint => to - from + 1n;
 
-/** Whether the node refuses any request for now, and not this window. */
+/** True when the node limits the rate of requests; a smaller window would not help. */
 function isRateLimit(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
   const limited = error.walk(
@@ -53,14 +53,14 @@ function isRateLimit(error: unknown): boolean {
 }
 
 /**
- * The size of windows that a node answers, learned from its refusals and shared by all scans of it. A refused window is
- * halved, down to a single block; windows grow again after successes, for nodes limit results as well as ranges.
+ * The window size that the node allows, learned from its refusals and shared by all scans. A refused window is halved,
+ * down to a single block; windows grow again after successes, because nodes limit results as well as ranges.
  */
 export class WindowSize {
   #blocks = FIRST_WINDOW;
   #successes = 0;
   #growAfter = GROW_AFTER;
-  /** Whether the size was raised and is not proven yet. */
+  /** True when the size was raised and no window of it was read yet. */
   #isGuess = false;
 
   get blocks(): bigint {
@@ -68,7 +68,7 @@ export class WindowSize {
   }
 
   succeeded(range: BlockRange): void {
-    if (lengthOf(range) < this.#blocks) return; // the last of its range says nothing about larger ones
+    if (lengthOf(range) < this.#blocks) return; // the rest of a range proves nothing about larger windows
     if (this.#isGuess) this.#growAfter = GROW_AFTER;
     this.#isGuess = false;
     this.#successes += 1;
@@ -78,7 +78,7 @@ export class WindowSize {
     this.#isGuess = true;
   }
 
-  /** A node that does not even answer for one block says nothing about its limits. */
+  /** A node that fails for a single block tells nothing about its limits. */
   reset(): void {
     this.#blocks = FIRST_WINDOW;
     this.#successes = 0;
@@ -98,13 +98,13 @@ export class WindowSize {
 export type LogScan = {
   readonly client: ReadClient;
   readonly window: WindowSize;
-  /** Ends the scan when it is aborted; a window that is being read is waited for. */
+  /** Aborts the scan; running windows are awaited. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Hands every log of the range to `onLogs`, window by window and in no order. It resolves only when each window was read.
- * @throws LogScanError when one could not be, and the signal's reason when that is aborted
+ * Passes every log of the range to `onLogs`, window by window in any order. Resolves once every window was read.
+ * @throws LogScanError when a window could not be read, and the signal's reason when it is aborted
  */
 export async function scanLogs(
   { client, window, signal }: LogScan,
@@ -115,7 +115,7 @@ export async function scanLogs(
   const unread: BlockRange[] = range.from <= range.to ? [range] : [];
   const reading = new Set<Promise<void>>();
 
-  /** Cuts the next window off what is unread. */
+  /** Cuts the next window from the unread ranges. */
   function takeWindow(): BlockRange | undefined {
     const next = unread.pop();
     if (!next || lengthOf(next) <= window.blocks) return next;
@@ -124,7 +124,7 @@ export async function scanLogs(
     return { from: next.from, to: end - 1n };
   }
 
-  async function ask({ from, to }: BlockRange): Promise<readonly RpcLog[]> {
+  async function requestLogs({ from, to }: BlockRange): Promise<readonly RpcLog[]> {
     const logs = await client.request({
       method: "eth_getLogs",
       params: [
@@ -136,22 +136,22 @@ export async function scanLogs(
         },
       ],
     });
-    if (!Array.isArray(logs)) throw new Error("the node's answer is no list of logs");
+    if (!Array.isArray(logs)) throw new Error("the node's answer is not a list of logs");
     return logs;
   }
 
   async function readWindow(next: BlockRange, tries = 1): Promise<void> {
     let logs: readonly RpcLog[];
     try {
-      logs = await ask(next);
+      logs = await requestLogs(next);
     } catch (error) {
-      return readAgain(next, tries, error);
+      return retry(next, tries, error);
     }
     window.succeeded(next);
     onLogs(logs);
   }
 
-  async function readAgain(next: BlockRange, tries: number, error: unknown): Promise<void> {
+  async function retry(next: BlockRange, tries: number, error: unknown): Promise<void> {
     if (isRateLimit(error)) {
       await sleep(RATE_PAUSE_MS, undefined, { signal });
       unread.push(next);

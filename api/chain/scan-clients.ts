@@ -1,15 +1,15 @@
 import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 
-/** The node as live scans ask it: apart from the clients of health and purchases, which a scan must never hold up. */
+/** Clients for live scans only, so that a scan never delays health checks or purchases. */
 export type ScanClients = {
-  /** Windows of logs, each in a request of its own: one that is too large fails alone. The scan itself repeats. */
+  /** For windows of logs, one request each, so that a window that is too large fails alone. The scan itself retries. */
   readonly logs: ReadClient;
-  /** Blocks and contracts. */
+  /** For blocks and contract calls. */
   readonly reads: ReadClient;
 };
 
-/** One call to the node, in ms: several windows may time out before one is small enough. */
+/** Timeout of one call, in ms: several windows may time out before one is small enough. */
 const CALL_TIMEOUT_MS = 4000;
 
 export const createScanClients = (

@@ -1,7 +1,10 @@
 import { isAddressEqual } from "viem";
+import type { Connection } from "../../lib/db/connect.ts";
+import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
-import { contractsOf, type Dependencies } from "../dependencies.ts";
-import { requireApiKey } from "../http/credentials.ts";
+import { contractsOf } from "../chain/contract-addresses.ts";
+import type { Signatures } from "../chain/signatures.ts";
+import type { RequireApiKey } from "../http/credentials.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { Api } from "../http/env.ts";
 import { delegateRoute, listDelegationsRoute, revokeDelegationRoute } from "./routes.ts";
@@ -11,20 +14,26 @@ import { delegationDigest, listDelegations, recordDelegation, revokeDelegation }
 function refusePast(expiry: bigint): void {
   if (expiry > BigInt(Math.floor(Date.now() / 1000))) return;
   throw new ApiError("validation_error", "The request is not valid: expiry", {
-    details: [{ path: "expiry", message: "must lie in the future" }],
+    details: [{ path: "expiry", message: "must be in the future" }],
   });
 }
 
-/** Leaves of buyers to other wallets' keys to spend premiums of theirs. */
-export function addDelegationRoutes(app: Api, deps: Dependencies): void {
-  const { connection, deployment, signatures } = deps;
-  const { db } = connection;
+export type DelegationParts = {
+  readonly connection: Connection;
+  readonly deployment: Deployment | IncompleteDeployment;
+  readonly signatures: Signatures;
+  readonly apiKey: RequireApiKey;
+};
+
+/** A buyer delegates: another wallet's keys may spend its premiums up to a cap. */
+export function addDelegationRoutes(app: Api, parts: DelegationParts): void {
+  const { connection, deployment, signatures, apiKey } = parts;
+  const { sql } = connection;
   const { chainId: chain } = deployment;
   const domainOf = () => ({ chainId: chain, verifyingContract: contractsOf(deployment).coverRouter });
-  const apiKey = requireApiKey(deps);
 
   app.openapi({ ...delegateRoute, middleware: [apiKey] as const }, async (c) => {
-    const { wallet } = c.get("agent");
+    const { wallet } = c.get("holder");
     const { signature, ...terms } = c.req.valid("json");
     refusePast(terms.expiry);
     if (![terms.buyer, terms.agent].some((party) => isAddressEqual(party, wallet))) {
@@ -32,22 +41,22 @@ export function addDelegationRoutes(app: Api, deps: Dependencies): void {
     }
     const domain = domainOf();
     if (!(await signatures.hasSigned(terms.buyer, [delegationDigest(domain, terms)], signature))) {
-      throw new ApiError("invalid_signature", `The signature is not ${terms.buyer}'s for this delegation.`);
+      throw new ApiError("invalid_signature", `The signature is not by ${terms.buyer} for this delegation.`);
     }
-    const delegation = await fromDatabase(() => recordDelegation(db, domain, terms));
+    const delegation = await fromDatabase(() => recordDelegation(sql, domain, terms));
     if (!delegation) {
       throw new ApiError(
         "signature_used",
-        "This delegation was given before: sign anew, with another nonce.",
+        "This delegation was recorded before: sign again with another nonce.",
       );
     }
     return c.json({ ok: true, ...delegationBody(delegation) }, 201);
   });
 
   app.openapi({ ...listDelegationsRoute, middleware: [apiKey] as const }, async (c) => {
-    const { wallet } = c.get("agent");
+    const { wallet } = c.get("holder");
     const page = c.req.valid("query");
-    const found = await fromDatabase(() => listDelegations(db, { wallet, domain: domainOf() }, page));
+    const found = await fromDatabase(() => listDelegations(sql, { wallet, domain: domainOf() }, page));
     const delegations = found.delegations.map(delegationBody);
     const { total } = found;
     return c.json({ wallet, count: delegations.length, total, ...page, delegations }, 200);
@@ -55,8 +64,8 @@ export function addDelegationRoutes(app: Api, deps: Dependencies): void {
 
   app.openapi({ ...revokeDelegationRoute, middleware: [apiKey] as const }, async (c) => {
     const { id: delegationId } = c.req.valid("param");
-    const { wallet: buyer } = c.get("agent");
-    const revokedAt = await fromDatabase(() => revokeDelegation(db, delegationId, { buyer, chain }));
+    const { wallet: buyer } = c.get("holder");
+    const revokedAt = await fromDatabase(() => revokeDelegation(sql, delegationId, { buyer, chain }));
     if (!revokedAt) {
       throw new ApiError("delegation_not_found", `${buyer} has given no delegation ${delegationId}.`);
     }

@@ -1,19 +1,17 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
-import { Timestamp } from "../http/field-types.ts";
-import { ownPageResponses } from "../http/own-page.ts";
-import { ownPage, ownPageQuery } from "../http/paging.ts";
-import { rowIdInput } from "../keys/schemas.ts";
+import { rowIdInput, Timestamp } from "../http/field-types.ts";
+import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
 import { Delegation, NewDelegation, RecordedDelegation } from "./schemas.ts";
 
 export const delegateRoute = createRoute({
   method: "post",
   path: "/api/v1/agent/delegations",
   operationId: "delegate",
-  tags: ["agent"],
-  summary: "Let another wallet's keys buy for a buyer, up to a cap",
+  tags: ["delegations"],
+  summary: "Create a delegation",
   description:
-    "For a key of the agent or of the buyer. A signed delegation is accepted once, also after it was revoked.",
+    "Lets the agent's keys spend premiums of the buyer, up to a cap. For keys of the agent or the buyer. A signed delegation is accepted once, even if it was revoked.",
   security: [{ apiKey: [] }],
   request: { body: { required: true, content: { "application/json": { schema: NewDelegation } } } },
   responses: {
@@ -42,12 +40,12 @@ export const listDelegationsRoute = createRoute({
   method: "get",
   path: "/api/v1/agent/delegations",
   operationId: "listDelegations",
-  tags: ["agent"],
-  summary: "The delegations in which the key's wallet is buyer or agent, newest first",
+  tags: ["delegations"],
+  summary: "List the wallet's delegations",
   security: [{ apiKey: [] }],
-  request: { query: ownPageQuery },
-  responses: ownPageResponses(
-    ownPage("Delegations", "Delegations", { delegations: z.array(Delegation) }).openapi("DelegationList"),
+  request: { query: ownListQuery },
+  responses: ownListResponses(
+    ownList("Delegations", "Delegations", { delegations: z.array(Delegation) }).openapi("DelegationList"),
   ),
 });
 
@@ -55,15 +53,15 @@ export const revokeDelegationRoute = createRoute({
   method: "delete",
   path: "/api/v1/agent/delegations/{id}",
   operationId: "revokeDelegation",
-  tags: ["agent"],
+  tags: ["delegations"],
   summary: "Revoke a delegation",
   description:
-    "For the buyer's keys; it does not exist for others. Nothing more is accepted under it; a purchase that was signed before goes on, and one that was only accepted fails with `buyer_not_authorized`. Idempotent: revoking again answers 200 with the time of the first.",
+    "For the buyer's keys; 404 for others. No further purchase is accepted under it. A purchase that was signed before continues; one that was only accepted fails with `buyer_not_authorized`. Idempotent: revoking again returns the time of the first call.",
   security: [{ apiKey: [] }],
   request: { params: z.object({ id: rowIdInput }) },
   responses: {
     200: {
-      description: "Nothing may be bought under it from now on.",
+      description: "No purchase is accepted under it from now on.",
       content: {
         "application/json": {
           schema: z

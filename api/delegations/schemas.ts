@@ -3,6 +3,7 @@ import {
   Address,
   addressInput,
   DecimalString,
+  EXAMPLE_SIGNATURE,
   nullableTimestamp,
   signatureInput,
   Timestamp,
@@ -12,43 +13,43 @@ import {
 } from "../http/field-types.ts";
 import { delegationStatuses, type Delegation as Record } from "./store.ts";
 
-/** The year 10000 begins: a later expiry could not be answered as a time. */
+/** The start of the year 10000: JavaScript's dates cannot show a later expiry as ISO 8601 with four digits. */
 const MAX_EXPIRY = 253_402_300_800n;
 
 export const NewDelegation = z
   .object({
-    buyer: addressInput.openapi({ description: "Whose money may be spent; the signer." }),
-    agent: addressInput.openapi({ description: "The wallet whose keys may spend it." }),
+    buyer: addressInput.openapi({ description: "The wallet that pays the premiums, and signs." }),
+    agent: addressInput.openapi({ description: "The wallet that may spend them with its keys." }),
     totalPremiumCap: uint256Input
       .refine((cap) => cap > 0n, "must be above zero")
       .openapi({
-        description: "The most that all premiums together may come to, USDC base units (6 decimals).",
+        description: "Maximum sum of all premiums, USDC base units (6 decimals).",
         example: "100000000",
       }),
     expiry: unixSecondsInput
       .refine((expiry) => expiry < MAX_EXPIRY, "must be before the year 10000")
-      .openapi({ description: "From when on nothing may be bought under it, Unix seconds." }),
+      .openapi({ description: "End of the delegation, Unix seconds." }),
     nonce: uint256Input.openapi({
-      description: "Any number; two delegations of otherwise the same terms need different ones.",
+      description: "Any number; delegations with otherwise equal terms need different ones.",
       example: "1",
     }),
     signature: signatureInput.openapi({
       description:
-        "The buyer's, by EIP-712: the domain has `chainId` and `verifyingContract` (the cover router) and nothing else, the primary type is `Delegation(address buyer,address agent,uint256 totalPremiumCap,uint256 expiry,uint256 nonce)`. Contract wallets sign by ERC-1271 or ERC-6492.",
+        "The buyer's signature by EIP-712. The domain has only `chainId` and `verifyingContract` (the cover router); the primary type is `Delegation(address buyer,address agent,uint256 totalPremiumCap,uint256 expiry,uint256 nonce)`. Contract wallets sign by ERC-1271 or ERC-6492.",
     }),
   })
   .refine(({ buyer, agent }) => buyer !== agent, {
     path: ["agent"],
-    message: "must be another wallet than the buyer's, which needs no delegation",
+    message: "must not be the buyer, who needs no delegation",
   })
   .openapi("NewDelegation", {
     example: {
-      buyer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-      agent: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+      buyer: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+      agent: "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
       totalPremiumCap: "100000000",
-      expiry: "1767225600",
+      expiry: "1769904000",
       nonce: "1",
-      signature: `0x${"12".repeat(64)}1b`,
+      signature: EXAMPLE_SIGNATURE,
     },
   });
 
@@ -56,17 +57,17 @@ const usdc = (description: string, example: string) =>
   DecimalString.openapi({ description: `${description} USDC base units (6 decimals).`, example });
 
 const fields = z.object({
-  delegationId: z.int().openapi({ description: "Number of the delegation.", example: 1 }),
+  delegationId: z.int().openapi({ description: "Id of the delegation.", example: 1 }),
   buyer: Address,
-  agent: Address,
-  totalPremiumCap: usdc("The most that all premiums together may come to.", "100000000"),
-  premiumSpent: usdc("Premiums of purchases under it: of those mined, and of those on their way.", "2920000"),
-  premiumRemaining: usdc("What is left of the cap.", "97080000"),
-  expiry: UnixSeconds,
+  agent: Address.openapi({ example: "0x90F79bf6EB2c4f870365E785982E1f101E93b906" }),
+  totalPremiumCap: usdc("Maximum sum of all premiums.", "100000000"),
+  premiumSpent: usdc("Premiums of mined purchases and of purchases in progress.", "2920000"),
+  premiumRemaining: usdc("Rest of the cap.", "97080000"),
+  expiry: UnixSeconds.openapi({ example: "1769904000" }),
   nonce: DecimalString.openapi({ example: "1" }),
   status: z.enum(delegationStatuses).openapi({
     description:
-      "`active`: purchases may be made under it; `exhausted`: nothing is left of the cap; `expired`, `revoked`: nothing more may be bought.",
+      "`active`: purchases may be made under it; `exhausted`: the cap is used up; `expired`, `revoked`: no purchase is accepted any more.",
   }),
   createdAt: Timestamp,
   revokedAt: nullableTimestamp("Null unless revoked."),

@@ -1,10 +1,8 @@
-/** Leaves of buyers to agents: how one is signed, and the rows that stand for them. */
-import { and, desc, eq, or, type SQL, sql } from "drizzle-orm";
+/** Delegations: how a buyer signs one, and their rows. */
+import type { ISql, Sql } from "postgres";
 import { type Address, getAddress, type Hex, hashTypedData } from "viem";
-import type { Database } from "../../lib/db/connect.ts";
-import { delegationTable } from "../../lib/db/service.schema.ts";
 import { lower } from "../../lib/lower.ts";
-import { lockBuyer } from "../buying/guards.ts";
+import { lockBuyer } from "../buying/refusal-reasons.ts";
 
 /** What a buyer signs (EIP-712), together with the chain's id and the cover router's address as the domain. */
 export const delegationTypes = {
@@ -17,7 +15,7 @@ export const delegationTypes = {
   ],
 } as const;
 
-/** `totalPremiumCap` in USDC base units (6 decimals), `expiry` in Unix seconds. The nonce only tells two leaves apart. */
+/** `totalPremiumCap` in USDC base units (6 decimals), `expiry` in Unix seconds. The nonce only distinguishes two delegations. */
 export type DelegationTerms = {
   buyer: Address;
   agent: Address;
@@ -28,132 +26,96 @@ export type DelegationTerms = {
 
 export type DelegationDomain = { chainId: number; verifyingContract: Address };
 
-/** The hash that the buyer's signature is of. */
+/** The hash that the buyer signs. */
 export const delegationDigest = (domain: DelegationDomain, message: DelegationTerms): Hex =>
   hashTypedData({ domain, types: delegationTypes, primaryType: "Delegation", message });
 
 export const delegationStatuses = ["active", "exhausted", "expired", "revoked"] as const;
 export type DelegationStatus = (typeof delegationStatuses)[number];
 
-/** A delegation as it stands now; premiums in USDC base units (6 decimals), addresses checksummed. */
+/** A delegation now; premiums in USDC base units (6 decimals), addresses checksummed. */
 export type Delegation = DelegationTerms & {
   id: number;
   status: DelegationStatus;
-  /** Of purchases that were mined, and of those on their way. */
+  /** The premiums of mined purchases and of those in flight. */
   premiumSpent: bigint;
   createdAt: Date;
   revokedAt: Date | null;
 };
 
-const status = sql<DelegationStatus>`case
-  when ${delegationTable.revokedAt} is not null then 'revoked'
-  when ${delegationTable.expiresAt} <= now() then 'expired'
-  when ${delegationTable.totalPremiumCap} <= ${delegationTable.premiumSpent} then 'exhausted'
-  else 'active' end`;
+type Row = Omit<Delegation, "totalPremiumCap" | "expiry" | "nonce" | "premiumSpent"> &
+  Record<"totalPremiumCap" | "expiry" | "nonce" | "premiumSpent", string>;
 
-const {
-  id,
-  chainId,
-  router,
-  buyer,
-  agent,
-  totalPremiumCap,
-  expiresAt,
-  nonce,
-  createdAt,
-  revokedAt,
-  premiumSpent,
-} = delegationTable;
-const columns = {
-  id,
-  buyer,
-  agent,
-  totalPremiumCap,
-  expiresAt,
-  nonce,
-  createdAt,
-  revokedAt,
-  status,
-  premiumSpent,
-};
+const columns = (sql: ISql) => sql`
+  id::float8 as id, buyer, agent, total_premium_cap as "totalPremiumCap",
+  extract(epoch from expires_at)::bigint as expiry, nonce, premium_spent as "premiumSpent",
+  created_at as "createdAt", revoked_at as "revokedAt",
+  case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired'
+    when total_premium_cap <= premium_spent then 'exhausted' else 'active' end as status`;
 
-const select = (db: Pick<Database, "select">, where: SQL | undefined) =>
-  db.select(columns).from(delegationTable).where(where);
-
-function delegationOf({
-  expiresAt: expires,
-  ...row
-}: Awaited<ReturnType<typeof select>>[number]): Delegation {
-  return {
-    ...row,
-    buyer: getAddress(row.buyer),
-    agent: getAddress(row.agent),
-    expiry: BigInt(expires.getTime()) / 1000n,
-  };
-}
+const delegationOf = (row: Row): Delegation => ({
+  ...row,
+  buyer: getAddress(row.buyer),
+  agent: getAddress(row.agent),
+  totalPremiumCap: BigInt(row.totalPremiumCap),
+  expiry: BigInt(row.expiry),
+  nonce: BigInt(row.nonce),
+  premiumSpent: BigInt(row.premiumSpent),
+});
 
 /**
- * Records a delegation whose signature was found to be the buyer's.
- * @returns undefined when the same terms were recorded before, be it that they were revoked since: a digest counts once
+ * Records a delegation after the buyer's signature was verified.
+ * @returns undefined when the same terms were recorded before, even if they were revoked since: a digest is accepted once
  */
 export async function recordDelegation(
-  db: Database,
+  sql: Sql,
   domain: DelegationDomain,
   terms: DelegationTerms,
 ): Promise<Delegation | undefined> {
-  const [row] = await db
-    .insert(delegationTable)
-    .values({
-      chainId: domain.chainId,
-      router: lower(domain.verifyingContract),
-      buyer: lower(terms.buyer),
-      agent: lower(terms.agent),
-      totalPremiumCap: terms.totalPremiumCap,
-      expiresAt: new Date(Number(terms.expiry) * 1000),
-      nonce: terms.nonce,
-      digest: delegationDigest(domain, terms),
-    })
-    .onConflictDoNothing()
-    .returning({ id });
-  if (!row) return undefined;
-  const [recorded] = await select(db, eq(id, row.id));
-  if (!recorded) throw new Error("the database has lost a new delegation");
-  return delegationOf(recorded);
+  const [row] = await sql<Row[]>`
+    insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
+    values (${domain.chainId}, ${lower(domain.verifyingContract)}, ${lower(terms.buyer)}, ${lower(terms.agent)},
+      ${String(terms.totalPremiumCap)}, ${new Date(Number(terms.expiry) * 1000)}, ${String(terms.nonce)},
+      ${delegationDigest(domain, terms)})
+    on conflict do nothing returning ${columns(sql)}`;
+  return row && delegationOf(row);
 }
 
 /** A page of the delegations from or to a wallet for this router, newest first, and how many there are. */
 export async function listDelegations(
-  db: Database,
+  sql: Sql,
   { wallet, domain }: { wallet: Address; domain: DelegationDomain },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ delegations: Delegation[]; total: number }> {
-  const party = or(eq(buyer, lower(wallet)), eq(agent, lower(wallet)));
-  const ofDomain = and(eq(chainId, domain.chainId), eq(router, lower(domain.verifyingContract)));
-  const concerned = and(ofDomain, party);
-  const [rows, total] = await Promise.all([
-    select(db, concerned).orderBy(desc(id)).limit(limit).offset(offset),
-    db.$count(delegationTable, concerned),
+  const ofWallet = sql`from service.delegation
+    where chain_id = ${domain.chainId} and router = ${lower(domain.verifyingContract)}
+      and (buyer = ${lower(wallet)} or agent = ${lower(wallet)})`;
+  const [rows, [count]] = await Promise.all([
+    sql<
+      Row[]
+    >`select ${columns(sql)} ${ofWallet} order by delegation.id desc limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::int as total ${ofWallet}`,
   ]);
-  return { delegations: rows.map(delegationOf), total };
+  return { delegations: rows.map(delegationOf), total: count?.total ?? 0 };
 }
 
 /**
- * Revokes a buyer's delegation; what was signed under it goes on, and what was only accepted fails. It takes its turn with the acceptances of this
- * buyer, so that none follows that began before. Idempotent: a second call keeps and returns the time of the first.
- * @returns undefined when this buyer has given no such delegation
+ * Revokes a buyer's delegation: purchases signed under it continue, and purchases only accepted fail. It takes the buyer's
+ * lock, so that no acceptance that began before is recorded after it. Idempotent: a second call keeps and returns the time
+ * of the first.
+ * @returns undefined when this buyer has no such delegation
  */
 export async function revokeDelegation(
-  db: Database,
+  sql: Sql,
   delegationId: number,
-  owner: { buyer: Address; chain: number },
+  { buyer, chain }: { buyer: Address; chain: number },
 ): Promise<Date | undefined> {
-  return db.transaction(async (tx) => {
-    await lockBuyer(tx, owner.chain, owner.buyer);
-    const [row] = await tx
-      .update(delegationTable)
-      .set({ revokedAt: sql`coalesce(${revokedAt}, now())` })
-      .where(and(eq(id, delegationId), eq(buyer, lower(owner.buyer)), eq(chainId, owner.chain)))
-      .returning({ revokedAt });
-    return row?.revokedAt ?? undefined;
+  return sql.begin(async (tx) => {
+    await lockBuyer(tx, chain, buyer);
+    const [row] = await tx<{ revokedAt: Date }[]>`
+      update service.delegation set revoked_at = coalesce(revoked_at, now())
+      where id = ${delegationId} and buyer = ${lower(buyer)} and chain_id = ${chain}
+      returning revoked_at as "revokedAt"`;
+    return row?.revokedAt;
   });
 }

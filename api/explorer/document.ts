@@ -1,11 +1,9 @@
+import type { z } from "@hono/zod-openapi";
+import { API_VERSION } from "../http/api-version.ts";
 import type { Api } from "../http/env.ts";
 import { ErrorEnvelope } from "../http/error-envelope.ts";
 import { sharedTypes } from "../http/field-types.ts";
 import { documentRateLimits } from "../http/limits/document.ts";
-import { eventSchemas } from "../webhooks/events.schemas.ts";
-
-/** Version of the API's description; the protocol's release is another number. */
-export const API_VERSION = "0.1.0";
 
 const description = `
 Parametric cover on an Ethereum L2: one HTTP call buys a policy. The service's relayer submits the transaction and pays
@@ -13,53 +11,56 @@ the gas; the buyer pays the premium in USDC, and must have approved the cover ro
 
 - On-chain integers are strings of decimal digits. USDC, coverage, payout and capacity have 6 decimals; prices and the
   protocol token have 18.
-- Addresses are accepted in any case and answered with their checksum.
-- Every failure has the same body (\`Error\`). Answers with status 503 carry \`Retry-After\`, in seconds.
-- Any address may answer, besides what it lists: 400 \`validation_error\` for a broken percent-encoding or bytes that are
-  no HTTP, 404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 413
-  \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
-- A key of the free tier may make 10 requests a minute, one of the paid tier 100. Reads that need no credential are limited
-  by client address, to 120 a minute, live scans of the chain, apart from those, to 10, onboarding and the sandbox's
-  purchases to 10 an hour each; the operator may have chosen other numbers. Each answer tells where the client stands in
-  \`x-ratelimit-limit\`, \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds); beyond the limit it is 429
-  \`rate_limit\`, for the sandbox 403 \`sandbox_cap_exceeded\`, with \`Retry-After\`. So it is, for a minute, after 20
-  refused credentials. An IPv6 client is its /64.
-- Answers out of the index carry \`x-indexed-block\`: the block as of which they are true.
+- Addresses are accepted in any case and returned with their checksum.
+- Every error has the same body (\`Error\`). Responses with status 429 or 503 have \`Retry-After\`, in seconds.
+- In addition, any operation may return 400 \`validation_error\` for invalid percent-encoding or bytes that are not HTTP,
+  404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408
+  \`request_timeout\`, 413 \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
+- Rate limits: 10 requests a minute for a free key, 100 for a paid one. Without a key a client address may make 120 reads
+  and 10 live scans a minute, and 10 onboardings and 10 sandbox purchases an hour; an IPv6 client counts as its /64. The
+  operator may have chosen other numbers. \`x-ratelimit-limit\`, \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds)
+  show the client's limit. Above it the response is 429 \`rate_limit\` (sandbox: 403 \`sandbox_cap_exceeded\`) with
+  \`Retry-After\`. After 20 refused credentials within a minute, a client address gets 429 until the minute ends.
+- Responses from the index have \`x-indexed-block\`: the block that they describe.
 `.trim();
 
 const tags = [
-  { name: "discovery", description: "Contracts, health and this document." },
-  { name: "products", description: "What can be bought, and at what price." },
-  { name: "policies", description: "Buying cover, and reading it." },
+  { name: "discovery", description: "Health, contract addresses, and this document." },
+  { name: "products", description: "Products and quotes." },
+  { name: "policies", description: "Buy policies and read them." },
+  { name: "bonds", description: "Bonds: payouts of triggered policies, redeemable at maturity." },
+  { name: "marketplace", description: "Bonds for sale, and sales." },
   {
     name: "sandbox",
-    description: "Buying a policy on the testnet, at once and for nothing: neither key nor wallet is needed.",
+    description: "Buy a policy on the testnet with test money; no key or wallet needed.",
   },
-  { name: "faucet", description: "Ether and mock USDC on the testnet, for wallets of one's own." },
-  { name: "agent", description: "A wallet's own keys, and what buyers let it spend." },
-  { name: "keys", description: "API keys." },
+  { name: "faucet", description: "Get ether and mock USDC on the testnet." },
+  { name: "keys", description: "API keys: onboarding, listing, revoking." },
+  { name: "delegations", description: "Let another wallet's keys spend a buyer's premiums." },
   {
     name: "webhooks",
     description:
-      "Events sent to an address of one's own; `createWebhook` describes the calls, its callbacks the bodies.",
+      "Receive events by HTTP. The callback of `createWebhook` documents the requests to your server.",
   },
-  { name: "stats", description: "Indexed reads." },
+  { name: "stats", description: "Statistics and activity of the protocol." },
 ];
 
-/** To be called ahead of all routes: the first registration of a name decides how the document describes it. */
-export function registerSharedTypes(app: Api): void {
+/**
+ * Registers named schemas. To be called before all routes: the first registration of a name determines its description.
+ */
+export function registerSharedTypes(app: Api, eventSchemas: Readonly<Record<string, z.ZodType>>): void {
   for (const [name, schema] of Object.entries(sharedTypes)) app.openAPIRegistry.register(name, schema);
   app.openAPIRegistry.register("Error", ErrorEnvelope);
   for (const [name, schema] of Object.entries(eventSchemas)) app.openAPIRegistry.register(name, schema);
 }
 
-/** The OpenAPI 3.0.3 document of all routes that were added to `app` so far. */
+/** The OpenAPI 3.0.3 document of all routes added to `app` so far. */
 export function openApiDocument(app: Api) {
   app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "`lk_` and 64 hex digits. Only in this header, never in an address.",
+    description: "`lk_` and 64 hex digits. Only in this header, never in a URL.",
   });
   app.openAPIRegistry.registerComponent("securitySchemes", "adminToken", {
     type: "apiKey",

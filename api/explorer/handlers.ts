@@ -1,4 +1,4 @@
-/** The OpenAPI document, and the explorer served from our own files: its page asks no other host for anything. */
+/** The OpenAPI document, and the explorer, whose page loads nothing from other hosts. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import type { Api } from "../http/env.ts";
 import { openApiDocument } from "./document.ts";
 import { explorerRoute, openApiRoute } from "./routes.ts";
 
-/** Scalar sets inline styles; scripts come from this server alone. */
+/** Scalar sets inline styles; scripts come from this server only. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -22,7 +22,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The settings under which Scalar calls no other host: no hosted fonts, no telemetry, no assistant, no hosted client. */
+/** Settings that keep Scalar from calling other hosts: no hosted fonts, telemetry, assistant or client. */
 const settings = {
   url: "/openapi.json",
   withDefaultFonts: false,
@@ -38,7 +38,7 @@ const page = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Parametric Cover Service: API</title>
-    <link rel="icon" href="data:,">
+    <link rel="icon" href="/favicon.svg">
   </head>
   <body>
     <div id="app"></div>
@@ -60,14 +60,16 @@ async function loadScalar(): Promise<Asset> {
   return { plain, gzipped: await compress(plain), etag };
 }
 
-/** Adds the documents. To be called last: the document holds the routes that stand by then. */
-export function addDocumentRoutes(app: Api): void {
+/** Adds document and explorer. To be called last: the document contains the routes added before. */
+export function addExplorerRoutes(app: Api): void {
   let scalar: Promise<Asset> | undefined;
 
   app.openapi(explorerRoute, (c) => {
     c.header("Content-Security-Policy", CONTENT_SECURITY_POLICY);
     return c.html(page);
   });
+
+  for (const path of ["/api-docs/", "/docs", "/docs/"]) app.get(path, (c) => c.redirect("/api-docs", 308));
 
   app.get("/api-docs/start.js", (c) =>
     c.body(starter, 200, { "Content-Type": "text/javascript; charset=utf-8" }),
@@ -87,7 +89,7 @@ export function addDocumentRoutes(app: Api): void {
     return c.body(new Uint8Array(gzipped));
   });
 
-  // Generated once: the routes no longer change, and a fault in the document shows at the start.
+  // Generated once: the routes no longer change, and a fault in the document ends the start.
   app.openAPIRegistry.registerPath(openApiRoute);
   const document = JSON.stringify(openApiDocument(app));
   app.get(openApiRoute.path, (c) => c.body(document, 200, { "Content-Type": "application/json" }));

@@ -6,7 +6,7 @@ export const openApiRoute = createRoute({
   path: "/openapi.json",
   operationId: "getOpenApi",
   tags: ["discovery"],
-  summary: "This document",
+  summary: "Get the OpenAPI document",
   responses: {
     200: {
       description: "OpenAPI 3.0.3.",
@@ -28,7 +28,7 @@ export const explorerRoute = createRoute({
   path: "/api-docs",
   operationId: "getExplorer",
   tags: ["discovery"],
-  summary: "A browser page to explore and try the API",
+  summary: "Open the API explorer",
   responses: {
     200: { description: "The page.", content: { "text/html": { schema: z.string() } } },
     ...failures("internal_error"),

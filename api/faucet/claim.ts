@@ -1,178 +1,193 @@
-/** One claim to the faucet's grant, from a checked request to its outcome. */
+/** Claims a grant of the faucet: from a checked request to its outcome. */
 import { type Address, isAddressEqual } from "viem";
+import type { ReadClient } from "../../lib/chain/client.ts";
+import type { Connection } from "../../lib/db/connect.ts";
+import type { Deployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { roleWallet } from "../../lib/ledger/relayers.ts";
-import { errorText } from "../../lib/log.ts";
-import { unlessAborted } from "../../lib/within.ts";
-import type { Dependencies, Testnet } from "../dependencies.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { unlessAborted } from "../../lib/timeout.ts";
+import type { SettledFunds } from "../buying/settled-funds.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
-import { claimFaucet, type FaucetFunds, type Gate } from "./admission.ts";
-import { type Claim, noteClaimTold, stopAwaiting } from "./claims.ts";
-import { createFaucetFunds } from "./funds.ts";
+import { type Admission, claimFaucet, type FaucetFunds } from "./admission.ts";
+import type { ClaimWaiter } from "./claim-waiter.ts";
+import { type Claim, noteClaimReported, stopAwaiting } from "./claims.ts";
+import { createFaucetFunds, type HeldEther } from "./funds.ts";
 import { faucetTerms } from "./terms.ts";
 
-/** Seconds after which a claim that is still on its way may be repeated: a block or two later. */
+/** `Retry-After` of a pending claim, in seconds: one or two blocks. */
 const PENDING_RETRY_SECONDS = 5;
+
+export type Testnet = {
+  readonly deployment: Deployment;
+  readonly client: ReadClient;
+};
 
 export type FaucetCall = {
   wallet: Address;
-  /** The client's address, or the /64 of an IPv6 one. */
+  /** The client's address, or the /64 of an IPv6 address. */
   client: string;
-  /** Aborted when the caller goes away: then nobody is told the outcome. */
+  /** Aborted when the caller disconnects: then it does not receive the outcome. */
   gone: AbortSignal;
 };
 
-type Passed = Extract<Gate, { claimId: string }>;
-type Paid = Extract<Claim, { state: "paid" }>;
+type Admitted = Extract<Admission, { claimId: string }>;
+type PaidClaim = Extract<Claim, { state: "paid" }>;
 
-export type Faucet = {
-  /**
-   * Claims, or joins the wallet's claim of which nobody was told the outcome, and waits until it is paid. The caller may
-   * go away: what passed the gate is carried out. @throws ApiError with the documented code when it is not paid
-   */
-  claim(call: FaucetCall): Promise<{ claim: Paid; token: Address }>;
-};
+/**
+ * Claims, or joins the wallet's earlier claim whose outcome no caller has received, and waits until it is paid. An
+ * admitted claim is carried out even when the caller disconnects. @throws ApiError with the documented code unless paid
+ */
+export type ClaimGrant = (call: FaucetCall) => Promise<{ claim: PaidClaim; token: Address }>;
 
-export const noFaucet = "There is no faucet: no writer has, or has had for an hour, a wallet for it.";
+export const noFaucet = "There is no faucet: no writer has had a wallet for it within the last hour.";
 export const stoppedFaucet = "The operator has stopped the faucet.";
-export const faucetAway = "No writer sends from the faucet's wallet at present; try again later.";
+export const faucetDown = "No writer sends from the faucet's wallet now; try again later.";
 
-const faucetBehind = "The writer has not yet settled the newest blocks of the testnet; try again later.";
+const faucetBehind = "The writer has not settled the newest blocks of the testnet yet; try again later.";
 
 const { cooldownHours, dailyCap } = faucetTerms;
 
-/** What keeps a claim from passing the gate. */
-function refusal(gate: Exclude<Gate, Passed>): ApiError {
-  switch (gate.outcome) {
+/** The error for a claim that was not admitted. */
+function refusal(admission: Exclude<Admission, Admitted>): ApiError {
+  switch (admission.outcome) {
     case "stopped":
       return new ApiError("faucet_disabled", stoppedFaucet);
     case "wallet_limited":
       return new ApiError(
         "wallet_rate_limited",
-        `This wallet has claimed within ${cooldownHours} hours: try again at ${gate.until.toISOString()}.`,
-        { retryAfter: gate.secondsLeft },
+        `This wallet has claimed within ${cooldownHours} hours: try again at ${admission.until.toISOString()}.`,
+        { retryAfter: admission.secondsLeft },
       );
     case "client_limited":
       return new ApiError(
         "ip_rate_limited",
-        `Your address has claimed within ${cooldownHours} hours: it may claim again at ${gate.until.toISOString()}.`,
-        { retryAfter: gate.secondsLeft },
+        `Your address has claimed within ${cooldownHours} hours: try again at ${admission.until.toISOString()}.`,
+        { retryAfter: admission.secondsLeft },
       );
     case "day_full":
       return new ApiError(
         "daily_cap_reached",
-        `The ${dailyCap} grants of this UTC day are given: the next day begins at ${gate.until.toISOString()}.`,
-        { retryAfter: gate.secondsLeft },
+        `All ${dailyCap} grants of this UTC day are given: the next day begins at ${admission.until.toISOString()}.`,
+        { retryAfter: admission.secondsLeft },
       );
     case "client_rests":
       return new ApiError(
         "ip_rate_limited",
-        `Five claims of your address could not be paid, as their transfers would revert: it may claim again at ${gate.until.toISOString()}.`,
-        { retryAfter: gate.secondsLeft },
+        `Five claims of your address could not be paid because the transfers would revert: try again at ${admission.until.toISOString()}.`,
+        { retryAfter: admission.secondsLeft },
       );
     case "out_of_eth":
       return new ApiError("out_of_eth", "The faucet has too little ether left for a grant; try again later.");
     case "funds_unknown":
-      throw new Error("funds were given and are unknown");
+      throw new Error("the database asked for funds that it had received");
   }
 }
 
 const pending = () =>
   new ApiError(
     "claim_pending",
-    "The claim is not settled yet: send it again to learn its outcome. Nothing is paid twice.",
+    "The claim is not settled yet: repeat it to get its outcome. Nothing is paid twice.",
     { retryAfter: PENDING_RETRY_SECONDS },
   );
 
-/** @throws ApiError `faucet_disabled` for every claim where there is no testnet */
-export function createFaucet(deps: Dependencies): Faucet {
-  const { testnet } = deps;
-  if (testnet) return createTestnetFaucet(deps, testnet);
-  return {
-    async claim() {
-      throw new ApiError("faucet_disabled", noFaucet);
-    },
-  };
+export type ClaimGrantParts = {
+  readonly connection: Connection;
+  readonly testnet: Testnet;
+  readonly claims: ClaimWaiter;
+  /** Wakes the writer for a claim. */
+  readonly wake: (claimId: string) => Promise<void>;
+  /** How long a call waits for its transfers, in ms. */
+  readonly waitMs: number;
+  /** Aborted when the process stops: then calls are answered early. */
+  readonly stopping: AbortSignal;
+  readonly log: Logger;
+};
+
+type Context = ClaimGrantParts & { readonly funds: SettledFunds<HeldEther> };
+
+/** Logs a harmless failure: the writer's sweep or a repeated call repairs it. */
+const logFailure = ({ log }: Context, message: string, work: Promise<unknown>): Promise<unknown> =>
+  work.catch((error) => log.warn({ err: errorText(error) }, message));
+
+/** A grant to one of the protocol's contracts would be lost. */
+function refuseContracts({ testnet }: Context, wallet: Address): void {
+  const found = Object.entries(testnet.deployment.contracts).find(([, address]) =>
+    isAddressEqual(address, wallet),
+  );
+  if (found) {
+    throw new ApiError("invalid_request", `The body is not valid. wallet: is the protocol's ${found[0]}`);
+  }
 }
 
-function createTestnetFaucet(deps: Dependencies, testnet: Testnet): Faucet {
-  const { connection, log, purchaseWaitMs, stopping } = deps;
-  const { deployment, queue, claims } = testnet;
-  const { chainId, contracts } = deployment;
-  const { db } = connection;
-  const funds = createFaucetFunds(deps, testnet);
-
-  /** A database that is away in this moment is made up for later: none of it pays anything twice. */
-  const quietly = (what: string, work: Promise<unknown>): Promise<unknown> =>
-    work.catch((error) => log.warn({ err: errorText(error) }, what));
-
-  /** Ether and tokens that a contract of the protocol got would be lost. */
-  function refuseContracts(wallet: Address): void {
-    const found = Object.entries(contracts).find(([, address]) => isAddressEqual(address, wallet));
-    if (found) {
-      throw new ApiError("invalid_request", `The body is not valid. wallet: is the protocol's ${found[0]}`);
-    }
+/** Records the claim, with the faucet's funds where the database needs them. @throws ApiError when it is refused */
+async function admit(context: Context, { wallet, client }: FaucetCall): Promise<Admitted> {
+  const { connection, testnet, waitMs, funds } = context;
+  const { chainId, contracts } = testnet.deployment;
+  const faucet = await fromDatabase(() => roleWallet(connection.sql, chainId, "faucet"));
+  if (!faucet) throw new ApiError("faucet_disabled", noFaucet);
+  const { address, alive, fault } = faucet;
+  const problem = alive ? fault : faucetDown;
+  const request = { chainId, faucet: address, token: contracts.usdc, wallet, client, waitMs };
+  const attempt = (known: FaucetFunds | undefined) =>
+    fromDatabase(() => claimFaucet(connection.sql, { ...request, funds: known }));
+  let admission = await attempt(problem === null ? funds.known(address) : undefined);
+  if (admission.outcome === "funds_unknown") {
+    if (problem !== null) throw new ApiError("relayer_unavailable", problem);
+    admission = await attempt(await funds.recent(address));
   }
-
-  /** Passes the gate. */
-  async function pass({ wallet, client }: FaucetCall): Promise<Passed> {
-    const faucet = await fromDatabase(() => roleWallet(db, chainId, "faucet"));
-    if (!faucet) throw new ApiError("faucet_disabled", noFaucet);
-    const { address, alive, fault } = faucet;
-    const hindrance = alive ? fault : faucetAway;
-    const wish = { chainId, faucet: address, token: contracts.usdc, wallet, client, waitMs: purchaseWaitMs };
-    const attempt = (known: FaucetFunds | undefined) =>
-      fromDatabase(() => claimFaucet(connection.sql, { ...wish, funds: known }));
-    let gate = await attempt(hindrance === null ? funds.known(address) : undefined);
-    if (gate.outcome === "funds_unknown") {
-      if (hindrance !== null) throw new ApiError("relayer_unavailable", hindrance);
-      gate = await attempt(await funds.recent(address));
-    }
-    // What is refused for want of ether is refused by the newest block alone: it may just have been filled up.
-    if (gate.outcome === "out_of_eth") {
-      const { funds: newest, settled } = await funds.newest(address);
-      gate = await attempt(newest);
-      if (!settled && gate.outcome === "out_of_eth") throw new ApiError("relayer_unavailable", faucetBehind);
-    }
-    if ("claimId" in gate) return gate;
-    throw refusal(gate);
+  // A lack of ether is certain only at the newest block: the faucet may just have been refilled.
+  if (admission.outcome === "out_of_eth") {
+    const { funds: newest, settled } = await funds.newest(address);
+    admission = await attempt(newest);
+    if (!settled && admission.outcome === "out_of_eth")
+      throw new ApiError("relayer_unavailable", faucetBehind);
   }
-
-  /** The claim once it is settled; undefined when the wait, the process or the caller's patience is over before. */
-  async function settled(
-    id: string,
-    gone: AbortSignal,
-  ): Promise<Exclude<Claim, { state: "open" }> | undefined> {
-    const waited = claims.wait(id, purchaseWaitMs).catch((error) => {
-      log.warn({ err: errorText(error), claimId: id }, "the claim cannot be read");
-      return undefined;
-    });
-    const claim = await unlessAborted(AbortSignal.any([stopping, gone]), waited);
-    return claim?.state === "open" ? undefined : claim;
-  }
-
-  return {
-    async claim(call) {
-      refuseContracts(call.wallet);
-      const passed = await pass(call);
-      const id = passed.claimId;
-      // A hint: the writer finds the rows without it too, half a second later.
-      void quietly("the writer was not woken", queue.wakeClaim(id));
-      const claim = await settled(id, call.gone);
-      if (!claim || call.gone.aborted) {
-        await quietly(
-          "the claim is not free to be joined yet",
-          fromDatabase(() => stopAwaiting(db, passed)),
-        );
-        throw pending();
-      }
-      // Told first: a repetition of what was answered is a new claim, and refused.
-      await quietly(
-        "the outcome was not noted as told",
-        fromDatabase(() => noteClaimTold(db, id)),
-      );
-      if (claim.state === "paid") return { claim, token: contracts.usdc };
-      throw new ApiError(claim.code, claim.message);
-    },
-  };
+  if ("claimId" in admission) return admission;
+  throw refusal(admission);
 }
+
+/** The claim once settled; undefined when the wait ends, the process stops or the caller disconnects before. */
+async function waitUntilSettled(
+  { claims, waitMs, stopping, log }: Context,
+  id: string,
+  gone: AbortSignal,
+): Promise<Exclude<Claim, { state: "open" }> | undefined> {
+  const waited = claims.wait(id, waitMs).catch((error) => {
+    log.warn({ err: errorText(error), claimId: id }, "could not read the claim");
+    return undefined;
+  });
+  const claim = await unlessAborted(AbortSignal.any([stopping, gone]), waited);
+  return claim?.state === "open" ? undefined : claim;
+}
+
+async function claimGrant(context: Context, call: FaucetCall): ReturnType<ClaimGrant> {
+  const { connection, testnet, wake } = context;
+  refuseContracts(context, call.wallet);
+  const admitted = await admit(context, call);
+  const id = admitted.claimId;
+  // Without the wake-up the writer finds the claim half a second later.
+  void logFailure(context, "could not wake the writer", wake(id));
+  const claim = await waitUntilSettled(context, id, call.gone);
+  if (!claim || call.gone.aborted) {
+    const stopped = fromDatabase(() => stopAwaiting(connection.sql, admitted));
+    await logFailure(context, "could not let others join the claim yet", stopped);
+    throw pending();
+  }
+  // Noted before the response: after it, the same call is a new claim, and refused.
+  const noted = fromDatabase(() => noteClaimReported(connection.sql, id));
+  await logFailure(context, "could not note that the outcome was reported", noted);
+  if (claim.state === "paid") return { claim, token: testnet.deployment.contracts.usdc };
+  throw new ApiError(claim.code, claim.message);
+}
+
+/** Claims on the testnet. */
+export function createClaimGrant(parts: ClaimGrantParts): ClaimGrant {
+  const context = { ...parts, funds: createFaucetFunds(parts.connection, parts.testnet) };
+  return (call) => claimGrant(context, call);
+}
+
+/** For a service without a testnet: every claim is `faucet_disabled`. */
+export const disabledClaimGrant: ClaimGrant = async () => {
+  throw new ApiError("faucet_disabled", noFaucet);
+};

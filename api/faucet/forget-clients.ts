@@ -1,17 +1,25 @@
-/** The addresses of the faucet's clients are kept no longer than they limit something. */
+/** Deletes the faucet's client addresses once no limit needs them. */
 
-import { errorText } from "../../lib/log.ts";
+import type { Connection } from "../../lib/db/connect.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
 import { shareRead } from "../../lib/shared-read.ts";
-import type { Dependencies } from "../dependencies.ts";
 import { forgetOldClaimants } from "./counts.ts";
 
-/** How often a process forgets, in ms. */
-const EVERY_MS = 600_000;
+/** How often each process deletes them, in ms. */
+const INTERVAL_MS = 600_000;
 
-/** To be called with every request: it does its work now and then, beside the request, and never rejects. */
-export function createForgetting({ connection, log }: Pick<Dependencies, "connection" | "log">): () => void {
-  const forget = shareRead(EVERY_MS, () => forgetOldClaimants(connection.db));
+/** To be called with every request: deletes them every ten minutes, in the background; never throws. */
+export function createForgetClients({
+  connection,
+  log,
+}: {
+  connection: Connection;
+  log: Logger;
+}): () => void {
+  const forget = shareRead(INTERVAL_MS, () => forgetOldClaimants(connection.sql));
   return () => {
-    forget().catch((error) => log.warn({ err: errorText(error) }, "old claimants were not forgotten"));
+    forget().catch((error) =>
+      log.warn({ err: errorText(error) }, "could not delete old client addresses of the faucet"),
+    );
   };
 }

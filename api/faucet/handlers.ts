@@ -1,13 +1,16 @@
 import type { Context } from "hono";
 import { formatEther, formatUnits } from "viem";
+import type { Connection } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
-import type { Dependencies } from "../dependencies.ts";
+import type { Logger } from "../../lib/log.ts";
 import type { Api } from "../http/env.ts";
 import { onInvalidBody, refuseBrokenJson } from "../http/invalid-body.ts";
-import { clientName, tell } from "../http/limits/middleware.ts";
-import { createFaucet } from "./claim.ts";
+import type { RateLimitStatus } from "../http/limits/limiter.ts";
+import { type ClientOf, clientName, setRateLimitHeaders } from "../http/limits/middleware.ts";
+import type { ClaimGrant, Testnet } from "./claim.ts";
 import type { Claim } from "./claims.ts";
-import { createForgetting } from "./forget-clients.ts";
+import { faucetClient } from "./client-name.ts";
+import { createForgetClients } from "./forget-clients.ts";
 import { faucetClaimRoute, faucetStatusRoute } from "./routes.ts";
 import type { FaucetClaimBody, FaucetStatusBody } from "./schemas.ts";
 import { createFaucetStatus } from "./status.ts";
@@ -30,49 +33,62 @@ const claimBody = (claim: Paid, mockUsdcAddress: string): FaucetClaimBody => ({
   nextEligibleAt: nextEligibleAt(claim.claimedAt).toISOString(),
 });
 
-/** Where a client stands that has been granted a claim, or refused one by the faucet's own limits. */
-const spent = (limit: number, resetSeconds: number) => ({
+/** The rate-limit status after a grant, or after a refusal by the faucet's own limits. */
+const usedUp = (limit: number, resetSeconds: number): RateLimitStatus => ({
   limit,
   remaining: 0,
   resetSeconds: Math.max(1, resetSeconds),
   exceeded: true,
 });
 
-/** Tells which of the faucet's limits refused the claim, in place of the one of public reads. */
-function tellLimit(c: Context, error: unknown): void {
+/** Shows the faucet's limit that refused the claim, instead of the limit of public reads. */
+function showRefusingLimit(c: Context, error: unknown): void {
   if (!(error instanceof ApiError) || error.status !== 429 || error.retryAfter === null) return;
-  tell(c, spent(error.code === "daily_cap_reached" ? faucetTerms.dailyCap : 1, error.retryAfter));
+  setRateLimitHeaders(
+    c,
+    usedUp(error.code === "daily_cap_reached" ? faucetTerms.dailyCap : 1, error.retryAfter),
+  );
 }
 
-/** Grants on the testnet, for anybody. */
-export function addFaucetRoutes(app: Api, deps: Dependencies): void {
-  const { clientOf } = deps;
-  const faucet = createFaucet(deps);
-  const status = createFaucetStatus(deps);
-  const forgetNowAndThen = createForgetting(deps);
+export type FaucetParts = {
+  readonly connection: Connection;
+  /** Undefined without a testnet; `faucetClientLimit` is the grants per client address in 24 hours. */
+  readonly testnet: (Testnet & { readonly faucetClientLimit: number }) | undefined;
+  readonly claimGrant: ClaimGrant;
+  readonly clientOf: ClientOf;
+  readonly log: Logger;
+};
+
+/** Grants of test money. */
+export function addFaucetRoutes(app: Api, parts: FaucetParts): void {
+  const { clientOf, claimGrant, testnet } = parts;
+  const status = createFaucetStatus(parts);
+  const forgetClients = createForgetClients(parts);
 
   app.openapi(
     { ...faucetClaimRoute, middleware: [refuseBrokenJson("invalid_request")] as const },
     async (c) => {
-      forgetNowAndThen();
+      forgetClients();
       c.header("Cache-Control", "no-store");
+      const { wallet } = c.req.valid("json");
       const call = {
-        wallet: c.req.valid("json").wallet,
-        client: clientName(c, clientOf),
+        wallet,
+        client: faucetClient(clientName(c, clientOf), wallet, testnet?.faucetClientLimit),
         gone: c.req.raw.signal,
       };
-      const { claim, token } = await faucet.claim(call).catch((error: unknown) => {
-        tellLimit(c, error);
+      const { claim, token } = await claimGrant(call).catch((error: unknown) => {
+        showRefusingLimit(c, error);
         throw error;
       });
-      tell(c, spent(1, Math.ceil((nextEligibleAt(claim.claimedAt).getTime() - Date.now()) / 1000)));
+      const secondsLeft = Math.ceil((nextEligibleAt(claim.claimedAt).getTime() - Date.now()) / 1000);
+      setRateLimitHeaders(c, usedUp(1, secondsLeft));
       return c.json(claimBody(claim, token), 200);
     },
     onInvalidBody("invalid_request"),
   );
 
   app.openapi(faucetStatusRoute, async (c) => {
-    forgetNowAndThen();
+    forgetClients();
     c.header("Cache-Control", "no-store");
     const { state, counts, balance, token } = await status();
     const body: FaucetStatusBody = {

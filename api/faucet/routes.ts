@@ -7,12 +7,15 @@ export const faucetClaimRoute = createRoute({
   path: "/api/v1/faucet/claim",
   operationId: "claimFaucet",
   tags: ["faucet"],
-  summary: "Get ether and mock USDC on the testnet",
+  summary: "Claim ether and mock USDC on the testnet",
   description:
-    "Once in 24 hours for each wallet, once for each client address, and 50 times in a UTC day for all. It answers when both transfers are mined. After a 503 `claim_pending` it is not settled yet: the same claim from the same client address, sent again, tells its outcome and pays nothing twice. A claim of which nothing was sent takes up nothing.",
+    "Once in 24 hours per wallet and per client address, and 50 times per UTC day in total. Responds once both transfers are mined. After a 503 `claim_pending`, repeat the claim from the same client address to get its outcome; nothing is paid twice. A claim that sent nothing does not count towards the limits.",
   request: { body: { required: true, content: { "application/json": { schema: FaucetClaimRequest } } } },
   responses: {
-    200: { description: "Both were paid.", content: { "application/json": { schema: FaucetClaim } } },
+    200: {
+      description: "Both transfers are mined.",
+      content: { "application/json": { schema: FaucetClaim } },
+    },
     ...failures(
       "invalid_request",
       "payload_too_large",
@@ -38,9 +41,9 @@ export const faucetStatusRoute = createRoute({
   path: "/api/v1/faucet/status",
   operationId: "getFaucetStatus",
   tags: ["faucet"],
-  summary: "What the faucet gives, and whether it can",
+  summary: "Get the faucet's status",
   responses: {
-    200: { description: "As it stands.", content: { "application/json": { schema: FaucetStatus } } },
+    200: { description: "The status.", content: { "application/json": { schema: FaucetStatus } } },
     ...failures("internal_error", "chain_not_found", "database_unavailable"),
   },
 });

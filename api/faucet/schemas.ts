@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
-import { Address, addressInput, Bytes32, Timestamp } from "../http/field-types.ts";
+import { Address, addressInput, Timestamp, TxHash } from "../http/field-types.ts";
 import { faucetTerms } from "./terms.ts";
 
 const ether = (description: string, example: string) =>
@@ -18,20 +18,24 @@ export const FaucetClaimRequest = z
   .object({
     wallet: addressInput
       .refine((wallet) => wallet !== zeroAddress, "must not be the zero address")
-      .openapi({ description: "Who gets the grant; no contract of the protocol." }),
+      .openapi({ description: "Receives the grant; must not be a contract of the protocol." }),
   })
-  .openapi("FaucetClaimRequest", { example: { wallet: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" } });
+  .openapi("FaucetClaimRequest", { example: { wallet: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" } });
 
 export const FaucetClaim = z
   .object({
     success: z.literal(true),
-    ethTxHash: Bytes32.openapi({ description: "The transaction that paid the ether." }),
-    usdcTxHash: Bytes32.openapi({ description: "The transaction that minted the mock USDC." }),
-    ethAmount: ether("The ether.", "0.05"),
-    usdcAmount: dollars("The mock USDC."),
-    mockUsdcAddress: Address,
+    ethTxHash: TxHash.openapi({ description: "Transaction that sent the ether." }),
+    usdcTxHash: TxHash.openapi({
+      description: "Transaction that minted the mock USDC.",
+      example: "0xc0f3b3eedcfaf36c58e24af2ac3a2b889c086d8cd7a5336eb73c75409c1a1712",
+    }),
+    ethAmount: ether("Ether sent.", "0.05"),
+    usdcAmount: dollars("Amount minted."),
+    mockUsdcAddress: Address.openapi({ example: "0x5FbDB2315678afecb367f032d93F642f64180aa3" }),
     nextEligibleAt: Timestamp.openapi({
-      description: "When the wallet and the client address may claim again, to the millisecond.",
+      description: "When the wallet and the client address may claim again.",
+      example: "2026-01-02T00:00:00.000Z",
     }),
   })
   .openapi("FaucetClaim");
@@ -40,13 +44,18 @@ export type FaucetClaimBody = z.infer<typeof FaucetClaim>;
 
 export const FaucetStatus = z
   .object({
-    enabled: z.boolean().openapi({ description: "False where there is no faucet, or it was stopped." }),
+    enabled: z
+      .boolean()
+      .openapi({ description: "False if there is no faucet, or the operator has stopped it." }),
     status: z.enum(["ready", "unready", "disabled"]).openapi({
       description:
-        "Whether a claim can be granted now; `unready` while no writer is at work, the ether is spent, or the day's grants are given.",
+        "Whether a claim can be granted now. `unready`: no writer is running, the ether is spent, gas is too expensive or its daily budget spent, or all grants of the day are given.",
     }),
-    reason: z.string().nullable().openapi({ description: "Why not; null when it is ready.", example: null }),
-    relayerEthBalance: ether("What the faucet's wallet has; 0 where there is none.", "9999.95"),
+    reason: z
+      .string()
+      .nullable()
+      .openapi({ description: "Why no claim can be granted; null when ready.", example: null }),
+    relayerEthBalance: ether("Balance of the faucet's wallet; 0 without one.", "9999.95"),
     relayerUsdcBalance: z
       .string()
       .nullable()
@@ -56,24 +65,27 @@ export const FaucetStatus = z
       .regex(/^0x[a-fA-F0-9]{40}$/)
       .nullable()
       .openapi({
-        description: "Null where there is no testnet.",
+        description: "Null without a testnet.",
         example: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
       }),
     usdcPerClaim: dollars("Per claim."),
     ethPerClaim: ether("Per claim.", "0.05"),
     cooldownHours: z.int().openapi({
-      description: "Between two claims of a wallet, and of a client address.",
+      description: "Hours between two claims of a wallet, or of a client address.",
       example: faucetTerms.cooldownHours,
     }),
     claimsLast24h: z.int().openapi({
-      description: "Claims of the last 24 hours, but for those of which nothing was sent.",
+      description: "Claims within the last 24 hours, without those that sent nothing.",
       example: 3,
     }),
     claimsToday: z
       .int()
-      .openapi({ description: "Likewise of the UTC day; these the cap limits.", example: 3 }),
-    dailyCap: z.int().openapi({ description: "Claims of a UTC day.", example: faucetTerms.dailyCap }),
-    capResetsAt: Timestamp.openapi({ description: "When the UTC day ends." }),
+      .openapi({ description: "The same for this UTC day; `dailyCap` limits them.", example: 3 }),
+    dailyCap: z.int().openapi({ description: "Maximum claims per UTC day.", example: faucetTerms.dailyCap }),
+    capResetsAt: Timestamp.openapi({
+      description: "When the UTC day ends.",
+      example: "2026-01-02T00:00:00.000Z",
+    }),
   })
   .openapi("FaucetStatus");
 

@@ -1,10 +1,32 @@
-import type { Dependencies } from "../dependencies.ts";
 import type { Api } from "../http/env.ts";
-import type { Readers } from "../readers.ts";
-import { createHealth } from "./probes.ts";
-import { healthRoute } from "./routes.ts";
+import { indexerStatus, readIndexPosition } from "../indexed/status.ts";
+import { createHealth, type HealthParts } from "./probes.ts";
+import { healthRoute, indexerHealthRoute } from "./routes.ts";
 
-export function addHealthRoutes(app: Api, deps: Dependencies, readers: Readers): void {
-  const health = createHealth(deps, readers);
+export function addHealthRoutes(app: Api, parts: HealthParts): void {
+  const health = createHealth(parts);
   app.openapi(healthRoute, async (c) => c.json(await health(), 200));
+
+  app.openapi(indexerHealthRoute, async (c) => {
+    const [position, head] = await Promise.all([readIndexPosition(parts), parts.chain.recentHead()]);
+    const { status, condition, lastSyncedBlock, headBlock, lagBlocks } = indexerStatus(
+      position,
+      head,
+      Date.now(),
+    );
+    c.header("Cache-Control", "no-store");
+    if (lastSyncedBlock > 0n) c.header("x-indexed-block", String(lastSyncedBlock));
+    return c.json(
+      {
+        status,
+        condition,
+        lastSyncedBlock: String(lastSyncedBlock),
+        headBlock: String(headBlock),
+        lagBlocks: String(lagBlocks),
+        headTimestamp: String(head.timestamp),
+        heartbeatAt: position.heartbeatAt === null ? null : String(position.heartbeatAt),
+      },
+      200,
+    );
+  });
 }

@@ -1,23 +1,26 @@
 import type { Address } from "viem";
+import type { ReadClient } from "../../lib/chain/client.ts";
+import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
 import { errorText } from "../../lib/log.ts";
 import { shareRead } from "../../lib/shared-read.ts";
-import { within } from "../../lib/within.ts";
-import { contractsOf, type Dependencies } from "../dependencies.ts";
-import { API_VERSION } from "../explorer/document.ts";
+import { within } from "../../lib/timeout.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
+import { contractsOf } from "../chain/contract-addresses.ts";
+import { API_VERSION } from "../http/api-version.ts";
 import { chainNotFound, databaseUnavailable, fromChain, fromDatabase } from "../http/dependency-timeout.ts";
-import { indexerStatus, LAG_LIMIT, readIndexPosition } from "../index/status.ts";
-import type { Readers } from "../readers.ts";
+import type { IndexReaderParts } from "../indexed/reader.ts";
+import { indexerStatus, LAG_LIMIT, readIndexPosition } from "../indexed/status.ts";
 import type { HealthBody } from "./routes.ts";
 
-/** Probes are shared: a health check that everybody calls must not become a load. In ms. */
+/** How long probes are shared, in ms: anybody may call the health check, and it must not become a load. */
 const PROBE_TTL_MS = 1000;
-/** A dependency that takes longer counts as away: whoever asks for health wants to know now. In ms. */
+/** A dependency that takes longer counts as down, in ms. */
 const PROBE_TIMEOUT_MS = 2500;
 
 type Reason = HealthBody["reasons"][number];
-/** A probe's value, or why there is none. */
+/** A probe's value, or the reason for its failure. */
 type Probe<T> = { value: T; reason?: undefined } | { value: undefined; reason: Reason };
 
 async function probe<T>(read: () => Promise<T>, late: () => ApiError): Promise<Probe<T>> {
@@ -30,51 +33,55 @@ async function probe<T>(read: () => Promise<T>, late: () => ApiError): Promise<P
   }
 }
 
-async function readBalance({ chain }: Dependencies, address: Address) {
-  const balance = await probe(() => fromChain(() => chain.getBalance({ address })), chainNotFound);
+export type HealthParts = IndexReaderParts & {
+  readonly deployment: Deployment | IncompleteDeployment;
+  readonly client: ReadClient;
+  readonly chain: ChainReads;
+};
+
+async function readBalance({ client }: HealthParts, address: Address) {
+  const balance = await probe(() => fromChain(() => client.getBalance({ address })), chainNotFound);
   return { address, balanceWei: balance.value === undefined ? null : String(balance.value) };
 }
 
-async function probeAll(deps: Dependencies, readers: Readers) {
-  const { chain, connection, deployment } = deps;
+async function probeAll(parts: HealthParts) {
+  const { client, chain, connection, deployment } = parts;
   const relayers = probe(
-    () => fromDatabase(() => liveRelayers(connection.db, deployment.chainId)),
+    () => fromDatabase(() => liveRelayers(connection.sql, deployment.chainId)),
     databaseUnavailable,
   );
   const [chainId, head, live, position] = await Promise.all([
-    probe(() => fromChain(() => chain.getChainId()), chainNotFound),
-    probe(readers.chain.recentHead, chainNotFound),
+    probe(() => fromChain(() => client.getChainId()), chainNotFound),
+    probe(chain.recentHead, chainNotFound),
     relayers,
-    probe(() => readIndexPosition(deps), databaseUnavailable),
+    probe(() => readIndexPosition(parts), databaseUnavailable),
   ]);
   const addresses = (live.value ?? []).map(({ address }) => address);
   const balances = head.reason
-    ? addresses.map((address) => ({ address, balanceWei: null })) // not to wait for a chain that is away once more
-    : await Promise.all(addresses.map((address) => readBalance(deps, address)));
+    ? addresses.map((address) => ({ address, balanceWei: null })) // the node is down: do not wait for it again
+    : await Promise.all(addresses.map((address) => readBalance(parts, address)));
   return { chainId, head, live, position, balances };
 }
 
 type Probes = Awaited<ReturnType<typeof probeAll>>;
 
-function findReasons({ chainId, head, live, position }: Probes, deps: Dependencies): Reason[] {
+function findReasons({ chainId, head, live, position }: Probes, { deployment }: HealthParts): Reason[] {
   const reasons: Reason[] = [];
   const add = (code: string, message: string) => reasons.push({ code, message });
   const unreachable = chainId.reason ?? head.reason;
   if (unreachable) reasons.push(unreachable);
-  if (chainId.value !== undefined && chainId.value !== deps.deployment.chainId) {
-    add(
-      "wrong_chain",
-      `The node serves chain ${chainId.value}, the deployment is on ${deps.deployment.chainId}.`,
-    );
+  if (chainId.value !== undefined && chainId.value !== deployment.chainId) {
+    add("wrong_chain", `The node serves chain ${chainId.value}, the deployment is on ${deployment.chainId}.`);
   }
   if (live.reason) reasons.push(live.reason);
   else if (live.value.length === 0)
-    add("relayer_unavailable", "No writer is at work; purchases cannot be sent.");
+    add("relayer_unavailable", "No writer is running: purchases cannot be sent.");
   if (position.reason && position.reason.code !== live.reason?.code) reasons.push(position.reason);
   if (!position.reason && head.value) {
     const { condition, lagBlocks } = indexerStatus(position.value, head.value, Date.now());
-    if (condition === "down") add("indexer_down", "The indexer gives no sign of life.");
-    if (condition === "backfilling") add("indexer_syncing", "The indexer still reads the chain's history.");
+    if (condition === "down") add("indexer_down", "The indexer sends no heartbeat.");
+    if (condition === "backfilling")
+      add("indexer_syncing", "The indexer is still reading the chain's history.");
     if (condition === "behind")
       add("indexer_lagging", `The index is ${lagBlocks} blocks behind; up to ${LAG_LIMIT} are normal.`);
   }
@@ -82,14 +89,14 @@ function findReasons({ chainId, head, live, position }: Probes, deps: Dependenci
 }
 
 /** Makes the reader of `GET /health`; it rejects only with `health_contracts_incomplete`. */
-export function createHealth(deps: Dependencies, readers: Readers): () => Promise<HealthBody> {
-  const { deployment } = deps;
+export function createHealth(parts: HealthParts): () => Promise<HealthBody> {
+  const { deployment } = parts;
   const begun = performance.now();
-  const probes = shareRead(PROBE_TTL_MS, () => probeAll(deps, readers));
+  const probes = shareRead(PROBE_TTL_MS, () => probeAll(parts));
   return async () => {
     const contracts = contractsOf(deployment);
     const found = await probes();
-    const reasons = findReasons(found, deps);
+    const reasons = findReasons(found, parts);
     const { chainId, head, balances } = found;
     return {
       status: reasons.length === 0 ? "ok" : "degraded",

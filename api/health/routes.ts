@@ -1,27 +1,28 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { contractKeys } from "../../lib/deployments.ts";
 import { failures } from "../http/error-envelope.ts";
-import { Address, nullableDecimal } from "../http/field-types.ts";
+import { Address, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
+import { indexedBlockHeader } from "../indexed/documented-responses.ts";
+import { indexerConditions } from "../indexed/status.ts";
 
 const relayerFields = z.object({
   address: Address,
-  balanceWei: nullableDecimal(
-    "Wei that it can pay gas with; null while the chain does not answer.",
-    "1000000000000000000",
-  ),
+  balanceWei: nullableDecimal("Balance in wei; null while the chain does not answer.", "1000000000000000000"),
 });
 const Relayer = relayerFields.openapi("Relayer");
 
 const Contracts = z
   .object(Object.fromEntries(contractKeys.map((key) => [key, Address])))
-  .openapi("Contracts", { description: "The canonical contracts: use these addresses, hardcode none." });
+  .openapi("Contracts", {
+    description: "The protocol's contracts. Read the addresses here instead of hardcoding them.",
+  });
 
 export const Health = z
   .object({
     status: z.enum(["ok", "degraded"]),
     reasons: z
       .array(z.object({ code: z.string(), message: z.string() }))
-      .openapi({ description: "Why the status is `degraded`; empty when it is `ok`." }),
+      .openapi({ description: "Reasons for `degraded`; empty for `ok`.", example: [] }),
     service: z.string().openapi({ example: "parametric-cover-service" }),
     version: z.string().openapi({ example: "0.1.0" }),
     release: z.string().openapi({ description: "Release of the protocol.", example: "V5.4" }),
@@ -31,12 +32,15 @@ export const Health = z
       name: z.string().openapi({ example: "Base" }),
       block: nullableDecimal("Newest block; null while the chain does not answer.", "1234"),
       rpcConnected: z.boolean(),
-      explorerUrl: z.string().nullable(),
+      explorerUrl: z.string().nullable().openapi({
+        description: "Block explorer; null for a chain without one.",
+        example: "https://basescan.org",
+      }),
     }),
     relayer: relayerFields.nullable().openapi({
-      description: "The first of `relayers`; null when no writer is at work.",
+      description: "The first of `relayers`; null if no writer is running.",
     }),
-    relayers: z.array(Relayer).openapi({ description: "The wallets that writers at work send from." }),
+    relayers: z.array(Relayer).openapi({ description: "The wallets that running writers send from." }),
     contracts: Contracts,
   })
   .openapi("Health");
@@ -48,10 +52,53 @@ export const healthRoute = createRoute({
   path: "/health",
   operationId: "getHealth",
   tags: ["discovery"],
-  summary: "The canonical contracts, and how the service is",
-  description: "`degraded` still answers 200: what works, works. `reasons` says what does not.",
+  summary: "Get health and contract addresses",
+  description: "`degraded` is still 200: `reasons` says which parts do not work.",
   responses: {
     200: { description: "Contracts and health.", content: { "application/json": { schema: Health } } },
     ...failures("internal_error", "health_contracts_incomplete"),
+  },
+});
+
+const block = (description: string, example: string) => DecimalString.openapi({ description, example });
+
+export const indexerHealthRoute = createRoute({
+  method: "get",
+  path: "/api/v1/indexer/health",
+  operationId: "getIndexerHealth",
+  tags: ["discovery"],
+  summary: "Get indexer health",
+  description:
+    "`syncing` until the chain's history is read, then `synced`, or `lagging` if the index is more than 10 blocks behind the chain or no indexer is running. While `syncing` or `lagging`, read `/api/v1/public/policies/{wallet}` and `/api/v1/public/bonds/{wallet}`.",
+  responses: {
+    200: {
+      description: "The index's position.",
+      headers: indexedBlockHeader,
+      content: {
+        "application/json": {
+          schema: z
+            .object({
+              status: z.enum(["synced", "lagging", "syncing"]),
+              condition: z.enum(indexerConditions).openapi({
+                description:
+                  "The reason of the status. `backfilling`: the indexer reads the chain's history; `caught_up`; `quiet`: caught up, and the chain has had no block for a minute; `behind`: more than 10 blocks behind; `down`: no heartbeat of the indexer.",
+                example: "caught_up",
+              }),
+              lastSyncedBlock: block("Newest indexed block; 0 before the first.", "1234"),
+              headBlock: block("Newest block of the chain.", "1234"),
+              lagBlocks: block("`headBlock` minus `lastSyncedBlock`.", "0"),
+              headTimestamp: UnixSeconds.openapi({
+                description: "Time of the chain's newest block, Unix seconds.",
+              }),
+              heartbeatAt: nullableDecimal(
+                "The indexer's last heartbeat (every 2 s), Unix seconds; null before the first.",
+                "1767225600",
+              ),
+            })
+            .openapi("IndexerHealth"),
+        },
+      },
+    },
+    ...failures("internal_error", "database_unavailable", "indexer_unavailable", "chain_not_found"),
   },
 });

@@ -1,17 +1,17 @@
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
-import { RATE_LIMIT_HEADERS } from "./limits/document.ts";
+import { RATE_LIMIT_HEADERS } from "./limits/headers.ts";
 
-/** Names and values of the headers that stand on every answer. */
-export type StandingHeaders = readonly (readonly [name: string, value: string])[];
+/** Names and values of the headers on every response. */
+export type CommonHeaders = readonly (readonly [name: string, value: string])[];
 
-/** Answers where a page of another origin asks what it may send; and lets it read ours. No cookie ever counts here. */
+/** Lets pages of any origin call the API and read its headers. The API uses no cookies. */
 export const crossOrigin = cors({
   origin: "*",
   allowMethods: ["GET", "HEAD", "POST", "DELETE"],
-  // The admin token is not among them.
-  allowHeaders: ["Content-Type", "x-api-key", "Idempotency-Key", "If-None-Match"],
+  // The admin token is left out on purpose.
+  allowHeaders: ["Content-Type", "x-api-key", "Idempotency-Key", "If-None-Match", "Prefer"],
   exposeHeaders: [
     "Retry-After",
     "Location",
@@ -20,22 +20,23 @@ export const crossOrigin = cors({
     "x-chain-block",
     "x-request-id",
     "Idempotency-Key",
+    "Preference-Applied",
     ...RATE_LIMIT_HEADERS,
   ],
   maxAge: 600,
 });
 
 /**
- * What Hono's middleware for other origins and for security sets, found out once: it is the same each time, and to set
- * it anew costs more than most answers do. The server puts these headers on every answer to a request; bytes that are none get the envelope alone.
+ * Reads the headers that Hono's CORS and security middleware set, once: they never change, and setting them for each
+ * request costs more than most responses do. The server adds them to every response to a valid HTTP request.
  */
-export async function standingHeaders(): Promise<StandingHeaders> {
+export async function readCommonHeaders(): Promise<CommonHeaders> {
   const app = new Hono().use(
     crossOrigin,
     secureHeaders({
       crossOriginResourcePolicy: "cross-origin",
       xFrameOptions: "DENY",
-      // They concern pages that open windows, save files or run in browsers of old; nearly all answers here are data.
+      // These concern pages that open windows or save files, and old browsers; nearly all responses here are data.
       crossOriginOpenerPolicy: false,
       originAgentCluster: false,
       xDnsPrefetchControl: false,
@@ -44,6 +45,6 @@ export async function standingHeaders(): Promise<StandingHeaders> {
       xXssProtection: false,
     }),
   );
-  const answer = await app.get("/", (c) => c.body(null)).request("/");
-  return [...answer.headers];
+  const response = await app.get("/", (c) => c.body(null)).request("/");
+  return [...response.headers];
 }

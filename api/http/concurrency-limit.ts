@@ -1,18 +1,14 @@
+import pLimit from "p-limit";
 import type { ApiError } from "../../lib/errors.ts";
 
-/** Runs work while there is room for it. */
-export type Room = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs work unless the limit is reached. */
+export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Room for so many at once. Whoever finds none is refused with what `full` makes, and does not queue. */
-export function createRoom(places: number, full: () => ApiError): Room {
-  let taken = 0;
+/** Runs at most `max` works at once. Above that it rejects with `refuse()` at once, instead of queueing. */
+export function createConcurrencyLimit(max: number, refuse: () => ApiError): ConcurrencyLimit {
+  const limit = pLimit(max);
   return async (work) => {
-    if (taken >= places) throw full();
-    taken += 1;
-    try {
-      return await work();
-    } finally {
-      taken -= 1;
-    }
+    if (limit.activeCount + limit.pendingCount >= max) throw refuse();
+    return limit(work);
   };
 }

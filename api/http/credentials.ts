@@ -1,87 +1,99 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
+import type { Sql } from "postgres";
 import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
 import { ApiError } from "../../lib/errors.ts";
-import { errorText } from "../../lib/log.ts";
-import { createLocality } from "../chain/is-local.ts";
-import type { Dependencies } from "../dependencies.ts";
-import { type Agent, noteKeyUse } from "../keys/store.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { type FindHolder, isWellFormedKey, type KeyHolder, type KeyTier, noteKeyUse } from "./api-keys.ts";
 import { fromDatabase } from "./dependency-timeout.ts";
 import type { ApiEnv } from "./env.ts";
-import { isWellFormedKey } from "./key-format.ts";
-import { holdsKey } from "./keys-in-addresses.ts";
-import { limitFailures, limitKey } from "./limits/middleware.ts";
+import { containsKey } from "./keys-in-urls.ts";
+import type { Limiter } from "./limits/limiter.ts";
+import { type ClientOf, limitFailures, limitKey } from "./limits/middleware.ts";
 
-export type AgentEnv = { Variables: ApiEnv["Variables"] & { agent: Agent } };
+export type KeyHolderEnv = { Variables: ApiEnv["Variables"] & { holder: KeyHolder } };
+/** Lets requests with a valid API key through. */
+export type RequireApiKey = MiddlewareHandler<KeyHolderEnv>;
 
 const unauthenticated = (message: string) => new ApiError("unauthenticated", message);
 
-/** Names under which people put keys into addresses. */
+/** Parameter names under which clients put keys into URLs. */
 const KEY_PARAMETERS = /^(x[-_])?(api[-_]?key|admin[-_]?token|key|token)$/i;
 
 function refuseKeyInUrl(url: string, header: string): void {
   const { pathname, searchParams } = new URL(url);
   const parameters = [...searchParams];
   if (
-    holdsKey(decodeURIComponent(pathname)) ||
-    parameters.some(([name, value]) => KEY_PARAMETERS.test(name) || holdsKey(name) || holdsKey(value))
+    containsKey(decodeURIComponent(pathname)) ||
+    parameters.some(([name, value]) => KEY_PARAMETERS.test(name) || containsKey(name) || containsKey(value))
   ) {
     throw unauthenticated(
-      `A key in the address is refused, for addresses end up in logs: send it in the header ${header}.`,
+      `A key in the URL is refused, because URLs are logged on their way: send it in the header ${header}.`,
     );
   }
 }
 
-/**
- * Lets holders of a valid key through, up to the key's limit, and puts who they are into the context; 401 for everybody
- * else.
- */
-export function requireApiKey(deps: Dependencies): MiddlewareHandler<AgentEnv> {
-  const { connection, findHolder, log, limits, clientOf } = deps;
+export type ApiKeyParts = {
+  readonly sql: Sql;
+  readonly findHolder: FindHolder;
+  readonly limits: { readonly failedKeys: Limiter; readonly keys: Readonly<Record<KeyTier, Limiter>> };
+  readonly clientOf: ClientOf;
+  readonly log: Logger;
+};
+
+/** Sets `holder` in the context for a valid key, within the key's rate limit; answers 401 otherwise. */
+export function requireApiKey({ sql, findHolder, limits, clientOf, log }: ApiKeyParts): RequireApiKey {
   const holderOf = async (url: string, key: string | undefined) => {
     refuseKeyInUrl(url, "x-api-key");
     if (key === undefined) throw unauthenticated("The header x-api-key is missing.");
     if (!isWellFormedKey(key))
       throw unauthenticated("The key is malformed: a key is lk_ and 64 lowercase hex digits.");
-    const holder = await fromDatabase(() => findHolder(key));
-    if (!holder) throw unauthenticated("The key is unknown or was revoked.");
-    return holder;
+    const found = await fromDatabase(() => findHolder(key));
+    if (!found) throw unauthenticated("The key is unknown or was revoked.");
+    return found;
   };
   return async (c, next) => {
-    const { agent, useIsDue } = await limitFailures(c, limits.failedKeys, clientOf, () =>
+    const { holder, useIsDue } = await limitFailures(c, limits.failedKeys, clientOf, () =>
       holderOf(c.req.url, c.req.header("x-api-key")),
     );
-    c.set("agent", agent);
+    c.set("holder", holder);
     c.header("Cache-Control", "no-store");
     if (useIsDue) {
-      // Not waited for: the answer does not depend on it.
-      noteKeyUse(connection.sql, agent.keyId).catch((error) =>
-        log.warn({ err: errorText(error) }, "key use not noted"),
+      // Not awaited: the response does not depend on it.
+      noteKeyUse(sql, holder.keyId).catch((error) =>
+        log.warn({ err: errorText(error) }, "could not note the use of a key"),
       );
     }
-    await limitKey(c, limits.keys[agent.tier], agent.keyId);
+    await limitKey(c, limits.keys[holder.tier], holder.keyId);
     await next();
   };
 }
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest();
 
-/** Lets holders of the admin token through. Tokens are compared by their hashes, in constant time. */
-export function requireAdminToken(deps: Dependencies): MiddlewareHandler<ApiEnv> {
-  const expected = sha256(deps.adminToken);
-  const isLocal = createLocality(deps);
-  // The default token is known to everybody: nobody gets in with it until the chain was found to be a local one.
-  const allowed = async () => deps.adminToken !== DEV_ADMIN_TOKEN || isLocal();
+export type AdminTokenParts = {
+  readonly adminToken: string;
+  readonly limits: { readonly failedAdminTokens: Limiter };
+  readonly clientOf: ClientOf;
+  readonly isLocalChain: () => Promise<boolean>;
+};
+
+/** Lets requests with the admin token through. Tokens are compared by their hashes, in constant time. */
+export function requireAdminToken(parts: AdminTokenParts): MiddlewareHandler<ApiEnv> {
+  const { adminToken, limits, clientOf, isLocalChain } = parts;
+  const expected = sha256(adminToken);
+  // The default token is public: it is valid only once the node has proved to be a local chain's.
+  const isAllowed = async () => adminToken !== DEV_ADMIN_TOKEN || isLocalChain();
   const check = async (url: string, token: string | undefined): Promise<void> => {
     refuseKeyInUrl(url, "x-admin-token");
     if (token === undefined) throw unauthenticated("The header x-admin-token is missing.");
     if (!timingSafeEqual(sha256(token), expected)) throw unauthenticated("The admin token is wrong.");
   };
   return async (c, next) => {
-    await limitFailures(c, deps.limits.failedAdminTokens, deps.clientOf, () =>
+    await limitFailures(c, limits.failedAdminTokens, clientOf, () =>
       check(c.req.url, c.req.header("x-admin-token")),
     );
-    if (!(await allowed())) {
+    if (!(await isAllowed())) {
       throw new ApiError("forbidden", "The default admin token is for local chains only: set ADMIN_TOKEN.");
     }
     c.header("Cache-Control", "no-store");

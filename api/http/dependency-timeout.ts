@@ -1,10 +1,11 @@
+/** Bounds how long an answer waits for the database or the chain's node. */
 import { BaseError } from "viem";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { isConnectionError } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
-import { within } from "../../lib/within.ts";
+import { within } from "../../lib/timeout.ts";
 
-/** No answer waits longer than this for a dependency, in ms: a client is told, and does not hang. */
+/** Longest wait for a dependency, in ms; after it the client gets a 503. */
 export const DEPENDENCY_TIMEOUT_MS = 4500;
 
 export const databaseUnavailable = (cause?: unknown) =>
@@ -13,14 +14,14 @@ export const databaseUnavailable = (cause?: unknown) =>
 export const chainNotFound = (cause?: unknown) =>
   new ApiError("chain_not_found", "The chain's node does not answer; try again later.", { cause });
 
-/** True when a table or schema is not there. For our own tables: the migrations have not run yet. */
+/** True when a table or schema is missing. For the service's own tables: the migrations have not run yet. */
 export function isMissingRelation(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "3F000");
 }
 
 /**
- * Runs a query of the service's own tables within a bound.
- * @throws ApiError `database_unavailable` when the database is away or too slow; a faulty query's own error otherwise.
+ * Runs a query of the service's own tables within the time limit.
+ * @throws ApiError `database_unavailable` when the database is down or too slow; the query's own error otherwise.
  */
 export async function fromDatabase<T>(query: () => PromiseLike<T>): Promise<T> {
   try {
@@ -31,8 +32,8 @@ export async function fromDatabase<T>(query: () => PromiseLike<T>): Promise<T> {
 }
 
 /**
- * Runs calls to the chain's node within a bound.
- * @throws ApiError `chain_not_found` when the node is away, too slow or answers nonsense; a revert's own error otherwise.
+ * Runs calls to the chain's node within the time limit.
+ * @throws ApiError `chain_not_found` when the node is down, too slow or sends an invalid answer; the revert's own error when a call reverts.
  */
 export async function fromChain<T>(call: () => Promise<T>): Promise<T> {
   try {

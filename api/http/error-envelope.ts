@@ -1,4 +1,4 @@
-/** The one error envelope, and the answers that carry it in the OpenAPI document. */
+/** The error envelope, and its responses in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
 import { type ApiError, type ErrorCode, errorStatus } from "../../lib/errors.ts";
 
@@ -6,11 +6,13 @@ export const ErrorEnvelope = z
   .object({
     error: z.string().openapi({ description: "Machine-readable code.", example: "validation_error" }),
     code: z.string().openapi({ description: "The same code again.", example: "validation_error" }),
-    message: z.string().openapi({ description: "Words for people. A revert's decoded reason stands here." }),
+    message: z
+      .string()
+      .openapi({ description: "Explanation for people, with the decoded reason of a revert." }),
     details: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .nullable()
-      .openapi({ description: "What is wrong with each field; only with `validation_error`." }),
+      .openapi({ description: "Each invalid field and its error; null unless `validation_error`." }),
   })
   .openapi("Error");
 
@@ -25,84 +27,89 @@ export function errorBody(error: Pick<ApiError, "code" | "message" | "details">)
   };
 }
 
-/** A sentence for each code, as the OpenAPI document and its examples tell it. */
+/** The meaning of each code, for the OpenAPI document and its examples. */
 const meanings: Readonly<Record<ErrorCode, string>> = {
   validation_error: "The request's shape is wrong; `details` names the fields.",
   invalid_body: "The request's shape is wrong; `message` names the fields.",
-  invalid_request: "The field `wallet` is missing or no address; `message` says which.",
+  invalid_request:
+    "The wallet is missing, not an address, or a contract of the protocol; `message` says which.",
   stale_timestamp: "The timestamp is more than 300 seconds from the server's time.",
   unknown_product: "No product has this name.",
   unauthenticated: "The credential is missing, malformed, unknown or revoked.",
-  invalid_signature: "The signature is not the wallet's.",
-  forbidden: "Not allowed.",
-  buyer_not_authorized: "The buyer is another wallet, which has not delegated so much to the key's wallet.",
+  invalid_signature: "The signature is not by the wallet.",
+  forbidden:
+    "The key belongs to another wallet, or the operator must replace a default secret; `message` says which.",
+  buyer_not_authorized:
+    "The buyer is another wallet and has no delegation to the key's wallet, or too little of its cap is left for this premium.",
   not_authorized_relayer: "The cover router refused the relayer.",
   sandbox_cap_exceeded:
-    "The client address has made its sandbox calls of this hour; `Retry-After` says when it ends.",
-  not_found: "Nothing has this address.",
+    "The client address has used its sandbox calls of this hour; retry after `Retry-After`.",
+  not_found: "There is no resource at this address.",
   invalid_product: "No product has this id.",
-  policy_not_found: "No policy has this key.",
+  policy_not_found: "There is no such policy.",
   key_not_found: "No key has this id.",
   delegation_not_found: "No delegation has this id.",
   delivery_not_found: "The webhook has no delivery with this id.",
   webhook_not_found: "The wallet has no webhook with this id.",
-  method_not_allowed: "The address does not take this method; `Allow` names those it takes.",
+  method_not_allowed: "The address does not allow this method; `Allow` lists the allowed ones.",
   request_timeout: "The request did not arrive in time.",
   idempotency_conflict: "The idempotency key was used with another body.",
-  cap_reached: "The wallet has as many as it may: three active keys, twenty webhooks. Give one up first.",
-  event_reverted: "The event was taken off the chain by a reorganisation: it is not sent again.",
-  signature_used: "The signature was used before: sign anew.",
-  webhook_undeliverable: "The webhook is undeliverable: re-enable it with its `retry` first.",
+  cap_reached:
+    "The wallet has reached its limit: three active keys, twenty webhooks. Revoke or delete one first.",
+  event_reverted: "A reorganisation removed the event from the chain: it is not sent again.",
+  signature_used: "The signature was used before: sign again with another timestamp or nonce.",
+  webhook_undeliverable: "The webhook is undeliverable: re-enable it with `POST …/retry` first.",
   payload_too_large: "The body is larger than 1 MiB.",
   unsupported_media_type: "The body must be application/json.",
   product_inactive: "The product is not sold.",
   coverage_below_minimum: "The coverage is below 100 USDC (100000000).",
   coverage_above_maximum: "The payout exceeds the vault's free capacity.",
-  shield_paused: "The entry of an earlier release is paused.",
-  rate_limit: "Too many requests; `Retry-After` says when to come back.",
-  daily_cap_reached: "The faucet has given all grants of the UTC day; `Retry-After` says when it ends.",
-  wallet_rate_limited: "The wallet has claimed within 24 hours; `Retry-After` says when it may again.",
+  shield_paused: "The product is paused.",
+  rate_limit: "Too many requests; retry after `Retry-After`.",
+  daily_cap_reached: "All grants of this UTC day are given; retry after `Retry-After`.",
+  wallet_rate_limited: "The wallet has claimed within 24 hours; retry after `Retry-After`.",
   ip_rate_limited:
-    "The client address has claimed within 24 hours, or too often for transfers that would revert; `Retry-After` says when it may again.",
-  gas_budget_exceeded: "The gas that may be spent today is spent; `Retry-After` says when the day ends.",
-  purchases_paused: "Three of the wallet's purchases reverted within an hour; it rests for an hour.",
+    "The client address has claimed within 24 hours, or made five claims within ten minutes that would revert; retry after `Retry-After`.",
+  gas_budget_exceeded:
+    "The wallet's gas budget for this UTC day is spent; `Retry-After` is the end of the day.",
+  purchases_paused:
+    "Three of the wallet's purchases reverted within an hour; its purchases are paused for an hour.",
   headers_too_large: "The address or the headers are too long.",
   internal_error: "A fault of the service.",
   health_contracts_incomplete: "The deployment lacks the address of a contract; `message` names it.",
-  onchain_revert: "The transaction reverted, or would; the reason stands in `message`.",
+  onchain_revert: "The transaction reverted, or would revert; `message` has the reason.",
   chain_not_found: "The chain's node does not answer.",
-  claim_pending: "The claim is not settled yet; the same claim again, later, tells its outcome.",
+  claim_pending: "The claim is not settled yet; repeat it later to get its outcome.",
   claim_expired: "The grant was not signed in time. Nothing was sent, and the wallet may claim again.",
   contract_paused: "The cover router or the whole protocol is paused.",
   database_unavailable: "The database cannot be reached.",
   faucet_disabled: "There is no faucet, or the operator has stopped it.",
-  indexer_syncing: "The indexer still reads the chain's history.",
+  indexer_syncing: "The indexer is still reading the chain's history.",
   indexer_unavailable: "No indexer has been started.",
-  oracle_stale: "The price feed is older than an hour.",
-  out_of_eth: "The faucet lacks the ether for a grant.",
+  oracle_stale: "The price feed's last answer is older than an hour.",
+  out_of_eth: "The faucet has too little ether for a grant.",
   purchase_expired:
-    "The purchase was not signed or not mined in time, can be no more, and has taken nothing from the buyer.",
-  purchase_pending: "The purchase is still on its way; `message` says how to learn its outcome.",
+    "The purchase was not signed or not mined in time. It cannot be mined any more, and the buyer paid nothing.",
+  purchase_pending: "The purchase is still in progress; `message` says where to get its outcome.",
   purchases_stopped: "The operator has stopped purchases.",
   relayer_unauthorized: "The relayer is not on the cover router's allowlist.",
-  relayer_unavailable: "No relayer is at work, or none may sign now; `message` says why.",
-  scan_busy: "As many scans of the chain run as may at once.",
-  resolver_unavailable: "The webhook's host could not be looked up now.",
-  sandbox_disabled: "There is no sandbox wallet.",
-  sandbox_unready: "The sandbox wallet lacks funds or approval for now; `GET /sandbox/info` says why.",
-  test_pending: "The writer has not made the test call in time; its outcome will stand among the deliveries.",
+  relayer_unavailable: "No relayer is running, or none can sign now; `message` says why.",
+  scan_busy: "Too many live scans are running.",
+  resolver_unavailable: "The webhook's host name could not be resolved now.",
+  sandbox_disabled: "There is no sandbox.",
+  sandbox_unready: "The sandbox wallet lacks funds or an approval; `GET /sandbox/info` says why.",
+  test_pending: "The test has no outcome yet; it will appear in the deliveries.",
   sequencer_down: "The chain's sequencer is down, or came back less than an hour ago.",
-  verification_busy: "As many signatures are checked on the chain as may at once.",
+  verification_busy: "Too many signatures are being checked on the chain.",
 };
 
 const retryAfterHeader = {
   "Retry-After": {
-    description: "Seconds to wait before the next try.",
+    description: "Seconds to wait before the next attempt.",
     schema: { type: "integer" as const, minimum: 0 },
   },
 };
 
-/** Only with the code that names it. */
 const pendingLocationHeader = {
   Location: {
     description: "With `purchase_pending`: where the purchase can be read.",
@@ -116,8 +123,8 @@ const headersOf = (status: number, group: readonly ErrorCode[]) =>
     : {};
 
 /**
- * The failures of one route for its OpenAPI description: one answer per status, one example per code. Every route has a
- * limit, so that `rate_limit` is always among them.
+ * The failures of a route for the OpenAPI document: one response per status, one example per code. `rate_limit` is always
+ * included, because every route has a limit.
  */
 export function failures(...codes: ErrorCode[]) {
   const byStatus = new Map<number, ErrorCode[]>();

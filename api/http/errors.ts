@@ -1,4 +1,4 @@
-/** Every failure, wherever it comes from, as the one error envelope. */
+/** Turns every failure into the error envelope. */
 import type { Hook } from "@hono/zod-openapi";
 import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
@@ -6,9 +6,9 @@ import { ApiError, type ErrorCode, type ErrorDetail } from "../../lib/errors.ts"
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { ApiEnv } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
-import { withoutKeys } from "./keys-in-addresses.ts";
+import { withoutKeys } from "./keys-in-urls.ts";
 
-/** Codes for what Hono and its validators throw by themselves. */
+/** Codes for the exceptions that Hono and its validators throw. */
 const thrownByHono: Readonly<Record<number, [code: ErrorCode, message: string]>> = {
   400: ["validation_error", "The body is not valid JSON."],
   413: ["payload_too_large", "The body is larger than 1 MiB."],
@@ -24,21 +24,21 @@ function toApiError(error: unknown): ApiError {
   return new ApiError("internal_error", "The service failed; try again later.", { cause: error });
 }
 
-/** An answer with the envelope, its status, and `Retry-After` where the client should come back. */
+/** A response with the envelope, its status, and `Retry-After` where the code has one. */
 export function respondWith(c: Context, error: ApiError) {
-  // What failed now may work in a moment, and a 404 may be there.
+  // A failure, a 404 too, may be over a moment later.
   c.header("Cache-Control", "no-store");
   if (error.retryAfter !== null) c.header("Retry-After", String(error.retryAfter));
-  // What is left of the body is not read, so the connection cannot carry another request.
+  // The rest of the body is not read, so the connection cannot carry another request.
   if (error.status === 413) c.header("Connection", "close");
   return c.json(errorBody(error), error.status);
 }
 
-/** Answers what handlers and middleware throw; what nobody foresaw is a 500 that says nothing, with its cause in the log. */
+/** Answers errors of handlers and middleware. An unexpected one is a 500 without details; its cause goes to the log. */
 export const onError =
   (log: Logger): ErrorHandler<ApiEnv> =>
   (thrown, c) => {
-    // A client that went away in the middle of its body hears nothing any more, and is no fault of ours.
+    // The client disconnected in the middle of its body, which is no fault of the service.
     const error = c.req.raw.signal.aborted
       ? new ApiError("validation_error", "The request ended before its body.", { cause: thrown })
       : toApiError(thrown);
@@ -51,20 +51,20 @@ export const onError =
   };
 
 export const onNotFound: NotFoundHandler<ApiEnv> = (c) =>
-  respondWith(c, new ApiError("not_found", `Nothing has the address ${c.req.path.slice(0, 200)}`));
+  respondWith(c, new ApiError("not_found", `There is no resource at ${c.req.path.slice(0, 200)}`));
 
-/** For Hono's `methodNotAllowed`: the envelope, and the methods that the address does take. */
+/** For Hono's `methodNotAllowed`: the envelope, and the methods that the address allows. */
 export function onMethodNotAllowed(c: Context, methods: string[]) {
   c.header("Allow", methods.join(", "));
   const message = `${c.req.method} is not allowed here; allowed: ${methods.join(", ")}`;
   return respondWith(c, new ApiError("method_not_allowed", message));
 }
 
-/** Where a fault lies: the field's path, or the part of the request when all of it is wrong. */
+/** The path of a bad field, or the part of the request when the whole part is bad. */
 const detailPath = (target: string, path: readonly PropertyKey[]) =>
   path.length > 0 ? path.map(String).join(".") : target === "json" ? "body" : target;
 
-/** The `defaultHook` of every route: what a schema refuses is 400 `validation_error`, field by field. */
+/** The `defaultHook` of every route: input that fails its schema is 400 `validation_error`, with one detail per field. */
 export const onInvalid: Hook<unknown, ApiEnv, string, unknown> = (result) => {
   if (result.success) return;
   const details: ErrorDetail[] = result.error.issues.map((issue) => ({

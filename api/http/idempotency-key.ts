@@ -1,4 +1,4 @@
-/** The header `Idempotency-Key`, as every route takes it that buys. */
+/** The header `Idempotency-Key` of the routes that buy. */
 import type { HttpBindings } from "@hono/node-server";
 import { z } from "@hono/zod-openapi";
 import { ApiError } from "../../lib/errors.ts";
@@ -8,7 +8,7 @@ export const idempotencyKeyInput = z
   .regex(/^[ -~]{1,128}$/, "must be 1 to 128 printable ASCII characters");
 
 /**
- * Node joins repeated headers into one, which would be a key that nobody chose.
+ * Refuses a repeated header: Node joins the values into one key that the client did not choose.
  * @throws ApiError `validation_error`
  */
 export function refuseRepeatedKey({ env }: { env: HttpBindings }): void {

@@ -1,4 +1,4 @@
-/** For routes whose faulty bodies have a code of their own: the message names the fields, for `details` go with `validation_error`. */
+/** For routes with their own code for a bad body: the message names the fields, because only `validation_error` has `details`. */
 import type { z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { ApiError } from "../../lib/errors.ts";
@@ -6,13 +6,13 @@ import type { ApiEnv } from "./env.ts";
 
 type BodyCode = "invalid_body" | "invalid_request";
 
-/** Refuses a body that is not JSON, ahead of the validator, which would call it a `validation_error`. */
+/** Refuses a body that is not JSON before the validator does, which would answer `validation_error`. */
 export const refuseBrokenJson =
   (code: BodyCode): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
     if (c.req.header("content-type")?.toLowerCase().includes("json")) {
       try {
-        await c.req.json(); // read once, and kept for the validator
+        await c.req.json(); // Hono keeps the parsed body for the validator
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         throw new ApiError(code, "The body is not valid JSON.", { cause: error });
@@ -21,7 +21,7 @@ export const refuseBrokenJson =
     await next();
   };
 
-/** The hook of the route, in place of the default one. */
+/** The validation hook of such a route. */
 export const onInvalidBody =
   (code: BodyCode) =>
   (result: { success: true } | { success: false; error: z.core.$ZodError }): undefined => {

@@ -1,4 +1,4 @@
-/** The HTTP server around the app: what fails before a request exists is answered with the same envelope. */
+/** The HTTP server around the app. Failures before a request exists are answered with the same error envelope. */
 import {
   createServer,
   type IncomingMessage,
@@ -11,45 +11,47 @@ import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError, type ErrorCode } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import type { Front } from "../index/early-response.ts";
-import type { StandingHeaders } from "./common-headers.ts";
+import type { CommonHeaders } from "./common-headers.ts";
 import type { Api } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
+
+/** Answers a request ahead of the app and returns true, or leaves it untouched. Never rejects. */
+export type RespondEarly = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<boolean>;
 
 export type Listening = {
   readonly port: number;
   readonly url: string;
-  /** Takes no new connections; resolves when the answers in flight are given, or were cut off after `graceMs`. */
+  /** Stops accepting connections; resolves once the running requests are answered, or cut off after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
 
-/** A client that sends its request, or the headers alone, this slowly is cut off, in ms. */
+/** Longest time in which a client may send its whole request, or its headers, in ms. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** How often Node looks for such clients, in ms; its own 30 s would be added to the limit. */
-const LOOK_FOR_SLOW_MS = 2000;
-/** Longer than the idle time of common load balancers, so that they close first, in ms. */
+/** How often Node checks these limits, in ms; its default of 30 s would add to them. */
+const CHECK_SLOW_MS = 2000;
+/** Idle time of a connection, in ms: longer than that of common load balancers, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 
-const bytesFaults: Readonly<Record<string, [code: ErrorCode, message: string]>> = {
+const badBytesErrors: Readonly<Record<string, [code: ErrorCode, message: string]>> = {
   HPE_HEADER_OVERFLOW: ["headers_too_large", "The address or the headers are too long."],
   ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request did not arrive in time."],
 };
 
-/** Answers bytes that are no HTTP request. */
+/** Answers bytes that are not an HTTP request. */
 function answerBadBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [code, message] = bytesFaults[error.code ?? ""] ?? [
+  const [code, message] = badBytesErrors[error.code ?? ""] ?? [
     "validation_error",
     "The request is not valid HTTP.",
   ];
   answerOnSocket(socket, new ApiError(code, message));
 }
 
-/** Writes an answer where there is no request to answer, and ends the connection. */
+/** Writes an error to a connection without a request, and ends it. */
 function answerOnSocket(socket: Duplex, answer: ApiError): void {
   const body = JSON.stringify(errorBody(answer));
   socket.end(
@@ -77,8 +79,8 @@ function listen(server: Server, port: number, host: string): Promise<AddressInfo
 }
 
 /**
- * Serves `app`, with `front` ahead of it and the `standing` headers on every answer; port 0 takes a free one. Rejects when
- * the port is taken.
+ * Serves `app`, with `respondEarly` ahead of it and the common headers on every response; port 0 takes a free one.
+ * Rejects when the port is in use.
  */
 export async function serve(
   app: Api,
@@ -86,9 +88,15 @@ export async function serve(
     port,
     host,
     log,
-    front,
-    standing,
-  }: { port: number; host: string; log: Logger; front: Front; standing: StandingHeaders },
+    respondEarly,
+    commonHeaders,
+  }: {
+    port: number;
+    host: string;
+    log: Logger;
+    respondEarly: RespondEarly;
+    commonHeaders: CommonHeaders;
+  },
 ): Promise<Listening> {
   const listener = getRequestListener(app.fetch, {
     hostname: "localhost", // for clients of HTTP/1.0, which send no Host
@@ -96,14 +104,13 @@ export async function serve(
       if (error instanceof RequestError) {
         return jsonAnswer(new ApiError("validation_error", `The request is not valid: ${error.message}.`));
       }
-      log.error({ err: errorText(error) }, "failed outside of the app");
+      log.error({ err: errorText(error) }, "request failed outside of the app");
       return jsonAnswer(new ApiError("internal_error", "The service failed; try again later."));
     },
   });
-  /** From the kept answers, or by the app. */
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    if (await front(incoming, outgoing)) return;
-    for (const [name, value] of standing) outgoing.setHeader(name, value);
+    if (await respondEarly(incoming, outgoing)) return;
+    for (const [name, value] of commonHeaders) outgoing.setHeader(name, value);
     await listener(incoming, outgoing);
   }
   let closing = false;
@@ -111,9 +118,9 @@ export async function serve(
     {
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: LOOK_FOR_SLOW_MS,
+      connectionsCheckingInterval: CHECK_SLOW_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      requireHostHeader: false, // the listener answers for it, with the envelope
+      requireHostHeader: false, // the listener answers with the envelope
     },
     (incoming, outgoing) => {
       if (closing) outgoing.setHeader("Connection", "close");
@@ -138,7 +145,7 @@ export async function serve(
       new Promise((resolve) => {
         closing = true;
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        // A connection that is kept alive after its last answer would hold the server open.
+        // A kept-alive connection would keep the server open after its last response.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
         server.close(() => {
           clearTimeout(cut);

@@ -1,27 +1,28 @@
-/** Pages of a list: by `limit` and `offset`, or along the feed by `cursor`. */
+/** Pages of a list: by `limit` and `offset`, or by `cursor` along a feed. */
 import { z } from "@hono/zod-openapi";
+import { failures } from "./error-envelope.ts";
 import { Address, integerInput } from "./field-types.ts";
 
-/** Where an event stands in the chain, and a row in a feed. */
+/** The position of an event in the chain, and of its row in a feed. */
 export type Position = { readonly blockNumber: bigint; readonly logIndex: number };
 
-/** Each entry that is passed over is read: whoever goes further back follows the cursor. */
+/** Postgres reads each skipped entry, so the offset is limited; cursors reach further back. */
 const MAX_OFFSET = 10_000;
 
 export const limitInput = (max = 100, fallback = 50) =>
-  integerInput(1, max, fallback).openapi({ description: "The most entries that the answer may hold." });
+  integerInput(1, max, fallback).openapi({ description: "Maximum number of entries in the response." });
 
 export const offsetInput = integerInput(0, MAX_OFFSET, 0).openapi({
-  description: "Entries to pass over. For long feeds `cursor` is faster, and new entries do not shift it.",
+  description: "Entries to skip. In long feeds `cursor` is faster, and new entries do not shift it.",
 });
 
 const cursorText = (pattern: RegExp, example: string) =>
   z
     .string()
-    .regex(pattern, "must be the next cursor of an answer")
-    .openapi({ description: "The next cursor of the page before, to go on behind it.", example });
+    .regex(pattern, "must be the next cursor of a previous page")
+    .openapi({ description: "The next cursor of the previous page.", example });
 
-/** The position of the last entry of the page before. */
+/** The position of the previous page's last entry. */
 export const positionCursor = cursorText(/^\d{1,15}-\d{1,9}$/, "1234-5")
   .transform((text): Position => {
     const [blockNumber = "", logIndex = ""] = text.split("-");
@@ -29,19 +30,19 @@ export const positionCursor = cursorText(/^\d{1,15}-\d{1,9}$/, "1234-5")
   })
   .optional();
 
-/** The id of the last entry of the page before, in a list in the order of its ids. */
+/** The id of the previous page's last entry, in a list ordered by on-chain ids. */
 export const idCursor = cursorText(/^\d{1,78}$/, "17")
   .transform(BigInt)
   .optional();
 
-/** The same for the service's own rows, whose numbers are not the chain's. */
+/** The id of the previous page's last entry, in a list of the service's own rows. */
 export const rowCursor = cursorText(/^\d{1,15}$/, "17")
   .transform(Number)
   .optional();
 
 export const cursorOf = ({ blockNumber, logIndex }: Position): string => `${blockNumber}-${logIndex}`;
 
-/** For `superRefine` of a query: a cursor says by itself where the page begins. */
+/** For `superRefine` of a query: `offset` makes no sense beside a cursor. */
 export function refuseOffsetWithCursor(
   query: { offset: number; cursor?: unknown },
   context: z.core.$RefinementCtx,
@@ -51,7 +52,7 @@ export function refuseOffsetWithCursor(
   }
 }
 
-/** The query of a feed in the order of the chain. */
+/** The query of a feed in chain order. */
 export const feedQuery = <Shape extends z.ZodRawShape>(
   more: Shape,
   { maxLimit = 100, defaultLimit = 50 }: { maxLimit?: number; defaultLimit?: number } = {},
@@ -69,13 +70,9 @@ export type FeedPage = {
   readonly cursor?: Position | undefined;
 };
 
-/** The entries of a page that was read beside the head, which stands alone where there are none. */
-export const pagesOf = <Row>(found: readonly { readonly page: Row | null }[]): Row[] =>
-  found.flatMap(({ page }) => (page === null ? [] : [page]));
-
 /**
- * A page out of rows that were read one further than its limit: `next` is the last entry's, or null where nothing
- * follows.
+ * Cuts a page from rows that were read with one row more than the limit. `next` is the cursor of the page's last entry,
+ * or null at the end.
  */
 export function cutPage<Row, Cursor>(
   rows: readonly Row[],
@@ -87,33 +84,36 @@ export function cutPage<Row, Cursor>(
   return { rows: page, next: rows.length > limit && last !== undefined ? cursor(last) : null };
 }
 
-/** The query of a list of a wallet's own rows. */
-export const ownPageQuery = z.object({ limit: limitInput(), offset: offsetInput });
+/** `cursor` of the next page. */
+export const cursorField = z
+  .string()
+  .nullable()
+  .openapi({ description: "`cursor` of the next page; null at the end.", example: null });
 
-/**
- * The answer of such a list: the fields of the page, and what `entries` holds beside them. `what` names the entries, and
- * `ofWallet` those that `total` counts.
- */
-export const ownPage = <Shape extends z.ZodRawShape>(what: string, ofWallet: string, entries: Shape) =>
+/** The fields of every paged response beside its entries. */
+export const pageFields = {
+  count: z.int().openapi({ description: "Entries in this response.", example: 1 }),
+  limit: z.int().openapi({ example: 50 }),
+  offset: z.int().openapi({ example: 0 }),
+  nextCursor: cursorField,
+};
+
+/** The query of a list of a wallet's own rows. */
+export const ownListQuery = z.object({ limit: limitInput(), offset: offsetInput });
+
+/** The body of such a list: the page's fields and `entries`. `noun` names the entries, and `total` counts `ofWallet`. */
+export const ownList = <Shape extends z.ZodRawShape>(noun: string, ofWallet: string, entries: Shape) =>
   z.object({
     wallet: Address,
-    count: z.int().openapi({ description: `${what} in this answer.`, example: 1 }),
+    count: z.int().openapi({ description: `${noun} in this response.`, example: 1 }),
     total: z.int().openapi({ description: `${ofWallet} of the wallet.`, example: 1 }),
     limit: z.int().openapi({ example: 50 }),
     offset: z.int().openapi({ example: 0 }),
     ...entries,
   });
 
-const cursorField = z
-  .string()
-  .nullable()
-  .openapi({ description: "`cursor` of the next page; null at the end.", example: null });
-
-/** The fields of every paged answer beside its entries. */
-export const pageFields = {
-  count: z.int().openapi({ description: "Entries in this answer.", example: 1 }),
-  limit: z.int().openapi({ example: 50 }),
-  offset: z.int().openapi({ example: 0 }),
-  nextCursor: cursorField,
-};
-export { cursorField };
+/** The responses of such a list. */
+export const ownListResponses = <Schema extends z.ZodType>(schema: Schema) => ({
+  200: { description: "One page.", content: { "application/json": { schema } } },
+  ...failures("validation_error", "unauthenticated", "internal_error", "database_unavailable"),
+});

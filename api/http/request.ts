@@ -4,9 +4,9 @@ import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
 import { crossOrigin } from "./common-headers.ts";
 import type { ApiEnv } from "./env.ts";
-import { withoutKeys } from "./keys-in-addresses.ts";
+import { withoutKeys } from "./keys-in-urls.ts";
 
-/** 1 MiB: the largest request of this API is a few hundred bytes. */
+/** 1 MiB; the largest valid body is about 20 kB (a delegation with a long signature). */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 const limitedBody = honoBodyLimit({
@@ -18,27 +18,27 @@ const limitedBody = honoBodyLimit({
 
 const hasNoBody = (method: string) => method === "GET" || method === "HEAD";
 
-/** Bounds the body, where there can be one: to look for it makes a whole `Request`, which costs more than many answers. */
+/** Limits the body. Skipped for methods without one, because reading it builds a whole `Request`. */
 export const bodyLimit: MiddlewareHandler = (c, next) =>
   hasNoBody(c.req.method) ? next() : limitedBody(c, next);
 
-/** Answers a page of another origin that asks what it may send. */
+/** Answers CORS preflight requests. */
 export const preflight: MiddlewareHandler = (c, next) =>
   c.req.method === "OPTIONS" ? crossOrigin(c, next) : next();
 
-/** Refuses an address with a broken percent-encoding, which routers would pass on as it stands. */
+/** Refuses an address with invalid percent-encoding, which the router would pass on undecoded. */
 export const decodablePath: MiddlewareHandler = async (c, next) => {
   try {
     if (c.req.url.includes("%")) decodeURIComponent(new URL(c.req.url).pathname);
   } catch {
-    throw new ApiError("validation_error", "The address has a broken percent-encoding.", {
+    throw new ApiError("validation_error", "The address has invalid percent-encoding.", {
       details: [{ path: "path", message: "is not valid percent-encoding" }],
     });
   }
   await next();
 };
 
-/** One line per request, at level debug. Somebody may put a key into the address: the query string is left out. */
+/** One line per request at level debug, without the query string, which may contain a key. */
 export const requestLog =
   (log: Logger): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {

@@ -1,31 +1,58 @@
+import type { Connection } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
-import type { Dependencies } from "../dependencies.ts";
-import { requireAdminToken, requireApiKey } from "../http/credentials.ts";
+import { type AdminTokenParts, type RequireApiKey, requireAdminToken } from "../http/credentials.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { Api } from "../http/env.ts";
-import { generateKeyRoute, meRoute, revokeKeyRoute } from "./routes.ts";
+import { generateKeyRoute, listKeysRoute, meRoute, revokeKeyRoute, revokeOwnKeyRoute } from "./routes.ts";
 import { issuedKeyBody } from "./schemas.ts";
-import { issueKey, revokeKey } from "./store.ts";
+import { issueKey, listKeys, revokeKey } from "./store.ts";
 
-/** Issuing and revoking keys by the operator, and a key's question who it is. */
-export function addKeyRoutes(app: Api, deps: Dependencies): void {
-  const { db } = deps.connection;
-  const admin = requireAdminToken(deps);
+export type KeyParts = AdminTokenParts & {
+  readonly connection: Connection;
+  readonly apiKey: RequireApiKey;
+};
+
+/** The operator issues and revokes keys; a holder looks up its key, and lists and revokes its wallet's keys. */
+export function addKeyRoutes(app: Api, parts: KeyParts): void {
+  const { connection, apiKey } = parts;
+  const { sql } = connection;
+  const admin = requireAdminToken(parts);
 
   app.openapi({ ...generateKeyRoute, middleware: [admin] as const }, async (c) => {
     const { wallet, label = null, tier } = c.req.valid("json");
-    const key = await fromDatabase(() => issueKey(db, { wallet, label, tier }));
+    const key = await fromDatabase(() => issueKey(sql, { wallet, label, tier }));
     return c.json(issuedKeyBody(key), 201);
   });
 
   app.openapi({ ...revokeKeyRoute, middleware: [admin] as const }, async (c) => {
     const { id: keyId } = c.req.valid("param");
-    const revokedAt = await fromDatabase(() => revokeKey(db, keyId));
+    const revokedAt = await fromDatabase(() => revokeKey(sql, keyId));
     if (!revokedAt) throw new ApiError("key_not_found", `There is no key ${keyId}.`);
     return c.json({ ok: true, keyId, revokedAt: revokedAt.toISOString() }, 200);
   });
 
-  app.openapi({ ...meRoute, middleware: [requireApiKey(deps)] as const }, (c) =>
-    c.json({ ok: true, ...c.get("agent") }, 200),
+  app.openapi({ ...meRoute, middleware: [apiKey] as const }, (c) =>
+    c.json({ ok: true, ...c.get("holder") }, 200),
   );
+
+  app.openapi({ ...listKeysRoute, middleware: [apiKey] as const }, async (c) => {
+    const { wallet, keyId: current } = c.get("holder");
+    const page = c.req.valid("query");
+    const { keys, total } = await fromDatabase(() => listKeys(sql, wallet, page));
+    const shown = keys.map(({ createdAt, lastUsedAt, ...key }) => ({
+      ...key,
+      createdAt: createdAt.toISOString(),
+      lastUsedAt: lastUsedAt?.toISOString() ?? null,
+      current: key.keyId === current,
+    }));
+    return c.json({ wallet, count: shown.length, total, ...page, keys: shown }, 200);
+  });
+
+  app.openapi({ ...revokeOwnKeyRoute, middleware: [apiKey] as const }, async (c) => {
+    const { keyId } = c.req.valid("param");
+    const { wallet } = c.get("holder");
+    const revokedAt = await fromDatabase(() => revokeKey(sql, keyId, wallet));
+    if (!revokedAt) throw new ApiError("key_not_found", `${wallet} has no key ${keyId}.`);
+    return c.json({ ok: true, keyId, revokedAt: revokedAt.toISOString() }, 200);
+  });
 }

@@ -1,12 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
-import { Address, addressInput } from "../http/field-types.ts";
-import { IssuedKey, KeyId, labelInput, RevokedKey, rowIdInput, Tier } from "./schemas.ts";
+import { Address, addressInput, nullableTimestamp, rowIdInput, Timestamp } from "../http/field-types.ts";
+import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
+import { IssuedKey, KeyId, Label, labelInput, RevokedKey, Tier } from "./schemas.ts";
 
 const GenerateKey = z
   .object({
     wallet: addressInput.openapi({
-      description: "The wallet that the key belongs to, and that it may buy for.",
+      description: "The wallet that the key belongs to and may buy for.",
     }),
     label: labelInput,
     tier: Tier.default("free"),
@@ -20,9 +21,9 @@ export const generateKeyRoute = createRoute({
   path: "/api/v1/keys/generate",
   operationId: "generateKey",
   tags: ["keys"],
-  summary: "Issue a key to a wallet",
+  summary: "Issue a key",
   description:
-    "Each call makes another key. The plaintext is in this answer and nowhere else. The operator may issue a wallet more than three keys; they count when it onboards by itself.",
+    "Each call makes a new key, which is shown only in this response. The operator may issue a wallet more than three keys; they count towards the limit when the wallet onboards by itself.",
   security: [{ adminToken: [] }],
   request: { body: { required: true, content: { "application/json": { schema: GenerateKey } } } },
   responses: {
@@ -46,7 +47,7 @@ export const revokeKeyRoute = createRoute({
   operationId: "revokeKey",
   tags: ["keys"],
   summary: "Revoke any key",
-  description: "Idempotent: revoking again answers 200 with the time of the first.",
+  description: "Idempotent: revoking again returns the time of the first call.",
   security: [{ adminToken: [] }],
   request: { params: z.object({ id: rowIdInput }) },
   responses: {
@@ -71,10 +72,63 @@ export const meRoute = createRoute({
   path: "/api/v1/auth/me",
   operationId: "getMe",
   tags: ["keys"],
-  summary: "Whose key this is",
+  summary: "Get the wallet of the key",
   security: [{ apiKey: [] }],
   responses: {
-    200: { description: "The key's holder.", content: { "application/json": { schema: Me } } },
+    200: {
+      description: "The wallet, tier and id of the key.",
+      content: { "application/json": { schema: Me } },
+    },
     ...failures("unauthenticated", "internal_error", "database_unavailable"),
+  },
+});
+
+const ApiKey = z
+  .object({
+    keyId: KeyId,
+    label: Label,
+    tier: Tier,
+    createdAt: Timestamp,
+    lastUsedAt: nullableTimestamp("Accurate to the minute; null if never used.", "2026-01-01T00:00:00.000Z"),
+    current: z.boolean().openapi({ description: "Whether this request uses the key.", example: true }),
+  })
+  .openapi("ApiKey");
+
+export const listKeysRoute = createRoute({
+  method: "get",
+  path: "/api/v1/agent/keys",
+  operationId: "listKeys",
+  tags: ["keys"],
+  summary: "List the wallet's keys",
+  description: "Active keys, oldest first. The keys themselves cannot be read again.",
+  security: [{ apiKey: [] }],
+  request: { query: ownListQuery },
+  responses: ownListResponses(
+    ownList("Keys", "Active keys", { keys: z.array(ApiKey) }).openapi("ApiKeyList"),
+  ),
+});
+
+export const revokeOwnKeyRoute = createRoute({
+  method: "delete",
+  path: "/api/v1/agent/keys/{keyId}",
+  operationId: "revokeOwnKey",
+  tags: ["keys"],
+  summary: "Revoke one of the wallet's keys",
+  description:
+    "The key is refused from now on; it may be the key of this request. Idempotent: revoking again returns the time of the first call. Another wallet's key is 404.",
+  security: [{ apiKey: [] }],
+  request: { params: z.object({ keyId: rowIdInput }) },
+  responses: {
+    200: {
+      description: "The key is refused from now on.",
+      content: { "application/json": { schema: RevokedKey } },
+    },
+    ...failures(
+      "validation_error",
+      "unauthenticated",
+      "key_not_found",
+      "internal_error",
+      "database_unavailable",
+    ),
   },
 });

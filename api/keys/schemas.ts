@@ -1,34 +1,28 @@
-/** What the endpoints of keys have in common. */
+/** Schemas of the key endpoints. */
 import { z } from "@hono/zod-openapi";
+import { keyTiers } from "../http/api-keys.ts";
 import { Address, Timestamp } from "../http/field-types.ts";
-import { type IssuedKey as Issued, keyTiers } from "./store.ts";
+import type { IssuedKey as Issued } from "./store.ts";
 
-export const KeyId = z.int().openapi({ description: "Number of a key.", example: 1 });
+export const KeyId = z.int().openapi({ description: "Id of the key.", example: 1 });
 
 export const Tier = z
   .enum(keyTiers)
-  .openapi({ description: "Decides the key's request allowance.", example: "free" });
-
-/** In requests: the number of a row, as it stands in an address. */
-export const rowIdInput = z
-  .string()
-  .regex(/^\d{1,15}$/, "must be a whole number")
-  .transform(Number)
-  .openapi({ type: "integer", minimum: 0, example: 1 });
+  .openapi({ description: "Determines the key's rate limit.", example: "free" });
 
 /**
- * In requests. A label is shown to people, on one line: no control or formatting characters, no ends of lines, nor halves
- * of a pair, which are no text at all.
+ * In requests: a label is shown on one line, so control and formatting characters, line ends and lone surrogates are
+ * refused.
  */
 export const labelInput = z
   .string()
   .max(100)
   .refine(
     (text) => !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text),
-    "must not hold control or formatting characters",
+    "must not contain control or formatting characters",
   )
   .optional()
-  .openapi({ description: "What the key is for, 100 characters at most.", example: "trading bot" });
+  .openapi({ description: "Purpose of the key, at most 100 characters.", example: "trading bot" });
 
 export const Label = z.string().nullable().openapi({ example: "trading bot" });
 
@@ -39,7 +33,10 @@ export const IssuedKey = z
     apiKey: z
       .string()
       .regex(/^lk_[0-9a-f]{64}$/)
-      .openapi({ description: "The key itself, shown this once.", example: `lk_${"0".repeat(64)}` }),
+      .openapi({
+        description: "The key. It is shown only in this response.",
+        example: "lk_5d1c0f6be27a94d3b8e1427fa0c6d95e3b7148f2ca60d7915e84b3f2a09c6d7e",
+      }),
     wallet: Address,
     tier: Tier,
     label: Label,
@@ -53,12 +50,12 @@ export const RevokedKey = z
     ok: z.literal(true),
     keyId: KeyId,
     revokedAt: Timestamp.openapi({
-      description: "Since when the key is refused: the first call's time, if it was revoked before.",
+      description: "When the key was first revoked.",
     }),
   })
   .openapi("RevokedKey");
 
-/** The one answer that holds a key. */
+/** The only response that contains a key. */
 export function issuedKeyBody({ plaintext, createdAt, ...rest }: Issued): z.infer<typeof IssuedKey> {
   const warning = "Store this key now: it cannot be shown again.";
   return { ok: true, ...rest, apiKey: plaintext, createdAt: createdAt.toISOString(), warning };

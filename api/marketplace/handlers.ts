@@ -1,19 +1,22 @@
 import { getAddress } from "viem";
 import type { Api } from "../http/env.ts";
-import { cursorOf, cutPage, type FeedPage, pagesOf } from "../http/paging.ts";
-import type { Readers } from "../readers.ts";
+import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
+import { pageRows } from "../indexed/feed.ts";
+import type { IndexReader } from "../indexed/reader.ts";
+import type { IndexedResponses } from "../indexed/responses.ts";
 import { type ListingPage, readActiveListings, readSales } from "./queries.ts";
 import { activeListingsRoute, recentSalesRoute } from "./routes.ts";
 
-const text = (value: bigint | null) => (value === null ? null : String(value));
+const decimalOrNull = (value: bigint | null) => (value === null ? null : String(value));
 
-/** Indexed reads of the marketplace. */
-export function addMarketplaceRoutes(app: Api, { answers, index }: Readers): void {
-  const activeListings = answers.of(
+export type MarketplaceParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
+
+export function addMarketplaceRoutes(app: Api, { index, responses }: MarketplaceParts): void {
+  const activeListings = responses.define(
     (page: ListingPage) => index.rows((db) => readActiveListings(db, page)),
     (found, { limit, offset }, asOf) => {
       const total = found[0]?.protocol_stats?.activeListings ?? 0;
-      const { rows, next } = cutPage(pagesOf(found), limit, (row) => String(row.listingId));
+      const { rows, next } = cutPage(pageRows(found), limit, (row) => String(row.listingId));
       const listings = rows.map((row) => ({
         listingId: String(row.listingId),
         sellerAddress: getAddress(row.seller),
@@ -22,7 +25,7 @@ export function addMarketplaceRoutes(app: Api, { answers, index }: Readers): voi
         amount: String(row.amount),
         totalPriceUsdc: String(row.price),
         pricePerUnit: String(row.unitPrice),
-        maturityDate: text(row.maturityDate),
+        maturityDate: decimalOrNull(row.maturityDate),
         matured: row.maturityDate !== null && asOf.timestamp >= row.maturityDate,
         status: "active" as const,
         createdAt: String(row.blockTimestamp),
@@ -33,24 +36,26 @@ export function addMarketplaceRoutes(app: Api, { answers, index }: Readers): voi
       return { count: listings.length, total, limit, offset, nextCursor: next, listings };
     },
   );
-  app.openapi(activeListingsRoute, async (c) => answers.send(c, await activeListings(c.req.valid("query"))));
+  app.openapi(activeListingsRoute, async (c) =>
+    responses.send(c, await activeListings(c.req.valid("query"))),
+  );
 
-  const recentSales = answers.of(
+  const recentSales = responses.define(
     (page: FeedPage) => index.rows((db) => readSales(db, page)),
     (found, { limit, offset }) => {
-      const { rows, next } = cutPage(pagesOf(found), limit, cursorOf);
+      const { rows, next } = cutPage(pageRows(found), limit, cursorOf);
       const sales = rows.map((row) => ({
         listingId: String(row.listingId),
         buyer: getAddress(row.buyer),
         seller: getAddress(row.seller),
-        bondId: text(row.epochId),
-        epochId: text(row.epochId),
-        amount: text(row.amount),
+        bondId: decimalOrNull(row.epochId),
+        epochId: decimalOrNull(row.epochId),
+        amount: decimalOrNull(row.amount),
         totalPriceUsdc: String(row.price),
-        pricePerUnit: text(row.unitPrice),
+        pricePerUnit: decimalOrNull(row.unitPrice),
         sellerFeeUsdc: String(row.sellerFee),
         buyerFeeUsdc: String(row.buyerFee),
-        listedAt: text(row.listedAt),
+        listedAt: decimalOrNull(row.listedAt),
         soldAt: String(row.blockTimestamp),
         txHash: row.txHash,
         blockNumber: String(row.blockNumber),
@@ -59,5 +64,5 @@ export function addMarketplaceRoutes(app: Api, { answers, index }: Readers): voi
       return { count: sales.length, limit, offset, nextCursor: next, sales };
     },
   );
-  app.openapi(recentSalesRoute, async (c) => answers.send(c, await recentSales(c.req.valid("query"))));
+  app.openapi(recentSalesRoute, async (c) => responses.send(c, await recentSales(c.req.valid("query"))));
 }

@@ -2,19 +2,20 @@ import { desc, eq } from "drizzle-orm";
 import { isWhole } from "../../lib/indexed/head.ts";
 import { bondEpoch, head, listing, protocolStats, sale } from "../../ponder.schema.ts";
 import type { FeedPage } from "../http/paging.ts";
-import type { IndexQuery } from "../index/reader.ts";
-import { always, behind, walkBack, walkIdsBack } from "../index/walk.ts";
+import { readFeed } from "../indexed/feed.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
+import { after, always, walkBack, walkIdsBack } from "../indexed/walk.ts";
 
 export type ListingPage = {
   readonly limit: number;
   readonly offset: number;
-  /** The id behind which the page begins. */
+  /** The id after which the page begins. */
   readonly cursor?: bigint | undefined;
 };
 
 /**
- * Listings that can be bought, newest first, one further than `limit`, and the protocol's sums, which tell how many there
- * are. Served by the index on status and id.
+ * Reads active listings, newest first, one row more than `limit`, and the protocol's sums, which hold their total. Uses the
+ * index on status and id.
  */
 export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: ListingPage) {
   const { where, orderBy } = walkIdsBack([listing.status, "active"], listing.listingId, cursor);
@@ -48,9 +49,9 @@ export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: Li
     .orderBy(desc(page.listingId));
 }
 
-/** Filled listings by the time of their sale, newest first, one further than `limit`. Served by the primary key. */
+/** Reads sales, newest first, one row more than `limit`. Uses the primary key. */
 export function readSales(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
-  const { where, orderBy } = walkBack(sale, [], behind(cursor));
+  const { where, orderBy } = walkBack(sale, [], after(cursor));
   const page = db
     .select({
       listingId: sale.listingId,
@@ -74,10 +75,5 @@ export function readSales(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
     .limit(limit + 1)
     .offset(offset)
     .as("page");
-  return db
-    .select()
-    .from(head)
-    .leftJoin(page, always)
-    .where(isWhole())
-    .orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return readFeed(db, page);
 }

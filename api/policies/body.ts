@@ -1,15 +1,13 @@
-import { getAddress, type Hex } from "viem";
+import { getAddress } from "viem";
+import type { AsOf } from "../chain/block.ts";
 import type { ChainPolicy } from "../chain/contracts/policy.ts";
 import type { PolicyBody } from "./schemas.ts";
 import { policyStatus } from "./status.ts";
 
-/** A policy as index and contracts tell it, with what the index alone can tell: the name. */
+/** A policy from the index or the contracts, with its product's name. */
 export type PolicyRecord = ChainPolicy & { productName: string | null; productActive: boolean };
 
-/** The block as of which something is told. */
-export type AsOf = { source: "index" | "chain"; number: bigint; hash: Hex; timestamp: bigint };
-
-/** A policy in the shape of the API specification, with its status at the time of the block. */
+/** A policy as the API specification defines it, with its status at the time of the block. */
 export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
   const triggered = policy.triggeredAt !== null;
   const status = policyStatus({ ...policy, triggered }, asOf.timestamp);
@@ -18,7 +16,7 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
     policyId: String(policy.policyId),
     shield: getAddress(policy.shield),
     buyer: getAddress(policy.buyer),
-    // The payout's bond goes to the buyer, whoever the policy was bought by.
+    // The payout's bond goes to the buyer, also when another account sent the purchase.
     holder: getAddress(policy.buyer),
     coverageAmount: String(policy.coverage),
     payoutAmount: String(policy.payout),

@@ -1,21 +1,30 @@
 import { type Address, isAddressEqual } from "viem";
 import { ApiError } from "../../lib/errors.ts";
-import type { Dependencies } from "../dependencies.ts";
-import { requireApiKey } from "../http/credentials.ts";
+import type { LiveScans } from "../chain/live-scans.ts";
+import { answerFromOneBlock } from "../chain/one-block.ts";
+import type { RequireApiKey } from "../http/credentials.ts";
 import type { Api } from "../http/env.ts";
-import { cursorOf, cutPage, type FeedPage, pagesOf } from "../http/paging.ts";
-import type { Readers } from "../readers.ts";
+import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
+import { pageRows } from "../indexed/feed.ts";
+import type { IndexedResponses } from "../indexed/responses.ts";
 import { policyBody } from "./body.ts";
+import { createPurchaseScan, readPolicyPage } from "./live-scan.ts";
 import { preparePoliciesOf, toIndexedPolicy } from "./queries.ts";
-import { completePolicy, readPolicy } from "./reader.ts";
-import { ownPoliciesRoute, policiesByBuyerRoute, policyRoute } from "./routes.ts";
+import { completePolicy, type PolicyReaders, readPolicy } from "./reader.ts";
+import { livePoliciesRoute, ownPoliciesRoute, policiesByBuyerRoute, policyRoute } from "./routes.ts";
 
-/** Reads of policies: one by its key, the list of a buyer, and a key's own. */
-export function addPolicyRoutes(app: Api, deps: Dependencies, readers: Readers): void {
-  const { answers, index } = readers;
+export type PolicyParts = PolicyReaders & {
+  readonly responses: IndexedResponses;
+  readonly liveScans: LiveScans;
+  readonly apiKey: RequireApiKey;
+};
+
+/** One policy by its key, a buyer's policies, a key's own policies, and a buyer's policies by a live scan. */
+export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
+  const { responses, index, liveScans, apiKey } = parts;
   app.openapi(policyRoute, async (c) => {
     const key = c.req.valid("param");
-    const found = await readPolicy(readers, key);
+    const found = await readPolicy(parts, key);
     if (!found) {
       throw new ApiError("policy_not_found", `The product ${key.productId} has no policy ${key.policyId}.`);
     }
@@ -25,15 +34,15 @@ export function addPolicyRoutes(app: Api, deps: Dependencies, readers: Readers):
   });
 
   const policiesOf = index.prepare(preparePoliciesOf);
-  const byBuyer = answers.of(
+  const byBuyer = responses.define(
     ({ address, ...page }: FeedPage & { address: Address }) => policiesOf({ buyer: address, ...page }),
     async (found, { address, limit, offset }, asOf) => {
       const total = found[0]?.account?.policies ?? 0;
-      const { rows, next } = cutPage(pagesOf(found).map(toIndexedPolicy), limit, cursorOf);
+      const { rows, next } = cutPage(pageRows(found).map(toIndexedPolicy), limit, cursorOf);
       const policies = await Promise.all(
         rows.map(async (row) => {
           const { txHash, blockNumber, logIndex } = row;
-          const policy = await completePolicy(readers, row);
+          const policy = await completePolicy(parts, row);
           return { ...policyBody(policy, asOf), txHash, blockNumber: String(blockNumber), logIndex };
         }),
       );
@@ -41,15 +50,31 @@ export function addPolicyRoutes(app: Api, deps: Dependencies, readers: Readers):
     },
   );
   app.openapi(policiesByBuyerRoute, async (c) =>
-    answers.send(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
+    responses.send(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
   );
 
-  app.openapi({ ...ownPoliciesRoute, middleware: [requireApiKey(deps)] as const }, async (c) => {
-    const { wallet } = c.get("agent");
+  app.openapi({ ...ownPoliciesRoute, middleware: [apiKey] as const }, async (c) => {
+    const { wallet } = c.get("holder");
     const { owner = wallet, ...page } = c.req.valid("query");
     if (!isAddressEqual(owner, wallet)) {
-      throw new ApiError("forbidden", `The key belongs to ${wallet}; ${owner}'s policies are not its own.`);
+      throw new ApiError(
+        "forbidden",
+        `The key belongs to ${wallet} and cannot list the policies of ${owner}.`,
+      );
     }
-    return answers.sendPrivately(c, await byBuyer({ address: wallet, ...page }));
+    return responses.sendPrivately(c, await byBuyer({ address: wallet, ...page }));
+  });
+
+  const { reader, reads, contracts } = liveScans;
+  const purchases = liveScans.share(createPurchaseScan(contracts));
+  app.openapi(livePoliciesRoute, async (c) => {
+    const { wallet } = c.req.valid("param");
+    const page = c.req.valid("query");
+    c.header("Cache-Control", "no-store");
+    const { block, body } = await answerFromOneBlock(reader, purchases, wallet, (found, at) =>
+      readPolicyPage({ reads, contracts: contracts() }, wallet, found, page, at),
+    );
+    c.header("x-chain-block", String(block.number));
+    return c.json(body, 200);
   });
 }

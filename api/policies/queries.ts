@@ -6,11 +6,11 @@ import { entryById } from "../../lib/products.ts";
 import { account, head, policy, product } from "../../ponder.schema.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
 import type { FeedPage } from "../http/paging.ts";
-import type { IndexQuery } from "../index/reader.ts";
-import { always, behind, walkBack } from "../index/walk.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
+import { after, always, walkBack } from "../indexed/walk.ts";
 import type { PolicyRecord } from "./body.ts";
 
-/** A policy out of the index, with the event that made it. What the index could not know is null. */
+/** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
   shield: Address | null;
   expiresAt: bigint | null;
@@ -47,7 +47,7 @@ const selectPolicies = (db: IndexQuery) =>
 
 type Row = Awaited<ReturnType<typeof selectPolicies>>[number];
 
-/** A row as a policy. */
+/** Makes a policy from a row. */
 export function toIndexedPolicy({
   cancelledAt,
   productName,
@@ -63,7 +63,7 @@ export function toIndexedPolicy({
   };
 }
 
-/** One policy by its key. Served by the primary key. */
+/** Reads one policy by its key. Uses the primary key. */
 export async function findPolicy(
   db: IndexQuery,
   { productId, policyId }: PolicyKey,
@@ -75,8 +75,9 @@ export async function findPolicy(
 }
 
 /**
- * Reads a buyer's policies, newest first, one further than `limit`, and the buyer's account, which tells how many there
- * are. Served by the index on buyer, block and log index. Prepared, for to build it takes longer than to run it.
+ * Prepares the read of a buyer's policies, newest first, one row more than `limit`, and the buyer's account, which holds
+ * their total. Uses the index on buyer, block and log index. Prepared because building the statement takes longer than
+ * running it.
  */
 export function preparePoliciesOf(db: IndexQuery) {
   const owner = sql.placeholder("owner");
@@ -97,5 +98,5 @@ export function preparePoliciesOf(db: IndexQuery) {
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare("policies_of");
   return ({ buyer, limit, offset, cursor }: FeedPage & { buyer: Address }) =>
-    statement.execute({ owner: lower(buyer), ...behind(cursor), rows: limit + 1, offset });
+    statement.execute({ owner: lower(buyer), ...after(cursor), rows: limit + 1, offset });
 }

@@ -1,42 +1,51 @@
-import { within } from "../../lib/within.ts";
+import { within } from "../../lib/timeout.ts";
+import type { AsOf } from "../chain/block.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
 import { chainNotFound } from "../http/dependency-timeout.ts";
-import { LAG_LIMIT } from "../index/status.ts";
-import type { Readers } from "../readers.ts";
-import type { AsOf, PolicyRecord } from "./body.ts";
+import type { ProductNames } from "../indexed/product-names.ts";
+import type { IndexReader } from "../indexed/reader.ts";
+import { LAG_LIMIT } from "../indexed/status.ts";
+import type { PolicyRecord } from "./body.ts";
 import { findPolicy, type IndexedPolicy } from "./queries.ts";
 
-/** How long the index may take before the contracts are asked instead, in ms. */
+/** Longest wait for the index before the contracts are read instead, in ms. */
 const INDEX_TIMEOUT_MS = 1500;
-/** How long an index that has the policy waits to learn whether it lags, in ms; mostly the head is known already. */
+/** Longest wait for the chain's head when checking whether the index lags, in ms. */
 const HEAD_TIMEOUT_MS = 300;
-/** Both ways together end by then, in ms. */
+/** Timeout of both reads together, in ms. */
 const READ_TIMEOUT_MS = 4800;
+
+export type PolicyReaders = {
+  readonly index: IndexReader;
+  readonly chain: ChainReads;
+  readonly productNames: ProductNames;
+};
 
 export type FoundPolicy = { policy: PolicyRecord; asOf: AsOf };
 
-/** True when all that an answer needs is in the row: the index may not have known the product. */
+/** True when the row has everything: the index may not know a product from before the first indexed block. */
 function isComplete(policy: IndexedPolicy): policy is IndexedPolicy & PolicyRecord {
   return policy.shield !== null && policy.expiresAt !== null;
 }
 
 /**
- * A policy out of the index, with what the index could not know because its product was set up before the first indexed
- * block: shield and dates, which never change and so are true at every block.
- * @throws ApiError `chain_not_found` when only the chain could tell and does not answer
+ * Adds shield and dates from the contracts to an indexed policy of a product from before the first indexed block. They
+ * never change, so they are true at every block.
+ * @throws ApiError `chain_not_found` when the chain is needed and does not answer
  */
-export async function completePolicy(readers: Readers, policy: IndexedPolicy): Promise<PolicyRecord> {
+export async function completePolicy(readers: PolicyReaders, policy: IndexedPolicy): Promise<PolicyRecord> {
   if (isComplete(policy)) return policy;
   const { productId, policyId } = policy;
   const found = await readers.chain.policy({ productId, policyId });
-  // The chain was reorganised, and the index is about to follow.
+  // The chain was reorganised, and the index has not followed yet.
   if (!found) throw chainNotFound(new Error(`the chain lacks policy ${policyId} of ${productId}`));
   const { shield, expiresAt, waitingEndsAt } = found.policy;
   return { ...policy, shield, expiresAt, waitingEndsAt };
 }
 
-/** A policy as the contracts hold it, with its product's name where that is known; undefined when there is none. */
-async function readFromChain(readers: Readers, key: PolicyKey): Promise<FoundPolicy | undefined> {
+/** A policy from the contracts, with its product's name if known; undefined when there is none. */
+async function readFromChain(readers: PolicyReaders, key: PolicyKey): Promise<FoundPolicy | undefined> {
   const [found, names] = await Promise.all([
     readers.chain.policy(key),
     readers.productNames([key.productId]),
@@ -46,32 +55,32 @@ async function readFromChain(readers: Readers, key: PolicyKey): Promise<FoundPol
   return { policy: { ...found.policy, productName }, asOf: found.asOf };
 }
 
-/** What the index knows, when it knows it whole and in time. */
-async function readFromIndex({ index }: Readers, key: PolicyKey): Promise<FoundPolicy | undefined> {
+/** The policy from the index, if complete and in time. */
+async function readFromIndex({ index }: PolicyReaders, key: PolicyKey): Promise<FoundPolicy | undefined> {
   try {
     const read = index.read((db) => findPolicy(db, key));
     const { asOf, value } = await within(INDEX_TIMEOUT_MS, read, () => new Error("too slow"));
     return value && isComplete(value) ? { policy: value, asOf } : undefined;
   } catch {
-    return undefined; // whatever it is, the contracts know the policy as well
+    return undefined; // the contracts have the policy as well
   }
 }
 
-async function isFresh({ chain }: Readers, asOf: AsOf): Promise<boolean> {
+async function isFresh({ chain }: PolicyReaders, asOf: AsOf): Promise<boolean> {
   try {
     const { number } = await within(HEAD_TIMEOUT_MS, chain.recentHead(), chainNotFound);
     return number <= asOf.number + LAG_LIMIT;
   } catch {
-    return true; // without the chain there is nothing fresher than the index
+    return true; // without the chain nothing is fresher than the index
   }
 }
 
 /**
- * Reads a policy from the index, or from the contracts while the index does not have it, lags or is down: a buyer reads
- * what it has just bought. Undefined when there is no such policy.
- * @throws ApiError `chain_not_found` when only the chain could tell
+ * Reads a policy from the index, or from the contracts while the index lacks it, lags or is down, so that buyers can read
+ * a policy right after the purchase. Undefined when there is no such policy.
+ * @throws ApiError `chain_not_found` when the chain is needed and does not answer
  */
-export function readPolicy(readers: Readers, key: PolicyKey): Promise<FoundPolicy | undefined> {
+export function readPolicy(readers: PolicyReaders, key: PolicyKey): Promise<FoundPolicy | undefined> {
   const read = async () => {
     const indexed = await readFromIndex(readers, key);
     if (!indexed) return readFromChain(readers, key);

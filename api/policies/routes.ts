@@ -1,15 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { scanDescription, scanResponses, walletParam } from "../chain/documented-responses.ts";
 import { failures } from "../http/error-envelope.ts";
 import {
   Address,
   addressInput,
-  Bytes32,
   bytes32Input,
   DecimalString,
+  TxHash,
   uint256Input,
 } from "../http/field-types.ts";
 import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
-import { indexedBlockHeader, indexedResponses } from "../index/documented-responses.ts";
+import { indexedBlockHeader, indexedResponses } from "../indexed/documented-responses.ts";
 import { Policy } from "./schemas.ts";
 
 export const policyRoute = createRoute({
@@ -17,13 +18,13 @@ export const policyRoute = createRoute({
   path: "/policies/{productId}/{policyId}",
   operationId: "getPolicy",
   tags: ["policies"],
-  summary: "One policy",
+  summary: "Get a policy",
   description:
-    "From the index, or from the contracts while the index does not have the policy yet, lags, or is down; `source` says which.",
+    "From the index, or from the contracts while the index lacks the policy, lags, or is down; `source` says which.",
   request: {
     params: z.object({
       productId: bytes32Input,
-      policyId: uint256Input.openapi({ description: "Counts per product.", example: "1" }),
+      policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
     }),
   },
   responses: {
@@ -32,7 +33,7 @@ export const policyRoute = createRoute({
       headers: {
         ...indexedBlockHeader,
         "x-chain-block": {
-          description: "The block, when the contracts were read.",
+          description: "The block, if the contracts were read.",
           schema: { type: "string" as const },
         },
       },
@@ -49,15 +50,15 @@ export const policyRoute = createRoute({
 });
 
 const IndexedPolicy = Policy.extend({
-  txHash: Bytes32.openapi({ description: "The purchase's transaction." }),
+  txHash: TxHash.openapi({ description: "The purchase's transaction." }),
   blockNumber: DecimalString.openapi({ description: "The purchase's block.", example: "1200" }),
   logIndex: z.int().openapi({ description: "Place of the purchase's log in its block.", example: 5 }),
 }).openapi("IndexedPolicy");
 
-export const policyPageQuery = feedQuery({}).superRefine(refuseOffsetWithCursor);
+const policyPageQuery = feedQuery({}).superRefine(refuseOffsetWithCursor);
 
-/** Policies of one buyer, out of the index and off the chain alike. */
-export const PolicyList = z
+/** The policies of one buyer, from the index or the chain. */
+const PolicyList = z
   .object({
     buyer: Address,
     ...pageFields,
@@ -71,10 +72,10 @@ export const policiesByBuyerRoute = createRoute({
   path: "/api/v1/policies/by-buyer/{address}",
   operationId: "listPoliciesByBuyer",
   tags: ["stats", "policies"],
-  summary: "A buyer's policies, newest first",
+  summary: "List a buyer's policies",
   request: { params: z.object({ address: addressInput }), query: policyPageQuery },
   responses: indexedResponses(
-    "One page; statuses are those at the indexed block's time.",
+    "One page, newest first; statuses are those at the indexed block's time.",
     PolicyList,
     "validation_error",
     "health_contracts_incomplete",
@@ -87,19 +88,19 @@ export const ownPoliciesRoute = createRoute({
   path: "/api/v1/policies",
   operationId: "listOwnPolicies",
   tags: ["policies"],
-  summary: "The policies of the key's wallet, newest first",
-  description: "Those that the wallet has bought, or that others have bought for it; whoever holds them now.",
+  summary: "List the policies of the key's wallet",
+  description: "Policies that the wallet bought, or that others bought for it.",
   security: [{ apiKey: [] }],
   request: {
     query: feedQuery({
       owner: addressInput.optional().openapi({
-        description: "The key's own wallet, which it is when left out; any other is 403.",
+        description: "The key's own wallet, which is the default; any other is 403.",
       }),
     }).superRefine(refuseOffsetWithCursor),
   },
   responses: {
     200: {
-      description: "One page; statuses are those at the indexed block's time.",
+      description: "One page, newest first; statuses are those at the indexed block's time.",
       headers: indexedBlockHeader,
       content: { "application/json": { schema: PolicyList } },
     },
@@ -115,4 +116,18 @@ export const ownPoliciesRoute = createRoute({
       "indexer_unavailable",
     ),
   },
+});
+
+export const livePoliciesRoute = createRoute({
+  method: "get",
+  path: "/api/v1/public/policies/{wallet}",
+  operationId: "scanPolicies",
+  tags: ["policies"],
+  summary: "List a buyer's policies by a live scan of the chain",
+  description: scanDescription,
+  request: { params: walletParam, query: policyPageQuery },
+  responses: scanResponses(
+    "One page, newest first; statuses are those at the block's time, and `source` is `chain`.",
+    PolicyList,
+  ),
 });

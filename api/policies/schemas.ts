@@ -7,29 +7,33 @@ const usdc = (what: string, example: string) =>
 
 export const PolicyStatus = z.enum(policyStatuses).openapi("PolicyStatus", {
   description:
-    "`Triggered` and `Cancelled` by events; else by time: `Waiting` before `waitingEndsAt`, `Expired` after `expiresAt`, else `Active`.",
+    "`Triggered` or `Cancelled` after that event. Otherwise by the block's time: `Waiting` before `waitingEndsAt`, `Expired` after `expiresAt`, `Active` between them.",
+  example: "Active",
 });
 
 export const Policy = z
   .object({
     productId: Bytes32,
     policyId: DecimalString.openapi({
-      description: "Counts per product: a policy's key is both ids.",
+      description: "Numbered per product: only both ids together identify a policy.",
       example: "1",
     }),
-    shield: Address.openapi({ description: "Adapter of the product's shield." }),
+    shield: Address.openapi({
+      description: "Adapter contract of the product's shield.",
+      example: "0x9A9f2CCfdE556A7E9Ff0848998Aa4a0CFD8863AE",
+    }),
     buyer: Address,
-    holder: Address.openapi({ description: "Who gets the payout's bond: the buyer." }),
+    holder: Address.openapi({ description: "Receives the payout's bond: the buyer." }),
     coverageAmount: usdc("Coverage.", "1000000000"),
-    payoutAmount: usdc("Paid out as bonds when triggered.", "800000000"),
+    payoutAmount: usdc("Payout in bonds when triggered.", "800000000"),
     premiumPaid: usdc("Premium.", "2920000"),
     createdAt: UnixSeconds,
-    expiresAt: UnixSeconds,
+    expiresAt: UnixSeconds.openapi({ example: "1767229200" }),
     status: PolicyStatus,
-    triggered: z.boolean(),
-    expired: z.boolean(),
+    triggered: z.boolean().openapi({ example: false }),
+    expired: z.boolean().openapi({ example: false }),
     productName: z.string().nullable().openapi({
-      description: "The text whose keccak256 is the product's id; null when it is not known.",
+      description: "The product's name, the preimage of its id (keccak256); null when unknown.",
       example: "FLASHBTC1H-001",
     }),
     purchasedAt: UnixSeconds,
@@ -45,10 +49,9 @@ export const Policy = z
     triggeredAt: nullableDecimal("Unix seconds; null until triggered."),
     bondId: nullableDecimal("Epoch (YYYYMM) of the bond that paid the policy; null until triggered."),
     source: z.enum(["index", "chain"]).openapi({
-      description:
-        "Where this was read: the index, or the contracts while the index does not have it or lags.",
+      description: "Read from the index, or from the contracts while the index lacks the policy or lags.",
     }),
-    asOfBlock: DecimalString.openapi({ description: "The block as of which this is true.", example: "1234" }),
+    asOfBlock: DecimalString.openapi({ description: "The block that this describes.", example: "1234" }),
   })
   .openapi("Policy");
 

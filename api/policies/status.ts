@@ -1,7 +1,7 @@
 export const policyStatuses = ["Waiting", "Active", "Triggered", "Expired", "Cancelled"] as const;
 export type PolicyStatus = (typeof policyStatuses)[number];
 
-/** What decides a policy's status; times are Unix seconds. */
+/** The fields that determine a policy's status; times are Unix seconds. */
 export type PolicyTimes = {
   triggered: boolean;
   cancelled: boolean;
@@ -11,8 +11,8 @@ export type PolicyTimes = {
 };
 
 /**
- * A policy's status at the time `now` (Unix seconds, of a block). Cover still runs in the very second of `expiresAt`,
- * as in the contracts.
+ * A policy's status at the block time `now` (Unix seconds). As in the contracts, cover includes the second of
+ * `expiresAt`.
  */
 export function policyStatus(policy: PolicyTimes, now: bigint): PolicyStatus {
   if (policy.triggered) return "Triggered";

@@ -2,7 +2,7 @@ import { entryById } from "../../lib/products.ts";
 import { isSold, type ProductTerms } from "../chain/contracts/products.ts";
 import type { ProductBody } from "./schemas.ts";
 
-/** A whole number of hours or days, in words. */
+/** A duration in words: hours, or seconds where it is not a whole number of hours. */
 function span(seconds: number): string {
   const [count, unit] = seconds % 3600 === 0 ? [seconds / 3600, "hour"] : [seconds, "second"];
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
@@ -10,11 +10,11 @@ function span(seconds: number): string {
 
 const percent = (bps: number): string => `${bps / 100}%`;
 
-/** The ASCII text of a bytes32 that is padded with zeros on the right: an asset's symbol. */
+/** An asset's symbol: the ASCII text of a bytes32, padded with zeros on the right. */
 export const symbolOf = (asset: string): string =>
   Buffer.from(asset.slice(2), "hex").toString("latin1").replace(/\0+$/, "");
 
-/** A product in the shape of the API specification; `name` comes from the index where the catalogue does not have it. */
+/** A product as the API specification defines it. `indexedName` is used when the catalogue has no name. */
 export function productBody(terms: ProductTerms, indexedName: string | undefined): ProductBody {
   const symbol = symbolOf(terms.asset);
   const window = span(terms.durationSeconds);

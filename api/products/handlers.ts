@@ -1,12 +1,15 @@
 import { ApiError } from "../../lib/errors.ts";
-import { checkCapacity, checkMinimum, checkProduct } from "../buying/rules.ts";
+import { checkCapacity, checkMinimum, checkProduct } from "../buying/purchase-rules.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
 import type { Api } from "../http/env.ts";
-import type { Readers } from "../readers.ts";
+import type { ProductNames } from "../indexed/product-names.ts";
 import { productBody, symbolOf } from "./body.ts";
 import { productRoute, productsRoute, quoteRoute } from "./routes.ts";
 
-/** What can be bought, and at what price; all of it as the contracts tell it. */
-export function addProductRoutes(app: Api, { chain, productNames }: Readers): void {
+export type ProductParts = { readonly chain: ChainReads; readonly productNames: ProductNames };
+
+/** Products and quotes, read from the contracts. */
+export function addProductRoutes(app: Api, { chain, productNames }: ProductParts): void {
   app.openapi(productsRoute, async (c) => {
     const products = await chain.products();
     const names = await productNames(products.map((p) => p.productId));
@@ -34,7 +37,7 @@ export function addProductRoutes(app: Api, { chain, productNames }: Readers): vo
     ]);
     const terms = checkProduct(productId, known);
     checkMinimum(coverageAmount);
-    // Before the router is asked: its arithmetic would overflow on coverages that no vault can hold.
+    // Before the router's quote, whose arithmetic overflows for a coverage that no vault can hold.
     checkCapacity(coverageAmount, terms, capacity);
     const { premium, payout } = await chain.quote(productId, coverageAmount);
     return c.json(

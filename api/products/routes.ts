@@ -10,8 +10,8 @@ export const productsRoute = createRoute({
   path: "/products",
   operationId: "listProducts",
   tags: ["products"],
-  summary: "Every registered product",
-  description: "Active or not: filter by `active`. Read from the contracts.",
+  summary: "List products",
+  description: "All registered products, read from the contracts; `active` tells whether one can be bought.",
   responses: {
     200: {
       description: "The products, in the router's order.",
@@ -32,7 +32,7 @@ export const productRoute = createRoute({
   path: "/products/{productId}",
   operationId: "getProduct",
   tags: ["products"],
-  summary: "One product",
+  summary: "Get a product",
   request: { params },
   responses: {
     200: { description: "The product.", content: { "application/json": { schema: Product } } },
@@ -51,20 +51,20 @@ export const quoteRoute = createRoute({
   path: "/products/{productId}/quote",
   operationId: "getQuote",
   tags: ["products"],
-  summary: "What cover would cost now",
-  description: "Refuses what a purchase would refuse: the same codes for the same reasons.",
+  summary: "Get a quote",
+  description: "The premium of a purchase now. Fails with the codes of a purchase.",
   request: {
     params,
     query: z.object({
       coverageAmount: uint256Input.openapi({
-        description: "Coverage, USDC base units (6 decimals); 100000000 at least.",
+        description: "Coverage, USDC base units (6 decimals); at least 100000000.",
         example: "1000000000",
       }),
     }),
   },
   responses: {
     200: {
-      description: "The price, and the terms of the trigger.",
+      description: "The premium, the payout, and the terms of the trigger.",
       content: { "application/json": { schema: Quote } },
     },
     ...failures(

@@ -1,35 +1,40 @@
 import { z } from "@hono/zod-openapi";
-import { Address, Bytes32, DecimalString } from "../http/field-types.ts";
+import { Address, Bytes32, CoveredAsset, DecimalString } from "../http/field-types.ts";
 
 const integer = (description: string, example: number) => z.int().openapi({ description, example });
 
 export const Product = z
   .object({
     productId: Bytes32,
-    shield: Address.openapi({ description: "Adapter of the product's shield." }),
+    shield: Address.openapi({
+      description: "Adapter contract of the product's shield.",
+      example: "0x9A9f2CCfdE556A7E9Ff0848998Aa4a0CFD8863AE",
+    }),
     payoutRatioBps: integer("Payout in basis points of the coverage.", 8000),
-    triggerProbBps: integer("Probability of a trigger that the premium implies, in basis points.", 18),
-    marginBps: integer("Premium over what the payout is expected to cost, in basis points.", 20000),
-    durationSeconds: integer("Length of the cover's window, the waiting period included.", 3600),
+    triggerProbBps: integer("Probability of the trigger that the premium implies, in basis points.", 18),
+    marginBps: integer("Premium in relation to the expected payout, in basis points.", 20000),
+    durationSeconds: integer("Duration of the cover, including the waiting period.", 3600),
     active: z
       .boolean()
       .openapi({ description: "Whether the product can be bought: neither deactivated nor paused." }),
     name: z.string().nullable().openapi({
-      description: "The text whose keccak256 is the id; null when it is not known.",
+      description: "The name, the preimage of the id (keccak256); null when unknown.",
       example: "FLASHBTC1H-001",
     }),
     displayName: z.string().openapi({ example: "BTC flash shield, 1 hour" }),
-    coveredAsset: z
+    coveredAsset: z.string().openapi({ description: "Symbol of the covered asset.", example: "BTC" }),
+    paymentAsset: z
       .string()
-      .openapi({ description: "Symbol of the asset whose fall is covered.", example: "BTC" }),
-    paymentAsset: z.string().openapi({ description: "Symbol of the token of the premium.", example: "USDC" }),
+      .openapi({ description: "Symbol of the token that pays the premium.", example: "USDC" }),
     coverageDescription: z.string(),
-    asset: Bytes32.openapi({ description: "The covered asset's symbol as bytes32." }),
-    triggerDropBps: integer("Fall from the purchase price that triggers, in basis points.", 250),
+    asset: CoveredAsset,
+    triggerDropBps: integer("Price fall since the purchase that triggers, in basis points.", 250),
     premiumPpm: integer("Premium in millionths of the coverage: 2920 is 2.92 USD per 1000 USD.", 2920),
     waitingSeconds: integer("Seconds from the purchase until cover begins; 0 for none.", 0),
-    legacy: z.boolean().openapi({ description: "Of release V5.0; not sold through this API." }),
-    paused: z.boolean().openapi({ description: "The product's own pause." }),
+    legacy: z
+      .boolean()
+      .openapi({ description: "From release V5.0; not sold through this API.", example: false }),
+    paused: z.boolean().openapi({ description: "True while the product is paused.", example: false }),
   })
   .openapi("Product");
 
@@ -45,17 +50,17 @@ export const Quote = z
     premium: amount("Premium, USDC base units, rounded up.", "2920000"),
     payout: amount("Payout when triggered, USDC base units.", "800000000"),
     availableCapacity: amount(
-      "Payouts that the vault can still take on, USDC base units; this quote's is not taken off.",
+      "The vault's free capacity for payouts, USDC base units, before this purchase.",
       "5000000000000",
     ),
     trigger: z.object({
       coveredAsset: z.string().openapi({ example: "BTC" }),
-      asset: Bytes32,
-      dropBps: integer("Fall from the purchase price that triggers, in basis points.", 250),
-      windowSeconds: integer("Length of the cover's window.", 3600),
+      asset: CoveredAsset,
+      dropBps: integer("Price fall since the purchase that triggers, in basis points.", 250),
+      windowSeconds: integer("Duration of the cover, in seconds.", 3600),
       waitingSeconds: integer("Seconds from the purchase until cover begins; 0 for none.", 0),
       payoutRatioBps: integer("Payout in basis points of the coverage.", 8000),
     }),
-    asOfBlock: amount("The block as of which this is true.", "1234"),
+    asOfBlock: amount("The block that the quote describes.", "1234"),
   })
   .openapi("Quote");

@@ -2,7 +2,7 @@ import { getAddress } from "viem";
 import type { Purchase, PurchaseReceipt } from "../../lib/ledger/purchase.ts";
 import type { PurchaseBody, PurchaseReceiptBody } from "./schemas.ts";
 
-/** The receipt of a mined purchase in the shape of the API specification. */
+/** A mined purchase's receipt, as the API specification defines it. */
 export function receiptBody(
   { id, request }: Pick<Purchase, "id" | "request">,
   { txHash, blockNumber, policyId, premiumPaid }: PurchaseReceipt,
@@ -20,7 +20,7 @@ export function receiptBody(
   };
 }
 
-/** What each state adds to a purchase. */
+/** The fields that depend on the state. */
 function progressBody(purchase: Purchase): Pick<PurchaseBody, "txHash" | "receipt" | "failure"> {
   switch (purchase.state) {
     case "accepted":
@@ -45,7 +45,7 @@ function progressBody(purchase: Purchase): Pick<PurchaseBody, "txHash" | "receip
   }
 }
 
-/** A purchase as it stands, for its owner. */
+/** A purchase, for its owner. */
 export const purchaseBody = (purchase: Purchase): PurchaseBody => ({
   purchaseId: purchase.id,
   state: purchase.state,

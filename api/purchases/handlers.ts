@@ -1,24 +1,23 @@
+import type { Connection } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { createPurchasing } from "../buying/buy.ts";
-import { failureError } from "../buying/refusals.ts";
-import type { Dependencies } from "../dependencies.ts";
-import { requireApiKey } from "../http/credentials.ts";
+import type { Buy } from "../buying/buy.ts";
+import { failureError } from "../buying/refusal-errors.ts";
+import type { RequireApiKey } from "../http/credentials.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { Api } from "../http/env.ts";
 import { refuseRepeatedKey } from "../http/idempotency-key.ts";
-import type { Readers } from "../readers.ts";
 import { purchaseBody, receiptBody } from "./body.ts";
 import { purchaseRoute, readPurchaseRoute } from "./routes.ts";
 
-/** Seconds after which a purchase that is still on its way may be asked for again: a block or two later. */
+/** `Retry-After` of a pending purchase, in seconds: one or two blocks. */
 const PENDING_RETRY_SECONDS = 5;
 
-const addressOf = (purchaseId: string) => `/api/v1/purchases/${purchaseId}`;
+const pathOf = (purchaseId: string) => `/api/v1/purchases/${purchaseId}`;
 
 const RESPOND_ASYNC = "respond-async";
 
-/** Whether a `Prefer` header (RFC 7240) asks for an answer before the outcome is known. */
+/** Whether a `Prefer` header (RFC 7240) asks for a response before the outcome is known. */
 const prefersNoWait = (prefer: string | undefined): boolean =>
   (prefer ?? "")
     .split(",")
@@ -27,25 +26,27 @@ const prefersNoWait = (prefer: string | undefined): boolean =>
 const pending = (purchaseId: string) =>
   new ApiError(
     "purchase_pending",
-    `The purchase is still on its way: see GET ${addressOf(purchaseId)}, or send the same request again.`,
+    `The purchase is still in progress: see GET ${pathOf(purchaseId)}, or send the same request again.`,
     { retryAfter: PENDING_RETRY_SECONDS },
   );
 
-/** Buying a policy, and what became of a purchase. */
-export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers): void {
-  const purchasing = createPurchasing(deps, readers);
-  const apiKey = requireApiKey(deps);
+export type PurchaseParts = {
+  readonly connection: Connection;
+  readonly apiKey: RequireApiKey;
+  readonly buy: Buy;
+};
 
+export function addPurchaseRoutes(app: Api, { connection, apiKey, buy }: PurchaseParts): void {
   app.openapi({ ...purchaseRoute, middleware: [apiKey] as const }, async (c) => {
     const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
     refuseRepeatedKey(c);
     const waits = !prefersNoWait(prefer);
-    const { purchase, created } = await purchasing.buy(c.get("agent"), c.req.valid("json"), {
+    const { purchase, created } = await buy(c.get("holder"), c.req.valid("json"), {
       idempotencyKey,
       waits,
       gone: c.req.raw.signal,
     });
-    c.header("Location", addressOf(purchase.id));
+    c.header("Location", pathOf(purchase.id));
     switch (purchase.state) {
       case "mined":
       case "confirmed":
@@ -62,12 +63,12 @@ export function addPurchaseRoutes(app: Api, deps: Dependencies, readers: Readers
 
   app.openapi({ ...readPurchaseRoute, middleware: [apiKey] as const }, async (c) => {
     const { id } = c.req.valid("param");
-    const purchase = await fromDatabase(() => readPurchase(deps.connection.db, id));
+    const purchase = await fromDatabase(() => readPurchase(connection.sql, id));
     // Another wallet's purchase does not exist for this key.
-    if (purchase?.wallet !== c.get("agent").wallet.toLowerCase()) {
+    if (purchase?.wallet !== c.get("holder").wallet.toLowerCase()) {
       throw new ApiError("not_found", `There is no purchase ${id}.`);
     }
-    // Not noted as told: who looks here may still repeat the call that was answered with 503, and must not buy twice.
+    // Not noted as reported: a client may still repeat the call that was answered with 503, and must not buy twice.
     return c.json(purchaseBody(purchase), 200);
   });
 }

@@ -4,7 +4,7 @@ import { idempotencyKeyInput } from "../http/idempotency-key.ts";
 import { Purchase, PurchaseReceipt, PurchaseRequest } from "./schemas.ts";
 
 const location = {
-  Location: { description: "Where the purchase can be read.", schema: { type: "string" as const } },
+  Location: { description: "URL of the purchase.", schema: { type: "string" as const } },
 };
 
 export const purchaseRoute = createRoute({
@@ -14,17 +14,17 @@ export const purchaseRoute = createRoute({
   tags: ["policies"],
   summary: "Buy a policy",
   description:
-    "The relayer submits the transaction and pays the gas; the buyer pays the premium. Send an `Idempotency-Key`: the same key and body answer the same receipt and never spend twice. Without one, a call that is identical to one whose outcome nobody has been told joins it.",
+    "The relayer submits the transaction and pays the gas; the buyer pays the premium. Send an `Idempotency-Key`: the same key and body return the same receipt and never spend twice. Without a key, a call joins an identical earlier call if no caller has received its outcome.",
   security: [{ apiKey: [] }],
   request: {
     headers: z.object({
       "Idempotency-Key": idempotencyKeyInput.optional().openapi({
-        description: "Counts per wallet, 128 characters at most; a UUIDv4 is recommended.",
+        description: "Valid per wallet, at most 128 characters; a UUIDv4 is recommended.",
         example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11",
       }),
       Prefer: z.string().optional().openapi({
         description:
-          "`respond-async` (RFC 7240): a purchase that is still on its way is answered at once, with 202 and its address.",
+          "`respond-async` (RFC 7240): do not wait for the transaction. The response is 202 with the purchase's URL if the purchase is still in progress.",
         example: "respond-async",
       }),
     }),
@@ -42,12 +42,11 @@ export const purchaseRoute = createRoute({
       content: { "application/json": { schema: PurchaseReceipt } },
     },
     202: {
-      description:
-        "On its way; only with `Prefer: respond-async`. `Location` says where to look for the outcome.",
+      description: "In progress; only with `Prefer: respond-async`. Get the outcome from `Location`.",
       headers: {
         ...location,
         "Preference-Applied": {
-          description: "The preference that was followed.",
+          description: "The preference that was applied.",
           schema: { type: "string", enum: ["respond-async"] },
         },
       },
@@ -91,8 +90,8 @@ export const readPurchaseRoute = createRoute({
   path: "/api/v1/purchases/{id}",
   operationId: "getPurchase",
   tags: ["policies"],
-  summary: "What became of a purchase",
-  description: "For the keys of the wallet that made it; 404 for everybody else.",
+  summary: "Get a purchase",
+  description: "For keys of the wallet that made the purchase; 404 for others.",
   security: [{ apiKey: [] }],
   request: {
     params: z.object({
@@ -103,7 +102,7 @@ export const readPurchaseRoute = createRoute({
     }),
   },
   responses: {
-    200: { description: "The purchase as it stands.", content: { "application/json": { schema: Purchase } } },
+    200: { description: "The purchase.", content: { "application/json": { schema: Purchase } } },
     ...failures("validation_error", "unauthenticated", "not_found", "internal_error", "database_unavailable"),
   },
 });

@@ -1,31 +1,33 @@
 import { z } from "@hono/zod-openapi";
-import { purchaseStates } from "../../lib/ledger/tables.ts";
+import { purchaseStates } from "../../lib/ledger/purchase.ts";
 import {
   Address,
   addressInput,
   Bytes32,
   bytes32Input,
+  CoveredAsset,
   DecimalString,
   nullableBytes32,
   Timestamp,
+  TxHash,
   uint256Input,
 } from "../http/field-types.ts";
 
 export const PurchaseRequest = z
   .object({
     productId: bytes32Input.optional().openapi({
-      description: "The product; may be replaced by `productName`. Where both are given they must agree.",
+      description: "Id of the product. Give this or `productName`; if both, they must agree.",
     }),
     productName: z
       .string()
       .optional()
       .openapi({ description: "One of the six names.", example: "FLASHBTC1H-001" }),
     coverageAmount: uint256Input.openapi({
-      description: "Coverage, USDC base units (6 decimals); 100000000 at least.",
+      description: "Coverage, USDC base units (6 decimals); at least 100000000.",
       example: "1000000000",
     }),
     asset: bytes32Input.optional().openapi({
-      description: "The covered asset's symbol as bytes32; the product's own when left out.",
+      description: "The covered asset's symbol as bytes32; by default the product's.",
       example: "0x4254430000000000000000000000000000000000000000000000000000000000",
     }),
     buyer: addressInput.openapi({
@@ -36,7 +38,7 @@ export const PurchaseRequest = z
   .refine((body) => body.productId !== undefined || body.productName !== undefined, {
     path: ["productId"],
     message: "productId or productName is required",
-    // Told together with the other fields' faults, not only once those are mended.
+    // Reported together with the faults of other fields.
     when: ({ value }) => typeof value === "object" && value !== null && !Array.isArray(value),
   })
   .openapi("PurchaseRequest", {
@@ -44,18 +46,19 @@ export const PurchaseRequest = z
     example: {
       productName: "FLASHBTC1H-001",
       coverageAmount: "1000000000",
-      buyer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+      buyer: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
     },
   });
 
-export type PurchaseRequest = z.output<typeof PurchaseRequest>;
-
 const receiptFields = z.object({
   ok: z.literal(true),
-  purchaseId: z.uuid().openapi({ description: "For `GET /api/v1/purchases/{id}`." }),
-  txHash: Bytes32,
+  purchaseId: z.uuid().openapi({
+    description: "For `GET /api/v1/purchases/{id}`.",
+    example: "700bf5d5-c0cc-4436-94de-27031b1d28ee",
+  }),
+  txHash: TxHash,
   blockNumber: z.int().nullable().openapi({ example: 1234 }),
-  policyId: DecimalString.openapi({ description: "Counts per product.", example: "1" }),
+  policyId: DecimalString.openapi({ description: "Numbered per product.", example: "1" }),
   buyer: Address,
   productId: Bytes32,
   coverageAmount: DecimalString.openapi({ description: "USDC base units.", example: "1000000000" }),
@@ -68,23 +71,28 @@ export type PurchaseReceiptBody = z.infer<typeof PurchaseReceipt>;
 
 export const Purchase = z
   .object({
-    purchaseId: z.uuid(),
+    purchaseId: z.uuid().openapi({ example: "700bf5d5-c0cc-4436-94de-27031b1d28ee" }),
     state: z.enum(purchaseStates).openapi({
       description:
-        "`accepted`: recorded; `signed`, `broadcast`: on its way; `mined`: bought; `confirmed`: bought, and deep enough in the chain; `failed`: `failure` says why; `replaced`: it was not mined in time, an empty transfer took its place, and nothing was bought.",
+        "`accepted`: recorded; `signed`, `broadcast`: in progress; `mined`: bought; `confirmed`: bought, with enough confirmations; `failed`: `failure` says why; `replaced`: not mined in time, replaced by an empty transfer on the same nonce, nothing was bought.",
+      example: "mined",
     }),
     createdAt: Timestamp,
     productId: Bytes32,
     coverageAmount: DecimalString.openapi({ description: "USDC base units.", example: "1000000000" }),
-    asset: Bytes32,
+    asset: CoveredAsset,
     buyer: Address,
-    txHash: nullableBytes32("Null while nothing is signed."),
+    txHash: nullableBytes32(
+      "Null until signed.",
+      "0x11d4e91109555c451561651092cd0c0c91aa5c305201bfde1f040f1273048465",
+    ),
     receipt: receiptFields.nullable().openapi({ description: "Null until mined." }),
     failure: z
       .object({ error: z.string().openapi({ example: "onchain_revert" }), message: z.string() })
       .nullable()
       .openapi({
-        description: "Null unless failed or replaced; the code is the one that the purchase call answers.",
+        description: "Null unless failed or replaced. `error` is the code that the purchase call returns.",
+        example: null,
       }),
   })
   .openapi("Purchase");

@@ -1,9 +1,9 @@
-/** What the sandbox answers, in the shapes of the API specification. */
+/** The sandbox's responses, as the API specification defines them. */
 import { getAddress } from "viem";
+import type { Deployment } from "../../lib/deployments.ts";
 import type { Purchase, PurchaseReceipt } from "../../lib/ledger/purchase.ts";
 import { entryById } from "../../lib/products.ts";
 import type { MinedTransaction } from "../chain/contracts/transaction.ts";
-import type { Testnet } from "../dependencies.ts";
 import type { Limiter } from "../http/limits/limiter.ts";
 import type { SandboxInfoBody, SandboxPurchaseBody, SandboxTransactionBody } from "./schemas.ts";
 import { defaultProduct, SANDBOX_COVERAGE } from "./terms.ts";
@@ -24,7 +24,7 @@ function fundsBody(state: SandboxState): SandboxInfoBody["funds"] {
   };
 }
 
-/** `origin`: where clients reach the API. */
+/** `origin` is the API's public URL. */
 export const infoBody = (
   state: SandboxState,
   {
@@ -48,8 +48,8 @@ export const infoBody = (
   docs: `${origin}/api-docs#tag/sandbox`,
 });
 
-/** Where a transaction can be seen: in the chain's explorer, or, where it has none, here. */
-function explorerOf({ explorerUrl }: Testnet["deployment"], origin: string, txHash: string): string {
+/** The URL of a transaction: in the chain's explorer, or in this API for a chain without one. */
+function explorerOf({ explorerUrl }: Deployment, origin: string, txHash: string): string {
   if (explorerUrl === null) return `${origin}/sandbox/transactions/${txHash}`;
   return `${explorerUrl.replace(/\/+$/, "")}/tx/${txHash}`;
 }
@@ -57,7 +57,7 @@ function explorerOf({ explorerUrl }: Testnet["deployment"], origin: string, txHa
 export const boughtBody = (
   { chainId, request }: Pick<Purchase, "chainId" | "request">,
   { txHash, blockNumber, policyId, premiumPaid }: PurchaseReceipt,
-  { deployment, origin }: { deployment: Testnet["deployment"]; origin: string },
+  { deployment, origin }: { deployment: Deployment; origin: string },
 ): SandboxPurchaseBody => ({
   ok: true,
   sandbox: true,

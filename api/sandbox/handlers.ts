@@ -1,36 +1,58 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
+import type { ReadClient } from "../../lib/chain/client.ts";
+import type { Deployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
-import { failureError } from "../buying/refusals.ts";
+import { failureError } from "../buying/refusal-errors.ts";
 import { readTransaction } from "../chain/contracts/transaction.ts";
-import type { Dependencies, Testnet } from "../dependencies.ts";
 import { fromChain } from "../http/dependency-timeout.ts";
-import { emptyBodyIsNone } from "../http/empty-body.ts";
 import type { Api } from "../http/env.ts";
 import { refuseRepeatedKey } from "../http/idempotency-key.ts";
-import { clientName, countSandboxCall, tellStanding } from "../http/limits/middleware.ts";
+import type { Limiter } from "../http/limits/limiter.ts";
+import { type ClientOf, clientName, setRateLimitHeaders, showLimit } from "../http/limits/middleware.ts";
+import { optionalBody } from "../http/optional-body.ts";
 import { boughtBody, infoBody, transactionBody } from "./body.ts";
-import { createSandbox } from "./buy.ts";
 import { sandboxInfoRoute, sandboxTransactionRoute, sandboxTryRoute } from "./routes.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { noSandbox } from "./wallet.ts";
 
-/** Seconds after which a purchase that is still on its way may be asked for again: a block or two later. */
+/** `Retry-After` of a pending purchase, in seconds: one or two blocks. */
 const PENDING_RETRY_SECONDS = 5;
 
 const pending = (key: string) =>
   new ApiError(
     "purchase_pending",
-    `The purchase is still on its way: send the same request again, with the header "Idempotency-Key: ${key}".`,
+    `The purchase is still in progress: send the same request again, with the header "Idempotency-Key: ${key}".`,
     { retryAfter: PENDING_RETRY_SECONDS },
   );
 
-/** Trying the service on the testnet, without key and wallet. */
-export function addSandboxRoutes(app: Api, deps: Dependencies): void {
-  const { clientOf, limits, publicUrl, testnet } = deps;
+/** Counts a sandbox purchase; above the limit it is 403, as the API specification says. */
+async function countSandboxCall(c: Context, limiter: Limiter, client: string): Promise<void> {
+  const status = await limiter.consume(client);
+  setRateLimitHeaders(c, status);
+  if (!status.exceeded) return;
+  throw new ApiError(
+    "sandbox_cap_exceeded",
+    `More than ${status.limit} sandbox calls in an hour; try again later.`,
+    { retryAfter: status.resetSeconds },
+  );
+}
+
+export type SandboxRouteParts = {
+  readonly sandbox: Sandbox;
+  /** Undefined without a testnet. */
+  readonly testnet: { readonly deployment: Deployment; readonly client: ReadClient } | undefined;
+  readonly limits: { readonly sandbox: Limiter };
+  readonly clientOf: ClientOf;
+  /** Public URL of the API without a trailing slash; undefined takes the request's origin. */
+  readonly publicUrl: string | undefined;
+};
+
+export function addSandboxRoutes(app: Api, parts: SandboxRouteParts): void {
+  const { sandbox, testnet, limits, clientOf, publicUrl } = parts;
   const limiter = limits.sandbox;
-  const sandbox = createSandbox(deps);
   const originOf = (c: Context) => publicUrl ?? new URL(c.req.url).origin;
-  const requireTestnet = (): Testnet => {
+  const requireTestnet = () => {
     if (!testnet) throw new ApiError(noSandbox.code, noSandbox.reason);
     return testnet;
   };
@@ -41,13 +63,13 @@ export function addSandboxRoutes(app: Api, deps: Dependencies): void {
     return c.json(infoBody(await sandbox.state(), { chainId, limiter, origin: originOf(c) }), 200);
   });
 
-  const standing = tellStanding(limiter, clientOf);
-  app.openapi({ ...sandboxTryRoute, middleware: [standing, emptyBodyIsNone] as const }, async (c) => {
+  const limit = showLimit(limiter, clientOf);
+  app.openapi({ ...sandboxTryRoute, middleware: [limit, optionalBody] as const }, async (c) => {
     refuseRepeatedKey(c);
     const { "Idempotency-Key": key = randomUUID() } = c.req.valid("header");
     const client = clientName(c, clientOf);
     c.header("Cache-Control", "no-store");
-    // Also of a call that ends badly: it may have been accepted.
+    // Also on errors: the call may have been accepted.
     c.header("Idempotency-Key", key);
     const purchase = await sandbox.buy({
       request: c.req.valid("json"),
@@ -72,9 +94,9 @@ export function addSandboxRoutes(app: Api, deps: Dependencies): void {
 
   app.openapi(sandboxTransactionRoute, async (c) => {
     const { txHash } = c.req.valid("param");
-    const { chain, deployment } = requireTestnet();
-    const found = await fromChain(() => readTransaction(chain, deployment.contracts, txHash));
-    if (!found) throw new ApiError("not_found", `The testnet has no transaction ${txHash} in a block.`);
+    const { client, deployment } = requireTestnet();
+    const found = await fromChain(() => readTransaction(client, deployment.contracts, txHash));
+    if (!found) throw new ApiError("not_found", `The testnet has no mined transaction ${txHash}.`);
     c.header("Cache-Control", "no-store");
     return c.json(transactionBody(deployment.chainId, found), 200);
   });

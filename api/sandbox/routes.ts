@@ -9,10 +9,10 @@ export const sandboxInfoRoute = createRoute({
   path: "/sandbox/info",
   operationId: "getSandbox",
   tags: ["sandbox"],
-  summary: "What the sandbox buys, and whether it can now",
+  summary: "Get the sandbox's status",
   responses: {
     200: {
-      description: "Also where there is no sandbox: then `enabled` is false.",
+      description: "The status; `enabled` is false if there is no sandbox.",
       content: { "application/json": { schema: SandboxInfo } },
     },
     ...failures("internal_error", "database_unavailable"),
@@ -50,7 +50,8 @@ const { 503: unavailable, ...refused } = failures(
 
 const keyHeader = {
   "Idempotency-Key": {
-    description: "The key of this purchase, as it was sent or made: a repetition with it answers the same.",
+    description:
+      "The key of the purchase, from the request or generated. A call with this key returns the same purchase.",
     schema: { type: "string" as const },
   },
 };
@@ -60,14 +61,14 @@ export const sandboxTryRoute = createRoute({
   path: "/sandbox/try",
   operationId: "trySandbox",
   tags: ["sandbox"],
-  summary: "Buy a policy on the testnet, for nothing",
+  summary: "Buy a policy on the testnet",
   description:
-    "Without a key or a wallet: the shared wallet of `GET /sandbox/info` buys, and nothing in it is worth anything. The body may be empty, or missing. A client address has 10 calls an hour; what is refused before anything is bought does not count, nor does a repetition under the same `Idempotency-Key`, which answers the same policy. A key counts for the client address that sent it alone.",
+    "Needs neither key nor wallet: the shared wallet of `GET /sandbox/info` pays with worthless test money. The body is optional. A client address may call 10 times an hour. A call with the `Idempotency-Key` of an earlier one returns the same policy; such calls and refused calls do not count. An `Idempotency-Key` is valid for its client address only.",
   request: {
     headers: z.object({
       "Idempotency-Key": idempotencyKeyInput.optional().openapi({
         description:
-          "128 characters at most; a UUIDv4 is recommended. Without one each call buys a policy of its own.",
+          "At most 128 characters; a UUIDv4 is recommended. Without one each call buys another policy.",
         example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11",
       }),
     }),
@@ -75,7 +76,7 @@ export const sandboxTryRoute = createRoute({
   },
   responses: {
     200: {
-      description: "Bought: the transaction is in a block of the testnet.",
+      description: "Bought: the transaction is mined on the testnet.",
       headers: keyHeader,
       content: { "application/json": { schema: SandboxPurchase } },
     },
@@ -84,11 +85,11 @@ export const sandboxTryRoute = createRoute({
       ...unavailable,
       headers: {
         "Retry-After": {
-          description: "Seconds to wait before the next try.",
+          description: "Seconds to wait before the next attempt.",
           schema: { type: "integer" as const, minimum: 0 },
         },
         "Idempotency-Key": {
-          description: "With `purchase_pending`: the same call with this header, later, tells the outcome.",
+          description: "With `purchase_pending`: repeat the call with this header to get its outcome.",
           schema: { type: "string" as const },
         },
       },
@@ -101,12 +102,12 @@ export const sandboxTransactionRoute = createRoute({
   path: "/sandbox/transactions/{txHash}",
   operationId: "getSandboxTransaction",
   tags: ["sandbox"],
-  summary: "A transaction of the testnet, with the policies that it bought",
-  description: "For chains that have no explorer; whoever sent the transaction.",
+  summary: "Get a testnet transaction",
+  description: "Includes the policies that the transaction bought. For testnets without a block explorer.",
   request: { params: z.object({ txHash: bytes32Input }) },
   responses: {
     200: {
-      description: "The transaction, which is in a block.",
+      description: "The mined transaction.",
       content: { "application/json": { schema: SandboxTransaction } },
     },
     ...failures("validation_error", "not_found", "internal_error", "chain_not_found", "sandbox_disabled"),

@@ -1,8 +1,8 @@
-/** What the sandbox buys. */
+/** The sandbox's purchases. */
 import { entryOf, MINIMUM_COVERAGE } from "../../lib/products.ts";
 
-/** The coverage of every purchase of the sandbox, 6 decimals: the least that the router takes. */
+/** The coverage of every sandbox purchase, 6 decimals: the router's minimum. */
 export const SANDBOX_COVERAGE = MINIMUM_COVERAGE;
 
-/** What is bought by a call that names no product. */
+/** The product of a call without a product. */
 export const defaultProduct = entryOf("FLASHBTC1H-001");

@@ -1,11 +1,10 @@
-import { desc } from "drizzle-orm";
 import type { Address } from "viem";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { lower } from "../../lib/lower.ts";
-import { activity, type activityTypes, head } from "../../ponder.schema.ts";
+import { activity, type activityTypes } from "../../ponder.schema.ts";
 import type { FeedPage } from "../http/paging.ts";
-import type { IndexQuery } from "../index/reader.ts";
-import { always, behind, walkBack } from "../index/walk.ts";
+import { readFeed } from "../indexed/feed.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
+import { after, walkBack } from "../indexed/walk.ts";
 
 export type ActivityFilter = {
   readonly type?: (typeof activityTypes)[number] | undefined;
@@ -15,8 +14,8 @@ export type ActivityFilter = {
 };
 
 /**
- * Entries of the unified feed, newest first, one further than `limit`. Served by the primary key, or by the index on
- * actor, type or both.
+ * Reads the unified feed, newest first, one row more than `limit`. Uses the primary key, or the index on actor, type or
+ * both.
  */
 export function readActivity(
   db: IndexQuery,
@@ -26,7 +25,7 @@ export function readActivity(
     [activity.actor, actor && lower(actor)],
     [activity.type, type],
   ] as const;
-  const { where, orderBy } = walkBack(activity, keys, behind(cursor), since);
+  const { where, orderBy } = walkBack(activity, keys, after(cursor), since);
   const page = db
     .select({
       type: activity.type,
@@ -44,10 +43,5 @@ export function readActivity(
     .limit(limit + 1)
     .offset(offset)
     .as("page");
-  return db
-    .select()
-    .from(head)
-    .leftJoin(page, always)
-    .where(isWhole())
-    .orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return readFeed(db, page);
 }

@@ -17,8 +17,8 @@ const sumsOf = (row: Pick<Day, "tokenBurned" | "usdcSpent" | "burns"> | undefine
 });
 
 /**
- * The burn dashboard. `days` are the days that had burns, oldest first; the answer has a row for each day from the first
- * of them to that of `now` (Unix seconds).
+ * The burn statistics. `days` are the days with burns, oldest first; the response has a row for every day from the first of
+ * them to the day of `now` (Unix seconds).
  */
 export function burnStatsBody(
   {

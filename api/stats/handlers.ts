@@ -1,10 +1,12 @@
 import { getAddress } from "viem";
-import { readPricePoints } from "../burns/queries.ts";
 import type { Api } from "../http/env.ts";
-import { cursorOf, cutPage, type FeedPage, pagesOf } from "../http/paging.ts";
-import type { Readers } from "../readers.ts";
+import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
+import { pageRows } from "../indexed/feed.ts";
+import type { IndexReader } from "../indexed/reader.ts";
+import type { IndexedResponses } from "../indexed/responses.ts";
 import { type ActivityFilter, readActivity } from "./activity.ts";
 import { burnStatsBody } from "./burns-body.ts";
+import { readPricePoints } from "./price-points.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "./queries.ts";
 import {
   activityRoute,
@@ -19,9 +21,11 @@ const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
 
 type PricePage = FeedPage & { readonly range: keyof typeof PRICE_RANGES };
 
-/** The statistics: sums that the projections keep, the feed of what happened, and the token's price. */
-export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
-  const burnStats = answers.of(
+export type StatsParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
+
+/** The protocol's sums, the activity feed, and the token's price history. */
+export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void {
+  const burnStats = responses.define(
     (_: null) =>
       index.read(async (db) => {
         const [sums, days, sources] = await Promise.all([
@@ -33,9 +37,9 @@ export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
       }),
     (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
   );
-  app.openapi(burnStatsRoute, async (c) => answers.send(c, await burnStats(null)));
+  app.openapi(burnStatsRoute, async (c) => responses.send(c, await burnStats(null)));
 
-  const protocolStats = answers.of(
+  const protocolStats = responses.define(
     (_: null) =>
       index.read((db, asOf) =>
         Promise.all([readProtocolSums(db), asOf.then(({ timestamp }) => countOpenPolicies(db, timestamp))]),
@@ -61,12 +65,12 @@ export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
       };
     },
   );
-  app.openapi(protocolStatsRoute, async (c) => answers.send(c, await protocolStats(null)));
+  app.openapi(protocolStatsRoute, async (c) => responses.send(c, await protocolStats(null)));
 
-  const activity = answers.of(
+  const activity = responses.define(
     (query: ActivityFilter & FeedPage) => index.rows((db) => readActivity(db, query)),
     (found, { limit }) => {
-      const { rows, next } = cutPage(pagesOf(found), limit, cursorOf);
+      const { rows, next } = cutPage(pageRows(found), limit, cursorOf);
       const events = rows.map((event) => ({
         type: event.type,
         actor: getAddress(event.actor),
@@ -80,12 +84,12 @@ export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
       return { events, count: events.length, next_cursor: next };
     },
   );
-  app.openapi(activityRoute, async (c) => answers.send(c, await activity(c.req.valid("query"))));
+  app.openapi(activityRoute, async (c) => responses.send(c, await activity(c.req.valid("query"))));
 
-  const priceHistory = answers.of(
+  const priceHistory = responses.define(
     (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[page.range], page)),
     (found, page, asOf) => {
-      const { rows, next } = cutPage(pagesOf(found), page.limit, cursorOf);
+      const { rows, next } = cutPage(pageRows(found), page.limit, cursorOf);
       const seconds = PRICE_RANGES[page.range];
       const points = rows.toReversed().map((point) => ({
         timestamp: String(point.blockTimestamp),
@@ -106,5 +110,5 @@ export function addStatsRoutes(app: Api, { answers, index }: Readers): void {
       };
     },
   );
-  app.openapi(priceHistoryRoute, async (c) => answers.send(c, await priceHistory(c.req.valid("query"))));
+  app.openapi(priceHistoryRoute, async (c) => responses.send(c, await priceHistory(c.req.valid("query"))));
 }

@@ -1,14 +1,14 @@
-/** The sums that the projections keep, and the policies that are open at a time. */
+/** Reads the protocol's sums, and counts open policies. */
 import { asc, sql } from "drizzle-orm";
 import { z } from "zod";
 import { burnDay, burnSourceStats, policy, policyClock, protocolStats } from "../../ponder.schema.ts";
-import type { IndexQuery } from "../index/reader.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
 
 const SECONDS_PER_MINUTE = 60n;
 
 export type ProtocolSums = typeof protocolStats.$inferSelect;
 
-/** The protocol's sums; undefined until something has happened. */
+/** The protocol's sums; undefined before the first event. */
 export async function readProtocolSums(db: IndexQuery): Promise<ProtocolSums | undefined> {
   const [sums] = await db.select().from(protocolStats);
   return sums;
@@ -17,10 +17,9 @@ export async function readProtocolSums(db: IndexQuery): Promise<ProtocolSums | u
 const countRow = z.object({ open: z.coerce.number(), waiting: z.coerce.number() });
 
 /**
- * Policies that are neither triggered, cancelled nor expired at `now` (Unix seconds), and those of them that still wait.
- * The clock's rows tell the later minutes, of which there are as many as the longest cover has; the minute at hand is
- * counted. A policy whose dates the index could not know, because its product was set up before the first indexed block, is
- * in neither number.
+ * Counts policies that are neither triggered, cancelled nor expired at `now` (Unix seconds), and those still in their
+ * waiting period. `policy_clock` holds the sums of later minutes; the current minute is counted. Policies without indexed
+ * dates (their product is older than the first indexed block) are in neither number.
  */
 export async function countOpenPolicies(
   db: IndexQuery,
@@ -39,8 +38,8 @@ export async function countOpenPolicies(
   return countRow.parse(row);
 }
 
-/** Burns of each UTC day that had any, oldest first: as many rows as days. */
+/** Burns by UTC day, oldest first, one row for each day with burns. */
 export const readBurnDays = (db: IndexQuery) => db.select().from(burnDay).orderBy(asc(burnDay.dayStart));
 
-/** Burns by source, a row for each that burned. */
+/** Burns by source, one row for each source with burns. */
 export const readBurnSources = (db: IndexQuery) => db.select().from(burnSourceStats);

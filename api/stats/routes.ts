@@ -3,8 +3,8 @@ import { activityTypes, burnSources } from "../../ponder.schema.ts";
 import {
   Address,
   addressInput,
-  Bytes32,
   DecimalString,
+  TxHash,
   UnixSeconds,
   unixSecondsInput,
 } from "../http/field-types.ts";
@@ -16,25 +16,25 @@ import {
   positionCursor,
   refuseOffsetWithCursor,
 } from "../http/paging.ts";
-import { indexedResponses } from "../index/documented-responses.ts";
+import { indexedResponses } from "../indexed/documented-responses.ts";
 
 const integer = (description: string, example: number) => z.int().openapi({ description, example });
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
-const token = (what: string) => decimal(`${what} 18 decimals.`, "12500000000000000000");
-const usdc = (what: string) => decimal(`${what} USDC, 6 decimals.`, "52600000");
-const dollars = (what: string) => decimal(`${what} Whole dollars of face value.`, "800");
+const token = (what: string, example = "526000000000000000000") => decimal(`${what} 18 decimals.`, example);
+const usdc = (what: string, example = "52600000") => decimal(`${what} USDC, 6 decimals.`, example);
+const dollars = (what: string, example: string) => decimal(`${what} Whole dollars of face value.`, example);
 
-/** Where an event stands, in the field case of the statistics. */
+/** The position of an event, in the statistics' snake_case. */
 const position = {
-  tx_hash: Bytes32,
+  tx_hash: TxHash,
   block_number: decimal("Block of the event.", "1234"),
   block_timestamp: UnixSeconds,
-  log_index: integer("Place of the event's log in its block.", 5),
+  log_index: integer("Index of the event's log in its block.", 5),
 };
 
 const burnSums = {
   token_burned: token("Tokens burned."),
-  usdc_spent: usdc("Spent by burners for them."),
+  usdc_spent: usdc("Spent by burners on the tokens."),
   burns: integer("Number of burns.", 1),
 };
 
@@ -43,16 +43,19 @@ export const burnStatsRoute = createRoute({
   path: "/api/v1/stats/burns",
   operationId: "getBurnStats",
   tags: ["stats"],
-  summary: "Burned tokens, in total, by day and by source",
+  summary: "Get burn statistics",
   description:
-    "Burned tokens are the token's transfers to the zero address, once each. A day is a UTC day, by the time of the block; today is the indexed block's.",
+    "Burns are the token's transfers to the zero address. Days are UTC days of block times; today is the indexed block's day.",
   responses: indexedResponses(
     "The sums.",
     z
       .object({
-        total_token_burned: token("Tokens burned."),
-        total_usdc_volume: usdc("Spent by burners."),
-        last_30_days_burned: token("Burned on the last 30 UTC days, today included."),
+        total_token_burned: token("Tokens burned.", "132890000000000000000000"),
+        total_usdc_volume: usdc("Spent by burners.", "1242000000"),
+        last_30_days_burned: token(
+          "Burned within the last 30 UTC days, including today.",
+          "12420000000000000000000",
+        ),
         burns_count: integer("Number of burns.", 12),
         by_day: z
           .array(
@@ -62,11 +65,10 @@ export const burnStatsRoute = createRoute({
             }),
           )
           .openapi({
-            description:
-              "Each day from the first burn's to today, oldest first; days without burns are zero.",
+            description: "Every day from the first burn to today, oldest first; days without burns are zero.",
           }),
         by_source: z.array(z.object({ source: z.enum(burnSources), ...burnSums })).openapi({
-          description: "Each kind of burner, and `direct` for tokens that were burned without one.",
+          description: "Each kind of burner, and `direct` for burns without a burner contract.",
         }),
       })
       .openapi("BurnStats"),
@@ -78,26 +80,29 @@ export const protocolStatsRoute = createRoute({
   path: "/api/v1/stats/protocol",
   operationId: "getProtocolStats",
   tags: ["stats"],
-  summary: "The protocol in numbers",
+  summary: "Get protocol statistics",
   responses: indexedResponses(
     "The sums as of the indexed block; policies are counted by their status at its time.",
     z
       .object({
         active_policies: integer("Policies with status `Active`.", 3),
         waiting_policies: integer("Policies with status `Waiting`.", 0),
-        policies_total: integer("Policies ever bought.", 40),
-        policies_triggered: integer("Of these, triggered.", 4),
-        policies_cancelled: integer("Of these, cancelled.", 1),
-        coverage_total: usdc("Coverage of all policies ever bought."),
-        bonds_outstanding_usd: dollars("Bonds minted and not burned."),
-        bonds_queued_usd: dollars("Bonds burned for redemptions that wait in the queue."),
-        total_premium_collected: usdc("All premiums paid, those that were refunded later included."),
-        total_premium_refunded: usdc("Premiums given back for cancelled policies."),
-        marketplace_volume_total: usdc("Prices of all sales."),
+        policies_total: integer("Policies bought so far.", 40),
+        policies_triggered: integer("Triggered policies.", 4),
+        policies_cancelled: integer("Cancelled policies.", 1),
+        coverage_total: usdc("Coverage of all policies bought so far.", "191250000000"),
+        bonds_outstanding_usd: dollars("Bonds minted and not burned.", "8300"),
+        bonds_queued_usd: dollars("Bonds in the redemption queue.", "75000"),
+        total_premium_collected: usdc("All premiums paid, including refunded ones.", "9120500000"),
+        total_premium_refunded: usdc("Premiums refunded for cancelled policies."),
+        marketplace_volume_total: usdc("Sum of the prices of all sales.", "3840000000"),
         marketplace_sales: integer("Number of sales.", 7),
-        active_listings: integer("Listings that can be bought.", 2),
-        token_total_burned: token("Tokens burned."),
-        token_circulating: token("The supply of 100 million tokens, less those burned."),
+        active_listings: integer("Active listings.", 2),
+        token_total_burned: token("Tokens burned.", "132890000000000000000000"),
+        token_circulating: token(
+          "The supply of 100 million tokens minus burned ones.",
+          "99867110000000000000000000",
+        ),
       })
       .openapi("ProtocolStats"),
   ),
@@ -107,15 +112,16 @@ const Activity = z
   .object({
     type: z.enum(activityTypes),
     actor: Address.openapi({
-      description: "Buyer of the policy or listing, holder of the bond, or whose tokens were burned.",
+      description: "Buyer of the policy or listing, holder of the bond, or owner of the burned tokens.",
     }),
     amount: DecimalString.openapi({
       description:
         "`policy_purchased`: coverage (USDC, 6 decimals); `bond_minted`, `bond_redeemed`: whole dollars; `marketplace_buy`: price (USDC); `token_burned`: tokens (18 decimals).",
+      example: "1000000000",
     }),
     ref: z.string().openapi({
       description: "`productId:policyId`, the bond's epoch, the listing's id, or the burn's source.",
-      example: "1",
+      example: "0xe87625ef7415a58c92f2639b16d176521429aac002386dddf1e47e419dfeaddd:1",
     }),
     ...position,
   })
@@ -126,13 +132,13 @@ export const activityRoute = createRoute({
   path: "/api/v1/stats/activity",
   operationId: "getActivity",
   tags: ["stats"],
-  summary: "The unified feed",
+  summary: "List activity",
   request: {
     query: feedQuery(
       {
-        type: z.enum(activityTypes).optional().openapi({ description: "Events of this type alone." }),
-        actor: addressInput.optional().openapi({ description: "Events of this actor alone." }),
-        since: unixSecondsInput.optional().openapi({ description: "Events of blocks from this time on." }),
+        type: z.enum(activityTypes).optional().openapi({ description: "Only events of this type." }),
+        actor: addressInput.optional().openapi({ description: "Only events of this actor." }),
+        since: unixSecondsInput.optional().openapi({ description: "Only events of blocks since this time." }),
       },
       { defaultLimit: 100 },
     ).superRefine(refuseOffsetWithCursor),
@@ -142,7 +148,7 @@ export const activityRoute = createRoute({
     z
       .object({
         events: z.array(Activity),
-        count: integer("Events in this answer.", 1),
+        count: integer("Events in this response.", 1),
         next_cursor: cursorField,
       })
       .openapi("ActivityFeed"),
@@ -150,7 +156,7 @@ export const activityRoute = createRoute({
   ),
 });
 
-/** What the `range` of a price history stands for, in seconds; null is all of it. */
+/** The ranges of a price history in seconds; null for all of it. */
 export const PRICE_RANGES = { "24h": 86_400n, "7d": 604_800n, "30d": 2_592_000n, all: null } as const;
 const ranges = ["24h", "7d", "30d", "all"] as const satisfies readonly (keyof typeof PRICE_RANGES)[];
 
@@ -159,16 +165,16 @@ export const priceHistoryRoute = createRoute({
   path: "/api/v1/stats/token-price-history",
   operationId: "getTokenPriceHistory",
   tags: ["stats"],
-  summary: "Prices of the protocol token, as burners paid them",
+  summary: "Get the token's price history",
   description:
-    "One point for each `BurnExecuted`. A range ends with the indexed block. Of a range with more points than `limit`, the newest are answered; `next_cursor` leads to those before.",
+    "One point per `BurnExecuted`, at the price that the burner paid. A range ends at the indexed block. If it has more points than `limit`, the response has the newest; `next_cursor` leads to older ones.",
   request: {
     query: z
       .object({
         range: z
           .enum(ranges)
           .default("30d")
-          .openapi({ description: "How far back; `all` is from the first burn on." }),
+          .openapi({ description: "How far back; `all` starts at the first burn." }),
         limit: limitInput(1000, 1000),
         offset: offsetInput,
         cursor: positionCursor,
@@ -181,19 +187,19 @@ export const priceHistoryRoute = createRoute({
       .object({
         range: z.enum(ranges),
         from: z.string().regex(/^\d+$/).nullable().openapi({
-          description: "Unix seconds at which the range begins; null for `all`.",
+          description: "Start of the range, Unix seconds; null for `all`.",
           example: "1767225600",
         }),
-        count: integer("Points in this answer.", 1),
+        count: integer("Points in this response.", 1),
         points: z.array(
           z
             .object({
               timestamp: UnixSeconds,
               price: decimal("USD per token, 18 decimals.", "100000000000000000"),
               token_burned: token("Tokens burned at that price."),
-              usdc_spent: usdc("Spent for them."),
+              usdc_spent: usdc("Spent on the tokens."),
               source: z.enum(["twap_burner", "buyback_engine"]),
-              tx_hash: Bytes32,
+              tx_hash: TxHash,
               block_number: position.block_number,
               log_index: position.log_index,
             })

@@ -1,16 +1,16 @@
-import { and, desc, eq } from "drizzle-orm";
-import { isWhole } from "../../lib/indexed/head.ts";
-import { head, policyTrigger, product, triggerSubmission } from "../../ponder.schema.ts";
+import { and, eq } from "drizzle-orm";
+import { policyTrigger, product, triggerSubmission } from "../../ponder.schema.ts";
 import type { FeedPage } from "../http/paging.ts";
-import type { IndexQuery } from "../index/reader.ts";
-import { always, behind, walkBack } from "../index/walk.ts";
+import { readFeed } from "../indexed/feed.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
+import { after, walkBack } from "../indexed/walk.ts";
 
 /**
- * Submissions of triggers, newest first, one further than `limit`, each with what it paid: a policy is triggered once.
- * Served by the primary key, and by the index on the policy for the payout.
+ * Reads submitted triggers, newest first, one row more than `limit`, each with its payout. Uses the primary key, and the
+ * index on the policy for the payout.
  */
 export function readTriggers(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
-  const { where, orderBy } = walkBack(triggerSubmission, [], behind(cursor));
+  const { where, orderBy } = walkBack(triggerSubmission, [], after(cursor));
   const page = db
     .select({
       productId: triggerSubmission.productId,
@@ -39,10 +39,5 @@ export function readTriggers(db: IndexQuery, { limit, offset, cursor }: FeedPage
     .limit(limit + 1)
     .offset(offset)
     .as("page");
-  return db
-    .select()
-    .from(head)
-    .leftJoin(page, always)
-    .where(isWhole())
-    .orderBy(desc(page.blockNumber), desc(page.logIndex));
+  return readFeed(db, page);
 }

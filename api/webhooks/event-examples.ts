@@ -4,7 +4,7 @@ import { type AnyEventType, type EventBody, type EventData, eventId } from "../.
 const CHAIN_ID = 8453;
 const PRODUCT = "0xdc5bcc7d6e2e9ca89d46d4f6672db80985d5e86509243dcca44a4e87d871a7b9";
 const BUYER = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720";
-const OTHER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const BLOCK_HASH = "0x8a1e1f4b3f9c2d6e7b50a1c2d3e4f5061728394a5b6c7d8e9fa0b1c2d3e4f506";
 const TX_HASH = "0x11d4e91109555c451561651092cd0c0c91aa5c305201bfde1f040f1273048465";
 
@@ -14,7 +14,8 @@ const policy = {
   policyId: "6",
   buyer: BUYER,
 } as const;
-const bond = { bondId: "202712", holder: BUYER, amount: "800" } as const;
+const bond = { bondId: "202801", holder: BUYER, amount: "800" } as const;
+const maturedBond = { ...bond, bondId: "202512" } as const;
 
 const purchased: EventData["policy_purchased"] = {
   ...policy,
@@ -42,29 +43,29 @@ const data: EventData = {
   policy_expired: { ...policy, coverageAmount: "1000000000", expiresAt: "1767225599" },
   policy_cancelled: { ...policy, cancelledAt: "1767225600" },
   bond_minted: { ...bond, productId: PRODUCT, policyId: "6" },
-  bond_queued: { ...bond, queueId: "1", targetEpoch: "2923" },
+  bond_queued: { ...maturedBond, queueId: "1", targetEpoch: "2923" },
   bond_redeemed: {
-    ...bond,
+    ...maturedBond,
     tokenAmount: "8000000000000000000000",
     priceUsed: "100000000000000000",
     queueId: null,
   },
-  listing_created: { listingId: "3", seller: BUYER, bondId: "202712", amount: "800", price: "600000000" },
+  listing_created: { listingId: "3", seller: BUYER, bondId: "202801", amount: "800", price: "600000000" },
   listing_purchased: {
     listingId: "3",
     seller: BUYER,
     buyer: OTHER,
-    bondId: "202712",
+    bondId: "202801",
     amount: "800",
     price: "600000000",
     sellerFee: "9000000",
     buyerFee: "9000000",
   },
-  listing_cancelled: { listingId: "3", seller: BUYER, bondId: "202712", amount: "800", emergency: false },
+  listing_cancelled: { listingId: "3", seller: BUYER, bondId: "202801", amount: "800", emergency: false },
   token_burned: {
     burner: OTHER,
     source: "twap_burner",
-    tokenAmount: "12500000000000000000",
+    tokenAmount: "526000000000000000000",
     usdcSpent: "52600000",
     effectivePrice: "100000000000000000",
   },

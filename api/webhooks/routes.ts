@@ -1,14 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
-import { ownPageResponses } from "../http/own-page.ts";
-import { ownPage, ownPageQuery } from "../http/paging.ts";
-import { rowIdInput } from "../keys/schemas.ts";
-import { deliveryCallbacks } from "./events.schemas.ts";
+import { rowIdInput } from "../http/field-types.ts";
+import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
+import { deliveryCallbacks } from "./event-schemas.ts";
 import { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookId } from "./schemas.ts";
 
 export const webhookParams = z.object({ id: rowIdInput });
 
-/** What each answer about one webhook can be instead. */
+/** The failures of every route for one webhook. */
 export const oneWebhookFailures = [
   "validation_error",
   "unauthenticated",
@@ -22,15 +21,15 @@ export const createWebhookRoute = createRoute({
   path: "/api/v1/webhooks",
   operationId: "createWebhook",
   tags: ["webhooks"],
-  summary: "Have events of the key's wallet sent to an address",
+  summary: "Create a webhook",
   description:
-    "Sends what happens from now on. Twenty webhooks a wallet at most. Each call makes another one, with a secret of its own.",
+    "Sends the future events of the key's wallet to a URL. Each call creates another webhook with its own secret; a wallet has at most twenty.",
   security: [{ apiKey: [] }],
   request: { body: { required: true, content: { "application/json": { schema: NewWebhook } } } },
   callbacks: deliveryCallbacks,
   responses: {
     201: {
-      description: "The events of blocks after `fromBlock` will be sent.",
+      description: "Created: events of blocks after `fromBlock` will be sent.",
       content: { "application/json": { schema: CreatedWebhook } },
     },
     ...failures(
@@ -53,11 +52,11 @@ export const listWebhooksRoute = createRoute({
   path: "/api/v1/webhooks",
   operationId: "listWebhooks",
   tags: ["webhooks"],
-  summary: "The webhooks of the key's wallet, newest first",
+  summary: "List webhooks",
   security: [{ apiKey: [] }],
-  request: { query: ownPageQuery },
-  responses: ownPageResponses(
-    ownPage("Webhooks", "Webhooks", { webhooks: z.array(Webhook) }).openapi("WebhookList"),
+  request: { query: ownListQuery },
+  responses: ownListResponses(
+    ownList("Webhooks", "Webhooks", { webhooks: z.array(Webhook) }).openapi("WebhookList"),
   ),
 });
 
@@ -66,12 +65,12 @@ export const readWebhookRoute = createRoute({
   path: "/api/v1/webhooks/{id}",
   operationId: "getWebhook",
   tags: ["webhooks"],
-  summary: "One webhook",
+  summary: "Get a webhook",
   security: [{ apiKey: [] }],
   request: { params: webhookParams },
   responses: {
     200: {
-      description: "The webhook as it stands.",
+      description: "The webhook.",
       content: { "application/json": { schema: Webhook } },
     },
     ...failures(...oneWebhookFailures),
@@ -85,12 +84,12 @@ export const deleteWebhookRoute = createRoute({
   tags: ["webhooks"],
   summary: "Delete a webhook",
   description:
-    "It is gone at once, with its deliveries and its secrets; what is under way just now may still arrive. Deleting again is 404.",
+    "Deletes the webhook with its deliveries and secrets; a running attempt may still arrive. Deleting again is 404.",
   security: [{ apiKey: [] }],
   request: { params: webhookParams },
   responses: {
     200: {
-      description: "Nothing more is sent to it.",
+      description: "Deleted: nothing more is sent.",
       content: {
         "application/json": {
           schema: z.object({ ok: z.literal(true), id: WebhookId }).openapi("DeletedWebhook"),
@@ -106,9 +105,9 @@ export const rotateSecretRoute = createRoute({
   path: "/api/v1/webhooks/{id}/rotate-secret",
   operationId: "rotateWebhookSecret",
   tags: ["webhooks"],
-  summary: "Give a webhook a new secret",
+  summary: "Rotate a webhook's secret",
   description:
-    "From now on the new secret signs, and for 24 hours the former one beside it. Each call makes another; after two of them within a day, the secret from before both signs no more.",
+    "The new secret signs from now on. The previous secret signs too for 24 hours. Each call makes a new secret, and only the latest previous one still signs.",
   security: [{ apiKey: [] }],
   request: { params: webhookParams },
   responses: {

@@ -1,4 +1,4 @@
-/** Subscriptions: what makes one, and how they are answered. */
+/** Schemas of webhooks. */
 import { z } from "@hono/zod-openapi";
 import { type EventType, eventTypes } from "../../lib/webhooks/events.ts";
 import { DecimalString, nullableTimestamp, Timestamp } from "../http/field-types.ts";
@@ -9,20 +9,20 @@ export type EventName = EventType | typeof ALL;
 
 const named = z.enum([...eventTypes, ALL]);
 
-/** `"*"` alone, in a list or not, or names of types; each counts once. */
+/** `"*"`, `["*"]`, or a list of event types; repeated names count once. */
 const eventsInput = z
   .union([z.literal(ALL), z.array(named).min(1).max(100)], {
     error: `must be "*" or a list of ${eventTypes.join(", ")}`,
   })
   .transform((events): EventName[] => (events === ALL ? [ALL] : [...new Set(events)]))
-  .refine((events) => events.length === 1 || !events.includes(ALL), '"*" is all events, and stands alone')
+  .refine((events) => events.length === 1 || !events.includes(ALL), '"*" must be the only entry')
   .refine(
     (events) => events.some((event) => event !== "event_reverted"),
-    "must name the events that event_reverted takes back: it comes to whoever was sent one, named or not",
+    "must name other events too: event_reverted is always sent for events that were sent",
   )
   .openapi({
     description:
-      "The events to be sent: `*` for all, also those of later versions, or a list of their names, where a name counts once. `event_reverted` comes to whoever was sent what it takes back, named or not, and so not alone.",
+      "Event types to send: `*` for all, including those of later versions, or a list of names. `event_reverted` is always sent for events that were sent, so it cannot be the only name.",
     example: "*",
   });
 
@@ -30,7 +30,7 @@ export const NewWebhook = z
   .object({
     url: z.string().openapi({
       description:
-        "Where the events go: https, port 443, a public address; 2048 characters at most, no user name or password. Redirects are not followed. What the name resolves to is looked at now and before each delivery.",
+        "Receives the events: https, port 443, a public address; at most 2048 characters, no user name or password. Redirects are not followed. The host's addresses are checked now and before each delivery.",
       example: "https://example.com/hook",
     }),
     events: eventsInput,
@@ -44,34 +44,32 @@ const Secret = z
   .regex(/^[0-9a-f]{64}$/)
   .openapi({
     description:
-      "Signs the deliveries; shown this once. The HMAC's key is these 64 characters; libraries for Standard Webhooks take `whsec_` and their base64.",
-    example: "1f".repeat(32),
+      "Signs the deliveries; shown only in this response. The HMAC key is these 64 characters; libraries for Standard Webhooks take `whsec_` and their base64.",
+    example: "8c1f4b7e02d95a63f1b84ce7306da92f5be07c4183d6a95f20e7b1c84d3a6f9e",
   });
 const secretWarning = "Store this secret now: it cannot be shown again.";
 const Warning = z.string().openapi({ example: secretWarning });
 
-export const WebhookId = z.int().openapi({ description: "Number of a webhook.", example: 1 });
+export const WebhookId = z.int().openapi({ description: "Id of the webhook.", example: 1 });
 
 const fields = z.object({
   id: WebhookId,
-  url: z
-    .string()
-    .openapi({ description: "In its normal form, as it is called.", example: "https://example.com/hook" }),
+  url: z.string().openapi({ description: "The normalised URL.", example: "https://example.com/hook" }),
   events: z.array(z.string()).openapi({
     description: "Names of event types, or `*` alone.",
     example: ["policy_triggered", "bond_redeemed"],
   }),
   state: z.enum(["active", "undeliverable"]).openapi({
     description:
-      "`undeliverable`: seven attempts to deliver an event have failed, over a day and a half or longer; nothing more is sent until `POST …/retry`.",
+      "`undeliverable`: seven attempts for one event have failed over about 39 hours; nothing is sent until `POST …/retry`.",
   }),
   undeliverableSince: nullableTimestamp("Null while active."),
   fromBlock: DecimalString.openapi({
-    description: "The chain's newest block at the creation: events of later blocks are sent.",
+    description: "The chain's newest block at creation: events of later blocks are sent.",
     example: "317",
   }),
   previousSecretValidUntil: nullableTimestamp(
-    "Until when the secret before the last rotation signs too; null when it does not.",
+    "Until then the previous secret signs too; null if there is none.",
   ),
   createdAt: Timestamp,
 });
@@ -87,7 +85,7 @@ export const RotatedSecret = z
     secret: Secret,
     warning: Warning,
     previousSecretValidUntil: Timestamp.openapi({
-      description: "Until then the former secret signs beside the new one.",
+      description: "Until then the previous secret signs too.",
     }),
   })
   .openapi("RotatedSecret");
@@ -106,6 +104,6 @@ export function webhookBody(webhook: Record): z.infer<typeof Webhook> {
   };
 }
 
-/** The answers that hold a secret, which nobody can read again. */
+/** A response with a secret, which cannot be read again. */
 export const withSecret = <Body extends object>(body: Body, secret: string) =>
   ({ ok: true, ...body, secret, warning: secretWarning }) as const;

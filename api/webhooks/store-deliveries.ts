@@ -1,12 +1,10 @@
-/** Deliveries as their subscribers see them, and samples that they ask for. */
+/** Deliveries as their subscribers see them, and test deliveries. */
 import { randomUUID } from "node:crypto";
-import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
-import type { Database } from "../../lib/db/connect.ts";
+import type { ISql, Sql } from "postgres";
 import { lower } from "../../lib/lower.ts";
 import type { Attempt } from "../../lib/webhooks/attempt.ts";
 import { type AnyEventType, BODY_VERSION, type EventBody, eventId } from "../../lib/webhooks/events.ts";
-import type { Owner } from "./store.ts";
-import { deliveryTable, eventTable } from "./tables.ts";
+import { isWebhook, type Owner } from "./store.ts";
 
 export const deliveryStates = [
   "delivering",
@@ -19,7 +17,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 export type DeliveryRecord = {
   readonly id: number;
-  /** Place of its event among all, which is the order of the list. */
+  /** The number of its event; the list is sorted by it. */
   readonly seq: number;
   readonly eventId: string;
   readonly eventType: AnyEventType;
@@ -29,73 +27,64 @@ export type DeliveryRecord = {
   /** Null unless `retry_scheduled`. */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
-  /** When it last arrived: one that was replayed keeps it while it is on its way again. */
+  /** When it was last delivered; a replay keeps it until the next delivery. */
   readonly deliveredAt: Date | null;
 };
 
-const { id, webhookId, eventSeq: seq, test, attempts, createdAt, deliveredAt, nextAttemptAt } = deliveryTable;
+const isPending = (sql: ISql) => sql`d.state = 'pending'`;
+/** True after a failure while no attempt is in progress. */
+const waits = (sql: ISql) => sql`d.failures > 0 and d.taken_at is null`;
 
-const isPending = sql`${deliveryTable.state} = 'pending'`;
-/** After a failure, and not under way just now. */
-const waits = sql`${deliveryTable.failures} > 0 and ${deliveryTable.takenAt} is null`;
+const select = (sql: ISql) => sql`
+  select d.id::float8 as id, d.event_seq::float8 as seq, e.id as "eventId", e.type as "eventType", d.test, d.attempts,
+    case when not (${isPending(sql)}) then d.state when ${waits(sql)} then 'retry_scheduled' else 'delivering' end as state,
+    case when ${isPending(sql)} and ${waits(sql)} then d.next_attempt_at end as "nextAttemptAt",
+    d.created_at as "createdAt", d.delivered_at as "deliveredAt"
+  from service.delivery d join service.event e on e.seq = d.event_seq`;
 
-const columns = {
-  ...{ id, seq, test, attempts, createdAt, deliveredAt },
-  eventId: eventTable.id,
-  eventType: eventTable.type,
-  state: sql<DeliveryState>`case when not (${isPending}) then ${deliveryTable.state}
-    when ${waits} then 'retry_scheduled' else 'delivering' end`,
-  nextAttemptAt: sql<Date | null>`case when ${isPending} and ${waits} then ${nextAttemptAt} end`.mapWith(
-    nextAttemptAt,
-  ),
-};
-
-function isIn(state: DeliveryState): SQL {
-  if (state === "delivering") return sql`${isPending} and not (${waits})`;
-  if (state === "retry_scheduled") return sql`${isPending} and ${waits}`;
-  return sql`${deliveryTable.state} = ${state}`;
-}
-
-const select = (db: Pick<Database, "select">, where: SQL | undefined) =>
-  db.select(columns).from(deliveryTable).innerJoin(eventTable, eq(eventTable.seq, seq)).where(where);
-
-/** Of one subscription, those of the newest events first; `cursor`: behind the event of this number. */
-export function listDeliveries(
-  db: Database,
-  ofWebhook: number,
-  { state, cursor, limit, offset }: DeliveryPage,
-): Promise<DeliveryRecord[]> {
-  const where = and(
-    eq(webhookId, ofWebhook),
-    cursor === undefined ? undefined : lt(seq, cursor),
-    state && isIn(state),
-  );
-  return select(db, where).orderBy(desc(seq)).limit(limit).offset(offset);
+function isIn(sql: ISql, state: DeliveryState) {
+  if (state === "delivering") return sql`${isPending(sql)} and not (${waits(sql)})`;
+  if (state === "retry_scheduled") return sql`${isPending(sql)} and ${waits(sql)}`;
+  return sql`d.state = ${state}`;
 }
 
 export type DeliveryPage = {
   readonly state?: DeliveryState | undefined;
+  /** Only deliveries of events before the one with this number. */
   readonly cursor?: number | undefined;
   readonly limit: number;
   readonly offset: number;
 };
 
-/** Undefined when the subscription has none of this number, or is deleted. */
+/** Deliveries of one subscription, newest events first. */
+export async function listDeliveries(
+  sql: Sql,
+  webhookId: number,
+  { state, cursor, limit, offset }: DeliveryPage,
+): Promise<DeliveryRecord[]> {
+  return sql<DeliveryRecord[]>`
+    ${select(sql)} where d.webhook_id = ${webhookId}
+      ${cursor === undefined ? sql`` : sql`and d.event_seq < ${cursor}`} ${state ? sql`and ${isIn(sql, state)}` : sql``}
+    order by d.event_seq desc limit ${limit} offset ${offset}`;
+}
+
+/** Undefined when the subscription has no such delivery, or is deleted. */
 export async function readDelivery(
-  db: Pick<Database, "select">,
-  ofWebhook: number,
+  sql: Sql,
+  webhookId: number,
   deliveryId: number,
 ): Promise<DeliveryRecord | undefined> {
-  const isThere = sql`exists (select 1 from service.webhook where id = ${ofWebhook} and state <> 'deleted')`;
-  const [row] = await select(db, and(eq(id, deliveryId), eq(webhookId, ofWebhook), isThere));
+  const [row] = await sql<DeliveryRecord[]>`
+    ${select(sql)} where d.id = ${deliveryId} and d.webhook_id = ${webhookId}
+      and exists (select 1 from service.webhook where id = ${webhookId} and state <> 'deleted')`;
   return row;
 }
 
 /**
- * Records a sample for a subscription in whatever state, for a writer to send. Each call makes another.
+ * Records a test delivery for a subscription in any state; a writer sends it. Each call creates another.
  * @returns the delivery's number; undefined when the wallet has no such subscription
  */
-export function createTest(db: Database, owner: Owner, ofWebhook: number): Promise<number | undefined> {
+export function createTest(sql: Sql, owner: Owner, webhookId: number): Promise<number | undefined> {
   const key = `test:${randomUUID()}`;
   const body: EventBody<"webhook_test"> = {
     id: eventId(owner.chain, key, 1),
@@ -106,24 +95,20 @@ export function createTest(db: Database, owner: Owner, ofWebhook: number): Promi
     blockNumber: null,
     blockHash: null,
     txHash: null,
-    data: { webhookId: ofWebhook, message: "This is a test." },
+    data: { webhookId, message: "This is a test." },
   };
-  return db.transaction(async (tx) => {
-    // Held against its removal until the delivery stands.
-    const webhook = await tx.execute(sql`select 1 from service.webhook
-      where id = ${ofWebhook} and chain_id = ${owner.chain} and wallet = ${lower(owner.wallet)}
-        and state <> 'deleted' for key share`);
+  return sql.begin(async (tx) => {
+    // The lock keeps the chore from removing the subscription before the delivery is stored.
+    const webhook =
+      await tx`select 1 from service.webhook where ${isWebhook(tx, webhookId, owner)} for key share`;
     if (webhook.length === 0) return undefined;
-    const { type, chainId } = body;
-    const [event] = await tx
-      .insert(eventTable)
-      .values({ id: body.id, chainId, key, type, parties: [lower(owner.wallet)], body: JSON.stringify(body) })
-      .returning({ eventSeq: eventTable.seq });
-    if (!event) throw new Error("the database returned no row for a new event");
-    const [delivery] = await tx
-      .insert(deliveryTable)
-      .values({ webhookId: ofWebhook, ...event, test: true })
-      .returning({ id });
+    const [delivery] = await tx<{ id: number }[]>`
+      with event as (
+        insert into service.event (id, chain_id, key, type, parties, body)
+        values (${body.id}, ${body.chainId}, ${key}, ${body.type}, ${[lower(owner.wallet)]}::text[], ${JSON.stringify(body)})
+        returning seq)
+      insert into service.delivery (webhook_id, event_seq, test) select ${webhookId}::bigint, seq, true from event
+      returning id::float8 as id`;
     return delivery?.id;
   });
 }

@@ -1,31 +1,29 @@
 /**
- * Events that are sent again, or late: to a subscription that was undeliverable, or because its subscriber asks.
+ * Sends events again: to a subscription that was undeliverable, or because its subscriber asks for a replay.
  *
- * Each transaction holds the outbox, so that between it and a pass no event is lost, and none that was taken off the chain
- * slips through. It is about a bounded number of events, and so holds it for a moment only; it has locked the subscription
- * before, so that whoever waits for that keeps nobody else waiting.
+ * Each transaction holds the outbox, so that no event is lost between it and a pass, and no reverted event is sent. It
+ * handles a limited number of events, so that it holds the outbox only briefly. It locks the subscription first, so that a
+ * call that waits for the subscription does not hold the outbox.
  */
-import { type SQL, sql } from "drizzle-orm";
-import type { Database } from "../../lib/db/connect.ts";
+import type { ISql, PendingQuery, Row, Sql, TransactionSql } from "postgres";
 import { lower } from "../../lib/lower.ts";
-import { holdOutbox, type Tx, whileWanted } from "../../lib/webhooks/outbox-lock.ts";
-import type { Owner, Webhook } from "./store.ts";
+import { abortableTransaction, lockOutboxShared } from "../../lib/webhooks/outbox-lock.ts";
+import { isWebhook, type Owner, type Webhook } from "./store.ts";
 
-/** How far back events are sent again, in days. */
+type Condition = PendingQuery<Row[]>;
+
+/** Events are sent again for this many days. */
 export const REPLAY_DAYS = 30;
-const oldest = sql`now() - make_interval(days => ${REPLAY_DAYS})`;
-/** Events of one kind that one transaction looks at: a pass waits for a round, and whoever comes next waits for the pass. */
+/** The most events of one kind per transaction: a pass of the outbox waits for a round, and other calls wait for the pass. */
 const ROUND = 500;
 
-const ofOwner = (webhookId: number, { chain, wallet }: Owner) =>
-  sql`id = ${webhookId} and chain_id = ${chain} and wallet = ${lower(wallet)} and state <> 'deleted'`;
-
 /**
- * The subscription's events behind `after`, as the query `found`, and how far that has `looked`: null when to the end.
- * Whose an event is, `is_for` alone knows; what it can be true for is found by indexes, in three kinds, and where one of
- * these is cut off, the others wait. `where` says more of the event `e`.
+ * The subscription's events after number `after`, as the query `found`, and the number up to which it `looked`: null when it
+ * reached the end. Only `is_for` decides whether an event is the subscription's. The candidates come from indexes, in three
+ * kinds; where one kind reaches the limit, the others stop at the same number. `where` is a further condition on the event
+ * `e`.
  */
-const itsEvents = (webhookId: number, owner: Owner, after: string, where: SQL) => sql`
+const findEvents = (sql: ISql, webhookId: number, owner: Owner, after: string, where: Condition) => sql`
   of_wallet as (
     select seq from service.event where parties @> array[${lower(owner.wallet)}] and seq > ${after}
     order by seq limit ${ROUND}),
@@ -45,52 +43,53 @@ const itsEvents = (webhookId: number, owner: Owner, after: string, where: SQL) =
     where e.seq in (select seq from of_wallet union select seq from burns union select seq from reversals)
       and e.seq <= coalesce((select seq from looked), e.seq) and ${where} and service.is_for(e, w))`;
 
-/** How many events a wallet has decides how they are found: a plan for any wallet reads far too much for most. */
-const planAnew = (tx: Tx) => tx.execute(sql`set local plan_cache_mode = force_custom_plan`);
+/** Plans each statement anew: the best plan depends on how many events the wallet has, and a generic one reads too much. */
+const planAnew = (tx: TransactionSql) => tx`set local plan_cache_mode = force_custom_plan`;
 
-/** Events `e` whose numbers rise with their times: not samples, each of which has a transaction of its own. */
-const inOrder = sql`e.type <> 'webhook_test'`;
+/** The number before the first event `e` that meets a condition. Only test events can be out of order of their times. */
+const numberBefore = (sql: ISql, where: Condition) => sql<{ before: string }[]>`
+  select seq - 1 as before from service.event e
+  where ${where} and e.type <> 'webhook_test' order by created_at, seq limit 1`;
 
 type Round = { looked: string | null; count: number };
 
 /**
- * A round of making an undeliverable subscription active again: first what it missed is recorded, then what was given
- * up is taken up again; the last round makes it active. A process that dies in between leaves it undeliverable, and the
- * next call goes on.
+ * One round of reactivating an undeliverable subscription. The first rounds record the events that it missed, the next ones
+ * schedule its undeliverable deliveries again, and the last one makes it active. If the process dies in between, the
+ * subscription stays undeliverable, and the next call continues.
  * @returns how many deliveries were scheduled; undefined when the wallet has no such subscription
  */
 export function retryRound(
-  db: Database,
+  sql: Sql,
   owner: Owner,
   webhookId: number,
   wanted: AbortSignal,
 ): Promise<{ scheduled: number; done: boolean } | undefined> {
-  return whileWanted(db, wanted, async (tx) => {
-    const [webhook] = await tx.execute<{ state: Webhook["state"]; position: string | null }>(sql`
-      select state, position from service.webhook where ${ofOwner(webhookId, owner)} for no key update`);
+  return abortableTransaction(sql, wanted, async (tx) => {
+    const [webhook] = await tx<{ state: Webhook["state"]; position: string | null }[]>`
+      select state, position from service.webhook where ${isWebhook(tx, webhookId, owner)} for no key update`;
     if (!webhook) return undefined;
     if (webhook.state === "active") return { scheduled: 0, done: true };
 
-    await holdOutbox(tx, owner.chain);
+    await lockOutboxShared(tx, owner.chain);
     await planAnew(tx);
-    // Behind what was missed, or what is too old by now.
-    const young = sql`e.created_at > ${oldest}`;
-    const [begin] = await tx.execute<{ before: string }>(sql`
-      select greatest(${webhook.position}::bigint, (
-        select seq - 1 from service.event e where ${young} and ${inOrder} order by created_at, seq limit 1)) as before`);
-    const [missed] = await tx.execute<Round>(sql`
-      with ${itsEvents(webhookId, owner, begin?.before ?? LAST_EVENT, young)},
+    const young = tx`e.created_at > now() - make_interval(days => ${REPLAY_DAYS})`;
+    // After the last event before it became undeliverable, or the last one that is too old now.
+    const [begin] = await tx<{ before: string }[]>`
+      select greatest(${webhook.position}::bigint, (${numberBefore(tx, young)})) as before`;
+    const [missed] = await tx<Round[]>`
+      with ${findEvents(tx, webhookId, owner, begin?.before ?? LAST_EVENT, young)},
       added as (
         insert into service.delivery (webhook_id, event_seq) select ${webhookId}::bigint, seq from found order by seq
         on conflict do nothing returning 1)
-      select (select seq from looked) as looked, (select count(*)::int from added) as count`);
+      select (select seq from looked) as looked, (select count(*)::int from added) as count`;
     if (!missed) throw new Error("the database returned no row for a round");
     if (missed.looked !== null) {
-      await tx.execute(sql`update service.webhook set position = ${missed.looked} where id = ${webhookId}`);
+      await tx`update service.webhook set position = ${missed.looked} where id = ${webhookId}`;
       return { scheduled: missed.count, done: false };
     }
 
-    const [givenUp] = await tx.execute<{ found: number; again: number }>(sql`
+    const [givenUp] = await tx<{ found: number; again: number }[]>`
       with found as (
         select d.id, e.reverted_at is null as again
         from service.delivery d join service.event e on e.seq = d.event_seq
@@ -100,95 +99,95 @@ export function retryRound(
         update service.delivery d
         set state = case when found.again then 'pending' else 'cancelled' end, failures = 0, next_attempt_at = now()
         from found where d.id = found.id)
-      select count(*)::int as found, count(*) filter (where again)::int as again from found`);
+      select count(*)::int as found, count(*) filter (where again)::int as again from found`;
     const scheduled = missed.count + (givenUp?.again ?? 0);
     if (givenUp && givenUp.found >= ROUND) return { scheduled, done: false };
-    await tx.execute(sql`update service.webhook set state = 'active', position = null, undeliverable_at = null
-      where id = ${webhookId}`);
+    await tx`
+      update service.webhook set state = 'active', position = null, undeliverable_at = null where id = ${webhookId}`;
     return { scheduled, done: true };
   });
 }
 
-/** What keeps a replay from being done. */
-export type ReplayHindrance =
+/** Why a replay is refused. */
+export type ReplayRefusal =
   | "webhook_not_found"
   | "webhook_undeliverable"
   | "delivery_not_found"
   | "event_reverted"
-  /** A sample is not sent again. */
+  /** A test delivery is not sent again. */
   | "is_test";
 
 /**
- * Holds the subscription, so that none of its deliveries is taken meanwhile, and it is not deleted.
- * @returns what hinders a replay
+ * Locks the subscription, so that until the transaction ends no delivery is taken and the subscription is not deleted.
+ * @returns why a replay is refused
  */
-async function holdActive(tx: Tx, owner: Owner, webhookId: number): Promise<ReplayHindrance | undefined> {
-  const [webhook] = await tx.execute<{ state: Webhook["state"] }>(sql`
-    select state from service.webhook where ${ofOwner(webhookId, owner)} for no key update`);
+async function lockActive(
+  tx: TransactionSql,
+  owner: Owner,
+  webhookId: number,
+): Promise<ReplayRefusal | undefined> {
+  const [webhook] = await tx<Pick<Webhook, "state">[]>`
+    select state from service.webhook where ${isWebhook(tx, webhookId, owner)} for no key update`;
   if (!webhook) return "webhook_not_found";
   return webhook.state === "active" ? undefined : "webhook_undeliverable";
 }
 
-const anew = sql`state = 'pending', failures = 0, next_attempt_at = now()`;
-/** Of a delivery `d`: one that is under way just now is left to its writer, for it arrives or is tried again. */
-const isIdle = sql`(d.state <> 'pending' or d.taken_at is null)`;
+/** Schedules deliveries `d` again, but not those in progress: their writer delivers them or tries again. */
+const scheduleIdle = (sql: ISql, from: Condition, where: Condition) => sql`
+  update service.delivery d set state = 'pending', failures = 0, next_attempt_at = now() ${from}
+  where ${where} and (d.state <> 'pending' or d.taken_at is null)`;
 
-/** Schedules a delivery once more, from the beginning of its schedule. Idempotent until it is taken up. */
+/** Schedules a delivery again, from the beginning of its retry schedule. Idempotent until a writer takes it. */
 export function replayDelivery(
-  db: Database,
+  sql: Sql,
   owner: Owner,
   { webhookId, deliveryId }: { webhookId: number; deliveryId: number },
   wanted: AbortSignal,
-): Promise<ReplayHindrance | undefined> {
-  return whileWanted(db, wanted, async (tx) => {
-    const hindrance = await holdActive(tx, owner, webhookId);
-    if (hindrance) return hindrance;
-    await holdOutbox(tx, owner.chain);
-    const [delivery] = await tx.execute<{ test: boolean; reverted: boolean }>(sql`
+): Promise<ReplayRefusal | undefined> {
+  return abortableTransaction(sql, wanted, async (tx) => {
+    const refusal = await lockActive(tx, owner, webhookId);
+    if (refusal) return refusal;
+    await lockOutboxShared(tx, owner.chain);
+    const [delivery] = await tx<{ test: boolean; reverted: boolean }[]>`
       select d.test, e.reverted_at is not null as reverted
       from service.delivery d join service.event e on e.seq = d.event_seq
-      where d.id = ${deliveryId} and d.webhook_id = ${webhookId}`);
+      where d.id = ${deliveryId} and d.webhook_id = ${webhookId}`;
     if (!delivery) return "delivery_not_found";
     if (delivery.test) return "is_test";
     if (delivery.reverted) return "event_reverted";
-    await tx.execute(sql`update service.delivery d set ${anew} where d.id = ${deliveryId} and ${isIdle}`);
+    await scheduleIdle(tx, tx``, tx`d.id = ${deliveryId}`);
     return undefined;
   });
 }
 
-/** Behind every event. */
+/** The highest number that an event can have. */
 const LAST_EVENT = String(2n ** 63n - 1n);
 
-/** Number of the event behind which those lie that were recorded from `since` on. */
-export async function eventBefore(db: Database, since: Date): Promise<string> {
-  const [first] = await db.execute<{ before: string }>(sql`
-    select seq - 1 as before from service.event e
-    where created_at >= ${since.toISOString()}::timestamptz and ${inOrder} order by created_at, seq limit 1`);
+/** The number before the first event that was recorded since a time. */
+export async function eventBefore(sql: Sql, since: Date): Promise<string> {
+  const [first] = await numberBefore(sql, sql`e.created_at >= ${since}`);
   return first?.before ?? LAST_EVENT;
 }
 
-/** A round of a replay of what was recorded from `since` on, behind `after`. `next`: where the next one begins. */
+/** One round of a replay of the events recorded since a time, after number `after`; `next` is the next round's `after`. */
 export function replayRound(
-  db: Database,
+  sql: Sql,
   owner: Owner,
   { webhookId, since, after }: { webhookId: number; since: Date; after: string },
   wanted: AbortSignal,
-): Promise<{ hindrance: ReplayHindrance } | { scheduled: number; next: string | undefined }> {
-  return whileWanted(db, wanted, async (tx) => {
-    const hindrance = await holdActive(tx, owner, webhookId);
-    if (hindrance) return { hindrance };
-    await holdOutbox(tx, owner.chain);
+): Promise<{ refusal: ReplayRefusal } | { scheduled: number; next: string | undefined }> {
+  return abortableTransaction(sql, wanted, async (tx) => {
+    const refusal = await lockActive(tx, owner, webhookId);
+    if (refusal) return { refusal };
+    await lockOutboxShared(tx, owner.chain);
     await planAnew(tx);
-    const from = sql`e.created_at >= ${since.toISOString()}::timestamptz`;
-    const [round] = await tx.execute<Round>(sql`
-      with ${itsEvents(webhookId, owner, after, from)},
+    const [round] = await tx<Round[]>`
+      with ${findEvents(tx, webhookId, owner, after, tx`e.created_at >= ${since}`)},
       added as (
         insert into service.delivery (webhook_id, event_seq) select ${webhookId}::bigint, seq from found order by seq
         on conflict do nothing),
-      again as (
-        update service.delivery d set ${anew} from found
-        where d.webhook_id = ${webhookId} and d.event_seq = found.seq and ${isIdle})
-      select (select seq from looked) as looked, (select count(*)::int from found) as count`);
+      again as (${scheduleIdle(tx, tx`from found`, tx`d.webhook_id = ${webhookId} and d.event_seq = found.seq`)})
+      select (select seq from looked) as looked, (select count(*)::int from found) as count`;
     if (!round) throw new Error("the database returned no row for a round");
     return { scheduled: round.count, next: round.looked ?? undefined };
   });

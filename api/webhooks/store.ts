@@ -1,17 +1,15 @@
-/** Subscriptions: rows that their owners make, read, change and delete. */
-import { and, desc, eq, ne, sql } from "drizzle-orm";
+/** Subscriptions: rows that their owners create, read, change and delete. */
+import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
-import type { Database } from "../../lib/db/connect.ts";
 import { lower } from "../../lib/lower.ts";
-import { holdOutbox, whileWanted } from "../../lib/webhooks/outbox-lock.ts";
-import { webhookTable } from "./tables.ts";
+import { abortableTransaction, lockOutboxShared } from "../../lib/webhooks/outbox-lock.ts";
 
-/** Subscriptions of one wallet. */
+/** The most subscriptions of one wallet. */
 export const MAX_WEBHOOKS = 20;
-/** How long the former secret signs beside the new one. */
-const ROTATION = sql`interval '24 hours'`;
+/** After a rotation the previous secret signs beside the new one for this many hours. */
+const ROTATION_HOURS = 24;
 
-/** Whose subscriptions, on which chain; another wallet's do not exist for it. */
+/** The wallet that owns subscriptions, and their chain; it cannot see those of other wallets. */
 export type Owner = { readonly chain: number; readonly wallet: Address };
 
 /** A subscription without its secret. */
@@ -25,65 +23,57 @@ export type Webhook = {
   readonly undeliverableAt: Date | null;
   /** Events of later blocks are the subscription's. */
   readonly fromBlock: number;
-  /** Null when no former secret signs any more. */
+  /** Null when no previous secret signs any more. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
 };
 
-const { id, chainId, wallet, url, events, state, undeliverableAt, fromBlock, createdAt } = webhookTable;
-const { previousSecretUntil: until } = webhookTable;
-const columns = {
-  ...{ id, url, events, undeliverableAt, fromBlock, createdAt },
-  // A deleted one is never read.
-  state: sql<Webhook["state"]>`${state}`,
-  previousSecretUntil: sql<Date | null>`case when ${until} > now() then ${until} end`.mapWith(until),
-};
+const columns = (sql: ISql) => sql`
+  id::float8 as id, url, to_json(events) as events, state, undeliverable_at as "undeliverableAt",
+  from_block::float8 as "fromBlock", created_at as "createdAt",
+  case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil"`;
 
-const ofOwner = (owner: Owner) =>
-  and(eq(chainId, owner.chain), eq(wallet, lower(owner.wallet)), ne(state, "deleted"));
-const one = (webhookId: number, owner: Owner) => and(eq(id, webhookId), ofOwner(owner));
+const ofOwner = (sql: ISql, { chain, wallet }: Owner) => sql`
+  chain_id = ${chain} and wallet = ${lower(wallet)} and state <> 'deleted'`;
+/** True for one subscription of the owner. */
+export const isWebhook = (sql: ISql, id: number, owner: Owner) => sql`id = ${id} and ${ofOwner(sql, owner)}`;
 
 export type NewWebhook = {
   readonly url: string;
   readonly events: readonly string[];
   /** Sealed. */
   readonly secret: string;
-  /** The chain's newest block, as the node told it a moment ago. */
+  /** The chain's newest block, read from the node a moment ago. */
   readonly head: bigint;
 };
 
 /**
- * Records a subscription. Not idempotent: each call makes another. A lock on the wallet lets one at a time count.
+ * Records a subscription. Not idempotent: each call creates another. A lock on the wallet serialises concurrent calls, so
+ * that each counts the subscriptions of those before it.
  *
- * Each pass of the outbox either sees the subscription or has stored its events before: what comes afterwards is of a
- * block behind `passed_block`, or has a higher number than `passed_event`. A node that is behind the outbox does not
- * bring back what was passed before.
- * @returns undefined when the wallet has as many as it may
+ * Each pass of the outbox either sees the subscription or has stored its events before: later events are of a block after
+ * `passed_block`, or have a higher number than `passed_event`. When the node lags behind the outbox, the subscription still
+ * starts after the blocks that the outbox has passed.
+ * @returns undefined when the wallet has reached its limit
  */
 export async function createWebhook(
-  db: Database,
+  sql: Sql,
   owner: Owner,
-  { head, ...told }: NewWebhook,
+  { head, url, events, secret }: NewWebhook,
   wanted: AbortSignal,
 ): Promise<Webhook | undefined> {
   const passed = sql`coalesce((select passed_block from service.outbox where chain_id = ${owner.chain}), -1)`;
-  return whileWanted(db, wanted, async (tx) => {
+  return abortableTransaction(sql, wanted, async (tx) => {
     const key = `service:webhooks:${owner.chain}:${lower(owner.wallet)}`;
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
-    if ((await tx.$count(webhookTable, ofOwner(owner))) >= MAX_WEBHOOKS) return undefined;
-    await holdOutbox(tx, owner.chain);
-    const [row] = await tx
-      .insert(webhookTable)
-      .values({
-        chainId: owner.chain,
-        wallet: lower(owner.wallet),
-        ...told,
-        events: [...told.events],
-        fromBlock: sql`greatest(${String(head)}, ${passed})`,
-        passedBlock: passed,
-        passedEvent: sql`coalesce((select max(seq) from service.event), 0)`,
-      })
-      .returning(columns);
+    await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+    const others = await tx`select 1 from service.webhook where ${ofOwner(tx, owner)} limit ${MAX_WEBHOOKS}`;
+    if (others.length >= MAX_WEBHOOKS) return undefined;
+    await lockOutboxShared(tx, owner.chain);
+    const [row] = await tx<Webhook[]>`
+      insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+      values (${owner.chain}, ${lower(owner.wallet)}, ${url}, ${[...events]}::text[], ${secret},
+        greatest(${String(head)}::bigint, ${passed}), ${passed}, coalesce((select max(seq) from service.event), 0))
+      returning ${columns(tx)}`;
     if (!row) throw new Error("the database returned no row for a new webhook");
     return row;
   });
@@ -91,58 +81,51 @@ export async function createWebhook(
 
 /** A page of a wallet's subscriptions, newest first, and how many there are. */
 export async function listWebhooks(
-  db: Database,
+  sql: Sql,
   owner: Owner,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ webhooks: Webhook[]; total: number }> {
-  const [webhooks, total] = await Promise.all([
-    db.select(columns).from(webhookTable).where(ofOwner(owner)).orderBy(desc(id)).limit(limit).offset(offset),
-    db.$count(webhookTable, ofOwner(owner)),
+  const owned = sql`from service.webhook where ${ofOwner(sql, owner)}`;
+  const [webhooks, [count]] = await Promise.all([
+    sql<Webhook[]>`select ${columns(sql)} ${owned} order by webhook.id desc limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::int as total ${owned}`,
   ]);
-  return { webhooks, total };
+  return { webhooks, total: count?.total ?? 0 };
 }
 
 /** Undefined when the wallet has no such subscription. */
-export async function readWebhook(
-  db: Database,
-  owner: Owner,
-  webhookId: number,
-): Promise<Webhook | undefined> {
-  const [row] = await db.select(columns).from(webhookTable).where(one(webhookId, owner));
+export async function readWebhook(sql: Sql, owner: Owner, webhookId: number): Promise<Webhook | undefined> {
+  const [row] = await sql<Webhook[]>`
+    select ${columns(sql)} from service.webhook where ${isWebhook(sql, webhookId, owner)}`;
   return row;
 }
 
 /**
- * Deletes a subscription: from now on it does not exist for anybody, and nothing more is sent to it. It is only marked, for
- * its deliveries can be millions: a chore of the writer removes them, and then the row.
- * @returns false when the wallet has none of this number
+ * Deletes a subscription: it is invisible from now on, and nothing more is sent to it. The row is only marked, because it can
+ * have millions of deliveries: a chore of the writer removes them, and then the row.
+ * @returns false when the wallet has no such subscription
  */
-export async function deleteWebhook(db: Database, owner: Owner, webhookId: number): Promise<boolean> {
-  const deleted = await db
-    .update(webhookTable)
-    .set({
-      ...{ state: "deleted", position: null, undeliverableAt: null },
-      ...{ secret: "", previousSecret: null, previousSecretUntil: null },
-    })
-    .where(one(webhookId, owner))
-    .returning({ id });
+export async function deleteWebhook(sql: Sql, owner: Owner, webhookId: number): Promise<boolean> {
+  const deleted = await sql`
+    update service.webhook set state = 'deleted', position = null, undeliverable_at = null,
+      secret = '', previous_secret = null, previous_secret_until = null
+    where ${isWebhook(sql, webhookId, owner)} returning 1`;
   return deleted.length > 0;
 }
 
 /**
- * Puts a new secret (sealed) in the place of the one at hand, which goes on signing for a day. One that was before it signs
- * no more, so that a second rotation gets rid of a secret that has leaked.
- * @returns until when the former one signs; undefined when the wallet has no such subscription
+ * Replaces the secret with a new one (sealed); the replaced one still signs for {@link ROTATION_HOURS}. An older one stops
+ * signing at once, so a second rotation removes a leaked secret.
+ * @returns until when the replaced one signs; undefined when the wallet has no such subscription
  */
 export async function rotateSecret(
-  db: Database,
+  sql: Sql,
   owner: Owner,
   { webhookId, secret }: { webhookId: number; secret: string },
 ): Promise<Date | undefined> {
-  const [row] = await db
-    .update(webhookTable)
-    .set({ secret, previousSecret: sql`secret`, previousSecretUntil: sql`now() + ${ROTATION}` })
-    .where(one(webhookId, owner))
-    .returning({ until });
-  return row?.until ?? undefined;
+  const [row] = await sql<{ until: Date }[]>`
+    update service.webhook set secret = ${secret}, previous_secret = secret,
+      previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS})
+    where ${isWebhook(sql, webhookId, owner)} returning previous_secret_until as until`;
+  return row?.until;
 }

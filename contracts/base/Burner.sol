@@ -11,8 +11,8 @@ import {IBurner} from "../interfaces/IBurner.sol";
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 import {Price} from "../libraries/Price.sol";
 
-/// @title What both burners do: sell USDC income to the treasury for tokens at the feed's price, and burn those.
-/// @notice The treasury's tokens for sale lie in the burner itself; whoever sends it tokens adds to them.
+/// @title The base of both burners: spends USDC income on the treasury's tokens at the feed's price, and burns them.
+/// @notice The burner holds the treasury's tokens for sale. Tokens sent to the burner add to them.
 abstract contract Burner is IBurner, Ownable, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using Price for IPriceFeed;
@@ -20,9 +20,9 @@ abstract contract Burner is IBurner, Ownable, ReentrancyGuard {
     IERC20 public immutable usdc;
     ERC20Burnable public immutable token;
     IPriceFeed public immutable tokenUsdFeed;
-    /// @notice Receives the USDC for the tokens that it provides.
+    /// @notice Receives the USDC for its tokens.
     address public immutable treasury;
-    /// @notice The contract that brings the income.
+    /// @notice The contract that pays the income.
     address public immutable source;
     mapping(address => bool) public keepers;
 

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IGlobalPauseRegistry} from "../interfaces/IGlobalPauseRegistry.sol";
 
-/// @title A contract whose entries the global pause closes.
+/// @title A contract that the global pause can pause.
 abstract contract GloballyPausable {
     IGlobalPauseRegistry public immutable pauseRegistry;
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title How many tokens of the reserve may leave it in a week.
-/// @notice A redemption epoch is a week, floor(timestamp / 7 days). A bond's epoch, the month of its maturity, is another thing.
+/// @title Limits the tokens of the reserve that redemptions may use in a week.
+/// @notice A redemption epoch is a week, floor(timestamp / 7 days), unlike a bond's epoch, the month of its maturity.
 abstract contract RedemptionThrottle {
-    /// @notice 1.08 % of the reserve as it stood when the week began.
+    /// @notice 1.08 % of the reserve at the start of the week.
     uint256 public constant THROTTLE_BPS = 108;
 
-    /// @notice Tokens behind the bonds, 18 decimals.
+    /// @notice Tokens that back the bonds, 18 decimals.
     uint256 public reserve;
     /// @notice Tokens paid in the week of `throttleEpoch`.
     uint256 public paidInEpoch;
-    /// @notice The week to which the other numbers belong.
+    /// @notice The week of the other numbers.
     uint256 public throttleEpoch;
     uint256 public reserveAtEpochStart;
-    /// @notice Dollars in the queue, and those of them that were queued this week and are therefore not due.
+    /// @notice Dollars in the queue, and the part that was queued this week and so is not due yet.
     uint256 public queuedUsd;
     uint256 public queuedThisEpochUsd;
 
@@ -22,7 +22,7 @@ abstract contract RedemptionThrottle {
         return block.timestamp / 7 days;
     }
 
-    /// @notice Begins a new week when the last change of the reserve was in an earlier one; call before each change.
+    /// @notice Starts a new week if the last change of the reserve was in an earlier one. Call it before each change.
     function _roll() internal {
         if (throttleEpoch == currentEpoch()) return;
         (throttleEpoch, reserveAtEpochStart, paidInEpoch, queuedThisEpochUsd) = (currentEpoch(), reserve, 0, 0);

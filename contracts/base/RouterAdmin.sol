@@ -7,7 +7,7 @@ import {IPolicyManager} from "../interfaces/IPolicyManager.sol";
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 import {Price} from "../libraries/Price.sol";
 
-/// @title What the router's owner decides: products, relayers and pauses.
+/// @title The functions of the router's owner: products, relayers and pauses.
 abstract contract RouterAdmin is ICoverRouter, Ownable {
     using Price for IPriceFeed;
 
@@ -17,7 +17,7 @@ abstract contract RouterAdmin is ICoverRouter, Ownable {
     mapping(address => bool) public authorizedRelayers;
     bool public manuallyPaused;
     bool public autoPaused;
-    /// @notice The token price, USD with 18 decimals, below which the router pauses itself; 0 switches that off.
+    /// @notice The token price, USD with 18 decimals, below which the router is paused automatically; 0 turns that off.
     uint256 public minimumTokenPrice;
     mapping(bytes32 productId => ProductConfig) private _configs;
 
@@ -25,7 +25,7 @@ abstract contract RouterAdmin is ICoverRouter, Ownable {
         (policyManager, tokenUsdFeed) = (policyManager_, tokenUsdFeed_);
     }
 
-    /// @notice Sets the terms of a product that the policy manager has registered. `active` is the manager's to say.
+    /// @notice Sets the terms of a registered product. `active` is ignored; the policy manager decides it.
     /// @param name the text whose keccak256 is the product's id.
     function configureProduct(string calldata name, ProductConfig calldata config) external onlyOwner {
         bytes32 productId = keccak256(bytes(name));

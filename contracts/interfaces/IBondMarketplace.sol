@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title Secondary market: a listing escrows bonds and is bought whole, for USDC.
+/// @title Secondary market: a listing holds bonds in escrow and is bought as a whole, for USDC.
 interface IBondMarketplace {
     struct Listing {
         address seller;
@@ -31,7 +31,7 @@ interface IBondMarketplace {
     error NotBondOwner(address caller);
     error ListingNotFound(uint256 listingId);
 
-    /// @param priceUSDC the total price, 6 decimals; at least one dollar a unit.
+    /// @param priceUSDC the total price, 6 decimals; at least one dollar per bond.
     function list(uint256 epochId, uint256 amount, uint256 priceUSDC) external returns (uint256 listingId);
     function executeBuy(uint256 listingId) external;
     function cancel(uint256 listingId) external;

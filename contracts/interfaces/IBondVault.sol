@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title The reserve of protocol tokens behind every bond.
+/// @title The reserve of protocol tokens that backs the bonds.
 /// @notice Amounts in USD: capacity and reservations have 6 decimals, a bond unit is a whole dollar.
 interface IBondVault {
     event BondIssued(address indexed to, uint256 indexed epochId, uint256 usdAmount);
@@ -27,7 +27,7 @@ interface IBondVault {
     error NotClaimBond(address caller);
     error EpochNotReached(uint256 epoch, uint256 currentEpoch);
 
-    /// @notice Reserves the payout of a new policy. @return price the token's, 18 decimals.
+    /// @notice Reserves the payout of a new policy. @return price the token's price, 18 decimals.
     function reserveCapacity(uint256 amount) external returns (uint256 price);
     /// @notice A policy was triggered: its reservation becomes an obligation.
     function commitReservation(uint256 amount) external;
@@ -35,20 +35,20 @@ interface IBondVault {
     function releaseReservation(uint256 amount) external;
     /// @param payout 6 decimals, rounded down to whole dollars.
     function issueBond(address to, uint256 payout) external returns (uint256 epochId, uint256 usdAmount);
-    /// @notice A holder has given up bonds.
+    /// @notice A holder has surrendered bonds.
     function decreaseObligations(uint256 usdAmount) external;
-    /// @notice The owner burns tokens that nothing needs: beyond what reservations and obligations take today.
+    /// @notice The owner burns tokens beyond those that reservations and obligations need today.
     function burnReserves(uint256 amount) external;
 
-    /// @notice Dollars (6 decimals) that new payouts may take, at the token's newest price.
+    /// @notice Dollars (6 decimals) available to new payouts, at the token's newest price.
     function availableCapacityUSD() external view returns (uint256);
 
     /// @param usdAmount whole dollars. @return tokenAmount 18 decimals. @return priceUsed USD per token, 18 decimals.
     function previewRedemption(uint256 usdAmount) external view returns (uint256 tokenAmount, uint256 priceUsed);
 
-    /// @notice Above the week's throttle the bond is burned at once and queued for the next week; no error.
+    /// @notice Above the week's throttle the bond is burned and the redemption queued for the next week.
     function redeemBond(uint256 epochId, uint256 usdAmount) external;
 
-    /// @param epoch a redemption epoch, floor(timestamp / 7 days); pays what is queued up to it, in order.
+    /// @param epoch a redemption epoch, floor(timestamp / 7 days). Pays the queue up to it, in order.
     function processQueue(uint256 epoch) external returns (uint256 paid);
 }

@@ -13,15 +13,15 @@ interface IClaimBond is IERC1155 {
     event OperatorUpdated(address operator, bool authorized);
 
     error NotVault(address caller);
-    /// @notice Bonds move through authorised operators alone.
+    /// @notice Only authorised operators may transfer bonds.
     error TransferNotAllowed(address caller);
 
     function mint(address to, uint256 usdAmount) external returns (uint256 epochId);
     function burnFrom(address holder, uint256 epochId, uint256 usdAmount) external;
 
-    /// @notice The last second of the epoch's month, so that no bond of it is redeemed before its 730 days.
+    /// @notice The last second of the epoch's month, so that no bond can be redeemed within 730 days of its issue.
     function maturityDate(uint256 epochId) external view returns (uint256);
 
-    /// @notice A holder gives up bonds; the vault's obligations fall by as much.
+    /// @notice A holder surrenders bonds. The vault's obligations fall by the same amount.
     function burn(uint256 epochId, uint256 amount) external;
 }

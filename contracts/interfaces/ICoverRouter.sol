@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title The entry through which cover is bought and triggered.
+/// @title The contract that sells and triggers cover.
 /// @notice Amounts in USDC have 6 decimals, prices 18, rates are parts per million, ratios basis points.
 interface ICoverRouter {
     /// @param premiumPpm premium in millionths of the coverage: 2920 is 2.92 USD per 1000 USD.
-    /// @param legacy a product of release V5.0, whose policies carry no price snapshot.
+    /// @param legacy a product of release V5.0: its policies have no price snapshot.
     struct ProductConfig {
         address shield;
         bytes32 asset;
@@ -33,7 +33,7 @@ interface ICoverRouter {
     event PolicyPriceSnapshot(bytes32 indexed productId, uint256 indexed policyId, uint256 priceSnapshot);
     event TriggerSubmitted(bytes32 indexed productId, uint256 indexed policyId, address submitter);
     event ProductConfigured(bytes32 indexed productId);
-    /// @notice Emitted beside ProductConfigured, so that an index needs no call to know a product's terms.
+    /// @notice Emitted beside ProductConfigured, so that an index needs no call to read a product's terms.
     event ProductTermsSet(
         bytes32 indexed productId,
         string name,
@@ -54,7 +54,7 @@ interface ICoverRouter {
     error ContractPaused();
     error ProductNotConfigured(bytes32 productId);
     error ProductInactive(bytes32 productId);
-    /// @notice The paused entry of an earlier release was used.
+    /// @notice The caller used a paused function of an earlier release.
     error ShieldPaused(bytes32 productId);
     error InvalidCoverage(uint256 amount);
     error NotAuthorizedRelayer(address caller);
@@ -70,8 +70,8 @@ interface ICoverRouter {
     /// @param oracleProof abi.encode(uint80[3]): three rising rounds of the product's feed.
     function submitTrigger(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external;
 
-    /// @notice Anybody may hold the router to the token's price: paused below the minimum, open again at or above it.
-    /// @return whether the router is now paused for the price.
+    /// @notice Pauses the router if the token's price is below the minimum, else resumes it. Any account may call it.
+    /// @return whether the router is now paused because of the price.
     function checkAutoPause() external returns (bool);
 
     function quotePremium(bytes32 productId, uint256 coverageAmount)
@@ -84,7 +84,7 @@ interface ICoverRouter {
     function productList(uint256 index) external view returns (bytes32);
     function getProductCount() external view returns (uint256);
     function authorizedRelayers(address relayer) external view returns (bool);
-    /// @notice Paused by the owner or for the token's price; the global pause is the registry's to say.
+    /// @notice Whether the owner or the token's price has paused the router. The registry has the global pause.
     function paused() external view returns (bool);
     function isSequencerActive() external view returns (bool);
 }

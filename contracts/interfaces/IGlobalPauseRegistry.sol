@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title One switch that pauses every entry of the protocol.
+/// @title The switch that pauses the whole protocol.
 interface IGlobalPauseRegistry {
     event GlobalPauseToggled(bool indexed paused, address indexed by, uint256 timestamp);
 

@@ -27,7 +27,7 @@ interface IPolicyManager {
         bool cancelled;
     }
 
-    /// @param shield where the router has opened the policy, and where its trigger will be asked for.
+    /// @param shield the shield that holds the policy and decides its trigger.
     /// @param waitingEndsAt 0 when the product has no waiting period.
     struct NewPolicy {
         bytes32 productId;
@@ -61,24 +61,24 @@ interface IPolicyManager {
     error NotRouter(address caller);
     error PolicyNotExpired(bytes32 productId, uint256 policyId, uint256 expiresAt);
 
-    /// @notice The router opens a policy; the vault reserves its payout. @return price the token's, 18 decimals.
+    /// @notice The router opens a policy; the vault reserves its payout. @return price the token's price, 18 decimals.
     function createPolicy(NewPolicy calldata policy) external returns (uint256 policyId, uint256 price);
 
-    /// @notice The router pays a policy whose shield has fallen: bonds for its buyer.
+    /// @notice The router pays a triggered policy: the buyer gets bonds.
     function triggerPolicy(bytes32 productId, uint256 policyId, bytes32 reason) external;
 
     /// @notice All zero for a policy that does not exist.
     function getPolicy(bytes32 productId, uint256 policyId) external view returns (Policy memory);
     function policyDetails(bytes32 productId, uint256 policyId) external view returns (PolicyDetails memory);
-    /// @notice The shield under which a policy was bought.
+    /// @notice The shield of a policy at its purchase.
     function policyShield(bytes32 productId, uint256 policyId) external view returns (address);
     function policyCount(bytes32 productId) external view returns (uint256);
     function productShield(bytes32 productId) external view returns (address);
     function productActive(bytes32 productId) external view returns (bool);
 
-    /// @notice Anyone may close a policy whose window has passed; its reserved capacity is released.
+    /// @notice Closes an expired policy and releases its reserved capacity. Any account may call it.
     function markExpired(bytes32 productId, uint256 policyId) external;
 
-    /// @notice The owner cancels an open policy and refunds its premium out of the owner's USDC.
+    /// @notice The owner cancels an open policy and refunds its premium from their own USDC.
     function cancelPolicy(bytes32 productId, uint256 policyId) external;
 }

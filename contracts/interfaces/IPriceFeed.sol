@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title Chainlink's aggregator interface, of which price feeds and the sequencer feed are instances.
+/// @title Chainlink's aggregator interface, for price feeds and the sequencer feed.
 interface IPriceFeed {
     function decimals() external view returns (uint8);
     function description() external view returns (string memory);
     function version() external view returns (uint256);
 
-    /// @notice All zero for a round that the feed does not know.
+    /// @notice All zero for an unknown round.
     function getRoundData(uint80 roundId)
         external
         view

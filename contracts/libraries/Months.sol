@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 /// @title Calendar months (UTC) as numbers of the form YYYYMM.
 library Months {
-    /// @notice The month in which a timestamp lies. Howard Hinnant's civil_from_days.
+    /// @notice The month of a timestamp. Howard Hinnant's civil_from_days.
     function monthOf(uint256 timestamp) internal pure returns (uint256 yyyymm) {
         uint256 z = timestamp / 1 days + 719468;
         uint256 era = z / 146097;

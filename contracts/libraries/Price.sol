@@ -3,9 +3,9 @@ pragma solidity ^0.8.28;
 
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 
-/// @title Reads feeds of any number of decimals as prices with 18.
+/// @title Reads feeds with any number of decimals as prices with 18 decimals.
 library Price {
-    /// @notice A price older than this decides nothing.
+    /// @notice Older prices are stale.
     uint256 internal constant MAX_AGE = 1 hours;
 
     /// @notice The newest price; reverts with ORACLE_INVALID when it is not above zero, ORACLE_STALE when it is too old.
@@ -16,7 +16,7 @@ library Price {
         return scale(feed, answer);
     }
 
-    /// @notice The newest price of whatever age, and zero when it is not above zero; for views that must not revert.
+    /// @notice The newest price of any age, or zero when it is not above zero. For views that must not revert.
     function latest(IPriceFeed feed) internal view returns (uint256 price) {
         (, int256 answer,,,) = feed.latestRoundData();
         return answer > 0 ? scale(feed, answer) : 0;

@@ -5,7 +5,7 @@ import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 
 /// @title The state of the chain's sequencer, from Chainlink's uptime feed: answer 0 is up, 1 is down.
 library Sequencer {
-    /// @notice After an outage prices need this long to be trusted again.
+    /// @notice Prices are not trusted for this time after an outage.
     uint256 internal constant GRACE = 1 hours;
 
     function isActive(IPriceFeed feed) internal view returns (bool) {

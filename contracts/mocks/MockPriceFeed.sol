@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 
-/// @title A price feed for local chains and test networks: Chainlink's interface, 8 decimals; anybody may push a round.
+/// @title A price feed for local chains and testnets: Chainlink's interface, 8 decimals. Any account may push a round.
 contract MockPriceFeed is IPriceFeed {
     struct Round {
         int256 answer;
@@ -28,12 +28,12 @@ contract MockPriceFeed is IPriceFeed {
         _push(answer, block.timestamp);
     }
 
-    /// @notice Adds a round that says it was updated at another time.
+    /// @notice Adds a round with another update time.
     function pushRound(int256 answer, uint256 updatedAt) external {
         _push(answer, updatedAt);
     }
 
-    /// @notice Adds a round with the newest answer, updated now: what a feed does when its heartbeat runs out.
+    /// @notice Adds a round with the newest answer, updated now, like the heartbeat of a real feed.
     function refresh() external {
         _push(_rounds[latestRound].answer, block.timestamp);
     }

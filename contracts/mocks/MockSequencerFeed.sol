@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 
-/// @title The sequencer's uptime feed for local chains and test networks; up since a day before it was deployed.
+/// @title The sequencer's uptime feed for local chains and testnets; up since a day before its deployment.
 contract MockSequencerFeed is IPriceFeed {
     event StatusUpdated(bool down, uint256 startedAt);
 
@@ -18,7 +18,7 @@ contract MockSequencerFeed is IPriceFeed {
         _set(false, block.timestamp - 1 days);
     }
 
-    /// @param down_ the new status. @param startedAt_ since when it holds, Unix seconds.
+    /// @param down_ the new status. @param startedAt_ its start, Unix seconds.
     function setStatus(bool down_, uint256 startedAt_) external {
         _set(down_, startedAt_);
     }

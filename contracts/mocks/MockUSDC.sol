@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// @title USDC for local chains and test networks; anybody may mint it.
+/// @title USDC for local chains and testnets. Any account may mint it.
 contract MockUSDC is ERC20 {
     constructor() ERC20("USD Coin", "USDC") {}
 

@@ -3,7 +3,7 @@ import { type Address, createPublicClient, defineChain, http, isAddressEqual } f
 import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts";
 import type { Deployment } from "../deployments.ts";
 
-/** The viem chain of a deployment; `rpcUrl` is the node that this process talks to. */
+/** The viem chain of a deployment; `rpcUrl` is the URL of this process's node. */
 export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl: string) {
   return defineChain({
     id: deployment.chainId,
@@ -14,9 +14,9 @@ export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl
 }
 
 /**
- * A client for reads. Calls of one tick share one HTTP request, because providers limit requests, unless `batch` is
- * false; a call that has no answer after `timeout` ms (default 5 s) fails, and `retryCount` (default 1) repeats it after
- * faults of transport.
+ * A client for reads. Unless `batch` is false, calls of one tick share one HTTP request, because providers limit
+ * requests. A call fails after `timeout` ms without an answer (default 5 s); after a transport error it is repeated
+ * `retryCount` times (default 1).
  */
 export function createReadClient(
   deployment: Pick<Deployment, "chainId" | "name">,
@@ -37,7 +37,7 @@ export function createReadClient(
 
 export type ReadClient = ReturnType<typeof createReadClient>;
 
-/** The part of a contract read that pins it to a block; the newest one without a number. */
+/** The option of a contract read that pins it to a block; without a number it reads the latest block. */
 export const atBlock = (blockNumber: bigint | undefined) =>
   blockNumber === undefined ? {} : { blockNumber };
 
@@ -46,10 +46,10 @@ const ANVIL_MNEMONIC = "test test test test test test test test test test test j
 let anvilWallet: HDKey | undefined;
 const anvilAccounts = new Map<number, HDAccount>();
 
-/** The seed as BIP-39 makes it. viem's own takes 60 ms of JavaScript for it, and once for each account. */
+/** The seed by BIP-39. viem's own implementation takes 60 ms of JavaScript for each account. */
 const anvilSeed = () => pbkdf2Sync(ANVIL_MNEMONIC, "mnemonic", 2048, 64, "sha512");
 
-/** One of the accounts of anvil's well-known mnemonic: everybody knows its key, so it is for local chains only. */
+/** An account of anvil's well-known mnemonic. Its key is public, so it is for local chains only. */
 export function anvilAccount(index: number): HDAccount {
   const known = anvilAccounts.get(index);
   if (known) return known;
@@ -68,7 +68,7 @@ export function isAnvilAddress(address: Address): boolean {
 
 /**
  * True when the chain is a local one: the deployment file says so **and** the node reports itself as anvil. Only there
- * are anvil's keys and default tokens accepted, and nowhere else.
+ * are anvil's keys and the default tokens accepted.
  */
 export async function isLocal(client: ReadClient, deployment: Pick<Deployment, "local">): Promise<boolean> {
   if (!deployment.local) return false;

@@ -1,4 +1,4 @@
-/** Calls of the mock USDC that provide for the sandbox's wallet. */
+/** Calls of the mock USDC for the upkeep of the sandbox's wallet. */
 import { type Address, encodeFunctionData, type Hex, maxUint256 } from "viem";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 
@@ -6,6 +6,6 @@ import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 export const mintCalldata = (to: Address, amount: bigint): Hex =>
   encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args: [to, amount] });
 
-/** Lets the spender take whatever the sender has. */
+/** Approves the spender without a limit. */
 export const approvalCalldata = (spender: Address): Hex =>
   encodeFunctionData({ abi: mockUsdcAbi, functionName: "approve", args: [spender, maxUint256] });

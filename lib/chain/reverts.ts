@@ -8,7 +8,7 @@ import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 
-/** The errors that any contract can raise on the way of a purchase, a trigger, a redemption or a sale. */
+/** The errors that the contracts can raise in a purchase, a trigger, a redemption or a sale. */
 const knownErrors: Abi = [
   ...coverRouterAbi,
   ...policyManagerAbi,
@@ -20,29 +20,29 @@ const knownErrors: Abi = [
   ...mockUsdcAbi,
 ].filter((item) => item.type === "error");
 
-/** No reason that a contract gives on purpose is longer, in characters; the rest says nothing to anybody. */
+/** Longer than any reason that a contract gives on purpose, in characters; the rest is cut off. */
 const MAX_LENGTH = 500;
 
 /**
- * A decoded revert: `name` is the error's name or the revert string; `text` has its arguments too. Both can be shown and
- * stored: they have no control characters, among them the NUL that Postgres refuses, and at most 500 characters.
+ * A decoded revert: `name` is the error's name or the revert string; `text` has its arguments too. Both can be shown
+ * and stored: they have at most 500 characters and no control characters, such as the NUL that Postgres refuses.
  */
 export type Revert = { name: string; text: string; data: Hex };
 
-/** What a contract has written, made fit to be shown and stored; a character that the end cuts in two is left out. */
-const legible = (text: string): string =>
+/** A contract's text without control characters, cut to 500 characters; half of a character at the cut is left out. */
+const displayable = (text: string): string =>
   text
     .replace(/\p{Cc}/gu, "")
     .slice(0, MAX_LENGTH)
     .replace(/\p{Cs}/gu, "");
 
-/** Decodes the bytes of a revert, as `Error(string)`, as one of the protocol's errors, or as bare bytes. */
+/** Decodes the bytes of a revert: an `Error(string)`, one of the protocol's errors, or bare bytes. */
 export function decodeRevert(data: Hex): Revert {
-  const { name, text } = wordsOf(data);
-  return { name: legible(name), text: legible(text), data };
+  const { name, text } = descriptionOf(data);
+  return { name: displayable(name), text: displayable(text), data };
 }
 
-function wordsOf(data: Hex): Pick<Revert, "name" | "text"> {
+function descriptionOf(data: Hex): Pick<Revert, "name" | "text"> {
   if (data === "0x") return { name: "reverted", text: "reverted without a reason" };
   try {
     const { errorName, args = [] } = decodeErrorResult({ abi: knownErrors, data });
@@ -58,8 +58,8 @@ function wordsOf(data: Hex): Pick<Revert, "name" | "text"> {
 }
 
 /**
- * The revert inside what a call, simulation or gas estimate threw; undefined when nothing says that the contract
- * reverted (a node that did not answer, for instance). Nodes put the bytes at different depths of the error.
+ * The revert inside the error of a call, simulation or gas estimate; undefined when the contract did not revert (the
+ * node did not answer, for instance). Nodes put the bytes at different depths of the error.
  */
 export function findRevert(error: unknown): Revert | undefined {
   if (!(error instanceof BaseError)) return undefined;

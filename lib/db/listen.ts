@@ -6,21 +6,21 @@ export type ListenOptions = {
   /** Shows in `pg_stat_activity`. */
   name: string;
   channel: string;
-  /** A notification; what it carries is empty where nothing was said. */
-  onHint: (payload: string) => void;
-  /** It has begun to listen, or begun anew: what came before was not heard. */
+  /** Called for each notification; `payload` is empty when it has none. */
+  onNotification: (payload: string) => void;
+  /** Called when it begins to listen, also after a reconnect: earlier notifications may have been missed. */
   onStart: () => void;
 };
 
-/** Listens on a channel with a connection of its own; it starts, and comes back, while Postgres is away. */
-export function listenTo(databaseUrl: string, { name, channel, onHint, onStart }: ListenOptions) {
+/** Listens on a channel with a connection of its own; it starts, and reconnects, while Postgres is away. */
+export function listenTo(databaseUrl: string, { name, channel, onNotification, onStart }: ListenOptions) {
   let closed = false;
   let relisten: NodeJS.Timeout | undefined;
   let listener = listenConnection(databaseUrl, name);
 
   async function listen(): Promise<void> {
     try {
-      await listener.listen(channel, onHint, onStart);
+      await listener.listen(channel, onNotification, onStart);
     } catch {
       if (closed) return;
       relisten = setTimeout(async () => {
@@ -43,7 +43,7 @@ export function listenTo(databaseUrl: string, { name, channel, onHint, onStart }
   };
 }
 
-/** postgres.js subscribes again by itself after a lost connection, once the first subscription has stood. */
+/** After a first successful subscription, postgres.js subscribes again by itself when the connection was lost. */
 function listenConnection(databaseUrl: string, name: string) {
   return postgres(databaseUrl, {
     max: 1,

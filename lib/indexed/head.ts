@@ -1,4 +1,4 @@
-/** The indexed head, beside which every read stands. */
+/** The indexed head: every read of the index includes it. */
 import { type SQL, sql } from "drizzle-orm";
 import { getTableConfig } from "drizzle-orm/pg-core";
 import { head } from "../../ponder.schema.ts";
@@ -7,8 +7,8 @@ import { head } from "../../ponder.schema.ts";
 export const checkpointBlock = (checkpoint: SQL) => sql`substr(${checkpoint}, 27, 16)::numeric`;
 
 /**
- * True of the head's row when no other row is of a later block. After a restart Ponder reads what it has missed without
- * telling of each block: events arrive, and the head stays behind them until the first live block.
+ * True of the head's row when no other row is of a later block. After a restart Ponder reads the blocks that it has missed
+ * without a block event for each: logs arrive, and the head stays behind them until the first live block.
  */
 export function isWhole(): SQL {
   const views = sql.identifier(getTableConfig(head).schema ?? "public");

@@ -1,10 +1,10 @@
 import type { Sql } from "postgres";
 import type { Address } from "viem";
-import type { WalletRole } from "./tables.ts";
+import type { WalletRole } from "./relayers.ts";
 
 /**
- * What a wallet of the service has on its way; `oldest` in seconds, null while nothing is, `nextNonce` null before its first use,
- * `writer` the one that holds the lease, null when nobody does.
+ * The open transactions of a wallet of the service. `oldest` is in seconds, null when there are none; `nextNonce` is
+ * null before the wallet's first use; `writer` holds the lease, null when no writer does.
  */
 export type WalletLoad = {
   chainId: number;
@@ -27,7 +27,7 @@ export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
     group by w.chain_id, w.address order by w.chain_id, w.address`;
 }
 
-/** Purchases that nobody has signed yet; `oldest` in seconds, null when there are none. */
+/** Purchases that are not signed yet; `oldest` is in seconds, null when there are none. */
 export type Waiting = { count: number; oldest: number | null };
 
 export async function waitingPurchases(sql: Sql, chainId: number): Promise<Waiting> {
@@ -37,10 +37,10 @@ export async function waitingPurchases(sql: Sql, chainId: number): Promise<Waiti
   return row ?? { count: 0, oldest: null };
 }
 
-/** Transactions among which the cost of a recent one is looked for. */
+/** Transactions that the mean is taken from. */
 const RECENT = 200;
 
-/** What the gas of a purchase cost of late, in wei, the mean of those seen in a block; undefined when there are none. */
+/** The mean gas cost of the newest mined purchases, in wei; undefined when there are none. */
 export async function recentGasCost(sql: Sql, chainId: number): Promise<bigint | undefined> {
   const [row] = await sql<{ cost: string | null }[]>`
     select trunc(avg(gas_cost))::text as cost from (

@@ -1,6 +1,17 @@
+import type { ISql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../errors.ts";
-import type { purchaseTable } from "./tables.ts";
+
+export const purchaseStates = [
+  "accepted",
+  "signed",
+  "broadcast",
+  "mined",
+  "confirmed",
+  "failed",
+  "replaced",
+] as const;
+export type PurchaseState = (typeof purchaseStates)[number];
 
 /** What a client wants to buy. `coverageAmount` is in USDC base units (6 decimals). */
 export type PurchaseRequest = { productId: Hex; coverageAmount: bigint; asset: Hex; buyer: Address };
@@ -14,17 +25,17 @@ export type PurchaseReceipt = {
   premiumPaid: bigint;
 };
 
-/** How far a purchase has come, with the evidence that each state has. */
+/** A purchase's state with its evidence. */
 export type PurchaseProgress =
   | { state: "accepted" }
   | { state: "signed" | "broadcast"; txHash: Hex }
   | { state: "mined" | "confirmed"; receipt: PurchaseReceipt }
-  /** `txHash` is null when nothing was ever signed, so that nothing was spent. */
+  /** `txHash` is null when nothing was ever signed, so nothing was spent. */
   | { state: "failed"; code: ErrorCode; message: string; txHash: Hex | null }
-  /** It waited too long to be mined, and an empty transfer, `txHash`, was mined on its nonce: nothing was bought. */
+  /** It waited too long, and the empty transfer `txHash` was mined on its nonce: nothing was bought. */
   | { state: "replaced"; code: ErrorCode; message: string; txHash: Hex };
 
-/** `id` is a UUID; `wallet` the key's wallet, lowercase, whose purchase it is. */
+/** `id` is a UUID; `wallet` is the wallet of the key that bought, lowercase. */
 export type Purchase = {
   id: string;
   chainId: number;
@@ -33,13 +44,32 @@ export type Purchase = {
   createdAt: Date;
 } & PurchaseProgress;
 
-/** True once there is something to answer: the transaction was mined, or the purchase failed or was replaced. */
+/** True once the outcome is known: the transaction was mined, or the purchase failed or was replaced. */
 export const isSettled = (purchase: Pick<Purchase, "state">): boolean =>
   !["accepted", "signed", "broadcast"].includes(purchase.state);
 
-type Row = typeof purchaseTable.$inferSelect;
+/** A row of `service.purchase`, as {@link purchaseColumns} selects it; block number and amounts are decimals. */
+export type PurchaseRow = Pick<Purchase, "id" | "chainId" | "wallet" | "createdAt"> &
+  Omit<PurchaseRequest, "coverageAmount"> & {
+    coverageAmount: string;
+    state: PurchaseState;
+    failureCode: ErrorCode | null;
+    failureMessage: string | null;
+    txHash: Hex | null;
+    blockNumber: string | null;
+    blockHash: Hex | null;
+    policyId: string | null;
+    premiumPaid: string | null;
+    final: boolean;
+  };
 
-function progressOf(row: Row): PurchaseProgress {
+export const purchaseColumns = (sql: ISql) => sql`
+  id, chain_id as "chainId", wallet, product_id as "productId", coverage_amount as "coverageAmount", asset, buyer,
+  state, failure_code as "failureCode", failure_message as "failureMessage", tx_hash as "txHash",
+  block_number as "blockNumber", block_hash as "blockHash", policy_id as "policyId", premium_paid as "premiumPaid",
+  created_at as "createdAt", final_at is not null as final`;
+
+function progressOf(row: PurchaseRow): PurchaseProgress {
   const { state, txHash, blockNumber, blockHash, policyId, premiumPaid, failureCode, failureMessage } = row;
   switch (state) {
     case "accepted":
@@ -57,13 +87,18 @@ function progressOf(row: Row): PurchaseProgress {
         policyId !== null &&
         premiumPaid !== null
       ) {
-        return { state, receipt: { txHash, blockNumber, blockHash, policyId, premiumPaid } };
+        const numbers = {
+          blockNumber: BigInt(blockNumber),
+          policyId: BigInt(policyId),
+          premiumPaid: BigInt(premiumPaid),
+        };
+        return { state, receipt: { txHash, blockHash, ...numbers } };
       }
       break;
     case "failed":
     case "replaced":
-      // A reorganisation can still undo it, and the same bytes then buy: its fate is open until it is final.
-      if (txHash !== null && row.finalAt === null) return { state: "broadcast", txHash };
+      // Until it is final, a reorganisation can undo it, and the same signed bytes can then buy.
+      if (txHash !== null && !row.final) return { state: "broadcast", txHash };
       if (failureCode === null || failureMessage === null) break;
       if (state === "failed") return { state, code: failureCode, message: failureMessage, txHash };
       if (txHash !== null) return { state, code: failureCode, message: failureMessage, txHash };
@@ -73,8 +108,8 @@ function progressOf(row: Row): PurchaseProgress {
 }
 
 /** A row of the table as a {@link Purchase}. The table's constraints make the throw unreachable. */
-export function purchaseOf(row: Row): Purchase {
-  const { id, chainId, wallet, createdAt, productId, coverageAmount, asset, buyer } = row;
-  const request = { productId, coverageAmount, asset, buyer };
+export function purchaseOf(row: PurchaseRow): Purchase {
+  const { id, chainId, wallet, createdAt, productId, asset, buyer } = row;
+  const request = { productId, coverageAmount: BigInt(row.coverageAmount), asset, buyer };
   return { id, chainId, wallet, request, createdAt, ...progressOf(row) };
 }

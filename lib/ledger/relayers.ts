@@ -1,72 +1,50 @@
-import { and, asc, desc, eq, sql } from "drizzle-orm";
+import type { ISql } from "postgres";
 import { type Address, getAddress } from "viem";
-import type { Database } from "../db/connect.ts";
-import { relayerWalletTable, type WalletRole } from "./tables.ts";
 
-/** A relayer's wallet that some writer sends from; `seenAt` is that writer's last sign of life. */
+/** Relayers send purchases; on the testnet the sandbox's wallet pays premiums, and the faucet's sends grants. */
+export type WalletRole = "relayer" | "sandbox" | "faucet";
+
+/** A relayer's wallet that some writer sends from; `seenAt` is the time of that writer's last heartbeat. */
 export type RelayerStatus = { address: Address; chainId: number; seenAt: Date };
 
-/** A writer renews its leases every 2 s; after this many seconds without a renewal it counts as gone. */
+/** A writer renews its leases every 2 s; without a renewal within this many seconds it counts as dead. */
 const HEARTBEAT_SECONDS = 15;
 
+/** True for a wallet that a live writer owns. */
+const isAlive = (sql: ISql) => sql`
+  (lease_owner is not null and heartbeat_at > now() - make_interval(secs => ${HEARTBEAT_SECONDS}))`;
+
 /**
- * The relayer wallets of a chain that a living writer owns and the operator has not stopped, addresses checksummed, in the
- * order of their addresses.
+ * The relayer wallets of a chain that a live writer owns and the operator has not stopped: checksummed, sorted by address.
  */
-export async function liveRelayers(db: Database, chainId: number): Promise<RelayerStatus[]> {
-  const { address, heartbeatAt } = relayerWalletTable;
-  const rows = await db
-    .select({ address, seenAt: heartbeatAt })
-    .from(relayerWalletTable)
-    .where(
-      and(
-        eq(relayerWalletTable.chainId, chainId),
-        eq(relayerWalletTable.role, "relayer"),
-        sql`${heartbeatAt} > now() - make_interval(secs => ${HEARTBEAT_SECONDS})`,
-        sql`${relayerWalletTable.leaseOwner} IS NOT NULL`,
-        sql`service.stopped_by(${address}, null) IS DISTINCT FROM 'wallet'`,
-      ),
-    )
-    .orderBy(asc(address));
-  return rows.flatMap((row) =>
-    row.seenAt === null ? [] : [{ address: getAddress(row.address), chainId, seenAt: row.seenAt }],
-  );
+export async function liveRelayers(sql: ISql, chainId: number): Promise<RelayerStatus[]> {
+  const rows = await sql<{ address: string; seenAt: Date }[]>`
+    select address, heartbeat_at as "seenAt" from service.relayer_wallet
+    where chain_id = ${chainId} and role = 'relayer' and ${isAlive(sql)}
+      and service.stopped_by(address, null) is distinct from 'wallet'
+    order by address`;
+  return rows.map(({ address, seenAt }) => ({ address: getAddress(address), chainId, seenAt }));
 }
 
-/** Not seen for so long, a wallet is one that the operator has taken away. */
+/** A wallet without a heartbeat for this many seconds counts as removed by the operator. */
 const FORGOTTEN_SECONDS = 3600;
 
 /**
- * The wallet that has a role of its own on the testnet. `alive`: some writer sends from it; `stopped`: the operator forbids
- * it to; `fault`: what keeps that writer from signing with it now, in words.
+ * The testnet wallet with a special role. `alive`: some writer sends from it; `stopped`: the operator has stopped it;
+ * `fault`: why that writer cannot sign with it now, in words.
  */
 export type RoleWallet = { address: Address; alive: boolean; stopped: boolean; fault: string | null };
 
-/** The sandbox's or the faucet's wallet, the one that was seen last; undefined where no writer has had one for an hour. */
+/** The sandbox's or the faucet's wallet with the latest heartbeat; undefined when none had one within the last hour. */
 export async function roleWallet(
-  db: Database,
+  sql: ISql,
   chainId: number,
   role: Exclude<WalletRole, "relayer">,
 ): Promise<RoleWallet | undefined> {
-  const { address, heartbeatAt, leaseOwner, fault } = relayerWalletTable;
-  const within = (seconds: number) =>
-    sql<boolean>`${heartbeatAt} > now() - make_interval(secs => ${seconds})`;
-  const [row] = await db
-    .select({
-      address,
-      alive: sql<boolean>`(${leaseOwner} IS NOT NULL AND ${within(HEARTBEAT_SECONDS)})`,
-      stopped: sql<boolean>`(service.stopped_by(${address}, null) IS NOT NULL)`,
-      fault,
-    })
-    .from(relayerWalletTable)
-    .where(
-      and(
-        eq(relayerWalletTable.chainId, chainId),
-        eq(relayerWalletTable.role, role),
-        within(FORGOTTEN_SECONDS),
-      ),
-    )
-    .orderBy(desc(heartbeatAt))
-    .limit(1);
+  const [row] = await sql<RoleWallet[]>`
+    select address, ${isAlive(sql)} as alive, service.stopped_by(address, null) is not null as stopped, fault
+    from service.relayer_wallet
+    where chain_id = ${chainId} and role = ${role} and heartbeat_at > now() - make_interval(secs => ${FORGOTTEN_SECONDS})
+    order by heartbeat_at desc limit 1`;
   return row && { ...row, address: getAddress(row.address) };
 }

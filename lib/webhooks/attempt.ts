@@ -1,29 +1,29 @@
-/** How one attempt to deliver an event ended; only an answer of 2xx within the time is `delivered`. */
+/** The outcome of one delivery attempt: a response with status 2xx within the timeout is `delivered`. */
 export const attemptOutcomes = [
   "delivered",
-  /** Any other status. */
+  /** A response with any other status. */
   "refused",
   "timeout",
-  /** No connection, or one that broke before the answer; also a certificate that does not fit. */
+  /** No connection, a connection lost before the response, or an invalid certificate. */
   "connection_failed",
-  /** The address leads where no webhook may lead; nothing was sent. */
+  /** The target guard refused the address; nothing was sent. */
   "target_refused",
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** One attempt as it is kept with its delivery. */
+/** One attempt, as its delivery stores it. */
 export type Attempt = {
-  /** When it began, ISO 8601. */
+  /** Start time, ISO 8601. */
   readonly at: string;
   readonly durationMs: number;
   readonly outcome: AttemptOutcome;
-  /** HTTP status of the answer; null when there was none. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** What went wrong, in words; null when it was delivered. */
+  /** Describes the failure; null when delivered. */
   readonly error: string | null;
-  /** The answer's first 2 kB as text; null when there was none. */
+  /** The first 2 kB of the response body as text; null without a response. */
   readonly response: string | null;
 };
 
-/** Bytes of an answer that are kept. */
+/** Stored bytes of a response body. */
 export const RESPONSE_BYTES = 2048;

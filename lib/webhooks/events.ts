@@ -3,11 +3,11 @@ import type { Address, Hex } from "viem";
 import type { burnSources } from "../../ponder.schema.ts";
 
 /**
- * The events of webhooks. On-chain integers are decimal strings; USDC amounts and coverage have 6 decimals, the token and
- * prices 18, bond amounts are whole dollars, times Unix seconds. Addresses are checksummed, hashes in lower case.
+ * The events of webhooks. On-chain integers are decimal strings: USDC amounts and coverage with 6 decimals, token amounts and
+ * prices with 18, bond amounts in whole dollars, times in Unix seconds. Addresses are checksummed, hashes in lower case.
  */
 
-/** Events that a subscription can name. `event_reverted` reaches whoever was sent what it takes back, named or not. */
+/** Events to subscribe to. Every subscription that may have received an event also receives its `event_reverted`. */
 export const eventTypes = [
   "policy_purchased",
   "policy_triggered",
@@ -23,7 +23,7 @@ export const eventTypes = [
   "event_reverted",
 ] as const;
 export type EventType = (typeof eventTypes)[number];
-/** `webhook_test` is sent when its subscriber asks for it, and never otherwise. */
+/** `webhook_test` is sent only on the subscriber's request. */
 export type AnyEventType = EventType | "webhook_test";
 
 type Policy = { productId: Hex; productName: string | null; policyId: string; buyer: Address | null };
@@ -35,11 +35,11 @@ type Bond = {
   amount: string;
 };
 
-/** What the events of each type carry in `data`. */
+/** The `data` of each event type. */
 export type EventData = {
   policy_purchased: Policy & {
     holder: Address;
-    /** Who paid the premium; null when the index does not know. */
+    /** The payer of the premium; null when the index does not know it. */
     paidBy: Address | null;
     shield: Address | null;
     coverageAmount: string;
@@ -51,7 +51,7 @@ export type EventData = {
     expiresAt: string | null;
   };
   policy_triggered: Policy & {
-    /** The bond that pays the policy; null where none was issued in the transaction. */
+    /** The bond of the payout; null when the transaction issued none. */
     bondId: string | null;
     bondAmount: string;
     reason: Hex;
@@ -59,23 +59,23 @@ export type EventData = {
   };
   policy_expired: Policy & { coverageAmount: string; expiresAt: string };
   policy_cancelled: Policy & { cancelledAt: string };
-  /** The policy is the one triggered in the same transaction; null where there was none. */
+  /** The policy that the same transaction triggered; null without one. */
   bond_minted: Bond & { productId: Hex | null; policyId: string | null };
   bond_queued: Bond & {
     queueId: string;
-    /** The week of the redemption throttle from which it can be paid. */
+    /** The first week of the redemption throttle in which the queue can pay it. */
     targetEpoch: string;
   };
   bond_redeemed: Omit<Bond, "bondId" | "amount"> & {
-    /** Null for one out of a queue whose queuing the index does not know, as is the amount. */
+    /** Null, like the amount, for a queued redemption without an indexed `BondQueued` log. */
     bondId: string | null;
     amount: string | null;
     tokenAmount: string;
     priceUsed: string;
-    /** Null when it was paid at once. */
+    /** Null when the redemption was paid without queueing. */
     queueId: string | null;
   };
-  /** `price` is the listing's total, in USDC. */
+  /** `price` is the total price of the listing, in USDC. */
   listing_created: { listingId: string; seller: Address; bondId: string; amount: string; price: string };
   listing_purchased: {
     listingId: string;
@@ -105,27 +105,27 @@ export type EventData = {
     effectivePrice: string | null;
   };
   event_reverted: {
-    /** The event that is taken back: what it told has not happened on the chain as it is now. */
+    /** The reverted event: its block is no longer part of the chain. */
     eventId: string;
     eventType: Exclude<EventType, "event_reverted">;
-    /** The hash that the chain has at that height now. */
+    /** The hash of the chain's present block at that height. */
     canonicalBlockHash: Hex;
-    /** The `data` of the event that is taken back. */
+    /** The `data` of the reverted event. */
     data: object;
   };
   webhook_test: { webhookId: number; message: string };
 };
 
-/** Of the body's shape: fields may be added under the same number, never changed or taken away. */
+/** The version of the body's schema. New fields do not raise it; a changed or removed field would. */
 export const BODY_VERSION = 1;
 
-/** What is sent. The block of a `policy_expired` is the one whose time passed the end; it has no transaction. */
+/** The body of a delivery. A `policy_expired` has the first block after the end of the cover, and no transaction. */
 export type EventBody<Type extends AnyEventType = AnyEventType> = {
   [T in Type]: {
     id: string;
     type: T;
     version: typeof BODY_VERSION;
-    /** The block's time, or for a test and an `event_reverted` when it was made; ISO 8601. */
+    /** The block's time; for `webhook_test` and `event_reverted` the time of the event's creation. ISO 8601. */
     createdAt: string;
     chainId: number;
     blockNumber: T extends "webhook_test" ? null : string;
@@ -135,7 +135,7 @@ export type EventBody<Type extends AnyEventType = AnyEventType> = {
   };
 }[Type];
 
-/** What subscribers know an event by. It follows from the event alone, so that no index can give it another. */
+/** The id of an event. It is derived from the event alone, so that every build of the index yields the same id. */
 export function eventId(chainId: number, key: string, occurrence: number): string {
   const digest = createHash("sha256").update(`${chainId}:${key}:${occurrence}`).digest("hex");
   return `evt_${digest.slice(0, 32)}`;

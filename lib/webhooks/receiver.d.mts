@@ -1,16 +1,16 @@
-/** For subscribers: tells whether a request is a delivery of this service, unchanged and of now. */
+/** For subscribers: verifies that a request is an authentic and recent delivery of this service. */
 
-/** Why a request is refused. Answer 401 or 400; the service will send the event again. */
+/** Why verification failed. Answer 401 or 400: the service sends the event again. */
 export type VerificationFailure =
-  /** One of `webhook-id`, `webhook-timestamp`, `webhook-signature`, `X-Service-Signature` is not there. */
+  /** `webhook-id`, `webhook-timestamp`, `webhook-signature` or `X-Service-Signature` is missing. */
   | "missing_header"
-  /** A header that is there cannot be read, or stands there twice. */
+  /** A header is malformed, or was sent twice. */
   | "malformed_header"
-  /** None of the secrets has signed this body with this id and time. */
+  /** No secret yields the signature for this body, id and timestamp. */
   | "wrong_signature"
-  /** Signed too long ago, or too far in the future: a copy of an old request, or a clock that is wrong. */
+  /** The timestamp is too old or too far in the future: a replayed request, or a wrong clock. */
   | "outside_tolerance"
-  /** Signed, and still no JSON. */
+  /** The signature is valid, but the body is not JSON. */
   | "not_json";
 
 export class WebhookVerificationError extends Error {
@@ -19,9 +19,9 @@ export class WebhookVerificationError extends Error {
   constructor(reason: VerificationFailure, message: string);
 }
 
-/** A delivered event; what `data` holds for each `type` stands in the API's description. */
+/** A delivered event; the API's OpenAPI document describes `data` for each `type`. */
 export type WebhookEvent = {
-  /** The same for each delivery of the event: keep those that you have seen. */
+  /** The same in every delivery of the event: store the ids that you have processed, and ignore repetitions. */
   readonly id: string;
   readonly type: string;
   readonly version: number;
@@ -34,25 +34,25 @@ export type WebhookEvent = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** The headers of a request, as Node, `fetch` or a framework gives them; names count in any case. */
+/** The headers of a request from Node, `fetch` or a framework; names in any case. */
 export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type VerifyOptions = {
-  /** How far the request's time may lie from now, in seconds, either way; 300 when left out. */
+  /** How far the request's timestamp may be in the past or future, in seconds; 300 by default. */
   toleranceSeconds?: number;
-  /** Ms since the epoch; the clock's when left out. */
+  /** The present time in ms since the epoch; `Date.now()` by default. */
   now?: number;
 };
 
 /**
- * The event in a request whose `X-Service-Signature` (or `-Previous`) and `webhook-signature` were made with the secret.
- * During a rotation either of the two secrets will do, and both may be given. Signatures are compared in constant time.
+ * Verifies `X-Service-Signature` (or `-Previous`) and `webhook-signature`, and returns the request's event. During a rotation
+ * either of the two secrets is enough, and both may be given. Signatures are compared in constant time.
  *
- * @param body the bytes, or the text, of the body as it arrived: what was parsed and printed again is another text
- * @param secrets as the service has shown it (64 hex digits), or in the `whsec_` form of Standard Webhooks
- * @throws {WebhookVerificationError} with the reason; a `TypeError` for arguments that no request can mend
+ * @param body the raw bytes or text of the body; a body that was parsed and serialised again has another signature
+ * @param secrets as the service issued it (64 hex digits), or in the `whsec_` form of Standard Webhooks
+ * @throws {WebhookVerificationError} with the reason; a `TypeError` for invalid arguments, such as an empty secret
  *
  * @example
  * const event = verifyWebhook(rawBody, request.headers, process.env.WEBHOOK_SECRET);
@@ -64,5 +64,5 @@ export function verifyWebhook(
   options?: VerifyOptions,
 ): WebhookEvent;
 
-/** The secret in the form in which libraries for Standard Webhooks take it: `whsec_` and base64. */
+/** Converts a secret to the form of Standard Webhooks libraries: `whsec_` and base64. */
 export function standardSecret(secret: string): string;

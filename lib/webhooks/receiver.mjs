@@ -1,10 +1,10 @@
 /**
- * For subscribers: tells whether a request is a delivery of this service, unchanged and of now. It needs nothing but Node,
- * and may be copied as it stands. The types and their words are in `receiver.d.mts`.
+ * For subscribers: verifies that a request is an authentic and recent delivery of this service. It depends on Node alone, and
+ * subscribers may copy the file. `receiver.d.mts` has its types and documentation.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** A request from longer ago, or as far in the future, is refused: somebody may send an old one again. In seconds. */
+/** The default tolerance of a request's timestamp, in seconds. Older requests may be replays. */
 const TOLERANCE_SECONDS = 300;
 
 const ID = "webhook-id";
@@ -26,7 +26,7 @@ export function verifyWebhook(body, headers, secrets, options = {}) {
   const keys = (Array.isArray(secrets) ? secrets : [secrets]).map(keyOf);
   if (keys.length === 0) throw new TypeError("verifyWebhook needs a secret");
   const bytes = bytesOf(body);
-  const header = readerOf(headers);
+  const header = headerReader(headers);
 
   const id = required(header, ID);
   const timestamp = required(header, TIMESTAMP);
@@ -35,12 +35,12 @@ export function verifyWebhook(body, headers, secrets, options = {}) {
   const previous = header(SERVICE_PREVIOUS);
   if (previous !== undefined) service.push(serviceSignature(SERVICE_PREVIOUS, previous));
 
-  if (!/^\d{1,15}$/.test(timestamp)) throw malformed(`${TIMESTAMP} is not in Unix seconds`);
-  // One of the secrets has signed both ways: the body alone, and the body with the event's id and the time.
+  if (!/^\d{1,15}$/.test(timestamp)) throw malformed(`${TIMESTAMP} is not a Unix time in seconds`);
+  // X-Service-Signature covers the body alone; webhook-signature covers the id, the timestamp and the body.
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), bytes]);
   if (!matches(keys, signed, standard)) throw wrong(STANDARD);
   if (!matches(keys, bytes, service)) throw wrong(SERVICE);
-  // After the signatures, so that the reason tells of our clock and not of a forger's.
+  // Check the age last: only a signed timestamp can show that a clock is wrong.
   const age = now / 1000 - Number(timestamp);
   if (!(Math.abs(age) <= toleranceSeconds)) {
     const seconds = Math.round(Math.abs(age));
@@ -60,12 +60,13 @@ const malformed = (message) => new WebhookVerificationError("malformed_header", 
 const wrong = (name) =>
   new WebhookVerificationError("wrong_signature", `${name} was not made with this secret for this request`);
 
-/** The HMAC's key: the secret's characters as they were shown, or those that the `whsec_` form holds. */
+/** The key of the HMAC: the secret's characters, or the bytes that its `whsec_` form encodes. */
 function keyOf(secret) {
-  if (typeof secret !== "string" || secret === "") throw new TypeError("a secret must be a text");
+  if (typeof secret !== "string" || secret === "")
+    throw new TypeError("a secret must be a string and not empty");
   if (!secret.startsWith("whsec_")) return Buffer.from(secret, "utf8");
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
-  if (key.length === 0) throw new TypeError("a secret that begins with whsec_ must go on in base64");
+  if (key.length === 0) throw new TypeError("base64 must follow whsec_ in a secret");
   return key;
 }
 
@@ -73,11 +74,11 @@ function bytesOf(body) {
   if (typeof body === "string") return Buffer.from(body, "utf8");
   if (body instanceof ArrayBuffer) return Buffer.from(body);
   if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  throw new TypeError("the body must be the bytes or the text that arrived, not what was parsed out of them");
+  throw new TypeError("the body must be the raw bytes or text, not what was parsed from them");
 }
 
-/** Reads headers by their names in lower case, out of `Headers` or an object in whatever case. */
-function readerOf(headers) {
+/** Returns a function that reads a header by its lower-case name, from `Headers` or from an object with names in any case. */
+function headerReader(headers) {
   if (typeof headers?.get === "function") return (name) => headers.get(name) ?? undefined;
   if (typeof headers !== "object" || headers === null) throw new TypeError("the headers must be an object");
   const entries = Object.entries(headers).filter(([, value]) => value !== undefined);
@@ -99,23 +100,23 @@ function serviceSignature(name, text) {
   return Buffer.from(text, "hex");
 }
 
-/** The `v1` signatures; those of other versions may stand beside them, and tell nothing here. */
+/** The `v1` signatures, without those of other versions. */
 function standardSignatures(text) {
   const signatures = text
     .split(" ")
     .filter((entry) => entry.startsWith("v1,"))
     .map((entry) => entry.slice("v1,".length));
-  // 32 bytes have this form in base64, and no other.
+  // 32 bytes in canonical base64.
   if (
     signatures.length === 0 ||
     !signatures.every((entry) => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(entry))
   ) {
-    throw malformed(`${STANDARD} is not v1, and 32 bytes in base64`);
+    throw malformed(`${STANDARD} has no valid v1 signature: 32 bytes in base64`);
   }
   return signatures.map((entry) => Buffer.from(entry, "base64"));
 }
 
-/** Whether one of the keys has made one of the signatures; all are compared, in a time that tells nothing. */
+/** Whether one of the keys made one of the signatures. It compares all of them, in constant time. */
 function matches(keys, content, signatures) {
   let found = false;
   for (const key of keys) {
@@ -131,6 +132,6 @@ function parse(bytes) {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw new WebhookVerificationError("not_json", "the body is no JSON");
+    throw new WebhookVerificationError("not_json", "the body is not JSON");
   }
 }

@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 /**
- * Secrets of webhooks at rest: AES-256-GCM under `SECRETS_KEY`. The wallet is bound in, so that a sealed secret that was
- * copied to another wallet's row does not open.
+ * Encrypts the webhooks' signing secrets in the database: AES-256-GCM under `SECRETS_KEY`. The wallet is authenticated too, so
+ * that a sealed secret in another wallet's row does not open.
  */
 
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Of the sealed form: nonce, tag and ciphertext in base64 behind it. */
+/** Prefix of a sealed secret. Nonce, tag and ciphertext follow in base64. */
 const VERSION = "v1.";
 
-/** A sealed secret that this key does not open: it was sealed with another one, or is damaged. */
+/** This key does not open the secret: it was sealed with another key, or is damaged. */
 export class UnopenableSecret extends Error {
   override name = "UnopenableSecret";
   constructor(options: { cause?: unknown } = {}) {
@@ -20,16 +20,16 @@ export class UnopenableSecret extends Error {
 }
 
 export type Sealer = {
-  /** `wallet` counts in any case. */
+  /** `wallet` in lower or mixed case. */
   seal(secret: string, wallet: string): string;
   /** Throws {@link UnopenableSecret}. */
   open(sealed: string, wallet: string): string;
 };
 
-/** A new signing secret: 32 random bytes in hex, as its subscriber is shown it. */
+/** A new signing secret, as the subscriber receives it: 32 random bytes in hex. */
 export const newSecret = (): string => randomBytes(32).toString("hex");
 
-/** Seals and opens with one key: 64 hex digits. */
+/** Seals and opens secrets with one key: 64 hex digits. */
 export function createSealer(hexKey: string): Sealer {
   const key = Buffer.from(hexKey, "hex");
   const owner = (wallet: string) => Buffer.from(wallet.toLowerCase());

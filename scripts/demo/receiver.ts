@@ -1,17 +1,17 @@
-/** A subscriber's server for the demo: it takes what its webhook's secret has signed, and nothing else. */
+/** A subscriber's server for the demo. It accepts only deliveries signed with its webhook's secret. */
 import { createServer } from "node:http";
 import { verifyWebhook, type WebhookEvent } from "../../lib/webhooks/receiver.mjs";
 
 export type Receiver = {
   readonly url: string;
-  /** The secret that deliveries are signed with from now on. */
+  /** Accepts deliveries signed with this secret. */
   trust(secret: string): void;
-  /** The first event that `test` accepts, also of those that came before; rejects when none has come in `timeoutMs`. */
+  /** Resolves to the first event, past or future, that `test` accepts. @throws after `timeoutMs`. */
   event(test: (event: WebhookEvent) => boolean, timeoutMs: number): Promise<WebhookEvent>;
   close(): void;
 };
 
-/** Starts it on this machine, on a port of its own. */
+/** Starts the server on a free local port. */
 export async function startReceiver(): Promise<Receiver> {
   const secrets: string[] = [];
   const events: WebhookEvent[] = [];
@@ -41,7 +41,7 @@ export async function startReceiver(): Promise<Receiver> {
           const found = events.find(test);
           if (found) end(() => resolve(found));
         };
-        const late = () => end(() => reject(new Error("the webhook was not called")));
+        const late = () => end(() => reject(new Error("the webhook received no such event")));
         const timer = setTimeout(late, timeoutMs);
         const end = (settle: () => void) => {
           clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** What the testnet gives away: a policy of the sandbox and a grant of the faucet, looked up on the chain itself. */
+/** Tries sandbox and faucet on the testnet, and checks their results on the chain. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   createPublicClient,
@@ -13,9 +13,9 @@ import {
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { z } from "zod";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { type Answer, type Api, type Call, openApiFromElsewhere } from "./call.ts";
+import { type Answer, type Api, type Call, openApiFromOtherAddress } from "./api-client.ts";
 
-/** Where an answer says that its outcome is on its way, the same call is made again so many times. */
+/** The most repetitions of a call while its result is pending. */
 const repetitions = 5;
 
 const hex = z.templateLiteral(["0x", z.string()]);
@@ -29,15 +29,15 @@ const grant = z.object({
   mockUsdcAddress: hex,
 });
 const refusal = z.object({ code: z.string(), message: z.string() });
-/** The service knows what it has promised, and tells the outcome to whoever asks again. */
+/** The result is not known yet; the same call returns it later. */
 const pending = ["purchase_pending", "claim_pending"];
-/** What an address, or everybody together, may have of what costs nothing. */
-const usedUp = ["sandbox_cap_exceeded", "ip_rate_limited", "daily_cap_reached"];
+/** Limits of one address or of all users together. */
+const limitCodes = ["sandbox_cap_exceeded", "ip_rate_limited", "daily_cap_reached"];
 
 const codeOf = ({ body }: Answer) => refusal.safeParse(body).data?.code ?? "";
 
-/** The answer to a call whose outcome may take its time; undefined when a limit has been reached, which it prints. */
-async function outcomeOf<T>(
+/** Calls until the result is known. Prints a reached limit and returns undefined. */
+async function resultOf<T>(
   { ask }: Api,
   path: string,
   shape: z.ZodType<T>,
@@ -49,14 +49,14 @@ async function outcomeOf<T>(
     answer = await ask(path, call);
   }
   if (answer.status === 200) return shape.parse(answer.body);
-  if (!usedUp.includes(codeOf(answer))) throw new Error(`POST ${path} was answered with ${answer.status}`);
-  console.log(`\n  That is a limit, and no fault: it can be asked for again in ${answer.retryAfter} s.`);
+  if (!limitCodes.includes(codeOf(answer))) throw new Error(`POST ${path} returned ${answer.status}`);
+  console.log(`\n  A limit was reached, which is no fault. Try again in ${answer.retryAfter} s.`);
   return undefined;
 }
 
 function openTestnet(rpcUrl: string) {
   const client = createPublicClient({ transport: http(rpcUrl) });
-  /** @throws when the transaction is in no block, or has reverted. */
+  /** @throws when the transaction is not mined, or has reverted. */
   async function succeeded(hash: Hex) {
     const receipt = await client.getTransactionReceipt({ hash });
     if (receipt.status !== "success") throw new Error(`${hash} reverted`);
@@ -68,7 +68,7 @@ function openTestnet(rpcUrl: string) {
 type Testnet = ReturnType<typeof openTestnet>;
 
 async function trySandbox(api: Api, { succeeded }: Testnet): Promise<void> {
-  const bought = await outcomeOf(api, "/sandbox/try", purchase, {
+  const bought = await resultOf(api, "/sandbox/try", purchase, {
     method: "POST",
     headers: { "idempotency-key": crypto.randomUUID() },
     body: {},
@@ -85,12 +85,12 @@ async function trySandbox(api: Api, { succeeded }: Testnet): Promise<void> {
 async function tryFaucet(api: Api, { client, succeeded }: Testnet): Promise<void> {
   const { enabled } = await api.call("/api/v1/faucet/status", z.object({ enabled: z.boolean() }));
   if (!enabled) {
-    console.log("\n  This stack has no faucet; it is not tried.");
+    console.log("\n  This stack has no faucet; skipped.");
     return;
   }
   const wallet = privateKeyToAddress(generatePrivateKey());
   const call = { method: "POST", body: { wallet } } as const;
-  const granted = await outcomeOf(api, "/api/v1/faucet/claim", grant, call);
+  const granted = await resultOf(api, "/api/v1/faucet/claim", grant, call);
   if (!granted) return;
   await Promise.all([succeeded(granted.ethTxHash), succeeded(granted.usdcTxHash)]);
   const [wei, usdc] = await Promise.all([
@@ -103,18 +103,18 @@ async function tryFaucet(api: Api, { client, succeeded }: Testnet): Promise<void
     }),
   ]);
   const [ether, dollars] = [formatEther(wei), formatUnits(usdc, 6)];
-  console.log(`\n⛓ on the testnet ${wallet}, which is new, owns ${ether} ETH and ${dollars} mock USDC`);
+  console.log(`\n⛓ on the testnet the new wallet ${wallet} owns ${ether} ETH and ${dollars} mock USDC`);
   if (ether !== granted.ethAmount || dollars !== granted.usdcAmount) {
-    throw new Error(`the faucet said that it gave ${granted.ethAmount} ETH and ${granted.usdcAmount} USDC`);
+    throw new Error(`the faucet reported a grant of ${granted.ethAmount} ETH and ${granted.usdcAmount} USDC`);
   }
 }
 
-/** Tries both. @throws when they do not do what they say, or the RPC is not the testnet's. */
+/** @throws when the chain does not match a response, or the RPC is not the testnet's. */
 export async function tryTestnet({ apiUrl, rpcUrl }: { apiUrl: string; rpcUrl: string }): Promise<void> {
-  const api = await openApiFromElsewhere(apiUrl);
+  const api = await openApiFromOtherAddress(apiUrl);
   const { enabled, chainId } = await api.call("/sandbox/info", info);
   if (!enabled) {
-    console.log("\n  This stack has no sandbox; the testnet is not tried.");
+    console.log("\n  This stack has no sandbox; the testnet is skipped.");
     return;
   }
   const testnet = openTestnet(rpcUrl);
@@ -126,5 +126,5 @@ export async function tryTestnet({ apiUrl, rpcUrl }: { apiUrl: string; rpcUrl: s
   }
   await trySandbox(api, testnet);
   await tryFaucet(api, testnet);
-  console.log("\n✓ The testnet was tried.");
+  console.log("\n✓ The testnet part is done.");
 }

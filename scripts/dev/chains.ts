@@ -1,119 +1,91 @@
-/** The stack's two chains: the main one, fresh with a history or a fork, and the testnet. */
-import { mkdirSync, writeFileSync } from "node:fs";
+/** The dev stack's two chains: the main chain, fresh with a history or a fork, and the testnet. */
 import { join } from "node:path";
-import { anvilAccount } from "../../lib/chain/client.ts";
 import type { DevConfig } from "../../lib/config.ts";
-import { type Deployment, requireDeployment } from "../../lib/deployments.ts";
+import { requireDeployment } from "../../lib/deployments.ts";
 import { type Anvil, startAnvil } from "../local/anvil.ts";
+import { deployOnAnvil, type LocalChain, writeDeployment } from "../local/chain.ts";
 import type { Child } from "../local/processes.ts";
-import { deployProtocol } from "../local/protocol/deploy.ts";
 import { seedHistory, seedTestnet } from "../local/seed.ts";
-import { authoriseRelayer } from "./fork.ts";
-import type { ChainSource } from "./options.ts";
-import { serviceWallets } from "./wallets.ts";
+import { serviceWallets } from "../local/service-wallets.ts";
+import type { ChainSource } from "./arguments.ts";
+import { authoriseRelayer } from "./fork-relayer.ts";
 
-export type LocalChain = {
-  readonly url: string;
-  readonly wsUrl: string;
-  readonly deployment: Deployment;
-  /** What the processes read the addresses from. */
-  readonly deploymentFile: string;
-};
-
-export type ChainHost = {
+export type ChainOptions = {
   readonly config: DevConfig;
   readonly deploymentFolder: string;
   readonly logFolder: string;
   /** Starts anvil as a part of the stack. */
-  readonly own: (start: () => Promise<Anvil>) => Promise<Anvil>;
+  readonly startPart: (start: () => Promise<Anvil>) => Promise<Anvil>;
   readonly onSpawn: (child: Child) => void;
 };
 
-/** The main chain, and what remains to be done on it while the service's processes come up. */
+/** `writeHistory` may run while the service's processes start. */
 export type MainChain = LocalChain & { readonly writeHistory: () => Promise<void> };
 
-const owner = anvilAccount(0);
 const { relayer } = serviceWallets;
 
 const mainChainId = 8453;
 const testnetChainId = 84532;
-/** The seeded history reaches back beyond a bond's 730 days to maturity. */
+/** Longer than the 730 days in which a bond matures. */
 const historySeconds = 800n * 24n * 60n * 60n;
 
 function startChain(
-  host: ChainHost,
+  { logFolder, startPart, onSpawn }: ChainOptions,
   chain: { chainId: number; port: number; timestamp?: bigint; forkUrl?: string },
 ): Promise<Anvil> {
-  const logFile = join(host.logFolder, `chain-${chain.chainId}.log`);
-  // Blocks come every second, so that time passes, and at once for a transaction, so that nobody waits for it.
-  const options = { ...chain, logFile, blockTime: 1, mixedMining: true, onSpawn: host.onSpawn };
-  return host.own(() => startAnvil(options));
+  const logFile = join(logFolder, `chain-${chain.chainId}.log`);
+  // A block every second, so that time passes, and one at once for each transaction, so that it is mined without a wait.
+  return startPart(() => startAnvil({ ...chain, logFile, blockTime: 1, mixedMining: true, onSpawn }));
 }
 
-function writeDeployment(host: ChainHost, anvil: Anvil, deployment: Deployment): LocalChain {
-  mkdirSync(host.deploymentFolder, { recursive: true });
-  const deploymentFile = join(host.deploymentFolder, `${deployment.chainId}.json`);
-  writeFileSync(deploymentFile, `${JSON.stringify(deployment, null, 2)}\n`);
-  return { url: anvil.url, wsUrl: anvil.wsUrl, deployment, deploymentFile };
+const deploymentFileOf = ({ deploymentFolder }: ChainOptions, { chainId }: Anvil) =>
+  join(deploymentFolder, `${chainId}.json`);
+
+function deploy(options: ChainOptions, anvil: Anvil, name: string, retired: boolean): Promise<LocalChain> {
+  const deploymentFile = deploymentFileOf(options, anvil);
+  return deployOnAnvil(anvil, { name, relayers: [relayer.address], retired, deploymentFile });
 }
 
-async function deployFresh(
-  host: ChainHost,
-  anvil: Anvil,
-  name: string,
-  retired: boolean,
-): Promise<LocalChain> {
-  const deployment = await deployProtocol({
-    rpcUrl: anvil.url,
-    chainId: anvil.chainId,
-    name,
-    owner,
-    relayers: [relayer.address],
-    local: true,
-    retired,
-  });
-  return writeDeployment(host, anvil, deployment);
-}
-
-async function startTestnet(host: ChainHost): Promise<LocalChain> {
-  const anvil = await startChain(host, { chainId: testnetChainId, port: host.config.TESTNET_ANVIL_PORT });
-  const chain = await deployFresh(host, anvil, "Local testnet", true);
+async function startTestnet(options: ChainOptions): Promise<LocalChain> {
+  const port = options.config.TESTNET_ANVIL_PORT;
+  const anvil = await startChain(options, { chainId: testnetChainId, port });
+  const chain = await deploy(options, anvil, "Local testnet", true);
   await seedTestnet({ rpcUrl: anvil.url, deployment: chain.deployment });
   return chain;
 }
 
-async function startFresh(host: ChainHost): Promise<MainChain> {
+async function startFresh(options: ChainOptions): Promise<MainChain> {
   const now = BigInt(Math.floor(Date.now() / 1000));
-  const anvil = await startChain(host, {
+  const anvil = await startChain(options, {
     chainId: mainChainId,
-    port: host.config.ANVIL_PORT,
+    port: options.config.ANVIL_PORT,
     timestamp: now - historySeconds,
   });
-  const chain = await deployFresh(host, anvil, "Local chain", false);
+  const chain = await deploy(options, anvil, "Local chain", false);
   return { ...chain, writeHistory: () => seedHistory({ rpcUrl: anvil.url, deployment: chain.deployment }) };
 }
 
 async function startFork(
-  host: ChainHost,
+  options: ChainOptions,
   { rpcUrl, deploymentFile }: ChainSource & { kind: "fork" },
 ): Promise<MainChain> {
   const forked = requireDeployment(deploymentFile);
-  const { chainId } = forked;
-  const anvil = await startChain(host, { chainId, port: host.config.ANVIL_PORT, forkUrl: rpcUrl });
-  // The fork is ours whatever the file says of the chain that it was taken from.
-  const chain = writeDeployment(host, anvil, { ...forked, local: true });
+  const port = options.config.ANVIL_PORT;
+  const anvil = await startChain(options, { chainId: forked.chainId, port, forkUrl: rpcUrl });
+  // The fork is a local chain, even if the file describes a public one.
+  const chain = writeDeployment(anvil, { ...forked, local: true }, deploymentFileOf(options, anvil));
   await authoriseRelayer(anvil.url, chain.deployment, relayer.address);
   return { ...chain, writeHistory: async () => {} };
 }
 
-/** Starts both chains side by side, with the compiled protocol on them and a deployment file for each. */
+/** Starts both chains at once, each with the protocol on it and a deployment file. */
 export async function startChains(
   source: ChainSource,
-  host: ChainHost,
+  options: ChainOptions,
 ): Promise<{ main: MainChain; testnet: LocalChain }> {
   const [main, testnet] = await Promise.all([
-    source.kind === "fork" ? startFork(host, source) : startFresh(host),
-    startTestnet(host),
+    source.kind === "fork" ? startFork(options, source) : startFresh(options),
+    startTestnet(options),
   ]);
   return { main, testnet };
 }

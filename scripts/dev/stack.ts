@@ -1,89 +1,89 @@
-/** The order in which a dev stack comes up: as much as possible side by side. */
+/** Starts a dev stack, as many parts as possible at once. */
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { DevConfig } from "../../lib/config.ts";
+import { type DevConfig, devLimitNames } from "../../lib/config.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import { compile } from "../compile.ts";
 import { privateKeyOf } from "../local/anvil.ts";
+import type { LocalChain } from "../local/chain.ts";
 import { isRunning } from "../local/pids.ts";
 import { startPostgres, stopPostgres } from "../local/postgres.ts";
-import { type Child, deathNotice, startProcess } from "../local/processes.ts";
-import { type LocalChain, startChains } from "./chains.ts";
-import { type Lifetime, Stopping } from "./lifetime.ts";
-import type { ChainSource } from "./options.ts";
-import { requireFreePorts } from "./ports.ts";
-import { keepPricesFresh } from "./price-keeper.ts";
-import { stackReady } from "./ready.ts";
-import type { RunNote } from "./run-note.ts";
-import { dropOwnSchemas } from "./schemas.ts";
+import { type Child, exitMessage, startProcess } from "../local/processes.ts";
+import { serviceWallets } from "../local/service-wallets.ts";
 import {
   type ServiceName,
   type StackSettings,
   serviceReady,
   startService,
   type TestnetSettings,
-} from "./services.ts";
-import { serviceWallets } from "./wallets.ts";
+} from "../local/services.ts";
+import type { ChainSource } from "./arguments.ts";
+import { startChains } from "./chains.ts";
+import { dropOwnSchemas } from "./drop-schemas.ts";
+import { keepPricesFresh } from "./price-refresher.ts";
+import type { ProcessRecord } from "./process-record.ts";
+import { requireFreePorts } from "./required-ports.ts";
+import { waitUntilHealthy } from "./stack-health.ts";
+import { type StartedParts, Stopping } from "./started-parts.ts";
 
-/** Where a stack keeps what is its own. */
+/** The folders in which a stack keeps its data. */
 export function stackFolders({ DATA_DIR }: DevConfig) {
   const data = resolve(projectRoot, DATA_DIR);
   return {
+    data,
     postgres: join(data, "postgres"),
     logs: join(data, "logs"),
     deployments: join(data, "deployments"),
-    /** The note of its processes, for the next one. */
-    note: join(data, "dev-stack.json"),
   };
 }
 
-/** How often the embedded Postgres, which is no child of ours, is looked after. */
-const postgresLookMs = 2_000;
+/** Between two checks that the embedded Postgres runs; as no child process of ours, it reports no exit. */
+const postgresCheckMs = 2_000;
 const services: readonly ServiceName[] = ["indexer", "api", "writer"];
 
 export type DevStack = {
   readonly config: DevConfig;
   readonly source: ChainSource;
-  readonly note: RunNote;
-  readonly lifetime: Lifetime;
-  /** Ends the whole stack, because a part of it is gone. */
+  readonly record: ProcessRecord;
+  readonly parts: StartedParts;
+  /** Stops the whole stack, because one of its parts has ended. */
   readonly fail: (reason: string) => void;
 };
 
 const secondsSinceStart = () => `${process.uptime().toFixed(1)} s`;
-const say = (what: string) => console.log(`${secondsSinceStart().padStart(7)}  ${what}`);
+const logStage = (stage: string) => console.log(`${secondsSinceStart().padStart(7)}  ${stage}`);
 
-/** Starts the embedded Postgres, unless there is a `DATABASE_URL`. @returns the URL of an emptied database. */
-async function startDatabase({ config, note, lifetime, fail }: DevStack): Promise<string> {
+/** Starts the embedded Postgres, unless `DATABASE_URL` is set. @returns the URL of a database without our schemas. */
+async function startDatabase({ config, record, parts, fail }: DevStack): Promise<string> {
   if (config.DATABASE_URL !== undefined) {
     await dropOwnSchemas(config.DATABASE_URL);
     return config.DATABASE_URL;
   }
   const folders = stackFolders(config);
-  const { url } = await lifetime.own("server", async () => {
+  const { url } = await parts.start("server", async () => {
     const server = await startPostgres({
       dataDir: folders.postgres,
       port: config.POSTGRES_PORT,
       logFile: join(folders.logs, "postgres.log"),
     });
-    note.add("postgres", server.pid);
-    const look = setInterval(() => {
-      if (!isRunning(server.pid)) fail(`postgres is gone; see ${server.logFile}`);
-    }, postgresLookMs);
+    record.add("postgres", server.pid);
+    const check = setInterval(() => {
+      if (!isRunning(server.pid)) fail(`postgres has ended; see ${server.logFile}`);
+    }, postgresCheckMs);
     const stop = () => {
-      clearInterval(look);
+      clearInterval(check);
       return server.stop();
     };
     return { url: server.url, stop };
   });
   await dropOwnSchemas(url);
-  say("database");
+  logStage("database");
   return url;
 }
 
-/** Bundles the services in a session of its own: Ctrl-C at the terminal would end the compiler before it reaches us. */
-async function buildServices({ config, lifetime }: DevStack): Promise<void> {
-  const child = await lifetime.own("service", () =>
+/** Bundles the services in a separate session: Ctrl-C at the terminal must not reach the compiler before this process. */
+async function buildServices({ config, parts }: DevStack): Promise<void> {
+  const child = await parts.start("service", () =>
     startProcess({
       name: "build",
       command: process.execPath,
@@ -93,27 +93,27 @@ async function buildServices({ config, lifetime }: DevStack): Promise<void> {
     }),
   );
   const { code } = await child.exited;
-  if (lifetime.stopping) throw new Stopping();
-  if (code !== 0) throw new Error(deathNotice(child));
-  say("build");
+  if (parts.stopping) throw new Stopping();
+  if (code !== 0) throw new Error(exitMessage(child));
+  logStage("build");
 }
 
-function watch({ note, fail }: DevStack, child: Child): void {
-  note.add(child.name, child.pid);
-  void child.exited.then(() => fail(deathNotice(child) ?? `${child.name} is gone`));
+function watch({ record, fail }: DevStack, child: Child): void {
+  record.add(child.name, child.pid);
+  void child.exited.then(() => fail(exitMessage(child) ?? `${child.name} has ended`));
 }
 
 async function runService(stack: DevStack, name: ServiceName, settings: StackSettings): Promise<void> {
   const { logs } = stackFolders(stack.config);
-  const child = await stack.lifetime.own("service", () => startService(name, settings, logs));
+  const child = await stack.parts.start("service", () => startService(name, settings, logs));
   watch(stack, child);
   await serviceReady(child, name, settings);
-  say(name);
+  logStage(name);
 }
 
 const { relayer, sandbox, faucet } = serviceWallets;
 
-/** The testnet as api and writer get it; none beside the fork of a chain with its number, for the ledger tells chains apart by it. */
+/** The testnet's settings. None when the forked main chain has the testnet's chain id: the ledger identifies chains by it. */
 function testnetSettings(main: LocalChain, testnet: LocalChain): TestnetSettings | undefined {
   if (main.deployment.chainId === testnet.deployment.chainId) return undefined;
   return {
@@ -130,16 +130,16 @@ const testnetLines = (apiUrl: string) => `\
     faucet            curl ${apiUrl}/api/v1/faucet/claim -H 'content-type: application/json' -d '{"wallet":"0x…"}'
 `;
 
-/** Starts everything and says where it is once all of it is ready. */
+/** Starts all parts and prints their addresses once they are ready. */
 export async function runStack(stack: DevStack): Promise<void> {
-  const { config, source, lifetime } = stack;
+  const { config, source, parts } = stack;
   const folders = stackFolders(config);
-  if (config.DATABASE_URL === undefined) await stopPostgres(folders.postgres); // a former run's, if it was killed
+  if (config.DATABASE_URL === undefined) await stopPostgres(folders.postgres); // left by an earlier run that was killed
   await requireFreePorts(config);
-  // Done before anything is waited for: solc, where the contracts have changed, holds this process up for seconds.
+  // First, because solc blocks this process for seconds where the contracts have changed.
   compile();
-  say("contracts");
-  rmSync(folders.logs, { recursive: true, force: true }); // of the last start; they would grow without end
+  logStage("contracts");
+  rmSync(folders.logs, { recursive: true, force: true }); // otherwise they grow with every start
 
   const [, databaseUrl, { main, testnet }] = await Promise.all([
     buildServices(stack),
@@ -148,10 +148,10 @@ export async function runStack(stack: DevStack): Promise<void> {
       config,
       deploymentFolder: folders.deployments,
       logFolder: folders.logs,
-      own: (start) => lifetime.own("server", start),
+      startPart: (start) => parts.start("server", start),
       onSpawn: (child) => watch(stack, child),
     }).then((chains) => {
-      say("chains");
+      logStage("chains");
       return chains;
     }),
   ]);
@@ -169,21 +169,16 @@ export async function runStack(stack: DevStack): Promise<void> {
     adminToken: config.ADMIN_TOKEN,
     relayerKeys: [privateKeyOf(relayer)],
     logLevel: config.LOG_LEVEL,
-    more: {
-      api: {
-        PUBLIC_RATE_LIMIT: String(config.PUBLIC_RATE_LIMIT),
-        LIVE_SCAN_RATE_LIMIT: String(config.LIVE_SCAN_RATE_LIMIT),
-      },
-    },
+    more: { api: Object.fromEntries(devLimitNames.map((name) => [name, String(config[name])])) },
   };
-  // The processes come up while the history is being written.
+  // The processes start while the history is written.
   await Promise.all([
-    main.writeHistory().then(() => say("history")),
+    main.writeHistory().then(() => logStage("history")),
     ...services.map((name) => runService(stack, name, settings)),
   ]);
-  await lifetime.own("service", () => keepPricesFresh([main, testnet]));
+  await parts.start("service", () => keepPricesFresh([main, testnet]));
   const apiUrl = `http://127.0.0.1:${config.PORT}`;
-  await stackReady(apiUrl, { testnet: settings.testnet !== undefined });
+  await waitUntilHealthy(apiUrl, { testnet: settings.testnet !== undefined });
 
   console.log(`
 Ready in ${secondsSinceStart()}

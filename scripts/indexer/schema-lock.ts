@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { waitFor } from "../local/wait.ts";
 
-/** A schema whose lock another indexer holds. */
+/** Another indexer holds the lock of the schema. */
 export class SchemaTakenError extends Error {
   override name = "SchemaTakenError";
 }
@@ -14,13 +14,13 @@ export type SchemaLock = {
 };
 
 /** A crashed indexer's session ends a moment after its process. */
-const patienceMs = 5_000;
+const takeTimeoutMs = 5_000;
 
 /**
- * Takes the advisory lock of a schema and keeps it for the life of the process, on a connection of its own. Ponder's
- * own lock is a row that a crash leaves behind and that a second instance's shutdown clears; this one ends with the
- * session. When the connection is lost the lock is taken anew at once; `onLost` is called when another indexer was
- * faster, and then this process must write no more.
+ * Takes the advisory lock of a schema on a separate connection and holds it until the process ends. Ponder's own lock is
+ * a row, which survives a crash and is cleared by the shutdown of a second instance; an advisory lock ends with its
+ * session. After a lost connection the lock is taken again at once. If another indexer was faster, `onLost` is called, and
+ * this process must stop writing.
  * @throws {SchemaTakenError} when another indexer serves the schema.
  */
 export async function lockSchema(
@@ -32,14 +32,14 @@ export async function lockSchema(
   let released = false;
   const sql = postgres(databaseUrl, {
     max: 1,
-    // The lock lives as long as its session: neither a quiet nor an old one may be closed.
+    // The lock ends with its session, so an idle or old session must stay open.
     idle_timeout: undefined,
     max_lifetime: null,
     connect_timeout: 3,
     connection: { application_name: `${schema}_guard` },
     onnotice: () => {},
     onclose: () => {
-      if (holder !== undefined) void keep();
+      if (holder !== undefined) void retake();
     },
   });
 
@@ -50,8 +50,8 @@ export async function lockSchema(
     return row?.taken ?? false;
   }
 
-  /** The lock's holder may be our own lost session, which the server has not noticed yet: it is ended. */
-  async function keep(): Promise<void> {
+  /** Takes the lock again. Ends our own lost session if it still holds the lock because the server has not noticed. */
+  async function retake(): Promise<void> {
     const lost = holder;
     holder = undefined;
     while (!released) {
@@ -65,7 +65,7 @@ export async function lockSchema(
         if (other && other.pid !== lost) return onLost();
         if (other) await sql`select pg_terminate_backend(${other.pid})`;
       } catch {
-        await sleep(200); // Postgres is away; nobody else gets the lock there either
+        await sleep(200); // Postgres is unreachable; no other indexer can take the lock either
       }
     }
   }
@@ -78,7 +78,7 @@ export async function lockSchema(
     await waitFor({
       what: `the lock of schema ${schema}`,
       probe: async () => ((await take()) ? true : undefined),
-      timeoutMs: patienceMs,
+      timeoutMs: takeTimeoutMs,
       intervalMs: 250,
     });
   } catch (cause) {
@@ -88,7 +88,7 @@ export async function lockSchema(
   return { sql, release };
 }
 
-/** Clears Ponder's lock row. Whoever holds the advisory lock knows that no other indexer lives: the row is stale. */
+/** Clears Ponder's lock row. The caller holds the advisory lock, so no other indexer runs and the row is stale. */
 export async function clearStaleLock(sql: postgres.Sql, schema: string): Promise<void> {
   const [row] = await sql`select to_regclass(${`"${schema}"._ponder_meta`}) as meta`;
   if (!row?.meta) return;

@@ -4,24 +4,24 @@ import { join } from "node:path";
 import type { Deployment } from "../../lib/deployments.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 
-/** Ponder's manifest, by its path: the package exports no such name that could be resolved. */
+/** The path of Ponder's package.json, which the package does not export. */
 export const ponderManifest = join(projectRoot, "node_modules", "ponder", "package.json");
 
-/** The files whose contents decide what rows an indexer writes; paths from the root, sorted. */
+/** The files that determine an indexer's rows; sorted paths from the root. */
 function buildFiles(): string[] {
   const within = (folder: string) =>
     readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(projectRoot.length + 1));
-  // src/api is Ponder's own HTTP surface; it writes nothing.
+  // src/api is Ponder's HTTP API; it writes nothing.
   const sources = within("src").filter((file) => !file.startsWith(join("src", "api")));
   return ["ponder.config.ts", "ponder.schema.ts", ...within("abis"), ...sources].sort();
 }
 
 /**
- * The Postgres schema of an indexer, which follows from all that decides its rows: Ponder's version, the projections,
- * the ABIs, the contracts' addresses, where reading starts, and the chain itself. The same build on the same chain
- * finds its rows again; any other one starts a schema of its own.
+ * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version, the
+ * projections, the ABIs, the contracts' addresses, the first block, and the chain). The same build on the same chain
+ * continues in its schema; any other one starts a new schema.
  */
 export function indexerSchemaName(
   deployment: Deployment,

@@ -1,10 +1,10 @@
 import type { Sql } from "postgres";
 import { formatGwei } from "viem";
 import { walletLoads } from "../../lib/ledger/in-flight.ts";
-import { addressText, dollars, eth, inWords, orDash, printTable, targetText } from "./print.ts";
+import { addressText, dollars, duration, eth, orDash, printTable, targetText } from "./format.ts";
 import {
   type FlightReport,
-  reportFailedErrands,
+  reportFailedServiceTransactions,
   reportFlights,
   reportGaps,
   reportWaiting,
@@ -13,7 +13,7 @@ import {
 import { spendingByKey, spendingByWallet } from "./spending.ts";
 import { listStops } from "./stops.ts";
 
-/** Rows of a table: an operator looks at the worst, and at `show` for the rest. */
+/** The most rows of a table. */
 const ROWS = 50;
 
 const flightColumns = [
@@ -26,33 +26,33 @@ const flightColumns = [
   "max fee gwei",
   "priority gwei",
   "last sent",
-  "what",
+  "entry",
 ];
-/** A purchase or an errand, as an operator copies it into `show`. */
-const what = (id: string, purpose: string | null) => `${purpose ?? "purchase"} ${id}`;
+/** A purchase or a service transaction with the id for `show`. */
+const entryText = (id: string, purpose: string | null) => `${purpose ?? "purchase"} ${id}`;
 const flightRow = (flight: FlightReport): string[] => [
   String(flight.chainId),
   addressText(flight.wallet),
   String(flight.nonce),
   `${flight.state ?? flight.kind}${flight.cancels ? ", being cancelled" : ""}`,
-  inWords(flight.age),
+  duration(flight.age),
   String(flight.attempts),
   formatGwei(flight.maxFee),
   formatGwei(flight.priorityFee),
-  flight.sentAgo === null ? "never" : `${inWords(flight.sentAgo)} ago`,
-  flight.id === null ? "–" : what(flight.id, flight.purpose),
+  flight.sentAgo === null ? "never" : `${duration(flight.sentAgo)} ago`,
+  flight.id === null ? "–" : entryText(flight.id, flight.purpose),
 ];
 
-const waitingColumns = ["chain", "what", "key", "wallet", "age"];
+const waitingColumns = ["chain", "entry", "key", "wallet", "age"];
 const waitingRow = (entry: WaitingReport): string[] => [
   String(entry.chainId),
-  what(entry.id, entry.purpose),
+  entryText(entry.id, entry.purpose),
   orDash(entry.keyId),
   addressText(entry.wallet),
-  inWords(entry.age),
+  duration(entry.age),
 ];
 
-/** Prints what is in flight, stuck, spent and stopped; stuck is what is older than `older` seconds, or behind a gap. */
+/** Prints transactions in flight, stuck entries (older than `older` seconds), nonce gaps, spending and stops. */
 export async function printOverview(sql: Sql, older: number): Promise<void> {
   const [wallets, flights, stuck, waiting, late, failed, gaps, byWallet, byKey, stops] = await Promise.all([
     walletLoads(sql),
@@ -60,7 +60,7 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     reportFlights(sql, { minAge: older, limit: ROWS }),
     reportWaiting(sql, { minAge: 0, limit: ROWS }),
     reportWaiting(sql, { minAge: older, limit: ROWS }),
-    reportFailedErrands(sql, ROWS),
+    reportFailedServiceTransactions(sql, ROWS),
     reportGaps(sql, ROWS),
     spendingByWallet(sql),
     spendingByKey(sql, ROWS),
@@ -68,7 +68,7 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
   ]);
   printTable(
     "Stops in force",
-    ["what", "since", "reason"],
+    ["target", "since", "reason"],
     stops.map((stop) => [targetText(stop), stop.since.toISOString(), stop.reason]),
   );
   printTable(
@@ -80,8 +80,8 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
       addressText(w.wallet),
       orDash(w.nextNonce),
       String(w.inFlight),
-      inWords(w.oldest),
-      w.writer ?? "nobody",
+      duration(w.oldest),
+      w.writer ?? "none",
     ]),
   );
   printTable(`In flight, the oldest ${ROWS}`, flightColumns, flights.map(flightRow));
@@ -89,18 +89,18 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
   printTable(`Stuck: in flight for more than ${older} s`, flightColumns, stuck.map(flightRow));
   printTable(`Stuck: not signed for more than ${older} s`, waitingColumns, late.map(waitingRow));
   printTable(
-    `Errands of the last 24 hours that failed, the newest ${ROWS}`,
-    ["chain", "what", "since", "code", "message"],
-    failed.map((e) => [String(e.chainId), what(e.id, e.purpose), inWords(e.age), e.code, e.message]),
+    `ServiceTransactions that failed in the last 24 hours, the newest ${ROWS}`,
+    ["chain", "entry", "failed", "code", "message"],
+    failed.map((e) => [String(e.chainId), entryText(e.id, e.purpose), duration(e.age), e.code, e.message]),
   );
   printTable(
-    "Nonces without a transaction of ours, with others in flight above them",
+    "Nonces that the ledger lacks below transactions in flight",
     ["chain", "wallet", "nonce"],
     gaps.map((gap) => [String(gap.chainId), addressText(gap.wallet), String(gap.nonce)]),
   );
   printTable(
-    "Spent on what was signed since midnight UTC, by wallet",
-    ["chain", "role", "wallet", "mined", "gas ETH", "given ETH"],
+    "Spent on transactions signed since midnight UTC, by wallet",
+    ["chain", "role", "wallet", "mined", "gas ETH", "sent ETH"],
     byWallet.map((w) => [
       String(w.chainId),
       w.role,
@@ -112,8 +112,8 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     "nothing",
   );
   printTable(
-    "Spent on what was signed since midnight UTC, by key",
-    ["key", "label", "wallet", "mined", "of which reverted", "gas ETH", "premiums USDC"],
+    "Spent on transactions signed since midnight UTC, by key",
+    ["key", "label", "wallet", "mined", "reverted", "gas ETH", "premiums USDC"],
     byKey.map((k) => [
       k.keyId,
       k.label ?? "–",

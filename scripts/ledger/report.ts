@@ -1,35 +1,34 @@
+/** Reads transactions in flight, waiting and failed entries, and nonce gaps. Ages are seconds by the database's clock. */
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import type { ErrandPurpose } from "../../lib/ledger/errand-figures.ts";
+import type { ServiceTransactionPurpose } from "../../lib/ledger/service-transaction-figures.ts";
 
-/** What an operator asks of the ledger: what is in flight, what is stuck. Ages are seconds by its own clock. */
-
-/** A transaction that may still be mined; fees in wei per gas, of its newest signed form. */
+/** A transaction that may still be mined, with its newest attempt's fees in wei per gas. */
 export type FlightReport = {
   chainId: number;
   wallet: Address;
   nonce: number;
-  kind: "purchase" | "errand" | "filler";
-  /** How far its purchase or errand is; null for a filler, which has neither. */
+  kind: "purchase" | "service_transaction" | "filler";
+  /** The state of its purchase or service transaction; null for a filler, which has neither. */
   state: string | null;
-  /** Of the purchase or the errand. */
+  /** The id of the purchase or service transaction. */
   id: string | null;
-  /** Of an errand. */
-  purpose: ErrandPurpose | null;
+  /** Null unless it belongs to a service transaction. */
+  purpose: ServiceTransactionPurpose | null;
   age: number;
   attempts: number;
-  /** Whether a form that cancels it is among them. */
+  /** Whether one of the attempts cancels it. */
   cancels: boolean;
   maxFee: bigint;
   priorityFee: bigint;
-  /** Since the newest form was sent for the last time; null when it never was. */
+  /** Seconds since the newest attempt was last sent; null when it never was. */
   sentAgo: number | null;
   hash: Hex;
 };
 
 type FlightRow = Omit<FlightReport, "maxFee" | "priorityFee"> & { maxFee: string; priorityFee: string };
 
-/** The transactions in flight that are at least so old, the oldest first. */
+/** The transactions in flight that are at least `minAge` seconds old, oldest first. */
 export async function reportFlights(
   sql: Sql,
   { minAge, limit }: { minAge: number; limit: number },
@@ -42,7 +41,7 @@ export async function reportFlights(
       extract(epoch from now() - newest.last_broadcast_at)::float8 as "sentAgo"
     from service.transaction t
     left join service.purchase p on p.id = t.purchase_id
-    left join service.errand e on e.id = t.errand_id
+    left join service.service_transaction e on e.id = t.service_transaction_id
     cross join lateral (
       select count(*)::int as attempts, bool_or(cancels) as cancels from service.attempt where transaction_id = t.id) a
     cross join lateral (
@@ -52,17 +51,17 @@ export async function reportFlights(
   return rows.map((row) => ({ ...row, maxFee: BigInt(row.maxFee), priorityFee: BigInt(row.priorityFee) }));
 }
 
-/** A purchase, whose `wallet` is its key's or the sandbox's, or an errand with its sender; `keyId` is null without a key. */
+/** `wallet` is the buyer's wallet of a purchase (its key's or the sandbox's) or the sender of a service transaction. */
 export type WaitingReport = {
   chainId: number;
   id: string;
-  purpose: ErrandPurpose | null;
+  purpose: ServiceTransactionPurpose | null;
   keyId: string | null;
   wallet: Address;
   age: number;
 };
 
-/** Purchases and errands of which nothing is signed and that are at least so old, the oldest first. */
+/** The unsigned purchases and service transactions that are at least `minAge` seconds old, oldest first. */
 export async function reportWaiting(
   sql: Sql,
   { minAge, limit }: { minAge: number; limit: number },
@@ -73,39 +72,39 @@ export async function reportWaiting(
     from (
       select chain_id, id, null as purpose, key_id, wallet, created_at from service.purchase where state = 'accepted'
       union all
-      select chain_id, id, purpose, null, sender, created_at from service.errand where state = 'accepted') waiting
+      select chain_id, id, purpose, null, sender, created_at from service.service_transaction where state = 'accepted') waiting
     where created_at <= now() - make_interval(secs => ${minAge})
     order by created_at limit ${limit}`;
 }
 
-/** An errand that came to nothing; `hash` when it reverted in a block. */
+/** A failed service transaction; with a `hash` when it reverted in a block. */
 export type FailureReport = {
   chainId: number;
   id: string;
-  purpose: ErrandPurpose;
+  purpose: ServiceTransactionPurpose;
   age: number;
   code: string;
   message: string;
   hash: Hex | null;
 };
 
-/** The errands that failed in the last 24 hours, the newest first. */
-export async function reportFailedErrands(sql: Sql, limit: number): Promise<FailureReport[]> {
+/** The service transactions that failed in the last 24 hours, newest first. */
+export async function reportFailedServiceTransactions(sql: Sql, limit: number): Promise<FailureReport[]> {
   return sql<FailureReport[]>`
     select chain_id as "chainId", id, purpose, extract(epoch from now() - updated_at)::float8 as age,
       failure_code as code, failure_message as message, tx_hash as hash
-    from service.errand where state = 'failed' and updated_at > now() - interval '24 hours'
+    from service.service_transaction where state = 'failed' and updated_at > now() - interval '24 hours'
     order by updated_at desc limit ${limit}`;
 }
 
-/** Nonces that are looked through for gaps, below a wallet's next one. */
+/** Gaps are searched among this number of nonces below a wallet's next one. */
 const GAP_DEPTH = 10_000;
 
 export type GapReport = { chainId: number; wallet: Address; nonce: number };
 
 /**
- * Nonces above a wallet's last mined transaction that no row of the ledger has, while a later one is in flight: somebody
- * else used them, or everything behind them waits until the writer fills them.
+ * Nonces that the ledger lacks between a wallet's last mined transaction and its newest one in flight. Another sender used
+ * them, or all later transactions wait until the writer fills them.
  */
 export async function reportGaps(sql: Sql, limit: number): Promise<GapReport[]> {
   return sql<GapReport[]>`

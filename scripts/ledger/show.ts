@@ -1,29 +1,33 @@
 import type { Sql } from "postgres";
 import { formatEther, formatGwei } from "viem";
-import { type EntryHistory, entryHistory } from "./history.ts";
-import { printTable } from "./print.ts";
+import { type EntryHistory, entryHistory } from "./entry-history.ts";
+import { printTable } from "./format.ts";
 
 const at = (time: string | null) => (time === null ? "never" : new Date(time).toISOString());
 
-const titles = { purchase: "Purchase", errand: "Errand", claim: "Claim of the faucet" } as const;
-/** What a signed form does that is not there to take the nonce away. */
-const deeds = { purchase: "buys", errand: "does it", claim: "does it" } as const;
+const titles = {
+  purchase: "Purchase",
+  service_transaction: "Service transaction",
+  claim: "Faucet claim",
+} as const;
+/** The effect of an attempt that does not cancel. */
+const effects = { purchase: "buys", service_transaction: "executes", claim: "executes" } as const;
 
-function print({ kind, id, fields, transactions, errands }: EntryHistory): void {
+function print({ kind, id, fields, transactions, serviceTransactions }: EntryHistory): void {
   printTable(
     `${titles[kind]} ${id}`,
     ["column", "value"],
     Object.entries(fields).flatMap(([column, value]) => (value === null ? [] : [[column, value]])),
   );
-  if (kind !== "claim" && transactions.length === 0) console.log("\nNothing of it was ever signed.");
+  if (kind !== "claim" && transactions.length === 0) console.log("\nNo transaction of it was ever signed.");
   for (const { wallet, nonce, state, createdAt, gasCost, attempts } of transactions) {
     const cost = gasCost === null ? "" : `, gas ${formatEther(BigInt(gasCost))} ETH`;
     printTable(
-      `Transaction of nonce ${nonce} from ${wallet}: ${state}${cost}, made ${at(createdAt)}`,
-      ["hash", "does", "max fee gwei", "priority gwei", "lease", "signed", "last sent"],
+      `Transaction with nonce ${nonce} from ${wallet}: ${state}${cost}, created ${at(createdAt)}`,
+      ["hash", "effect", "max fee gwei", "priority gwei", "lease", "signed", "last sent"],
       attempts.map((attempt) => [
         attempt.hash,
-        attempt.cancels ? "cancels" : deeds[kind],
+        attempt.cancels ? "cancels" : effects[kind],
         formatGwei(BigInt(attempt.maxFee)),
         formatGwei(BigInt(attempt.priorityFee)),
         attempt.fencingToken,
@@ -32,12 +36,12 @@ function print({ kind, id, fields, transactions, errands }: EntryHistory): void 
       ]),
     );
   }
-  for (const errand of errands) print(errand);
+  for (const serviceTransaction of serviceTransactions) print(serviceTransaction);
 }
 
 /**
- * Prints everything of one purchase, errand or claim: its row, its transactions, each of their signed forms; of a claim
- * that of its two errands. False when there is none.
+ * Prints one purchase, service transaction or claim: its row, its transactions and their attempts; for a claim also its two service transactions.
+ * @returns false when the id is unknown.
  */
 export async function showEntry(sql: Sql, id: string): Promise<boolean> {
   const history = await entryHistory(sql, id);

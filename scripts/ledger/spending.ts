@@ -1,8 +1,10 @@
+/**
+ * Sums the spending on transactions that were signed since midnight UTC and are in a block. Gas in wei, premiums in USDC
+ * base units (6 decimals).
+ */
 import type { Sql } from "postgres";
 import type { Address } from "viem";
-import type { WalletRole } from "../../lib/ledger/tables.ts";
-
-/** What was spent on transactions that were signed since midnight UTC. Gas in wei, of transactions that are in a block; premiums in USDC base units (6 decimals). */
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
 
 const today = (sql: Sql) => sql`(date_trunc('day', now() at time zone 'UTC') at time zone 'UTC')`;
 
@@ -12,24 +14,24 @@ export type WalletSpending = {
   role: WalletRole;
   transactions: number;
   gas: bigint;
-  /** What its transactions gave away beside their gas, in wei; one that reverted gave nothing. */
+  /** The value that its transactions sent, in wei; reverted ones sent none. */
   given: bigint;
 };
 
-/** By the wallet that paid the gas. */
+/** Spending by the wallet that paid the gas. */
 export async function spendingByWallet(sql: Sql): Promise<WalletSpending[]> {
   const rows = await sql<(Omit<WalletSpending, "gas" | "given"> & { gas: string; given: string })[]>`
     select w.chain_id as "chainId", w.address as wallet, w.role, count(*)::int as transactions, sum(t.gas_cost) as gas,
       sum(case when e.state in ('mined', 'confirmed') then t.value else 0 end) as given
     from service.relayer_wallet w
     join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address
-    left join service.errand e on e.id = t.errand_id
+    left join service.service_transaction e on e.id = t.service_transaction_id
     where t.created_at >= ${today(sql)} and t.gas_cost is not null
     group by w.chain_id, w.address order by 1, 2`;
   return rows.map((row) => ({ ...row, gas: BigInt(row.gas), given: BigInt(row.given) }));
 }
 
-/** `keyId` is a decimal; `wallet` the key's. */
+/** `keyId` is a decimal; `wallet` is the key's wallet. */
 export type KeySpending = {
   keyId: string;
   wallet: Address;
@@ -40,7 +42,7 @@ export type KeySpending = {
   premiums: bigint;
 };
 
-/** By the key that asked for it, whoever costs most gas first. */
+/** Spending by API key, the highest gas cost first. */
 export async function spendingByKey(sql: Sql, limit: number): Promise<KeySpending[]> {
   const rows = await sql<(Omit<KeySpending, "gas" | "premiums"> & { gas: string; premiums: string })[]>`
     select p.key_id::text as "keyId", k.wallet, k.label, count(*)::int as purchases,

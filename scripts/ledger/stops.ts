@@ -3,8 +3,8 @@ import type { Address } from "viem";
 import { lower } from "../../lib/lower.ts";
 
 /**
- * The kill switch: what a stop covers is neither accepted nor signed nor sent until it is lifted. A wallet is one of
- * the service's own, on every chain, or one whose keys buy; a key goes by its id.
+ * The kill switch: while a stop is in force, no purchase of its target is accepted, and no transaction signed or sent. A
+ * wallet is one of the service's own, on every chain, or a client's wallet with API keys.
  */
 export type StopTarget =
   | { scope: "global" }
@@ -23,25 +23,23 @@ function subjectOf(target: StopTarget): string {
   }
 }
 
-/** Puts a stop into force; one that is in force already gets the new reason. Idempotent. */
+/** Sets a stop, or the reason of an existing one. Idempotent. */
 export async function setStop(sql: Sql, target: StopTarget, reason: string): Promise<void> {
   await sql`
     insert into service.stop (scope, subject, reason) values (${target.scope}, ${subjectOf(target)}, ${reason})
     on conflict (scope, subject) do update set reason = excluded.reason`;
 }
 
-/** Lifts a stop; false when none was in force. */
+/** Lifts a stop. @returns false when none was in force. */
 export async function clearStop(sql: Sql, target: StopTarget): Promise<boolean> {
   const rows = await sql`
     delete from service.stop where scope = ${target.scope} and subject = ${subjectOf(target)} returning scope`;
   return rows.length > 0;
 }
 
-/** Times come as text through a client that drizzle has its hands on. */
-type Row = { scope: Stop["scope"]; subject: string; reason: string; created_at: string };
+type Row = Pick<Stop, "scope" | "reason" | "since"> & { subject: string };
 
-function stopOf({ scope, subject, reason, created_at }: Row): Stop {
-  const since = new Date(created_at);
+function stopOf({ scope, subject, reason, since }: Row): Stop {
   switch (scope) {
     case "global":
       return { scope, reason, since };
@@ -52,10 +50,10 @@ function stopOf({ scope, subject, reason, created_at }: Row): Stop {
   }
 }
 
-/** The stops in force, the widest first. */
+/** The stops in force: the global one, then wallets, then keys. */
 export async function listStops(sql: Sql): Promise<Stop[]> {
   const rows = await sql<Row[]>`
-    select scope, subject, reason, created_at from service.stop
+    select scope, subject, reason, created_at as since from service.stop
     order by array_position(array['global', 'wallet', 'key'], scope), subject`;
   return rows.map(stopOf);
 }
@@ -65,8 +63,8 @@ export async function keyExists(sql: Sql, keyId: number): Promise<boolean> {
   return (await sql`select 1 from service.api_key where id = ${keyId}`).length > 0;
 }
 
-/** Whether the service has met this wallet: as one of its own, or as the owner of a key. */
-export async function walletIsKnown(sql: Sql, wallet: Address): Promise<boolean> {
+/** Whether the wallet is one of the service's own or has an API key. */
+export async function isKnownWallet(sql: Sql, wallet: Address): Promise<boolean> {
   const rows = await sql`
     select 1 from service.relayer_wallet where address = ${lower(wallet)}
     union all select 1 from service.api_key where wallet = ${lower(wallet)} limit 1`;

@@ -4,7 +4,7 @@ import { type Hex, toHex } from "viem";
 import type { HDAccount } from "viem/accounts";
 import { z } from "zod";
 import { isPortFree } from "./ports.ts";
-import { type Child, deathNotice, startProcess } from "./processes.ts";
+import { type Child, exitMessage, startProcess } from "./processes.ts";
 import { waitFor } from "./wait.ts";
 
 export type AnvilOptions = {
@@ -13,16 +13,16 @@ export type AnvilOptions = {
   readonly logFile: string;
   /** Seconds between blocks; one block per transaction when left out. */
   readonly blockTime?: number;
-  /** Beside the regular blocks, one for each transaction at once. Needs `blockTime`. */
+  /** Beside the regular blocks, mines one at once for each transaction. Needs `blockTime`. */
   readonly mixedMining?: boolean;
   /** Timestamp of the genesis block, in Unix seconds. */
   readonly timestamp?: bigint;
   /** Gas limit of a block, 300 million by default. */
   readonly gasLimit?: bigint;
-  /** Starts as a fork of this RPC's chain. */
+  /** Forks the chain behind this RPC URL. */
   readonly forkUrl?: string;
   readonly args?: readonly string[];
-  /** Told of the process before it answers, so that one that starts slowly can be ended too. */
+  /** Called before anvil answers, so that the caller can end it even while it starts. */
   readonly onSpawn?: (child: Child) => void;
 };
 
@@ -38,16 +38,16 @@ export type Anvil = {
 };
 
 /**
- * States of old blocks that anvil keeps, in memory. Without a bound it writes every block's state to the disk of the
- * user's home and never cleans up; without a number historical calls and reorganisations fail.
+ * The number of block states that anvil keeps in memory. Without this option anvil writes every block's state to the
+ * user's home and never deletes it; with the option but no number, historical calls and reorganisations fail.
  */
 const keptStates = 256;
 /**
- * Ten times anvil's own: room for a burst in one block. Where a transaction does not fit, anvil takes the smaller one
- * behind it, finds its nonce too high, and throws it away with all that follow.
+ * Ten times anvil's default, so that a burst fits into one block. Where a transaction does not fit, anvil tries the next,
+ * smaller one, finds its nonce too high, and drops it with all that follow.
  */
 const defaultGasLimit = 300_000_000n;
-/** Anvil answers after 40 ms; a machine under load gets a lot more. */
+/** Anvil answers after 40 ms, but needs far longer on a busy machine. */
 const startTimeoutMs = 30_000;
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
@@ -114,7 +114,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { port, chainId, logFile } = options;
   const url = `http://127.0.0.1:${port}`;
   const name = `anvil (chain ${chainId}, port ${port})`;
-  // Asked beforehand: another anvil on this port would answer our first question before ours has died of it.
+  // Checked first: another anvil on this port would answer before ours has failed to start.
   if (!(await isPortFree(port))) throw new Error(`${name} cannot start: the port is taken`);
   const child = await startProcess({ name, command: anvilBinary(), args: anvilArguments(options), logFile });
   options.onSpawn?.(child);
@@ -122,7 +122,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     await waitFor({
       what: `${name} to answer`,
       probe: async () => ((await chainIdAt(url)) === chainId && !child.exit() ? true : undefined),
-      hopeless: () => deathNotice(child),
+      giveUpReason: () => exitMessage(child),
       timeoutMs: startTimeoutMs,
       intervalMs: 15,
     });
@@ -143,9 +143,9 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   };
 }
 
-/** The private key of one of anvil's accounts, for a process that has to sign with it. */
+/** The private key of one of anvil's accounts, for a process that signs with it. */
 export function privateKeyOf(account: HDAccount): Hex {
   const { privateKey } = account.getHdKey();
-  if (!privateKey) throw new Error(`${account.address} is known by its public key only`);
+  if (!privateKey) throw new Error(`${account.address} has no private key`);
   return toHex(privateKey);
 }

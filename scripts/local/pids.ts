@@ -1,4 +1,4 @@
-/** Questions about, and signals to, processes that are known by their id only. Linux and macOS. */
+/** Inspects and signals processes by their id, on Linux and macOS. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,20 +27,20 @@ export function commandLine(pid: number): string | undefined {
   return readProc(pid, "cmdline")?.replaceAll("\0", " ").trim() || undefined;
 }
 
-/** True while the process runs. One that has died and that its parent has not collected yet does not run. */
+/** True while the process runs. A zombie does not run. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as another user.
+    // EPERM: it runs as another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-  // The state follows the name, which stands in brackets and may hold anything.
+  // The state follows the name, which is in brackets and may contain spaces.
   const state = hasProc ? readProc(pid, "stat")?.replace(/^.*\) /s, "") : ps(pid, "stat");
   return state !== undefined && (!state.startsWith("Z") || hasLivingThreads(pid));
 }
 
-/** A dying process is a zombie as soon as its first thread is, while others may still hold its files and ports. */
+/** A process becomes a zombie when its first thread ends, while other threads may still hold its files and ports. */
 function hasLivingThreads(pid: number): boolean {
   try {
     return hasProc && readdirSync(`/proc/${pid}/task`).length > 1;
@@ -49,7 +49,7 @@ function hasLivingThreads(pid: number): boolean {
   }
 }
 
-/** Sends a signal to a process, or to the group that it leads; a process that is gone already is no error. */
+/** Sends a signal to a process, or to the group that it leads. A process that has ended is no error. */
 export function signalPid(pid: number, signal: NodeJS.Signals, { group = false } = {}): void {
   try {
     process.kill(group ? -pid : pid, signal);
@@ -58,7 +58,7 @@ export function signalPid(pid: number, signal: NodeJS.Signals, { group = false }
   }
 }
 
-/** Waits until the process is gone; false when it still runs after `timeoutMs`. */
+/** Waits until the process has ended. @returns false when it still runs after `timeoutMs`. */
 export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (isRunning(pid)) {
@@ -66,15 +66,4 @@ export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boo
     await sleep(10);
   }
   return true;
-}
-
-/** Asks a process to stop with `signal`, and kills it when it has not after `graceMs`. */
-export async function stopPid(
-  pid: number,
-  { signal = "SIGTERM", graceMs = 10_000 }: { signal?: NodeJS.Signals; graceMs?: number } = {},
-): Promise<void> {
-  signalPid(pid, signal);
-  if (await waitUntilGone(pid, graceMs)) return;
-  signalPid(pid, "SIGKILL");
-  await waitUntilGone(pid, 5_000);
 }

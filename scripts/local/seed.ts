@@ -1,42 +1,42 @@
-/** Gives a freshly deployed protocol a past worth looking at. */
+/** Writes a history onto a freshly deployed protocol. */
 import type { Deployment } from "../../lib/deployments.ts";
 import { mintUsdc, openProtocol, refreshFeeds } from "./protocol/actions/index.ts";
-import { buyers, cast, equipCast, usdc } from "./seed/cast.ts";
-import { playEarlyYears } from "./seed/early.ts";
-import { playMarketYear, playRedemptions, playToday } from "./seed/late.ts";
+import { buyers, fundSeedAccounts, seedAccounts, usdc } from "./seed/accounts.ts";
+import { playFirstYears } from "./seed/first-years.ts";
+import { playMarket, playRedemptions, playToday } from "./seed/recent-months.ts";
 import { createTimeline, DAY } from "./seed/timeline.ts";
 
 export type SeedOptions = { readonly rpcUrl: string; readonly deployment: Deployment };
 
 /**
- * Plays 799 days of history, which end at the wall clock with fresh feeds, on a chain whose genesis lies 800 days in the
- * past and on which `deployProtocol` left all products on sale (`retired: false`): every policy status, triggers, bonds
- * with every end, listings sold, open and cancelled, burns by both burners and by holders, pauses. Account 1, the
- * relayer's, sends nothing. Takes some seconds on anvil.
- * @throws when the chain is already past the history's beginning, or a transaction reverts.
+ * Plays 799 days of history up to the present, with fresh feeds in the end. The chain's genesis must be 800 days ago, and
+ * all products on sale (`retired: false`). The history has policies of every status, triggers, redeemed, queued and
+ * surrendered bonds, sold, open and cancelled listings, burns by both burners and by holders, and pauses. The relayer's
+ * account sends nothing. Takes some seconds on anvil.
+ * @throws when the chain is younger, or a transaction reverts.
  */
 export async function seedHistory({ rpcUrl, deployment }: SeedOptions): Promise<void> {
   const protocol = openProtocol(deployment, rpcUrl);
   const now = BigInt(Math.floor(Date.now() / 1000));
   const { timestamp } = await protocol.client.getBlock();
   if (timestamp > now - BigInt(799 * DAY))
-    throw new Error("the chain's genesis must lie 800 days in the past for a seeded history");
+    throw new Error("the chain's genesis must be 800 days ago for a seeded history");
 
-  const timeline = createTimeline(protocol, cast.owner, now);
+  const timeline = createTimeline(protocol, seedAccounts.owner, now);
   await timeline.at(799 * DAY);
-  await equipCast(protocol);
-  const bonds = await playEarlyYears(protocol, timeline);
-  await playMarketYear(protocol, timeline, bonds);
+  await fundSeedAccounts(protocol);
+  const bonds = await playFirstYears(protocol, timeline);
+  await playMarket(protocol, timeline, bonds);
   await playRedemptions(protocol, timeline, bonds);
   await playToday(protocol, timeline, bonds);
-  // The present has moved on while the past was played.
+  // Time has passed while the history was played.
   const elapsed = Math.floor(Date.now() / 1000) - Number(now);
   await timeline.at(-elapsed);
 }
 
-/** What a fresh test network needs: feeds that are not stale, and USDC for the cast. */
+/** Refreshes the feeds of a fresh testnet and gives the seed accounts USDC. */
 export async function seedTestnet({ rpcUrl, deployment }: SeedOptions): Promise<void> {
   const protocol = openProtocol(deployment, rpcUrl);
-  await refreshFeeds(protocol, cast.owner);
-  for (const buyer of buyers) await mintUsdc(protocol, cast.owner, buyer.address, usdc(100_000));
+  await refreshFeeds(protocol, seedAccounts.owner);
+  for (const buyer of buyers) await mintUsdc(protocol, seedAccounts.owner, buyer.address, usdc(100_000));
 }

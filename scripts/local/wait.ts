@@ -1,35 +1,42 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What to wait for: `probe` is asked every `intervalMs` until it answers something other than `undefined`. */
+/** `probe` is called every `intervalMs` until it returns something other than `undefined`. */
 export type Wait<T> = {
-  /** Said when the time is up: "API to answer". */
+  /** For the timeout's message: "API to answer". */
   readonly what: string;
   readonly probe: () => Promise<T | undefined> | T | undefined;
-  readonly timeoutMs: number;
+  /** A minute when left out: long enough for a busy machine, and a wait that succeeds does not take it. */
+  readonly timeoutMs?: number;
   readonly intervalMs?: number;
-  /** Why it is pointless to go on waiting, once it is: the process that should answer has ended. */
-  readonly hopeless?: () => string | undefined;
+  /** Returns a reason to stop waiting, such as that the process has ended. */
+  readonly giveUpReason?: () => string | undefined;
 };
 
 /**
- * Asks until there is an answer. A probe that throws counts as "not yet"; its last error is the cause of the one
- * thrown when the time is up or the wait is hopeless.
+ * Polls until there is a result. An error from `probe` counts as "not yet".
+ * @throws on the timeout or when there is a reason to give up; the cause is the last error of `probe`.
  */
-export async function waitFor<T>({ what, probe, timeoutMs, intervalMs = 50, hopeless }: Wait<T>): Promise<T> {
+export async function waitFor<T>({
+  what,
+  probe,
+  timeoutMs = 60_000,
+  intervalMs = 50,
+  giveUpReason,
+}: Wait<T>): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let lastError: unknown;
   for (;;) {
     try {
-      const answer = await probe();
-      if (answer !== undefined) return answer;
+      const result = await probe();
+      if (result !== undefined) return result;
       lastError = undefined;
     } catch (error) {
       lastError = error;
     }
-    const reason = hopeless?.();
+    const reason = giveUpReason?.();
     if (reason !== undefined) throw new Error(reason, { cause: lastError });
     if (Date.now() >= deadline) {
-      throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}`, { cause: lastError });
+      throw new Error(`timed out after ${timeoutMs / 1000} s waiting for ${what}`, { cause: lastError });
     }
     await sleep(intervalMs);
   }

@@ -3,7 +3,7 @@ import schema from "ponder:schema";
 import { Hono } from "hono";
 import { client, graphql } from "ponder";
 
-/** Ponder's own GraphQL and SQL over HTTP, on its internal port. The service's API is another process. */
+/** Ponder's GraphQL and SQL over HTTP, on its internal port. The service's API is another process. */
 const app = new Hono();
 
 app.use("/", graphql({ db, schema }));

@@ -4,7 +4,7 @@ import { type Db, type LogEvent, position } from "./event.ts";
 type Entry = Pick<typeof activity.$inferSelect, "type" | "actor" | "amount" | "ref">;
 
 /** Adds an event to the unified feed. */
-export async function record(db: Db, event: LogEvent, entry: Entry): Promise<void> {
+export async function recordActivity(db: Db, event: LogEvent, entry: Entry): Promise<void> {
   await db
     .insert(activity)
     .values({ ...position(event), ...entry })

@@ -3,8 +3,8 @@ import type { Db, LogEvent } from "./event.ts";
 import { pairWithinTransaction } from "./pairing.ts";
 
 /**
- * Brings a trigger (`first`) and the bond that pays it (`second`) together. `BondIssued` names no policy and
- * `PolicyTriggered` no epoch: they are two logs of one transaction for the same holder, in the same order.
+ * Links a trigger (`first`) with the bond that pays it (`second`). `BondIssued` has no policy and `PolicyTriggered` no
+ * epoch, but both are logs of one transaction for the same holder, in the same order.
  */
 export async function linkTrigger(
   db: Db,

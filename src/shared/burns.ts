@@ -6,8 +6,8 @@ import { changeBurnDay, changeBurnSource, changeProtocol } from "./sums.ts";
 export type BurnerKind = Exclude<(typeof burnSources)[number], "direct">;
 
 /**
- * Brings tokens that were burned (`first`) and a burner's `BurnExecuted` (`second`) together: two logs of one
- * transaction over the same amount, where one of the burner's own tokens goes before anybody else's.
+ * Links burned tokens (`first`) with a burner's `BurnExecuted` (`second`): two logs of one transaction with the same amount.
+ * Of several burns, one of the burner's own tokens is preferred.
  */
 export async function attributeBurn(
   db: Db,
@@ -41,7 +41,7 @@ type BurnExecuted = LogEvent & {
   args: { usdcSpent: bigint; tokenBurned: bigint; effectivePrice: bigint; timestamp: bigint };
 };
 
-/** Records what a burner says of its burn: the price, and the USDC that it spent. */
+/** Records a burner's report of its burn: the price and the spent USDC. */
 export async function recordExecution(db: Db, event: BurnExecuted, source: BurnerKind): Promise<void> {
   const { usdcSpent, tokenBurned, effectivePrice, timestamp: executedAt } = event.args;
   const burner = event.log.address;
@@ -58,7 +58,7 @@ export async function recordExecution(db: Db, event: BurnExecuted, source: Burne
 
 type Received = LogEvent & { args: { from: `0x${string}`; usdcAmount: bigint } };
 
-/** Records USDC that came in at a burner. */
+/** Records USDC that a burner received. */
 export async function recordIncome(
   db: Db,
   event: Received,

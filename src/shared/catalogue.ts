@@ -1,8 +1,8 @@
 import { type Hex, keccak256, stringToHex } from "viem";
 
 /**
- * The six flash shields of release V5.4, whose names, assets and durations the deployed contracts tell in no event. A
- * deployment that does tell them (`ProductTermsSet`) overrides this.
+ * The six flash shields of release V5.4. The deployed contracts emit no event with their names, assets and durations. Where
+ * a deployment emits `ProductTermsSet`, that event overrides these terms.
  */
 const HOUR = 3600n;
 const shields = [

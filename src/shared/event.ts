@@ -2,14 +2,14 @@ import type { Context } from "ponder:registry";
 
 export type Db = Context["db"];
 
-/** What every log event of Ponder has, of whichever contract. */
+/** The fields that every log event of Ponder has. */
 export type LogEvent = {
   block: { number: bigint; hash: `0x${string}`; timestamp: bigint };
   transaction: { hash: `0x${string}` };
   log: { logIndex: number; address: `0x${string}` };
 };
 
-/** The columns that say where an event stands in the chain. */
+/** The columns with an event's position in the chain. */
 export const position = ({ block, transaction, log }: LogEvent) => ({
   blockNumber: block.number,
   logIndex: log.logIndex,
@@ -19,8 +19,8 @@ export const position = ({ block, transaction, log }: LogEvent) => ({
 });
 
 /**
- * Event arguments as JSON, by name: integers as decimal strings, hex in lower case, and without the NUL characters that
- * Postgres refuses. Anything can stand in a string, and a row that cannot be written would stop the index.
+ * Event arguments as JSON, by name: integers as decimal strings, hex in lower case, text without NUL characters. Postgres
+ * rejects NUL, and a row that cannot be written would stop the index.
  */
 export function jsonArguments(args: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, jsonValue(value)]));
@@ -35,5 +35,5 @@ function jsonValue(value: unknown): unknown {
   return value;
 }
 
-/** Text as Postgres can keep it. */
+/** Text without NUL characters, which Postgres cannot store. */
 export const withoutNul = (text: string): string => text.replaceAll("\0", "");

@@ -2,8 +2,8 @@ import { eventPair, type WaitingEvent } from "ponder:schema";
 import type { Db } from "./event.ts";
 
 /**
- * Takes the counterpart of `event` out of those that wait: of the other side, with the same key, the oldest with the
- * same hint or else the oldest. Without one, `event` waits itself.
+ * Removes the counterpart of `event` from the waiting events: one of the other side with the same key, the oldest with the
+ * same hint or else the oldest. Without a counterpart, `event` is added to the waiting ones.
  */
 export function takeCounterpart(
   waiting: readonly WaitingEvent[],
@@ -16,8 +16,8 @@ export function takeCounterpart(
 }
 
 /**
- * Pairs an event with its counterpart of the same transaction, in whichever order the two were logged. Resolves to the
- * counterpart's log index once both are there.
+ * Pairs an event with its counterpart in the same transaction, whichever was logged first.
+ * @returns the counterpart's log index, or undefined when it has not come yet.
  */
 export async function pairWithinTransaction(
   db: Db,

@@ -1,7 +1,7 @@
 import { policy, policyPrice, product } from "ponder:schema";
 import { knownTerms } from "./catalogue.ts";
 import { type Db, type LogEvent, position } from "./event.ts";
-import { changeProduct, changeProtocol, countPolicyOf, moveClock } from "./sums.ts";
+import { changeProduct, changeProtocol, countInClock, countPolicyOf } from "./sums.ts";
 
 type Purchase = {
   productId: `0x${string}`;
@@ -13,10 +13,10 @@ type Purchase = {
 };
 
 /**
- * When the cover of a policy bought at `createdAt` begins and ends; the waiting period is part of the product's duration.
- * Null where the product's terms are unknown.
+ * The start and end of cover for a policy bought at `createdAt`. The waiting period is part of the product's duration. Null
+ * where the product's terms are unknown.
  */
-async function window(db: Db, productId: `0x${string}`, createdAt: bigint) {
+async function coverWindow(db: Db, productId: `0x${string}`, createdAt: bigint) {
   const terms = await db.find(product, { productId });
   const known = knownTerms(productId);
   const waiting = terms?.waitingSeconds ?? known?.waitingSeconds ?? 0n;
@@ -29,14 +29,14 @@ async function window(db: Db, productId: `0x${string}`, createdAt: bigint) {
 }
 
 /**
- * Opens a policy, once: a purchase is told twice, by the manager (`PolicyCreated`) and by the router (`PolicyPurchased`,
- * which alone knows who paid), and either makes the row if the other has not.
+ * Inserts a policy once. A purchase emits two events, the manager's `PolicyCreated` and the router's `PolicyPurchased`;
+ * only the latter has `paidBy`. The first of them inserts the row.
  */
 export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, paidBy: `0x${string}` | null) {
   const { productId, policyId, buyer, coverage, premium, payout } = purchase;
   const createdAt = event.block.timestamp;
   const price = await db.find(policyPrice, { productId, policyId });
-  const terms = await window(db, productId, createdAt);
+  const terms = await coverWindow(db, productId, createdAt);
   const opened = await db
     .insert(policy)
     .values({
@@ -50,7 +50,7 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
     if (paidBy !== null) await db.update(policy, { productId, policyId }).set({ ...position(event), paidBy });
     return;
   }
-  await moveClock(db, terms, 1);
+  await countInClock(db, terms, 1);
   await countPolicyOf(db, buyer);
   await changeProduct(db, productId, (sums) => ({
     policies: sums.policies + 1,
@@ -64,7 +64,7 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
   }));
 }
 
-/** Closes a policy before its time. Resolves to the policy as it was, or null when the index does not know it. */
+/** Closes a policy before it expires. @returns its former state, or null when the index does not know it. */
 export async function closePolicy(
   db: Db,
   key: { productId: `0x${string}`; policyId: bigint },
@@ -75,6 +75,6 @@ export async function closePolicy(
   const { buyer, premium, waitingEndsAt, expiresAt } = row;
   const wasOpen = row.triggeredAt === null && row.cancelledAt === null;
   await db.update(policy, key).set(how);
-  if (wasOpen) await moveClock(db, { waitingEndsAt, expiresAt }, -1);
+  if (wasOpen) await countInClock(db, { waitingEndsAt, expiresAt }, -1);
   return { buyer, premium, wasOpen };
 }

@@ -5,7 +5,7 @@ import { type Db, type LogEvent, position } from "./event.ts";
 type Product = typeof product.$inferSelect;
 type Kind = (typeof productEvent.$inferSelect)["kind"];
 
-/** Records an event about a product and what it says of it; a product that no event has named before begins here. */
+/** Records an event about a product and applies its change. The first event about a product inserts it. */
 export async function changeProductState(
   db: Db,
   event: LogEvent & { args: { productId: `0x${string}` } },

@@ -11,8 +11,8 @@ import {
 import type { Db } from "./event.ts";
 
 /**
- * The sums that reads serve without counting. Each function applies a change to a row, which begins at zero. Whoever
- * calls one has made sure that the event was not counted before.
+ * Maintains sums, so that reads need not count rows. Each function applies a change to a row that starts at zero. The caller
+ * must make sure that an event is counted once.
  */
 
 const SECONDS_PER_MINUTE = 60n;
@@ -69,8 +69,8 @@ export async function countPolicyOf(db: Db, buyer: `0x${string}`): Promise<void>
     .onConflictDoUpdate((row) => ({ policies: row.policies + 1 }));
 }
 
-/** Adds an open policy to the minutes in which its edges lie, or takes a closed one off them (`by` -1). */
-export async function moveClock(
+/** Adds an open policy to the minutes in which it expires and its waiting period ends; `by` -1 removes a closed one. */
+export async function countInClock(
   db: Db,
   policy: { waitingEndsAt: bigint | null; expiresAt: bigint | null },
   by: 1 | -1,

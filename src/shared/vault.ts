@@ -4,7 +4,7 @@ import { type Db, type LogEvent, position } from "./event.ts";
 type State = Omit<typeof vaultState.$inferSelect, "id">;
 type Row = typeof vaultEvent.$inferSelect;
 
-/** Changes the vault's books; what no event has told yet is null. */
+/** Changes the vault's totals. A total is null until an event has named it. */
 export async function changeVault(db: Db, change: (vault: State) => Partial<State>): Promise<void> {
   const none = { totalReserved: null, obligations: null, reserve: null };
   await db
@@ -13,7 +13,7 @@ export async function changeVault(db: Db, change: (vault: State) => Partial<Stat
     .onConflictDoUpdate(change);
 }
 
-/** Records an event about the vault's books, and the total that it names. */
+/** Records an event about the vault's totals, and the new total that it names. */
 export async function recordVault(
   db: Db,
   event: LogEvent,

@@ -1,4 +1,4 @@
-/** What a wallet sees of its own keys and policies, and takes out of use. */
+/** A wallet lists and revokes its own keys, and lists its policies. */
 import { parseUnits } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -7,15 +7,15 @@ import { approveUsdc, mintUsdc, purchase } from "../../scripts/local/protocol/ac
 import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
-import { admin, failure, faultyFields, issueKey, startApi, type TestApi } from "./support/api.ts";
-import { keyOf, now, onboardAccount, onboardingBody, PATH } from "./support/onboarding.ts";
+import { admin, failure, invalidFields, issueKey, startApi, type TestApi } from "./support/api.ts";
+import { keyOf, now, ONBOARD, onboardAccount, onboardingBody } from "./support/onboarding.ts";
 
 const [account, stranger] = [anvilAccount(2), anvilAccount(3)];
 
 let api: TestApi;
 beforeAll(async () => {
   api = await startApi({ services: ["api", "indexer"] });
-  await issueKey(api.request, anvilAccount(9).address); // the tables are there
+  await issueKey(api.request, anvilAccount(9).address); // returns once the tables exist
 });
 
 type Headers = Record<string, string>;
@@ -31,10 +31,10 @@ const shape = z.object({
   ),
 });
 
-describe("a wallet's keys", () => {
-  test("are its active ones, oldest first, with everything but the key", async () => {
+describe("GET /api/v1/agent/keys", () => {
+  test("lists the wallet's active keys, oldest first, without the keys themselves", async () => {
     const body = { ...(await onboardingBody(account)), label: "first" };
-    const first = keyOf(await api.request(PATH, { body }));
+    const first = keyOf(await api.request(ONBOARD, { body }));
     const second = await issueKey(api.request, account.address, "paid");
     const revoked = await onboardAccount(api.request, account, now() - 100);
     const foreign = await onboardAccount(api.request, stranger);
@@ -64,19 +64,19 @@ describe("a wallet's keys", () => {
     expect(shape.parse((await list(first.headers, "?offset=7")).json)).toMatchObject({ total: 2, keys: [] });
   });
 
-  test.each(["?limit=0", "?limit=101", "?offset=-1", "?limit=x"])("%s is 400", async (query) => {
+  test.each(["?limit=0", "?limit=101", "?offset=-1", "?limit=x"])("%s gets 400", async (query) => {
     const { headers } = await issueKey(api.request, account.address);
     expect(failure(await list(headers, query))).toEqual([400, "validation_error"]);
   });
 
-  test("are for a key alone", async () => {
+  test("requires a key; the admin token gets 401", async () => {
     expect(failure(await list({}))).toEqual([401, "unauthenticated"]);
     expect(failure(await list(admin))).toEqual([401, "unauthenticated"]);
   });
 });
 
-describe("revoking one's own key", () => {
-  test("refuses it at once in every process, and is the same when repeated", async () => {
+describe("DELETE /api/v1/agent/keys/{keyId}", () => {
+  test("revokes the key at once in every process; a repeated call returns the same response", async () => {
     const { databaseUrl } = api.stack;
     const other = await startStack({ chain: api.chain, services: ["api"], databaseUrl });
     const elsewhere = await checkedRequests(other.apiUrl);
@@ -100,19 +100,19 @@ describe("revoking one's own key", () => {
     expect((await me(kept.headers)).status).toBe(200);
   });
 
-  test("works for the very key of the request, and makes room for another", async () => {
+  test("a key can revoke itself; the wallet can then onboard another key", async () => {
     const owner = anvilAccount(5);
     const keys = [];
     for (let i = 0; i < 3; i += 1) keys.push(await onboardAccount(api.request, owner, now() - 100 * i));
     const another = { body: await onboardingBody(owner, { timestamp: now() - 50 }) };
-    expect(failure(await api.request(PATH, another))).toEqual([409, "cap_reached"]);
+    expect(failure(await api.request(ONBOARD, another))).toEqual([409, "cap_reached"]);
     const [key] = keys;
     if (!key) throw new Error("no key was made");
     expect((await revoke(key.keyId, key.headers)).status).toBe(200);
-    expect((await api.request(PATH, another)).status).toBe(201);
+    expect((await api.request(ONBOARD, another)).status).toBe(201);
   });
 
-  test("is 404 for another wallet's key, which goes on", async () => {
+  test("another wallet's key gets 404 and stays valid", async () => {
     const foreign = await onboardAccount(api.request, anvilAccount(6));
     const { headers } = await issueKey(api.request, account.address);
     expect(failure(await revoke(foreign.keyId, headers))).toEqual([404, "key_not_found"]);
@@ -125,13 +125,13 @@ describe("revoking one's own key", () => {
     ["abc", 400, "validation_error"],
     ["-1", 400, "validation_error"],
     ["9".repeat(16), 400, "validation_error"],
-  ])("the id %s is %i %s", async (id, status, code) => {
+  ])("the id %s gets %i %s", async (id, status, code) => {
     const { headers } = await issueKey(api.request, account.address);
     expect(failure(await revoke(id, headers))).toEqual([status, code]);
   });
 });
 
-describe("the key's own policies", () => {
+describe("GET /api/v1/policies", () => {
   const own = (headers: Headers, query = "") => api.request(`/api/v1/policies${query}`, { headers });
   const buyer = anvilAccount(7);
   let headers: Headers;
@@ -147,7 +147,7 @@ describe("the key's own policies", () => {
     }
   });
 
-  test("are those that the index has of the wallet, in the same shape", async () => {
+  test("returns the indexed policies of the key's wallet, as /policies/by-buyer does", async () => {
     await expect.poll(async () => (await own(headers)).json).toMatchObject({ total: 2 });
     const answer = await own(headers);
     const { address } = buyer;
@@ -159,7 +159,7 @@ describe("the key's own policies", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("are kept for nobody who has no key, and are not another key's", async () => {
+  test("requires a key; another wallet's key sees only its own policies", async () => {
     expect((await own(headers)).status).toBe(200);
     expect(failure(await own({}))).toEqual([401, "unauthenticated"]);
     const { headers: others } = await issueKey(api.request, stranger.address);
@@ -171,9 +171,9 @@ describe("the key's own policies", () => {
     ["?owner=0x12", "owner"],
     ["?limit=101", "limit"],
     ["?cursor=x", "cursor"],
-  ])("%s is 400 and names the field", async (query, field) => {
+  ])("%s gets 400 with the field's name", async (query, field) => {
     const answer = await own(headers, query);
     expect(failure(answer)).toEqual([400, "validation_error"]);
-    expect(faultyFields(answer)).toEqual([field]);
+    expect(invalidFields(answer)).toEqual([field]);
   });
 });

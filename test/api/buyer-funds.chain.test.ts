@@ -1,4 +1,4 @@
-/** What refusals for want of money cost the database, however many callers are refused at the same moment. */
+/** How often buyers without enough funds make the api poll the database. */
 import { type Address, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { createBuyerFunds } from "../../api/buying/buyer-funds.ts";
@@ -8,10 +8,10 @@ import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 
 const CALLERS = 40;
-/** Every 50 ms for three seconds. */
-const LOOKS = 60;
+/** One poll every 50 ms for 3 s. */
+const POLLS = 60;
 
-test("callers that wait for the writer at the same time look together", async () => {
+test("callers that wait for the writer at the same time share one poll of the database", async () => {
   const chain = await startChain();
   const databaseUrl = await freshDatabase();
   const connection = connect(databaseUrl, { name: "test" });
@@ -19,38 +19,38 @@ test("callers that wait for the writer at the same time look together", async ()
   const { sql } = connection;
   const { deployment } = chain;
   await sql`insert into service.watched_block (chain_id, number, hash) values (${deployment.chainId}, 1, '0x')`;
-  const looks = async () => {
+  const scans = async () => {
     const [row] = await sql<{ scans: string }[]>`
       select coalesce(seq_scan, 0) + coalesce(idx_scan, 0) as scans from pg_stat_user_tables
       where schemaname = 'service' and relname = 'watched_block'`;
     return Number(row?.scans);
   };
-  const before = await looks();
+  const before = await scans();
 
   const head = await chain.client.getBlock();
   const fundsOver = (on: Connection) =>
     createBuyerFunds(
       { connection: on, deployment },
-      { chain: { head: async () => head, funds: async () => ({ balance: 1n, allowance: 1n }) } },
+      { head: async () => head, funds: async () => ({ balance: 1n, allowance: 1n }) },
     );
   const callers = connect(databaseUrl, { name: "callers" });
   const buyers = Array.from({ length: CALLERS }, (_, n): Address => numberToHex(n + 1, { size: 20 }));
-  const apart = fundsOver(callers);
-  const answers = await Promise.all(buyers.map((buyer) => apart.newest(buyer)));
+  const separate = fundsOver(callers);
+  const answers = await Promise.all(buyers.map((buyer) => separate.newest(buyer)));
   expect(answers.map(({ settled }) => settled)).toEqual(buyers.map(() => false));
 
-  // A session has reported its figures by the time at which it is gone.
+  // Postgres adds a session's counts to its statistics by the time the session has ended.
   await callers.close();
   const sessions = async () =>
     (
       await sql`select 1 from pg_stat_activity where datname = current_database() and application_name = 'callers'`
     ).length;
   await expect.poll(sessions).toBe(0);
-  const made = (await looks()) - before;
-  expect(made).toBeGreaterThan(LOOKS / 4);
-  expect(made).toBeLessThan(LOOKS * 2);
+  const made = (await scans()) - before;
+  expect(made).toBeGreaterThan(POLLS / 4);
+  expect(made).toBeLessThan(POLLS * 2);
 
-  // A block that the writer settles while they wait ends the wait, and is the one that they asked for.
+  // When the writer settles the newest block, the wait ends with that block.
   const funds = fundsOver(connection);
   const waiting = Promise.all(buyers.map((buyer) => funds.newest(buyer)));
   await sql`update service.watched_block set number = ${String(head.number)}::bigint`;

@@ -1,4 +1,4 @@
-/** Leaves of buyers to other wallets' keys to spend premiums of theirs. */
+/** Buyers delegate premiums to the keys of other wallets. */
 import type { Address, Hex, LocalAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -8,8 +8,8 @@ import { connect } from "../../lib/db/connect.ts";
 import { atEnd } from "../support/cleanup.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { newBuyer } from "../support/ledger.ts";
-import { failure, faultyFields, issueKey, startApi, type TestApi } from "./support/api.ts";
-import { type ContractWallets, contractWallets } from "./support/contract-wallet.ts";
+import { failure, invalidFields, issueKey, startApi, type TestApi } from "./support/api.ts";
+import { type ContractWallets, deployWalletFactory } from "./support/contract-wallet.ts";
 import { now } from "./support/onboarding.ts";
 
 const PATH = "/api/v1/agent/delegations";
@@ -19,13 +19,13 @@ let api: TestApi;
 let wallets: ContractWallets;
 beforeAll(async () => {
   api = await startApi({ services: ["api", "writer"] });
-  wallets = await contractWallets(api.chain);
+  wallets = await deployWalletFactory(api.chain);
 });
 
 type Terms = { buyer: Address; agent: Address; totalPremiumCap: bigint; expiry: bigint; nonce: bigint };
 type Domain = { chainId?: number; verifyingContract?: Address; name?: string };
 
-/** A leave of 10 USDC for an hour, with other terms where the test names them. */
+/** Terms of a delegation: by default 10 USDC for an hour. */
 const terms = (buyer: Address, agent: Address, more: Partial<Terms> = {}): Terms => ({
   ...{ buyer, agent, totalPremiumCap: 10_000_000n, expiry: BigInt(now() + 3600), nonce: 1n },
   ...more,
@@ -61,16 +61,16 @@ const idOf = (answer: HttpAnswer): number =>
   z.object({ delegationId: z.number() }).parse(answer.json).delegationId;
 
 /** A buyer and an agent, each with a key. */
-async function pair() {
+async function newParties() {
   const [buyer, agent] = [newAccount(), newAccount()];
   const { headers: buyerKey } = await issueKey(api.request, buyer.address);
   const { headers: agentKey } = await issueKey(api.request, agent.address);
   return { buyer, agent, buyerKey, agentKey };
 }
 
-/** The same, with a leave that was given. */
+/** A new buyer and agent with an active delegation. */
 async function delegated(more: Partial<Terms> = {}) {
-  const parties = await pair();
+  const parties = await newParties();
   const given = terms(parties.buyer.address, parties.agent.address, more);
   const body = bodyOf(given, await sign(parties.buyer, given));
   const answer = await post(parties.agentKey, body);
@@ -78,8 +78,8 @@ async function delegated(more: Partial<Terms> = {}) {
   return { ...parties, body, answer, id: idOf(answer) };
 }
 
-describe("giving a delegation", () => {
-  test("is for a key of the agent or of the buyer, and both see it", async () => {
+describe("POST /api/v1/agent/delegations", () => {
+  test("accepts a key of the agent or of the buyer, and both can list the delegation", async () => {
     const { buyer, agent, buyerKey, agentKey, answer, id } = await delegated();
     const given = {
       ...{ delegationId: id, buyer: buyer.address, agent: agent.address, status: "active", revokedAt: null },
@@ -100,8 +100,8 @@ describe("giving a delegation", () => {
     expect(await list(strangers)).toMatchObject({ total: 0, delegations: [] });
   });
 
-  test("by a stranger's key is 403, whoever signed", async () => {
-    const { buyer, agent } = await pair();
+  test("a key of a third wallet gets 403, even with a valid signature", async () => {
+    const { buyer, agent } = await newParties();
     const { headers } = await issueKey(api.request, newAccount().address);
     const given = terms(buyer.address, agent.address);
     expect(failure(await post(headers, bodyOf(given, await sign(buyer, given))))).toEqual([403, "forbidden"]);
@@ -111,28 +111,28 @@ describe("giving a delegation", () => {
   const forgeries: [string, (buyer: LocalAccount, agent: LocalAccount, given: Terms) => Promise<Hex>][] = [
     ["by the agent", (_, agent, given) => sign(agent, given)],
     ["by a stranger", (_buyer, _agent, given) => sign(newAccount(), given)],
-    ["of a smaller cap", (buyer, _, given) => sign(buyer, { ...given, totalPremiumCap: 1n })],
-    ["of another expiry", (buyer, _, given) => sign(buyer, { ...given, expiry: given.expiry - 1n })],
-    ["of another nonce", (buyer, _, given) => sign(buyer, { ...given, nonce: 9n })],
+    ["for a smaller cap", (buyer, _, given) => sign(buyer, { ...given, totalPremiumCap: 1n })],
+    ["for another expiry", (buyer, _, given) => sign(buyer, { ...given, expiry: given.expiry - 1n })],
+    ["for another nonce", (buyer, _, given) => sign(buyer, { ...given, nonce: 9n })],
     ["for another agent", (buyer, _, given) => sign(buyer, { ...given, agent: newAccount().address })],
     ["for another chain", (buyer, _, given) => sign(buyer, given, { chainId: 1 })],
     [
       "for another contract",
       (buyer, _, given) => sign(buyer, given, { verifyingContract: api.chain.deployment.contracts.usdc }),
     ],
-    ["in a named domain", (buyer, _, given) => sign(buyer, given, { name: "CoverRouter" })],
-    ["of nothing", async () => "0x"],
+    ["with a domain name", (buyer, _, given) => sign(buyer, given, { name: "CoverRouter" })],
+    ["without bytes", async () => "0x"],
   ];
-  test.each(forgeries)("signed %s is 401 invalid_signature", async (_, forge) => {
-    const { buyer, agent, agentKey } = await pair();
+  test.each(forgeries)("a signature %s gets 401 invalid_signature", async (_, forge) => {
+    const { buyer, agent, agentKey } = await newParties();
     const given = terms(buyer.address, agent.address);
     const answer = await post(agentKey, bodyOf(given, await forge(buyer, agent, given)));
     expect(failure(answer)).toEqual([401, "invalid_signature"]);
     expect(await list(agentKey)).toMatchObject({ total: 0 });
   });
 
-  test("a second time is 409, in other letters, at the same moment, and after its revocation too", async () => {
-    const { buyer, agent, agentKey, buyerKey } = await pair();
+  test("the same signature gets 409, also concurrently, in another spelling, and after revocation", async () => {
+    const { buyer, agent, agentKey, buyerKey } = await newParties();
     const given = terms(buyer.address, agent.address);
     const body = bodyOf(given, await sign(buyer, given));
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(agentKey, body)));
@@ -148,15 +148,15 @@ describe("giving a delegation", () => {
     expect(await list(buyerKey)).toMatchObject({ total: 1, delegations: [{ status: "revoked" }] });
   });
 
-  test("is for contract wallets too, on the chain or only promised", async () => {
-    for (const promised of [false, true]) {
-      const { buyer: owner, agent, agentKey } = await pair();
-      const wallet = promised ? await wallets.addressOf(owner) : await wallets.create(owner);
+  test("accepts contract wallets, deployed or counterfactual", async () => {
+    for (const counterfactual of [false, true]) {
+      const { buyer: owner, agent, agentKey } = await newParties();
+      const wallet = counterfactual ? await wallets.addressOf(owner) : await wallets.create(owner);
       const given = terms(wallet, agent.address);
       const signature = await sign(owner, given);
       const answer = await post(
         agentKey,
-        bodyOf(given, promised ? wallets.promised(owner, signature) : signature),
+        bodyOf(given, counterfactual ? wallets.counterfactual(owner, signature) : signature),
       );
       expect(answer.status).toBe(201);
       expect(answer.json).toMatchObject({ buyer: wallet });
@@ -164,7 +164,7 @@ describe("giving a delegation", () => {
   });
 });
 
-describe("a faulty delegation", () => {
+describe("an invalid delegation", () => {
   const [buyer, agent] = [newAccount(), newAccount()];
   let key: Headers;
   beforeAll(async () => {
@@ -174,25 +174,25 @@ describe("a faulty delegation", () => {
     ["a past expiry", { expiry: String(now() - 1) }, "expiry"],
     ["the expiry zero", { expiry: "0" }, "expiry"],
     ["an expiry in milliseconds", { expiry: String(now() * 1000) }, "expiry"],
-    ["an expiry that is no text", { expiry: now() + 60 }, "expiry"],
-    ["a cap of nothing", { totalPremiumCap: "0" }, "totalPremiumCap"],
+    ["an expiry that is not a string", { expiry: now() + 60 }, "expiry"],
+    ["a zero cap", { totalPremiumCap: "0" }, "totalPremiumCap"],
     ["a negative cap", { totalPremiumCap: "-1" }, "totalPremiumCap"],
-    ["a cap above all integers", { totalPremiumCap: String(2n ** 256n) }, "totalPremiumCap"],
+    ["a cap above uint256", { totalPremiumCap: String(2n ** 256n) }, "totalPremiumCap"],
     ["a cap with a fraction", { totalPremiumCap: "1.5" }, "totalPremiumCap"],
-    ["a nonce that is no number", { nonce: "x" }, "nonce"],
+    ["a nonce that is not a number", { nonce: "x" }, "nonce"],
     ["no buyer", { buyer: undefined }, "buyer"],
     ["the buyer as agent", { buyer: agent.address }, "agent"],
-    ["a signature that is no hex", { signature: "0xzz" }, "signature"],
-  ])("with %s is 400 and names the field", async (_, faulty, field) => {
+    ["a signature that is not hex", { signature: "0xzz" }, "signature"],
+  ])("with %s gets 400 with the field's name", async (_, faulty, field) => {
     const given = terms(buyer.address, agent.address);
     const answer = await post(key, { ...bodyOf(given, await sign(buyer, given)), ...faulty });
     expect(failure(answer)).toEqual([400, "validation_error"]);
-    expect(faultyFields(answer)).toEqual([field]);
+    expect(invalidFields(answer)).toEqual([field]);
   });
 });
 
-describe("revoking a delegation", () => {
-  test("is the buyer's alone, and is the same when repeated", async () => {
+describe("DELETE /api/v1/agent/delegations/{id}", () => {
+  test("only the buyer can revoke; a repeated call returns the same response", async () => {
     const { id, buyerKey, agentKey } = await delegated();
     const { headers: strangers } = await issueKey(api.request, newAccount().address);
     for (const headers of [agentKey, strangers]) {
@@ -212,20 +212,18 @@ describe("revoking a delegation", () => {
     ["0", 404, "delegation_not_found"],
     ["abc", 400, "validation_error"],
     ["9".repeat(16), 400, "validation_error"],
-  ])("the id %s is %i %s", async (id, status, code) => {
+  ])("the id %s gets %i %s", async (id, status, code) => {
     const { headers } = await issueKey(api.request, newAccount().address);
     expect(failure(await revoke(id, headers))).toEqual([status, code]);
   });
 });
 
-test("premiums that were spent under it are told, until nothing is left or it has expired", async () => {
+test("the list shows the spent premium, and when the delegation is exhausted or expired", async () => {
   const buyer = await newBuyer(api.chain, { dollars: 1000 });
   const agent = newAccount();
   const { headers: agentKey } = await issueKey(api.request, agent.address);
-  // A policy of 100 USDC costs 0.292 of them.
-  const given = terms(buyer.address, agent.address, {
-    totalPremiumCap: 584_000n,
-  });
+  // A policy of 100 USDC costs 0.292 USDC.
+  const given = terms(buyer.address, agent.address, { totalPremiumCap: 584_000n });
   await post(agentKey, bodyOf(given, await sign(buyer, given)));
   const buy = () => {
     const body = { productName: "FLASHBTC1H-001", coverageAmount: "100000000", buyer: buyer.address };
@@ -242,7 +240,7 @@ test("premiums that were spent under it are told, until nothing is left or it ha
   expect(failure(await buy())).toEqual([403, "buyer_not_authorized"]);
   const { sql, close } = connect(api.stack.databaseUrl, { name: "test" });
   atEnd(close);
-  // As if its hour were over.
+  // Moves the expiry into the past.
   await sql`update service.delegation set expires_at = now() - interval '1 s' where buyer = ${buyer.address.toLowerCase()}`;
   expect(await list(agentKey)).toMatchObject({
     delegations: [{ status: "expired", premiumSpent: "584000" }],

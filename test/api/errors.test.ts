@@ -8,7 +8,7 @@ beforeAll(async () => {
   api = await startApi();
 });
 
-/** Sends bytes as they are and reads what comes until the server closes the connection. */
+/** Sends raw bytes and returns the response once the server has closed the connection. */
 function sendBytes(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = "";
@@ -19,15 +19,14 @@ function sendBytes(bytes: string): Promise<string> {
     });
     socket.on("close", () => resolve(received));
     socket.on("error", reject);
-    socket.setTimeout(20_000, () => reject(new Error(`no end after: ${received}`)));
+    socket.setTimeout(20_000, () => reject(new Error(`connection still open after: ${received}`)));
   });
 }
 
 const keys = "/api/v1/keys/generate";
 
-describe("every failure has the one envelope", () => {
+describe("every error response has the Error schema", () => {
   test.each([
-    ["/", 404, "not_found"],
     ["/nothing/here", 404, "not_found"],
     ["/api/v1/policies/by-buyer", 404, "not_found"],
     ["/health/", 404, "not_found"],
@@ -52,7 +51,7 @@ describe("every failure has the one envelope", () => {
     [`/api/v1/policies/by-buyer/0x${"1".repeat(41)}`, 400, "validation_error"],
     ["/api/v1/keys/abc", 405, "method_not_allowed"],
     ["/api/v1/purchases/7", 401, "unauthenticated"],
-  ])("GET %s is %i %s", async (path, status, code) => {
+  ])("GET %s gets %i %s", async (path, status, code) => {
     const answer = await api.request(path);
     expect(failure(answer)).toEqual([status, code]);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -69,7 +68,7 @@ describe("every failure has the one envelope", () => {
     "offset=-1",
     "offset=x",
     `offset=${"9".repeat(30)}`,
-  ])("a list with %s is a validation error", async (query) => {
+  ])("a list with %s gets 400 validation_error", async (query) => {
     const answer = await api.request(`/api/v1/policies/by-buyer/${api.chain.owner.address}?${query}`);
     expect(failure(answer)).toEqual([400, "validation_error"]);
   });
@@ -83,14 +82,14 @@ describe("every failure has the one envelope", () => {
     ["PATCH", "/api/v1/keys/1", "DELETE"],
     ["POST", "/openapi.json", "GET, HEAD"],
     ["QUERY", "/health", "GET, HEAD"],
-  ])("%s %s is 405 and names the methods that are allowed", async (method, path, allowed) => {
+  ])("%s %s gets 405 with the allowed methods", async (method, path, allowed) => {
     const answer = await api.request(path, { method });
     expect(failure(answer)).toEqual([405, "method_not_allowed"]);
     expect(answer.headers.get("allow")).toBe(allowed);
   });
 
   test.each(['{"wallet":', "", "nonsense", '{"wallet":"0x"}}', "\u0000"])(
-    "the body %j is not JSON: 400",
+    "the body %j is not JSON and gets 400",
     async (rawBody) => {
       expect(failure(await api.request(keys, { method: "POST", headers: admin, rawBody }))).toEqual([
         400,
@@ -108,18 +107,18 @@ describe("every failure has the one envelope", () => {
     '{"__proto__":{"wallet":"x"}}',
     '{"wallet":{"toString":1}}',
     "[".repeat(500) + "]".repeat(500),
-  ])("the body %j is not what is wanted: 400", async (rawBody) => {
+  ])("the body %j has the wrong shape and gets 400", async (rawBody) => {
     const answer = await api.request(keys, { method: "POST", headers: admin, rawBody });
     expect(failure(answer)).toEqual([400, "validation_error"]);
   });
 
-  test("a body that is nested a hundred thousand deep is refused like any other", async () => {
+  test("a body with 100,000 nested arrays gets 400", async () => {
     const rawBody = "[".repeat(100_000) + "]".repeat(100_000);
     const answer = await api.request(keys, { method: "POST", headers: admin, rawBody });
     expect(failure(answer)).toEqual([400, "validation_error"]);
   });
 
-  test("another content type is 415", async () => {
+  test("a content type other than JSON gets 415", async () => {
     const request = {
       method: "POST",
       rawBody: "wallet=0x",
@@ -128,7 +127,7 @@ describe("every failure has the one envelope", () => {
     expect(failure(await api.request(keys, request))).toEqual([415, "unsupported_media_type"]);
   });
 
-  test("a body of 1 MiB is read, and one of a byte more is 413", async () => {
+  test("a body of 1 MiB is read; one byte more gets 413", async () => {
     const body = (length: number) => `{"wallet":"${"x".repeat(length - 13)}"}`;
     const send = (length: number) =>
       api.request(keys, { method: "POST", headers: admin, rawBody: body(length) });
@@ -136,11 +135,11 @@ describe("every failure has the one envelope", () => {
     expect(failure(await send(MAX_BODY_BYTES + 1))).toEqual([413, "payload_too_large"]);
   });
 
-  test("a body that does not tell its length is cut off at the same size", async () => {
+  test("a body without Content-Length has the same size limit", async () => {
     const chunk = new Uint8Array(64 * 1024).fill(32);
     let left = (4 * MAX_BODY_BYTES) / chunk.length;
     const body = new ReadableStream({
-      // It ends by itself: fetch goes on pulling after the server has hung up, and would never stop.
+      // The stream must end by itself: fetch keeps pulling after the server has closed the connection.
       pull(controller) {
         if (left === 0) controller.close();
         else controller.enqueue(chunk);
@@ -153,13 +152,13 @@ describe("every failure has the one envelope", () => {
       body,
       duplex: "half",
     }).catch((error: Error) => error);
-    // The server may close while the client still sends; if it answers, then so.
+    // The server may close the connection while the client still sends; a response, if any, must be 413.
     if (answer instanceof Response) expect(answer.status).toBe(413);
     expect((await api.request("/health")).status).toBe(200);
   });
 });
 
-describe("bytes that are no request, and requests that are no good", () => {
+describe("malformed HTTP requests", () => {
   test.each([
     ["NONSENSE\r\n\r\n", "HTTP/1.1 400", "validation_error"],
     [`GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, "HTTP/1.1 431", "headers_too_large"],
@@ -171,25 +170,25 @@ describe("bytes that are no request, and requests that are no good", () => {
       "validation_error",
     ],
     ["GET http://x/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 404", "not_found"],
-  ])("%j is answered %s %s", async (bytes, statusLine, code) => {
+  ])("%j gets %s %s", async (bytes, statusLine, code) => {
     const received = await sendBytes(bytes);
     expect(received.startsWith(statusLine), received).toBe(true);
     expect(received).toContain(`"error":"${code}"`);
   });
 
-  test("a client of HTTP/1.0 without Host is served", async () => {
+  test("an HTTP/1.0 request without Host gets 200", async () => {
     expect(await sendBytes("GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200/);
   });
 });
 
-describe("methods that every server has", () => {
-  test("HEAD answers as GET without a body", async () => {
+describe("HEAD and OPTIONS", () => {
+  test("HEAD responds as GET without a body", async () => {
     const answer = await api.request("/health", { method: "HEAD" });
     expect([answer.status, answer.text]).toEqual([200, ""]);
     expect((await api.request("/nothing", { method: "HEAD" })).status).toBe(404);
   });
 
-  test("OPTIONS lets a page of any origin read, and send a key but no admin token", async () => {
+  test("CORS lets any origin read and send an API key, but no admin token", async () => {
     const headers = {
       origin: "https://example.org",
       "access-control-request-method": "POST",
@@ -205,14 +204,14 @@ describe("methods that every server has", () => {
   });
 });
 
-test("each answer has a request id: the caller's own, unless that is not one", async () => {
+test("each response has a request id: the caller's if it is valid, else a new one", async () => {
   const own = await api.request("/health", { headers: { "x-request-id": "abc-123" } });
   expect(own.headers.get("x-request-id")).toBe("abc-123");
   const bad = await api.request("/health", { headers: { "x-request-id": "a b;c".repeat(50) } });
   expect(bad.headers.get("x-request-id")).toMatch(/^[\w-]{36}$/);
 });
 
-test("messages say what was wrong in words, and never echo a whole request", async () => {
+test("an error message does not repeat a 5,000-character path", async () => {
   const answer = await api.request(`/${"x".repeat(5000)}`);
   expect(messageOf(answer).length).toBeLessThan(300);
 });

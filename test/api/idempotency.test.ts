@@ -1,6 +1,6 @@
 /**
- * An Idempotency-Key over HTTP. What this proves: however often and however much at once a wish is sent, it is bought
- * once, counted on the chain; and its receipt is told again whatever was restarted, lost or read anew in between.
+ * An Idempotency-Key over HTTP. What this proves: a purchase sent many times, also concurrently, is bought once, counted
+ * on the chain; and it gets the same receipt after restarts, a lost index and a lost Redis.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -13,8 +13,8 @@ import type { HttpAnswer } from "../support/http.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
-import { send } from "./support/arrival.ts";
 import { type Buyer, createBuyer, receiptOf } from "./support/buyer.ts";
+import { sendTracked } from "./support/tracked-request.ts";
 
 let api: TestApi;
 let buyer: Buyer;
@@ -26,28 +26,28 @@ beforeAll(async () => {
 });
 
 const newKey = () => ({ "idempotency-key": randomUUID() });
-const bought = async ({ account }: Buyer) => (await policiesOnChain(api.chain, account.address)).length;
+const policyCount = async ({ account }: Buyer) => (await policiesOnChain(api.chain, account.address)).length;
 
-/** How many of the answers have each status, for one comparison. */
+/** Counts the responses by status. */
 function statuses(answers: readonly HttpAnswer[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-describe("many at once", () => {
-  test("a hundred identical calls: one 201, ninety-nine 200, one policy", async () => {
-    const before = await bought(buyer);
+describe("simultaneous calls", () => {
+  test("100 identical calls: one 201, ninety-nine 200, one policy", async () => {
+    const before = await policyCount(buyer);
     const key = newKey();
     const answers = await Promise.all(Array.from({ length: 100 }, () => buyer.buy({}, key)));
     expect(statuses(answers)).toEqual({ 200: 99, 201: 1 });
     const [first] = answers;
     for (const answer of answers) expect(answer.json).toEqual(first?.json);
-    expect(await bought(buyer)).toBe(before + 1);
+    expect(await policyCount(buyer)).toBe(before + 1);
   });
 
-  test("a hundred calls with a hundred bodies: one wins, the others are 409", async () => {
-    const before = await bought(buyer);
+  test("100 calls with one key and different bodies: one 201, ninety-nine 409", async () => {
+    const before = await policyCount(buyer);
     const key = newKey();
     const amounts = Array.from({ length: 100 }, (_, n) => String(100_000_000 + n));
     const answers = await Promise.all(amounts.map((coverageAmount) => buyer.buy({ coverageAmount }, key)));
@@ -55,27 +55,27 @@ describe("many at once", () => {
     expect(answers.filter(({ status }) => status === 409).map(failure)).toEqual(
       Array.from({ length: 99 }, () => [409, "idempotency_conflict"]),
     );
-    expect(await bought(buyer)).toBe(before + 1);
-    // The body that won is the key's from now on.
+    expect(await policyCount(buyer)).toBe(before + 1);
+    // From now on the key belongs to the accepted body.
     const winner = amounts[answers.findIndex(({ status }) => status === 201)];
     expect((await buyer.buy({ coverageAmount: winner }, key)).status).toBe(200);
   });
 
-  test("two agents with the same key: two purchases", async () => {
-    const before = [await bought(buyer), await bought(other)];
+  test("two wallets with the same key: two purchases", async () => {
+    const before = [await policyCount(buyer), await policyCount(other)];
     const key = newKey();
     const answers = await Promise.all([buyer, other, buyer, other].map((agent) => agent.buy({}, key)));
     expect(statuses(answers)).toEqual({ 200: 2, 201: 2 });
     expect(new Set(answers.map((answer) => receiptOf(answer).purchaseId)).size).toBe(2);
-    expect([await bought(buyer), await bought(other)]).toEqual(before.map((count) => count + 1));
+    expect([await policyCount(buyer), await policyCount(other)]).toEqual(before.map((count) => count + 1));
   });
 
-  test("a hundred identical calls without a key, while none of them is answered: one policy", async () => {
-    const before = await bought(buyer);
+  test("101 identical calls without a key, sent before the first response: one policy", async () => {
+    const before = await policyCount(buyer);
     await api.chain.client.setAutomine(false);
     const body = { coverageAmount: "111000000" };
     const call = () =>
-      send(`${api.stack.apiUrl}/api/v1/policies`, {
+      sendTracked(`${api.stack.apiUrl}/api/v1/policies`, {
         headers: buyer.headers,
         body: { productName: "FLASHBTC1H-001", buyer: buyer.account.address, ...body },
       });
@@ -86,18 +86,18 @@ describe("many at once", () => {
       )
       .toBeGreaterThan(await api.chain.client.getTransactionCount({ address: api.chain.relayer.address }));
     calls.push(call());
-    await Promise.all(calls.map(({ arrived }) => arrived));
-    // The api records purchases in turn: one that came after all of them is recorded, so they have joined by then.
+    await Promise.all(calls.map(({ received }) => received));
+    // The api records purchases in order: once a later call has its 202, all earlier calls have joined.
     expect((await buyer.buy(body, { prefer: "respond-async" })).status).toBe(202);
     await api.chain.client.setAutomine(true);
     await api.chain.client.mine({ blocks: 1 });
     const answers = await Promise.all(calls.map(({ answer }) => answer));
     expect(statuses(answers)).toEqual({ 200: 100, 201: 1 });
-    expect(await bought(buyer)).toBe(before + 1);
+    expect(await policyCount(buyer)).toBe(before + 1);
   });
 });
 
-test("a body that differs in anything that is bought is another one; other letters are not", async () => {
+test("another coverage, product or asset conflicts with the key; another spelling of the same purchase does not", async () => {
   const key = newKey();
   const first = await buyer.buy({}, key);
   const productId = receiptOf(first).productId;
@@ -118,9 +118,9 @@ test("a body that differs in anything that is bought is another one; other lette
   }
 });
 
-test("a purchase that failed and spent nothing frees its key, also for another body", async () => {
+test("a purchase that failed without a transaction frees its key, also for another body", async () => {
   const { coverRouter } = api.chain.deployment.contracts;
-  const before = await bought(other);
+  const before = await policyCount(other);
   const key = newKey();
   await approveUsdc(api.protocol, other.account, coverRouter, 0n);
   expect(failure(await other.buy({}, key))).toEqual([502, "onchain_revert"]);
@@ -128,10 +128,10 @@ test("a purchase that failed and spent nothing frees its key, also for another b
   await approveUsdc(api.protocol, other.account, coverRouter);
   expect((await other.buy({ coverageAmount: "200000000" }, key)).status).toBe(201);
   expect(failure(await other.buy({}, key))).toEqual([409, "idempotency_conflict"]);
-  expect(await bought(other)).toBe(before + 1);
+  expect(await policyCount(other)).toBe(before + 1);
 });
 
-describe("a receipt is told again", () => {
+describe("the same Idempotency-Key and body return the same receipt", () => {
   let key: { "idempotency-key": string };
   let first: HttpAnswer;
   let policies: number;
@@ -139,7 +139,7 @@ describe("a receipt is told again", () => {
     key = newKey();
     first = await buyer.buy({}, key);
     expect(first.status, first.text).toBe(201);
-    policies = await bought(buyer);
+    policies = await policyCount(buyer);
   });
 
   async function expectReplay(): Promise<void> {
@@ -149,26 +149,23 @@ describe("a receipt is told again", () => {
       409,
       "idempotency_conflict",
     ]);
-    expect(await bought(buyer)).toBe(policies);
+    expect(await policyCount(buyer)).toBe(policies);
   }
 
-  test.each(["api", "writer", "indexer"] as const)(
-    "after the %s was killed and started again",
-    async (name) => {
-      await api.stack.kill9(name);
-      if (name !== "api") await expectReplay();
-      await api.stack.start(name);
-      await expectReplay();
-    },
-  );
+  test.each(["api", "writer", "indexer"] as const)("after the %s was killed and restarted", async (name) => {
+    await api.stack.kill9(name);
+    if (name !== "api") await expectReplay();
+    await api.stack.start(name);
+    await expectReplay();
+  });
 
-  test("after all three were stopped and started again", async () => {
+  test("after all three processes were stopped and restarted", async () => {
     for (const name of ["api", "writer", "indexer"] as const) await api.stack.stopService(name);
     await Promise.all((["api", "writer", "indexer"] as const).map((name) => api.stack.start(name)));
     await expectReplay();
   });
 
-  test("while the index is gone, and after it was read anew", async () => {
+  test("while the index is dropped, and after it was rebuilt", async () => {
     await api.stack.kill9("indexer");
     const { sql, close } = connect(api.stack.databaseUrl, { name: "test" });
     atEnd(close);
@@ -192,7 +189,7 @@ describe("a receipt is told again", () => {
 });
 
 describeWithRedis("with the queues and limits in Redis", () => {
-  test("a receipt is told again after Redis is lost, and what is new is bought without it", async () => {
+  test("after Redis is lost, a repeated call returns the same receipt, and new purchases succeed", async () => {
     const redis = await freshRedis();
     const env = { REDIS_URL: redis.url };
     const withRedis = await startApi({ services: ["api", "writer"], env: { api: env, writer: env } });

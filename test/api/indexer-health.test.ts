@@ -1,29 +1,30 @@
-/** What this proves: the indexer's health tells apart all that can be the matter with it, and each passes by itself. */
+/** What this proves: the indexer's health distinguishes every condition, and each one ends with its cause. */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { signalPid } from "../../scripts/local/pids.ts";
-import { mineAt, openProtocol } from "../../scripts/local/protocol/actions/index.ts";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
+import { mineAt } from "../support/protocol-actions.ts";
 import { askRpc, HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { failure } from "./support/api.ts";
 
 const DAY = 86_400n;
-/** Ponder loads in two seconds alone, and takes far longer while other tests have both cores. */
+/** Ponder starts in 2 s on an idle machine, and takes far longer while other tests use both cores. */
 const slowMs = 100_000;
 
 let chain: TestChain;
 let stack: Stack;
 let request: CheckedRequest;
-/** The ways by which the indexer sees the chain, and the api the chain and the database. */
-let indexersNode: RpcProxy;
-let apisNode: RpcProxy;
-let apisDatabase: TcpProxy;
+/** Proxies between the indexer and the chain, the api and the chain, and the api and the database. */
+let indexerNode: RpcProxy;
+let apiNode: RpcProxy;
+let apiDatabase: TcpProxy;
 
 const nowSeconds = () => BigInt(Math.floor(Date.now() / 1000));
 
@@ -36,26 +37,26 @@ const health = z.object({
   headTimestamp: z.string(),
   heartbeatAt: z.string().nullable(),
 });
-const ask = () => request("/api/v1/indexer/health");
+const getHealth = () => request("/api/v1/indexer/health");
 
-/** Waits until the health has this condition, and has read up to this block; resolves to it. */
-const healthOnce = (condition: string, block?: bigint, from = ask) =>
+/** Waits until the health has this condition, and this last block if given. @returns the health */
+const waitForCondition = (condition: string, block?: bigint, read = getHealth) =>
   waitFor({
     what: `the indexer to be ${condition}`,
     probe: async () => {
-      const { data } = health.safeParse((await from()).json);
+      const { data } = health.safeParse((await read()).json);
       const isThere = block === undefined || data?.lastSyncedBlock === String(block);
       return data?.condition === condition && isThere ? data : undefined;
     },
     timeoutMs: slowMs,
   });
 
-/** Waits until the health is this failure. */
-const failureOnce = (status: number, code: string) =>
+/** Waits until the health responds with this error. */
+const waitForFailure = (status: number, code: string) =>
   waitFor({
     what: `the health to be ${status} ${code}`,
     probe: async () => {
-      const answer = await ask();
+      const answer = await getHealth();
       if (answer.status !== status) return undefined;
       expect(failure(answer)).toEqual([status, code]);
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -64,56 +65,56 @@ const failureOnce = (status: number, code: string) =>
     timeoutMs: slowMs,
   });
 
-/** From now on the indexer's node says that the chain's newest block is this one. */
-const endAt = (block: bigint) =>
-  indexersNode.intercept(({ method, params }, forward) =>
+/** Makes the indexer's node report this block as the newest. */
+const reportNewestBlock = (block: bigint) =>
+  indexerNode.intercept(({ method, params }, forward) =>
     method === "eth_getBlockByNumber" && params[0] === "latest"
       ? askRpc(chain.url, method, [`0x${block.toString(16)}`, params[1]])
       : forward(),
   );
 
 beforeAll(async () => {
-  // The chain's clock stands a day back until a test sets it: nothing has happened on it for long.
+  // The chain's clock is a day behind until a test sets it, so the chain counts as quiet.
   chain = await startChain({ timestamp: nowSeconds() - DAY });
   await chain.client.setBlockTimestampInterval({ interval: 1 });
   const databaseUrl = await freshDatabase();
-  indexersNode = await startRpcProxy(chain.url);
-  apisNode = await startRpcProxy(chain.url);
-  apisDatabase = await startTcpProxy(databaseUrl);
+  indexerNode = await startRpcProxy(chain.url);
+  apiNode = await startRpcProxy(chain.url);
+  apiDatabase = await startTcpProxy(databaseUrl);
   stack = await startStack({
     chain,
     databaseUrl,
     services: ["api"],
     env: {
-      api: { RPC_URL: apisNode.url, DATABASE_URL: apisDatabase.url },
-      indexer: { RPC_URL: indexersNode.url },
+      api: { RPC_URL: apiNode.url, DATABASE_URL: apiDatabase.url },
+      indexer: { RPC_URL: indexerNode.url },
     },
   });
   request = await checkedRequests(stack.apiUrl);
 });
 
-test("where no indexer was ever started, there is none", async () => {
-  await failureOnce(503, "indexer_unavailable");
+test("before an indexer was started, the health gets 503 indexer_unavailable", async () => {
+  await waitForFailure(503, "indexer_unavailable");
 });
 
-test("one that still reads the past is backfilling", async () => {
+test("an indexer that still reads past blocks is backfilling", async () => {
   let release: () => void = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  indexersNode.intercept(async ({ method }, forward) => {
+  indexerNode.intercept(async ({ method }, forward) => {
     if (method === "eth_getLogs") await released;
     return forward();
   });
   await stack.start("indexer", { wait: false });
-  expect(await healthOnce("backfilling")).toMatchObject({ status: "syncing", lastSyncedBlock: "0" });
+  expect(await waitForCondition("backfilling")).toMatchObject({ status: "syncing", lastSyncedBlock: "0" });
   release();
-  indexersNode.intercept();
+  indexerNode.intercept();
 });
 
-test("one that has read all of a chain on which nothing happens is synced, and the chain is quiet", async () => {
+test("an indexer that has read all blocks of a chain without new ones is synced, with condition quiet", async () => {
   const { number, timestamp } = await chain.client.getBlock();
-  expect(await healthOnce("quiet")).toMatchObject({
+  expect(await waitForCondition("quiet")).toMatchObject({
     status: "synced",
     lastSyncedBlock: String(number),
     headBlock: String(number),
@@ -123,76 +124,72 @@ test("one that has read all of a chain on which nothing happens is synced, and t
   });
 });
 
-test("one that has read a new block has caught up", async () => {
+test("an indexer that has read a new block is caught_up", async () => {
   await mineAt(openProtocol(chain.deployment, chain.url), nowSeconds() + 30n);
   const mined = await chain.client.getBlockNumber();
-  expect(await healthOnce("caught_up", mined)).toMatchObject({ status: "synced", lagBlocks: "0" });
+  expect(await waitForCondition("caught_up", mined)).toMatchObject({ status: "synced", lagBlocks: "0" });
 });
 
-test("one whose node is behind is behind itself, though it lives, and catches up", async () => {
+test("an indexer with a lagging node is behind, and catches up with its node", async () => {
   const seen = await chain.client.getBlockNumber();
-  endAt(seen);
+  reportNewestBlock(seen);
   for (let blocks = 0; blocks < 11; blocks += 1) await chain.client.mine({ blocks: 1 });
-  expect(await healthOnce("behind", seen)).toMatchObject({
+  expect(await waitForCondition("behind", seen)).toMatchObject({
     status: "lagging",
     headBlock: String(seen + 11n),
     lagBlocks: "11",
   });
-  indexersNode.intercept();
-  // From here on the chain's clock is ahead, so that it is not quiet however long the other tests take.
+  indexerNode.intercept();
+  // From here on the chain's clock is ahead, so that the chain does not become quiet while the other tests run.
   await mineAt(openProtocol(chain.deployment, chain.url), nowSeconds() + DAY);
-  expect(await healthOnce("caught_up", seen + 12n)).toMatchObject({ status: "synced", lagBlocks: "0" });
+  expect(await waitForCondition("caught_up", seen + 12n)).toMatchObject({ status: "synced", lagBlocks: "0" });
 });
 
-test("without the chain nobody can say how far behind it is", async () => {
-  apisNode.intercept(() => Promise.reject(new HttpFault(500)));
-  await failureOnce(503, "chain_not_found");
-  apisNode.intercept();
-  await healthOnce("caught_up");
+test("without the chain the health gets 503 chain_not_found", async () => {
+  apiNode.intercept(() => Promise.reject(new HttpFault(500)));
+  await waitForFailure(503, "chain_not_found");
+  apiNode.intercept();
+  await waitForCondition("caught_up");
 });
 
-test("without the database nobody can say how far it is", async () => {
-  await apisDatabase.cut();
-  await failureOnce(503, "database_unavailable");
-  await apisDatabase.mend();
-  await healthOnce("caught_up");
+test("without the database the health gets 503 database_unavailable", async () => {
+  await apiDatabase.cut();
+  await waitForFailure(503, "database_unavailable");
+  await apiDatabase.mend();
+  await waitForCondition("caught_up");
 });
 
-test("one that was killed is down soon, though no block has come that it could have missed", async () => {
-  const { heartbeatAt } = await healthOnce("caught_up");
+test("a killed indexer is down, even without a new block", async () => {
+  const { heartbeatAt } = await waitForCondition("caught_up");
   await stack.kill9("indexer");
-  const down = await healthOnce("down");
+  const down = await waitForCondition("down");
   expect(down).toMatchObject({ status: "lagging", lagBlocks: "0" });
-  // It gave a last sign of life after we looked, or none any more: readers wait ten seconds for the next.
+  // The last heartbeat may be newer than the one read above; the indexer counts as down after 10 s without one.
   expect(Number(down.heartbeatAt)).toBeGreaterThanOrEqual(Number(heartbeatAt));
   expect(Date.now() / 1000 - Number(down.heartbeatAt)).toBeGreaterThanOrEqual(10);
   await stack.start("indexer", { wait: false });
-  await healthOnce("caught_up");
+  await waitForCondition("caught_up");
 });
 
-test("one that hangs is down as well, and up again when it goes on", async () => {
+test("a hanging indexer is down, and caught_up once it continues", async () => {
   const { pid } = await stack.restart("indexer");
-  await healthOnce("caught_up");
+  await waitForCondition("caught_up");
   signalPid(pid, "SIGSTOP");
   atEnd(async () => void signalPid(pid, "SIGCONT"));
-  expect(await healthOnce("down")).toMatchObject({ status: "lagging", lagBlocks: "0" });
+  expect(await waitForCondition("down")).toMatchObject({ status: "lagging", lagBlocks: "0" });
   signalPid(pid, "SIGCONT");
-  await healthOnce("caught_up");
+  await waitForCondition("caught_up");
 });
 
-test("one that died while it read the past is down, and there is still nothing to read", async () => {
-  const late = await startStack({
-    chain,
-    services: ["api"],
-    env: { indexer: { RPC_URL: indexersNode.url } },
-  });
+test("an indexer that died during its backfill is down, with status syncing", async () => {
+  const late = await startStack({ chain, services: ["api"], env: { indexer: { RPC_URL: indexerNode.url } } });
   const requestLate = await checkedRequests(late.apiUrl);
-  const askLate = () => requestLate("/api/v1/indexer/health");
-  indexersNode.intercept(({ method }, forward) =>
+  const getLateHealth = () => requestLate("/api/v1/indexer/health");
+  indexerNode.intercept(({ method }, forward) =>
     method === "eth_getLogs" ? new Promise(() => {}) : forward(),
   );
   await late.start("indexer", { wait: false });
-  await healthOnce("backfilling", 0n, askLate);
+  await waitForCondition("backfilling", 0n, getLateHealth);
   await late.kill9("indexer");
-  expect(await healthOnce("down", 0n, askLate)).toMatchObject({ status: "syncing" });
+  expect(await waitForCondition("down", 0n, getLateHealth)).toMatchObject({ status: "syncing" });
 });

@@ -4,7 +4,7 @@ import { getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { atEnd } from "../support/cleanup.ts";
-import { admin, failure, faultyFields, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { admin, failure, invalidFields, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 const wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
@@ -20,8 +20,8 @@ const generate = (body: unknown, headers: Record<string, string> = admin) =>
   api.request("/api/v1/keys/generate", { headers, body });
 const me = (headers: Record<string, string>) => api.request("/api/v1/auth/me", { headers });
 
-describe("issuing a key", () => {
-  test("answers the key once, for the wallet in checksummed form, and stores only its hash", async () => {
+describe("POST /api/v1/keys/generate", () => {
+  test("returns the key with the checksummed wallet, and stores only the key's hash", async () => {
     const answer = await generate({ wallet: wallet.toLowerCase(), label: "bot", tier: "paid" });
     expect(answer.status).toBe(201);
     expect(answer.json).toMatchObject({ ok: true, wallet, label: "bot", tier: "paid" });
@@ -34,7 +34,7 @@ describe("issuing a key", () => {
     expect((await me({ "x-api-key": apiKey })).json).toEqual({ ok: true, wallet, tier: "paid", keyId });
   });
 
-  test("makes another key each time, of the free tier and without a label unless told otherwise", async () => {
+  test("creates a new key each time, by default of the free tier and without a label", async () => {
     const first = await generate({ wallet });
     const second = await generate({ wallet });
     expect(first.json).toMatchObject({ tier: "free", label: null });
@@ -46,7 +46,7 @@ describe("issuing a key", () => {
     wallet.toLowerCase(),
     `0x${wallet.slice(2).toUpperCase()}`,
     `0x${wallet.slice(2, 20)}${wallet.slice(20).toLowerCase()}`,
-  ])("takes the address %s, whatever its case and checksum", async (spelling) => {
+  ])("accepts the wallet address %s", async (spelling) => {
     expect((await generate({ wallet: spelling })).json).toMatchObject({ wallet: getAddress(wallet) });
   });
 
@@ -61,13 +61,13 @@ describe("issuing a key", () => {
     [{ wallet, label: "x".repeat(101) }, ["label"]],
     [{ wallet, label: "a\u0000b" }, ["label"]],
     [{ wallet, label: null }, ["label"]],
-  ])("refuses %j and names the fields", async (body, fields) => {
+  ])("the body %j gets 400 with the fields %j", async (body, fields) => {
     const answer = await generate(body);
     expect(failure(answer)).toEqual([400, "validation_error"]);
-    expect(faultyFields(answer)).toEqual(fields);
+    expect(invalidFields(answer)).toEqual(fields);
   });
 
-  test("keeps a label in any script as it is", async () => {
+  test("stores a label in any script unchanged", async () => {
     const label = "ключ 🔑 '; drop table service.api_key; --";
     expect((await generate({ wallet, label })).json).toMatchObject({ label });
   });
@@ -76,29 +76,29 @@ describe("issuing a key", () => {
     ["no token", {}],
     ["an empty token", { "x-admin-token": "" }],
     ["a wrong token", { "x-admin-token": "dev-admin-tokem" }],
-    ["a token with more behind it", { "x-admin-token": "dev-admin-token2" }],
+    ["a longer token", { "x-admin-token": "dev-admin-token2" }],
     ["an API key instead", { "x-api-key": `lk_${"0".repeat(64)}` }],
-  ])("with %s is 401", async (_, headers) => {
+  ])("%s gets 401", async (_, headers) => {
     expect(failure(await generate({ wallet }, headers))).toEqual([401, "unauthenticated"]);
   });
 });
 
-describe("a key", () => {
+describe("an API key", () => {
   test.each([
-    ["none", {}],
-    ["an empty one", { "x-api-key": "" }],
-    ["one that is too short", { "x-api-key": `lk_${"a".repeat(63)}` }],
-    ["one that is too long", { "x-api-key": `lk_${"a".repeat(65)}` }],
-    ["one with other letters", { "x-api-key": `lk_${"g".repeat(64)}` }],
-    ["one without its prefix", { "x-api-key": "a".repeat(64) }],
-    ["an unknown one", { "x-api-key": `lk_${"a".repeat(64)}` }],
-    ["one in another header", { authorization: `Bearer lk_${"a".repeat(64)}` }],
-  ])("that is %s is 401", async (_, headers) => {
+    ["missing", {}],
+    ["empty", { "x-api-key": "" }],
+    ["too short", { "x-api-key": `lk_${"a".repeat(63)}` }],
+    ["too long", { "x-api-key": `lk_${"a".repeat(65)}` }],
+    ["not hex", { "x-api-key": `lk_${"g".repeat(64)}` }],
+    ["without its prefix", { "x-api-key": "a".repeat(64) }],
+    ["unknown", { "x-api-key": `lk_${"a".repeat(64)}` }],
+    ["in another header", { authorization: `Bearer lk_${"a".repeat(64)}` }],
+  ])("that is %s gets 401", async (_, headers) => {
     expect(failure(await me(headers))).toEqual([401, "unauthenticated"]);
   });
 
   test.each(["x-api-key", "api_key", "apiKey", "key", "anything"])(
-    "in the address as %s is refused, even when the header holds it too",
+    "in the query parameter %s gets 401, even if the header has it too",
     async (name) => {
       const { apiKey, headers } = await issueKey(api.request, wallet);
       for (const more of [{}, headers]) {
@@ -116,7 +116,7 @@ describe("a key", () => {
     ["as it is", (key: string) => key],
     ["in capitals", (key: string) => key.toUpperCase()],
     ["percent-encoded", encoded],
-  ])("in the path %s is refused, even when the header holds it too", async (_, written) => {
+  ])("in the path, %s, gets 401, even if the header has it too", async (_, written) => {
     const { apiKey, headers } = await issueKey(api.request, wallet);
     for (const [method, path, credential] of [
       ["DELETE", "/api/v1/agent/keys/", headers],
@@ -125,12 +125,12 @@ describe("a key", () => {
     ] as const) {
       const answer = await api.request(`${path}${written(apiKey)}`, { method, headers: credential });
       expect(failure(answer)).toEqual([401, "unauthenticated"]);
-      expect(messageOf(answer)).toContain("A key in the address is refused");
+      expect(messageOf(answer)).toContain("A key in the URL is refused");
     }
     expect((await me(headers)).status).toBe(200);
   });
 
-  test("is not written to the log, wherever it was sent", async () => {
+  test("is never logged, wherever the request has it", async () => {
     const { apiKey, headers } = await issueKey(api.request, wallet);
     const headersOf = (name: string) => ({ ...headers, "x-request-id": name });
     await me(headers);
@@ -146,7 +146,7 @@ describe("a key", () => {
     expect(output().toLowerCase()).not.toContain(apiKey.slice(3));
   });
 
-  test("notes when it was used", async () => {
+  test("has its last use recorded", async () => {
     const { keyId, headers } = await issueKey(api.request, wallet);
     await me(headers);
     await expect
@@ -158,11 +158,11 @@ describe("a key", () => {
   });
 });
 
-describe("revoking", () => {
+describe("DELETE /api/v1/keys/{id}", () => {
   const revoke = (id: string, headers: Record<string, string> = admin) =>
     api.request(`/api/v1/keys/${id}`, { method: "DELETE", headers });
 
-  test("refuses the key from the next call on, and is the same when repeated", async () => {
+  test("the key gets 401 from the next call on; a repeated revocation returns the same response", async () => {
     const { keyId, headers } = await issueKey(api.request, wallet);
     expect((await me(headers)).status).toBe(200);
     const first = await revoke(String(keyId));
@@ -171,7 +171,7 @@ describe("revoking", () => {
     expect((await revoke(String(keyId))).json).toEqual(first.json);
   });
 
-  test("leaves the wallet's other keys alone", async () => {
+  test("the wallet's other keys stay valid", async () => {
     const [one, other] = [await issueKey(api.request, wallet), await issueKey(api.request, wallet)];
     await revoke(String(one.keyId));
     expect((await me(other.headers)).status).toBe(200);
@@ -185,11 +185,11 @@ describe("revoking", () => {
     ["-1", 400, "validation_error"],
     ["1.5", 400, "validation_error"],
     ["9".repeat(16), 400, "validation_error"],
-  ])("the id %s is %i %s", async (id, status, code) => {
+  ])("the id %s gets %i %s", async (id, status, code) => {
     expect(failure(await revoke(id))).toEqual([status, code]);
   });
 
-  test("needs the admin token; a key does not revoke itself here", async () => {
+  test("requires the admin token; a key cannot revoke itself here", async () => {
     const { keyId, headers } = await issueKey(api.request, wallet);
     expect(failure(await revoke(String(keyId), headers))).toEqual([401, "unauthenticated"]);
     expect((await me(headers)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Scans that take long, come in numbers, or meet a reorganisation. */
+/** Live scans that take long, run concurrently, or meet a reorganisation. */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
@@ -9,58 +9,59 @@ import {
   purchase,
   refreshFeeds,
 } from "../../scripts/local/protocol/actions/index.ts";
-import { cast, productNamed, usdc } from "../../scripts/local/seed/cast.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { seedAccounts, usdc } from "../../scripts/local/seed/accounts.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { askRpc, type RpcAnswer, type RpcProxy } from "../support/rpc-proxy.ts";
 import { failure } from "./support/api.ts";
-import { send } from "./support/arrival.ts";
-import { blocksOf, fromTheChain, type LiveSetup, startLive } from "./support/live.ts";
+import { asChainResponse, type LiveScanSetup, logRangeOf, startLiveScan } from "./support/live-scan.ts";
+import { sendTracked } from "./support/tracked-request.ts";
 
-let setup: LiveSetup;
+let setup: LiveScanSetup;
 let protocol: Protocol;
 let proxy: RpcProxy;
 beforeAll(async () => {
-  setup = await startLive();
+  setup = await startLiveScan();
   proxy = setup.proxy;
   protocol = openProtocol(setup.chain.deployment, setup.chain.url);
 });
 afterEach(() => proxy.intercept());
 
-const buyer = cast.bob;
+const buyer = seedAccounts.bob;
 const pathOf = (wallet: string, query = "") => `/api/v1/public/policies/${wallet}${query}`;
 const policiesOf = (wallet: string, query = "") => setup.live(pathOf(wallet, query));
-/** The same, with the moment at which the api has it. */
-const sendFor = (wallet: string, query = "") => send(`${setup.liveUrl}${pathOf(wallet, query)}`);
+/** The same request, sent so that a test sees when the api has received it. */
+const sendFor = (wallet: string, query = "") => sendTracked(`${setup.liveUrl}${pathOf(wallet, query)}`);
 const bondsOf = (wallet: string) => setup.live(`/api/v1/public/bonds/${wallet}`);
 const nextBlock = () => setup.chain.client.mine({ blocks: 1 });
-const soon = { timeout: 60_000, interval: 50 };
+const poll = { timeout: 60_000, interval: 50 };
 
-const scansSeen = () => proxy.counts.get("eth_getLogs") ?? 0;
+const logCallCount = () => proxy.counts.get("eth_getLogs") ?? 0;
 
 type HeldLogs = {
   readonly release: () => void;
-  /** Scans for this wallet whose first call has come. One that is held for long asks again, for fewer blocks. */
+  /** Scans of this wallet that have started. Retries of a held scan, for fewer blocks, do not count. */
   readonly held: (wallet: string) => number;
-  /** Scans of all wallets. */
+  /** Distinct scans of all wallets. */
   readonly scans: () => number;
 };
 
 const filterOf = z.tuple([z.object({ address: z.unknown(), topics: z.unknown() })]);
 
-/** Holds every call for logs until it is released. */
+/** Holds every `eth_getLogs` call until `release`. */
 function holdLogs(): HeldLogs {
   let release = () => {};
   const held: string[] = [];
   const scans = new Set<string>();
-  const gate = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   proxy.intercept(async (call, forward) => {
-    if (blocksOf(call)) {
+    if (logRangeOf(call)) {
       held.push(JSON.stringify(call.params).toLowerCase());
       const [{ address, topics }] = filterOf.parse(call.params);
       scans.add(JSON.stringify([address, topics]));
-      await gate;
+      await released;
     }
     return forward();
   });
@@ -74,25 +75,25 @@ function holdLogs(): HeldLogs {
   };
 }
 
-describe("one wallet at once", () => {
-  test("is scanned once for all who ask, whichever page they want", async () => {
+describe("simultaneous requests for one wallet", () => {
+  test("share one scan, also for different pages", async () => {
     await policiesOf(buyer.address);
     await nextBlock();
     const { release, held } = holdLogs();
     const queries = ["", "?limit=1", "?limit=2&offset=1"];
-    // All of them lie at the api's door before it takes up the first.
+    // All requests are in the api's socket buffers before it reads the first.
     signalPid(setup.livePid, "SIGSTOP");
     const waiting = Array.from({ length: 30 }, (_, i) => sendFor(buyer.address, queries[i % 3]));
     await Promise.all(waiting.map(({ sent }) => sent)).finally(() => signalPid(setup.livePid, "SIGCONT"));
-    await Promise.all(waiting.map(({ arrived }) => arrived));
-    // Who comes after all of them is at its own scan: so all of them are at theirs.
+    await Promise.all(waiting.map(({ received }) => received));
+    // Once a later request has started its own scan, the earlier requests have joined theirs.
     const last = anvilAccount(17).address;
-    const behind = policiesOf(last);
-    await expect.poll(() => held(last), soon).toBeGreaterThan(0);
+    const later = policiesOf(last);
+    await expect.poll(() => held(last), poll).toBeGreaterThan(0);
     expect(held(buyer.address)).toBe(1);
     release();
     const answers = await Promise.all(waiting.map(({ answer }) => answer));
-    expect((await behind).status).toBe(200);
+    expect((await later).status).toBe(200);
     expect(held(buyer.address)).toBe(1);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const alone = await Promise.all(queries.map((query) => policiesOf(buyer.address, query)));
@@ -100,19 +101,19 @@ describe("one wallet at once", () => {
     expect(answers.map(({ text }) => text)).toEqual(answers.map((_, i) => alone[i % 3]?.text));
   });
 
-  test("is scanned anew once there is another block: a buyer finds what was just bought", async () => {
+  test("a new block starts a new scan: a buyer finds a policy bought just now", async () => {
     const total = async () =>
       z.looseObject({ total: z.int() }).parse((await policiesOf(buyer.address)).json).total;
     const before = await total();
-    await refreshFeeds(protocol, cast.owner);
-    await purchase(protocol, buyer, productNamed("FLASHBTC1H-001"), usdc(100));
+    await refreshFeeds(protocol, seedAccounts.owner);
+    await purchase(protocol, buyer, termsOf("FLASHBTC1H-001"), usdc(100));
     expect(await total()).toBe(before + 1);
   });
 
-  test("that fails, fails for all who wait, and is scanned anew for the next", async () => {
+  test("a failed scan gives 503 to all who wait, and the next request starts a new scan", async () => {
     await nextBlock();
     proxy.intercept(async (call, forward) =>
-      blocksOf(call) ? { error: { code: -32000, message: "no" } } : forward(),
+      logRangeOf(call) ? { error: { code: -32000, message: "no" } } : forward(),
     );
     const answers = await Promise.all(Array.from({ length: 10 }, () => bondsOf(buyer.address)));
     for (const answer of answers) expect(failure(answer)).toEqual([503, "chain_not_found"]);
@@ -121,7 +122,7 @@ describe("one wallet at once", () => {
   });
 });
 
-test("four scans run at once, a fifth wallet is told to come back, and all else goes on", async () => {
+test("four scans run at once, a fifth wallet gets 503 scan_busy, and other endpoints respond", async () => {
   await nextBlock();
   const { release, held, scans } = holdLogs();
   const running: Promise<HttpAnswer>[] = [
@@ -130,10 +131,10 @@ test("four scans run at once, a fifth wallet is told to come back, and all else 
     bondsOf(anvilAccount(10).address),
     bondsOf(anvilAccount(11).address),
   ];
-  await expect.poll(scans, soon).toBe(4);
+  await expect.poll(scans, poll).toBe(4);
   const joined = sendFor(anvilAccount(10).address, "?limit=1");
-  await joined.arrived;
-  // Those that come after it are answered: so it has joined what runs.
+  await joined.received;
+  // Later requests get a response, so this one has joined a running scan.
   for (const ask of [policiesOf, bondsOf]) {
     const refused = await ask(anvilAccount(12).address);
     expect(failure(refused)).toEqual([503, "scan_busy"]);
@@ -146,68 +147,68 @@ test("four scans run at once, a fifth wallet is told to come back, and all else 
   expect((await policiesOf(anvilAccount(12).address)).status).toBe(200);
 });
 
-describe("a reorganisation in the midst of a scan", () => {
-  /** Lets these happen while the node reads logs: one after each call. */
-  function meanwhile(...happenings: (() => Promise<RpcAnswer>)[]): void {
-    const left = [...happenings];
+describe("a reorganisation during a scan", () => {
+  /** Runs one of these actions after each `eth_getLogs` call, in order. */
+  function afterLogCalls(...actions: (() => Promise<RpcAnswer>)[]): void {
+    const left = [...actions];
     proxy.intercept(async (call, forward) => {
       const answer = await forward();
-      if (blocksOf(call)) await left.shift()?.();
+      if (logRangeOf(call)) await left.shift()?.();
       return answer;
     });
   }
-  /** Remembers the chain; what it returns takes the chain back. */
+  /** Takes a snapshot of the chain. @returns a function that reverts to it */
   async function snapshot(): Promise<() => Promise<RpcAnswer>> {
     const id = await askRpc(setup.chain.url, "evm_snapshot");
     return () => askRpc(setup.chain.url, "evm_revert", ["result" in id ? id.result : null]);
   }
 
-  test("is noticed: the answer is of the chain as it is then", async () => {
-    await refreshFeeds(protocol, cast.owner);
-    const bought = await purchase(protocol, buyer, productNamed("FLASHBTC1H-001"), usdc(100));
+  test("repeats the scan on the new chain", async () => {
+    await refreshFeeds(protocol, seedAccounts.owner);
+    const bought = await purchase(protocol, buyer, termsOf("FLASHBTC1H-001"), usdc(100));
     const { transactionHash } = bought.receipt;
     expect((await policiesOf(buyer.address)).text).toContain(transactionHash);
     await nextBlock();
-    meanwhile(() => askRpc(setup.chain.url, "anvil_reorg", [2, []]));
-    const before = scansSeen();
+    afterLogCalls(() => askRpc(setup.chain.url, "anvil_reorg", [2, []]));
+    const before = logCallCount();
     const answer = await policiesOf(buyer.address);
-    expect(scansSeen() - before).toBe(2);
+    expect(logCallCount() - before).toBe(2);
     expect(answer.text).not.toContain(transactionHash);
     proxy.intercept();
     await nextBlock();
-    await setup.caughtUp();
+    await setup.waitForIndex();
     const known = await setup.indexed(`/api/v1/policies/by-buyer/${buyer.address}`);
-    expect((await policiesOf(buyer.address)).json).toEqual(fromTheChain(known));
+    expect((await policiesOf(buyer.address)).json).toEqual(asChainResponse(known));
   });
 
-  test("that makes the chain shorter is noticed as well", async () => {
+  test("that shortens the chain repeats the scan too", async () => {
     const goBack = await snapshot();
-    await refreshFeeds(protocol, cast.owner);
-    const { receipt } = await purchase(protocol, buyer, productNamed("FLASHBTC1H-001"), usdc(100));
-    meanwhile(goBack);
+    await refreshFeeds(protocol, seedAccounts.owner);
+    const { receipt } = await purchase(protocol, buyer, termsOf("FLASHBTC1H-001"), usdc(100));
+    afterLogCalls(goBack);
     const answer = await policiesOf(buyer.address);
     expect([answer.status, answer.text.includes(receipt.transactionHash)]).toEqual([200, false]);
     expect(answer.headers.get("x-chain-block")).toBe(String(await setup.chain.client.getBlockNumber()));
   });
 
-  test("and another one while it starts over is 503", async () => {
+  test("followed by another during the repeated scan gives 503", async () => {
     await nextBlock();
     const goBackFar = await snapshot();
     await nextBlock();
-    meanwhile(await snapshot(), goBackFar);
+    afterLogCalls(await snapshot(), goBackFar);
     await nextBlock();
     expect(failure(await bondsOf(buyer.address))).toEqual([503, "chain_not_found"]);
     expect((await bondsOf(buyer.address)).status).toBe(200);
   });
 });
 
-// The last one: it leaves windows so small that the others could not count them.
-test("a node that never answers for logs is 503 in the end, and the next scan finds room again", async () => {
+// Must be last: it leaves windows so small that the other tests could not count scans.
+test("a node that never responds to eth_getLogs gives 503, and does not block the next scan", async () => {
   await nextBlock();
   const wallets = [13, 14, 15, 16].map((index) => anvilAccount(index).address);
-  proxy.intercept((call, forward) => (blocksOf(call) ? new Promise(() => {}) : forward()));
+  proxy.intercept((call, forward) => (logRangeOf(call) ? new Promise(() => {}) : forward()));
   const answers = await Promise.all(wallets.map((wallet) => policiesOf(wallet)));
   for (const answer of answers) expect(failure(answer)).toEqual([503, "chain_not_found"]);
   proxy.intercept();
-  await expect.poll(async () => (await policiesOf(buyer.address)).status, soon).toBe(200);
+  await expect.poll(async () => (await policiesOf(buyer.address)).status, poll).toBe(200);
 });

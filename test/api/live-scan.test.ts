@@ -1,30 +1,30 @@
-/** The fallbacks give what the index gives, whatever a node lets them read at once; and what they cannot read is no answer. */
+/** Live scans return the same as the index, whatever the node's limits are, or 503 if they cannot read everything. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { cast } from "../../scripts/local/seed/cast.ts";
+import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
 import { HttpFault } from "../support/rpc-proxy.ts";
-import { failure, faultyFields } from "./support/api.ts";
-import { blocksOf, fromTheChain, type LiveSetup, startLive } from "./support/live.ts";
+import { failure, invalidFields } from "./support/api.ts";
+import { asChainResponse, type LiveScanSetup, logRangeOf, startLiveScan } from "./support/live-scan.ts";
 
-let setup: LiveSetup;
+let setup: LiveScanSetup;
 beforeAll(async () => {
-  setup = await startLive();
-  await setup.caughtUp();
+  setup = await startLiveScan();
+  await setup.waitForIndex();
 });
 afterEach(() => setup.proxy.intercept());
 
 const stranger = anvilAccount(19).address;
-const wallets = [...Object.values(cast).map(({ address }) => address), stranger];
+const wallets = [...Object.values(seedAccounts).map(({ address }) => address), stranger];
 const lists = { policies: "/api/v1/policies/by-buyer", bonds: "/api/v1/bonds/by-owner" } as const;
 const total = z.looseObject({ total: z.int() });
 
-/** Both answers to the same question, which must be the same and of the same block. */
+/** Compares the indexed response with the live scan: same content, same block. @returns the total */
 async function compare(kind: "policies" | "bonds", wallet: string, query = ""): Promise<number> {
   const known = await setup.indexed(`${lists[kind]}/${wallet}${query}`);
   const read = await setup.live(`/api/v1/public/${kind}/${wallet}${query}`);
   expect([known.status, read.status], read.text).toEqual([200, 200]);
-  expect(read.json, `${kind} of ${wallet} ${query}`).toEqual(fromTheChain(known));
+  expect(read.json, `${kind} of ${wallet} ${query}`).toEqual(asChainResponse(known));
   expect(read.headers.get("x-chain-block")).toBe(known.headers.get("x-indexed-block"));
   expect(read.headers.get("cache-control")).toBe("no-store");
   return total.parse(read.json).total;
@@ -37,8 +37,8 @@ async function compareAll(): Promise<void> {
   }
 }
 
-describe("the same as the index, without index and database", () => {
-  test("for each wallet of a rich history, contracts with bonds in escrow, and wallets that have nothing", async () => {
+describe("without index and database, a live scan returns the same as the index", () => {
+  test("for each wallet of the seeded history, for contracts with bonds in escrow, and for an unused wallet", async () => {
     const { marketplace, bondVault } = setup.chain.deployment.contracts;
     const counts: number[] = [];
     for (const wallet of [...wallets, marketplace, bondVault]) {
@@ -50,7 +50,7 @@ describe("the same as the index, without index and database", () => {
   });
 
   test("on each page, by offset and by cursor, in any spelling of the wallet", async () => {
-    const wallet = cast.bob.address;
+    const wallet = seedAccounts.bob.address;
     const next = z.looseObject({ nextCursor: z.string().nullable() });
     const count = await compare("policies", wallet);
     let cursor: string | null = "";
@@ -65,7 +65,7 @@ describe("the same as the index, without index and database", () => {
       await compare("policies", wallet, query);
     }
     for (const query of ["?limit=1", "?limit=1&offset=1", "?offset=50"]) {
-      await compare("bonds", cast.dave.address, query);
+      await compare("bonds", seedAccounts.dave.address, query);
     }
     await compare("policies", wallet.toLowerCase());
     await compare("bonds", `0x${wallet.slice(2).toUpperCase()}`);
@@ -80,78 +80,78 @@ test.each([
   [`policies/${stranger}?cursor=1`, ["cursor"]],
   [`policies/${stranger}?cursor=1-1&offset=1`, ["offset"]],
   [`bonds/${stranger}?limit=x`, ["limit"]],
-])("%s is a 400 that names %j", async (path, fields) => {
+])("%s gets 400 with the fields %j", async (path, fields) => {
   const answer = await setup.live(`/api/v1/public/${path}`);
   expect(failure(answer)).toEqual([400, "validation_error"]);
-  expect(faultyFields(answer)).toEqual(fields);
+  expect(invalidFields(answer)).toEqual(fields);
 });
 
-/** Another block, so that what was read as of the last one is not answered once more. */
+/** Mines a block, so that cached scans of the last block are not used again. */
 async function nextBlock(): Promise<void> {
   await setup.chain.client.mine({ blocks: 1 });
-  await setup.caughtUp();
+  await setup.waitForIndex();
 }
 
-describe("a node that refuses", () => {
+describe("a node's limits", () => {
   beforeEach(nextBlock);
 
-  test.each([50, 7, 1])("windows above %i blocks is read in smaller ones", async (most) => {
+  test.each([50, 7, 1])("at most %i blocks per call: the scan uses smaller windows", async (most) => {
     const windows: number[] = [];
     setup.proxy.intercept(async (call, forward) => {
-      const blocks = blocksOf(call);
+      const blocks = logRangeOf(call);
       if (blocks && blocks.length > most)
         return { error: { code: -32602, message: `block range is too large, maximum ${most}` } };
       if (blocks) windows.push(blocks.length);
       return forward();
     });
-    await compare("policies", cast.bob.address);
-    await compare("bonds", cast.alice.address);
+    await compare("policies", seedAccounts.bob.address);
+    await compare("bonds", seedAccounts.alice.address);
     expect(Math.max(...windows)).toBeLessThanOrEqual(most);
     expect(windows.length).toBeGreaterThan(200 / most);
   });
 
-  test.each([3, 1])("more than %i results is read in windows that have fewer", async (most) => {
+  test.each([3, 1])("at most %i results per call: the scan uses windows with fewer results", async (most) => {
     setup.proxy.intercept(async (call, forward) => {
       const answer = await forward();
-      const results = blocksOf(call) && "result" in answer && z.array(z.unknown()).parse(answer.result);
+      const results = logRangeOf(call) && "result" in answer && z.array(z.unknown()).parse(answer.result);
       if (!results || results.length <= most) return answer;
       return { error: { code: -32005, message: `query returned more than ${most} results` } };
     });
     await compareAll();
   });
 
-  test("with 413, and drops the connection, for whatever is large", async () => {
+  test("413 or a dropped connection for large ranges: the scan uses smaller windows", async () => {
     setup.proxy.intercept(async (call, forward) => {
-      const { length = 0 } = blocksOf(call) ?? {};
+      const { length = 0 } = logRangeOf(call) ?? {};
       if (length > 100) return "lost";
       if (length > 20) throw new HttpFault(413);
       return forward();
     });
-    await compare("policies", cast.bob.address);
-    await compare("bonds", cast.bob.address);
+    await compare("policies", seedAccounts.bob.address);
+    await compare("bonds", seedAccounts.bob.address);
   });
 
-  test("requests for a moment (429) is asked again, and in windows no smaller than before", async () => {
-    await compareAll(); // until windows have grown to the whole range again
+  test("429: the scan retries without making its windows smaller", async () => {
+    await compareAll(); // lets the windows grow to the whole range again
     await nextBlock();
     let refusals = 2;
     const windows: number[] = [];
     setup.proxy.intercept(async (call, forward) => {
-      const blocks = blocksOf(call);
+      const blocks = logRangeOf(call);
       if (!blocks) return forward();
       windows.push(blocks.length);
       refusals -= 1;
       if (refusals >= 0) throw new HttpFault(429);
       return forward();
     });
-    await compare("bonds", cast.alice.address);
+    await compare("bonds", seedAccounts.alice.address);
     expect(new Set(windows).size).toBe(1);
   });
 
-  test("one block once is asked again", async () => {
+  test("one error for a single block: the scan retries the block", async () => {
     let refused = false;
     setup.proxy.intercept(async (call, forward) => {
-      const blocks = blocksOf(call);
+      const blocks = logRangeOf(call);
       if (blocks && blocks.length > 1) return { error: { code: -32000, message: "too many blocks" } };
       if (blocks?.from === 100 && !refused) {
         refused = true;
@@ -159,26 +159,26 @@ describe("a node that refuses", () => {
       }
       return forward();
     });
-    await compare("policies", cast.bob.address);
+    await compare("policies", seedAccounts.bob.address);
     expect(refused).toBe(true);
   });
 });
 
-describe("what cannot be read whole is 503", () => {
+describe("a scan that cannot read everything gets 503", () => {
   beforeEach(nextBlock);
 
   test.each([
     ["an error", { error: { code: -32000, message: "missing trie node" } }],
     ["null", { result: null }],
-    ["another contract's log", { result: [{ topics: [], data: "0x" }] }],
-  ])("a single block of which the node only says %s", async (_, answer) => {
+    ["a log of another contract", { result: [{ topics: [], data: "0x" }] }],
+  ])("the node returns %s for one block", async (_, answer) => {
     const { live, proxy } = setup;
     proxy.intercept(async (call, forward) => {
-      const blocks = blocksOf(call);
+      const blocks = logRangeOf(call);
       return blocks && blocks.from <= 100 && blocks.to >= 100 ? answer : forward();
     });
     for (const kind of ["policies", "bonds"]) {
-      const read = await live(`/api/v1/public/${kind}/${cast.bob.address}`);
+      const read = await live(`/api/v1/public/${kind}/${seedAccounts.bob.address}`);
       expect(failure(read)).toEqual([503, "chain_not_found"]);
       expect(Number(read.headers.get("retry-after"))).toBeGreaterThan(0);
       expect(read.headers.get("cache-control")).toBe("no-store");
@@ -187,20 +187,20 @@ describe("what cannot be read whole is 503", () => {
     await compareAll();
   });
 
-  test("contracts that do not answer behind a log that does", async () => {
+  test("the node returns logs, but fails contract calls", async () => {
     setup.proxy.intercept(async (call, forward) =>
       call.method === "eth_call" ? { error: { code: -32000, message: "header not found" } } : forward(),
     );
     for (const kind of ["policies", "bonds"]) {
-      const read = await setup.live(`/api/v1/public/${kind}/${cast.bob.address}`);
+      const read = await setup.live(`/api/v1/public/${kind}/${seedAccounts.bob.address}`);
       expect(failure(read)).toEqual([503, "chain_not_found"]);
     }
   });
 
   test.each([
-    ["of another chain", "eth_chainId", "0x1"],
-    ["that has not come to the deployment yet", "eth_getBlockByNumber", undefined],
-  ])("a node %s, which would have no logs of ours", async (_, method, result) => {
+    ["is on another chain", "eth_chainId", "0x1"],
+    ["is before the deployment's block", "eth_getBlockByNumber", undefined],
+  ])("the node %s, so it would return no logs", async (_, method, result) => {
     setup.proxy.intercept(async (call, forward) => {
       if (call.method !== method) return forward();
       if (result !== undefined) return { result };
@@ -213,9 +213,9 @@ describe("what cannot be read whole is 503", () => {
     expect(failure(read)).toEqual([503, "chain_not_found"]);
   });
 
-  test("a node that is down", async () => {
+  test("the node is down", async () => {
     setup.proxy.intercept(async () => "lost");
-    const read = await setup.live(`/api/v1/public/policies/${cast.bob.address}`);
+    const read = await setup.live(`/api/v1/public/policies/${seedAccounts.bob.address}`);
     expect(failure(read)).toEqual([503, "chain_not_found"]);
   });
 });

@@ -1,4 +1,4 @@
-/** Keys that wallets issue to themselves. */
+/** Wallets issue keys to themselves with a signature. */
 import postgres from "postgres";
 import type { Hex, LocalAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -10,8 +10,8 @@ import type { HttpAnswer } from "../support/http.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { admin, failure, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
-import { clients, numberOf, remaining, startLimited, statuses } from "./support/limited.ts";
-import { keyOf, now, onboardingBody, PATH } from "./support/onboarding.ts";
+import { keyOf, now, ONBOARD, onboardingBody } from "./support/onboarding.ts";
+import { clientsOf, headerNumber, remaining, startLimitedApi, statuses } from "./support/rate-limits.ts";
 
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 
@@ -21,10 +21,10 @@ beforeAll(async () => {
   api = await startApi();
   sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
-  await issueKey(api.request, newAccount().address); // the tables are there
+  await issueKey(api.request, newAccount().address); // returns once the tables exist
 });
 
-const post = (body: unknown) => api.request(PATH, { body });
+const post = (body: unknown) => api.request(ONBOARD, { body });
 const onboard = async (account: LocalAccount, timestamp = now()) =>
   post(await onboardingBody(account, { timestamp }));
 const activeKeys = async ({ address }: LocalAccount): Promise<number> => {
@@ -34,12 +34,12 @@ const activeKeys = async ({ address }: LocalAccount): Promise<number> => {
 };
 const me = (headers: Record<string, string>) => api.request("/api/v1/auth/me", { headers });
 
-/** Statuses and codes of answers, sorted. */
+/** Statuses and codes of the responses, sorted. */
 const outcomes = (answers: readonly HttpAnswer[]): string[] =>
   answers.map((answer) => (answer.status === 201 ? "201" : failure(answer).join(" "))).sort();
 const several = (count: number, outcome: string): string[] => Array<string>(count).fill(outcome);
 
-test("a signature makes a key of the free tier, shown once and written to no log", async () => {
+test("a signature creates a free key, which is neither stored in plain text nor logged", async () => {
   const account = newAccount();
   const answer = await post({ ...(await onboardingBody(account)), label: "bot" });
   expect(answer.status).toBe(201);
@@ -51,7 +51,7 @@ test("a signature makes a key of the free tier, shown once and written to no log
   expect(api.stack.output("api")).not.toContain(headers["x-api-key"]);
 });
 
-test("the address may be signed as sent, in lowercase, or with its checksum", async () => {
+test("the signed message can have the address as sent, in lowercase, or checksummed", async () => {
   const account = newAccount();
   const upper = `0x${account.address.slice(2).toUpperCase()}`;
   const spellings = [
@@ -66,36 +66,36 @@ test("the address may be signed as sent, in lowercase, or with its checksum", as
   }
 });
 
-describe("a malformed body", () => {
+describe("an invalid body", () => {
   const account = newAccount();
   let good: Awaited<ReturnType<typeof onboardingBody>>;
   beforeAll(async () => {
     good = await onboardingBody(account);
   });
   test.each([
-    ["nothing", {}, ["walletAddress", "signature", "timestamp"]],
-    ["a list", [], ["body"]],
-    ["null", null, ["body"]],
+    ["no fields", {}, ["walletAddress", "signature", "timestamp"]],
+    ["a list instead of an object", [], ["body"]],
+    ["null instead of an object", null, ["body"]],
     ["a short address", { walletAddress: "0x12" }, ["walletAddress"]],
     ["an address without 0x", { walletAddress: "a".repeat(40) }, ["walletAddress"]],
     ["an address that is a number", { walletAddress: 12 }, ["walletAddress"]],
-    ["a signature that is no hex", { signature: `0x${"zz".repeat(65)}` }, ["signature"]],
-    ["a signature of half a byte", { signature: "0x123" }, ["signature"]],
+    ["a signature that is not hex", { signature: `0x${"zz".repeat(65)}` }, ["signature"]],
+    ["a signature with half a byte", { signature: "0x123" }, ["signature"]],
     ["a signature without 0x", { signature: "ab".repeat(65) }, ["signature"]],
     ["a signature that is too long", { signature: `0x${"ab".repeat(8193)}` }, ["signature"]],
     ["an empty signature", { signature: "" }, ["signature"]],
-    ["a timestamp in a string", { timestamp: "1767225600" }, ["timestamp"]],
+    ["a timestamp that is a string", { timestamp: "1767225600" }, ["timestamp"]],
     ["a timestamp with a fraction", { timestamp: 1767225600.5 }, ["timestamp"]],
     ["a negative timestamp", { timestamp: -1 }, ["timestamp"]],
-    ["a timestamp beyond all integers", { timestamp: 1e300 }, ["timestamp"]],
-    ["no timestamp", { timestamp: null }, ["timestamp"]],
+    ["a timestamp above all integers", { timestamp: 1e300 }, ["timestamp"]],
+    ["a null timestamp", { timestamp: null }, ["timestamp"]],
     ["a label of another type", { label: 5 }, ["label"]],
     ["a label that is too long", { label: "x".repeat(101) }, ["label"]],
     ["a label with a zero byte", { label: "a\u0000" }, ["label"]],
     ["a label of two lines", { label: "a\u2028b" }, ["label"]],
     ["a label of two paragraphs", { label: "a\u2029b" }, ["label"]],
-    ["faults in two fields", { timestamp: "x", label: 5 }, ["timestamp", "label"]],
-  ])("with %s is 400 invalid_body, and the message names the fields", async (_, faulty, fields) => {
+    ["two invalid fields", { timestamp: "x", label: 5 }, ["timestamp", "label"]],
+  ])("with %s gets 400 invalid_body with the fields' names", async (_, faulty, fields) => {
     const whole = faulty === null || Array.isArray(faulty) || fields.length === 3;
     const answer = await post(whole ? faulty : { ...good, ...faulty });
     expect(failure(answer)).toEqual([400, "invalid_body"]);
@@ -103,21 +103,21 @@ describe("a malformed body", () => {
   });
 
   test.each(["{", "", "undefined", '{"walletAddress":}'])(
-    "%j, which is no JSON, is 400 invalid_body",
+    "%j is not JSON and gets 400 invalid_body",
     async (rawBody) => {
       const headers = { "content-type": "application/json" };
-      expect(failure(await api.request(PATH, { rawBody, headers }))).toEqual([400, "invalid_body"]);
+      expect(failure(await api.request(ONBOARD, { rawBody, headers }))).toEqual([400, "invalid_body"]);
     },
   );
 
-  test("that is no JSON is 400 invalid_body however the content type is spelt", async () => {
+  test("that is not JSON gets 400 invalid_body with every spelling of the content type", async () => {
     const headers = { "content-type": "APPLICATION/JSON" };
-    expect(failure(await api.request(PATH, { rawBody: "{", headers }))).toEqual([400, "invalid_body"]);
+    expect(failure(await api.request(ONBOARD, { rawBody: "{", headers }))).toEqual([400, "invalid_body"]);
   });
 
-  test("that is said to be no JSON is 415", async () => {
+  test("with a content type other than JSON gets 415", async () => {
     const headers = { "content-type": "text/plain" };
-    const answer = await api.request(PATH, { rawBody: JSON.stringify(good), headers });
+    const answer = await api.request(ONBOARD, { rawBody: JSON.stringify(good), headers });
     expect(failure(answer)).toEqual([415, "unsupported_media_type"]);
   });
 });
@@ -129,7 +129,7 @@ describe("the timestamp", () => {
     [0, true],
     [300, true],
     [301, false],
-  ])("%i s from the server's time is accepted: %s", (offset, accepted) => {
+  ])("%i s from the server's time is fresh: %s", (offset, accepted) => {
     expect(isFresh(1_767_225_600 + offset, 1_767_225_600)).toBe(accepted);
   });
 
@@ -138,13 +138,13 @@ describe("the timestamp", () => {
     [298, 201],
     [-303, 400],
     [305, 400],
-  ])("%i s from this test's time is answered %i", async (offset, status) => {
+  ])("%i s from this test's time gets %i", async (offset, status) => {
     const answer = await onboard(newAccount(), now() + offset);
     expect(answer.status).toBe(status);
     if (status === 400) expect(failure(answer)).toEqual([400, "stale_timestamp"]);
   });
 
-  test("in milliseconds is stale", async () => {
+  test("in milliseconds gets 400 stale_timestamp", async () => {
     expect(failure(await onboard(newAccount(), Date.now()))).toEqual([400, "stale_timestamp"]);
   });
 });
@@ -165,16 +165,16 @@ describe("a signature", () => {
         signature: await account.signMessage({ message: "hello" }),
       }),
     ],
-    ["of nothing", async () => ({ ...(await onboardingBody(account)), signature: "0x" })],
+    ["without bytes", async () => ({ ...(await onboardingBody(account)), signature: "0x" })],
     ["that is too short", async () => ({ ...(await onboardingBody(account)), signature: "0x1234" })],
     ["of zeros", async () => ({ ...(await onboardingBody(account)), signature: `0x${"00".repeat(65)}` })],
   ];
-  test.each(forged)("%s is 401 invalid_signature", async (_, body) => {
+  test.each(forged)("%s gets 401 invalid_signature", async (_, body) => {
     expect(failure(await post(await body()))).toEqual([401, "invalid_signature"]);
     expect(await activeKeys(account)).toBe(0);
   });
 
-  test("makes one key, also after a restart and in other letters", async () => {
+  test("creates one key, also after a restart and in another spelling", async () => {
     const body = await onboardingBody(account);
     expect((await post(body)).status).toBe(201);
     expect(failure(await post(body))).toEqual([409, "signature_used"]);
@@ -184,7 +184,7 @@ describe("a signature", () => {
     expect(await activeKeys(account)).toBe(1);
   });
 
-  test("makes one key of 20 requests at the same moment", async () => {
+  test("creates one key in 20 simultaneous requests", async () => {
     const twin = newAccount();
     const body = await onboardingBody(twin);
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(body)));
@@ -193,24 +193,24 @@ describe("a signature", () => {
   });
 });
 
-describe("three active keys", () => {
-  test("are the most that a wallet has of 50 simultaneous onboardings through two processes", async () => {
+describe("the cap of three active keys", () => {
+  test("holds for 50 simultaneous onboardings through two processes", async () => {
     const { databaseUrl } = api.stack;
-    const other = await startLimited(api.chain, { ONBOARD_RATE_LIMIT: "1000" }, { databaseUrl });
-    const elsewhere = (await clients(other))("198.51.100.1");
+    const other = await startLimitedApi(api.chain, { ONBOARD_RATE_LIMIT: "1000" }, { databaseUrl });
+    const elsewhere = (await clientsOf(other))("198.51.100.1");
     const account = newAccount();
     const latest = now();
     const bodies = await Promise.all(
       Array.from({ length: 50 }, (_, index) => onboardingBody(account, { timestamp: latest - index })),
     );
     const answers = await Promise.all(
-      bodies.map((body, index) => (index % 2 ? post(body) : elsewhere(PATH, { body }))),
+      bodies.map((body, index) => (index % 2 ? post(body) : elsewhere(ONBOARD, { body }))),
     );
     expect(outcomes(answers)).toEqual([...several(3, "201"), ...several(47, "409 cap_reached")]);
     expect(await activeKeys(account)).toBe(3);
   });
 
-  test("include the operator's, which may be more; a signature that met the cap is good for later", async () => {
+  test("counts keys that the operator issued; a signature refused at the cap stays usable", async () => {
     const account = newAccount();
     const keys: number[] = [];
     for (let i = 0; i < 4; i += 1) keys.push((await issueKey(api.request, account.address)).keyId);
@@ -227,7 +227,7 @@ describe("three active keys", () => {
   });
 });
 
-test("signatures that are too old to be sent are forgotten, and no others", async () => {
+test("only signatures too old to be sent again are deleted", async () => {
   const old = `0x${"1".repeat(40)}`;
   for (const age of [3000, 4000]) {
     await sql`insert into service.onboarding_signature (wallet, signed_at) values (${old}, ${now() - age})`;
@@ -238,47 +238,47 @@ test("signatures that are too old to be sent are forgotten, and no others", asyn
   await expect.poll(left).toBe(1);
 });
 
-test("without the database it is 503, and nothing is used up", async () => {
+test("without the database onboarding gets 503, and the signature stays usable", async () => {
   const proxy = await startTcpProxy(api.stack.databaseUrl);
-  const other = await startLimited(api.chain, { ONBOARD_RATE_LIMIT: "1000" }, { databaseUrl: proxy.url });
-  const client = (await clients(other))("198.51.100.1");
+  const other = await startLimitedApi(api.chain, { ONBOARD_RATE_LIMIT: "1000" }, { databaseUrl: proxy.url });
+  const client = (await clientsOf(other))("198.51.100.1");
   const body = await onboardingBody(newAccount());
   await proxy.cut();
-  expect(failure(await client(PATH, { body }))).toEqual([503, "database_unavailable"]);
+  expect(failure(await client(ONBOARD, { body }))).toEqual([503, "database_unavailable"]);
   await proxy.mend();
-  await expect.poll(async () => (await client(PATH, { body })).status).toBe(201);
+  await expect.poll(async () => (await client(ONBOARD, { body })).status).toBe(201);
 });
 
-/** What a client address may try in an hour; of 10, as when nobody sets it. */
+/** The limit of attempts per client address and hour; unset, so that the default of 10 applies. */
 function limits(settings: () => Promise<Record<string, string>>) {
-  test("ten tries an hour count for an address, whatever comes of them, over all processes", async () => {
+  test("an address has ten attempts per hour over all processes, whatever their result", async () => {
     const env = { ONBOARD_RATE_LIMIT: "", LOG_LEVEL: "trace", ...(await settings()) };
     const databaseUrl = await freshDatabase();
     const stacks = [
-      await startLimited(api.chain, env, { databaseUrl }),
-      await startLimited(api.chain, env, { databaseUrl }),
+      await startLimitedApi(api.chain, env, { databaseUrl }),
+      await startLimitedApi(api.chain, env, { databaseUrl }),
     ] as const;
-    const [one, other] = [await clients(stacks[0]), await clients(stacks[1])];
+    const [one, other] = [await clientsOf(stacks[0]), await clientsOf(stacks[1])];
     const [first, second] = [one("198.51.100.1"), other("198.51.100.1")];
     const account = newAccount();
     const body = await onboardingBody(account);
-    const made = await first(PATH, { body });
-    expect([made.status, remaining(made), numberOf(made, "x-ratelimit-limit")]).toEqual([201, 9, 10]);
-    expect(await statuses(second, [PATH, PATH], { body })).toEqual(["409 8", "409 7"]);
-    expect(await statuses(first, [PATH], { body: {} })).toEqual(["400 6"]);
+    const made = await first(ONBOARD, { body });
+    expect([made.status, remaining(made), headerNumber(made, "x-ratelimit-limit")]).toEqual([201, 9, 10]);
+    expect(await statuses(second, [ONBOARD, ONBOARD], { body })).toEqual(["409 8", "409 7"]);
+    expect(await statuses(first, [ONBOARD], { body: {} })).toEqual(["400 6"]);
     const stale = await onboardingBody(account, { timestamp: now() - 900 });
-    expect(await statuses(second, [PATH], { body: stale })).toEqual(["400 5"]);
+    expect(await statuses(second, [ONBOARD], { body: stale })).toEqual(["400 5"]);
     const foreign: Hex = (await onboardingBody(newAccount())).signature;
-    expect(await statuses(first, [PATH], { body: { ...body, signature: foreign } })).toEqual(["401 4"]);
+    expect(await statuses(first, [ONBOARD], { body: { ...body, signature: foreign } })).toEqual(["401 4"]);
     const rest = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => (index % 2 ? first : second)(PATH, { rawBody: "{" })),
+      Array.from({ length: 10 }, (_, index) => (index % 2 ? first : second)(ONBOARD, { rawBody: "{" })),
     );
     expect(outcomes(rest)).toEqual([...several(4, "400 invalid_body"), ...several(6, "429 rate_limit")]);
-    const refused = await second(PATH, { body: await onboardingBody(account, { timestamp: now() - 1 }) });
+    const refused = await second(ONBOARD, { body: await onboardingBody(account, { timestamp: now() - 1 }) });
     expect(failure(refused)).toEqual([429, "rate_limit"]);
-    expect(numberOf(refused, "retry-after")).toBe(numberOf(refused, "x-ratelimit-reset"));
-    expect(numberOf(refused, "retry-after")).toBeGreaterThan(3500);
-    expect((await other("198.51.100.2")(PATH, { body: {} })).status).toBe(400);
+    expect(headerNumber(refused, "retry-after")).toBe(headerNumber(refused, "x-ratelimit-reset"));
+    expect(headerNumber(refused, "retry-after")).toBeGreaterThan(3500);
+    expect((await other("198.51.100.2")(ONBOARD, { body: {} })).status).toBe(400);
     for (const { output } of stacks) expect(output("api")).not.toContain(keyOf(made).headers["x-api-key"]);
   });
 }

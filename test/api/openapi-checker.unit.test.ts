@@ -1,4 +1,4 @@
-/** The checker that all other tests of the API lean on: it must find what is wrong. */
+/** All other tests of the api rely on this checker, so it must find every fault. */
 import { expect, test } from "vitest";
 import type { HttpAnswer } from "../support/http.ts";
 import { faultsOf, type OpenApi } from "../support/openapi.ts";
@@ -9,11 +9,7 @@ const document: OpenApi = {
   components: {
     securitySchemes: {},
     schemas: {
-      Error: {
-        type: "object",
-        properties: { error: { type: "string" } },
-        required: ["error"],
-      },
+      Error: { type: "object", properties: { error: { type: "string" } }, required: ["error"] },
       Id: { type: "string", pattern: "^\\d+$" },
       Thing: {
         type: "object",
@@ -62,33 +58,33 @@ const answer = (json: unknown, status = 200, type = "application/json"): HttpAns
 const faults = (json: unknown, status?: number, type?: string) =>
   faultsOf(document, "get", "/things/7", answer(json, status, type));
 
-test("an answer as the document has it has no faults", () => {
+test("a response that matches the document has no faults", () => {
   expect(faults({ id: "1", kind: "a" })).toEqual([]);
   expect(faults({ id: "1", kind: "a", parent: null, tags: [1, 2] })).toEqual([]);
   expect(faults({ id: "1", kind: "a", more: true }, 201)).toEqual([]);
 });
 
-test.each<[what: string, json: unknown, fault: RegExp]>([
-  ["a field that is missing", { id: "1" }, /kind: is missing/],
+test.each<[name: string, json: unknown, fault: RegExp]>([
+  ["a missing field", { id: "1" }, /kind: is missing/],
   ["a field that is not in the document", { id: "1", kind: "a", extra: 1 }, /extra: is not in the document/],
-  ["another type", { id: 1, kind: "a" }, /id: must be of type string/],
-  ["a text of another form", { id: "x", kind: "a" }, /id: must match/],
-  ["a value that is not listed", { id: "1", kind: "c" }, /kind: must be one of a, b/],
-  ["null where it is not allowed", { id: "1", kind: null }, /kind: must be of type string/],
-  ["a bad item of a list", { id: "1", kind: "a", tags: [1, 0, 1.5] }, /tags\[1\]: must be 1 at least/],
-  ["no object at all", [], /body: must be of type object/],
-])("%s is found", (_, json, fault) => {
+  ["a wrong type", { id: 1, kind: "a" }, /id: must be of type string/],
+  ["a string that does not match its pattern", { id: "x", kind: "a" }, /id: must match/],
+  ["a value outside its enum", { id: "1", kind: "c" }, /kind: must be one of a, b/],
+  ["a null that is not allowed", { id: "1", kind: null }, /kind: must be of type string/],
+  ["an invalid list item", { id: "1", kind: "a", tags: [1, 0, 1.5] }, /tags\[1\]: must be at least 1/],
+  ["a list instead of an object", [], /body: must be of type object/],
+])("the checker finds %s", (_, json, fault) => {
   expect(faults(json).join("\n")).toMatch(fault);
 });
 
-test("parts that are put together are checked each, and closed as a whole", () => {
+test("each part of an allOf is checked, and a field that no part names is a fault", () => {
   expect(faults({ id: "1", kind: "a" }, 201).join()).toMatch(/more: is missing/);
   expect(faults({ id: "x", kind: "a", more: true, extra: 1 }, 201).join("\n")).toMatch(
     /extra[\s\S]*id: must match/,
   );
 });
 
-test("a status, a type and an address that the document does not have are faults", () => {
+test("an undocumented status, content type or path is a fault", () => {
   expect(faults({}, 418).join()).toMatch(/documents no status 418/);
   expect(faults({}, 200, "text/plain").join()).toMatch(/documents no text\/plain/);
   expect(faultsOf(document, "get", "/other", answer({ id: "1" })).join()).toMatch(/not in the document/);

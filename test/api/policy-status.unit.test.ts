@@ -4,16 +4,16 @@ import { type PolicyTimes, policyStatus } from "../../api/policies/status.ts";
 const open: PolicyTimes = { triggered: false, cancelled: false, waitingEndsAt: null, expiresAt: 200n };
 const waiting: PolicyTimes = { ...open, waitingEndsAt: 100n };
 
-test.each<[what: string, policy: PolicyTimes, now: bigint, status: string]>([
+test.each<[name: string, policy: PolicyTimes, now: bigint, status: string]>([
   ["is active from the start without a waiting period", open, 0n, "Active"],
-  ["waits until the second before its waiting period ends", waiting, 99n, "Waiting"],
-  ["is active from the second at which it ends", waiting, 100n, "Active"],
+  ["is waiting until the second before its waiting period ends", waiting, 99n, "Waiting"],
+  ["is active from the second in which its waiting period ends", waiting, 100n, "Active"],
   ["is active in its last second", open, 200n, "Active"],
-  ["is expired a second later", open, 201n, "Expired"],
+  ["is expired a second after its last", open, 201n, "Expired"],
   ["is triggered whatever the time", { ...waiting, triggered: true }, 999n, "Triggered"],
   ["is cancelled whatever the time", { ...waiting, cancelled: true }, 0n, "Cancelled"],
   [
-    "is expired even if it waited longer than it ran",
+    "is expired even if its waiting period ends after its expiry",
     { ...open, waitingEndsAt: 150n, expiresAt: 120n },
     160n,
     "Expired",

@@ -29,7 +29,7 @@ const quote = (productId: string, coverage: string) =>
   api.request(`/products/${productId}/quote?coverageAmount=${coverage}`);
 
 describe("GET /products", () => {
-  test("lists all that the router has, the six of the catalogue as active", async () => {
+  test("lists every product of the router; exactly the six of the catalogue are active", async () => {
     const { count, products } = await list();
     expect(count).toBe(8);
     expect(products.filter((p) => p.active).map((p) => p.name)).toEqual(catalogue.map((c) => c.name));
@@ -39,7 +39,7 @@ describe("GET /products", () => {
     );
   });
 
-  test("tells a product's terms as the contracts do", async () => {
+  test("returns a product's terms as the contracts have them", async () => {
     const shield = await api.chain.client.readContract({
       address: api.chain.deployment.contracts.policyManager,
       abi: [
@@ -80,7 +80,7 @@ describe("GET /products", () => {
     expect(products.find((p) => p.name === "FLASHETH24-001")).toEqual(answer.json);
   });
 
-  test("takes a product's id in any case", async () => {
+  test("accepts a product id in any case", async () => {
     const id = idOf("FLASHBTC1H-001");
     const answer = await api.request(`/products/0x${id.slice(2).toUpperCase()}`);
     expect(answer.json).toMatchObject({ productId: id });
@@ -88,7 +88,7 @@ describe("GET /products", () => {
 });
 
 describe("GET /products/{productId}/quote", () => {
-  // The premiums of the specification's table, per 1000 USD of coverage.
+  // The premiums of the specification's table per 1000 USD of coverage.
   test.each([
     ["FLASHBTC1H-001", "2920000"],
     ["FLASHBTC24-001", "52600000"],
@@ -107,7 +107,7 @@ describe("GET /products/{productId}/quote", () => {
     });
   });
 
-  test("rounds a premium up, and takes leading zeros for what they are", async () => {
+  test("rounds the premium up, and ignores leading zeros of the coverage", async () => {
     expect((await quote(idOf("FLASHBTC1H-001"), "000100000001")).json).toMatchObject({
       coverageAmount: "100000001",
       premium: "292001",
@@ -125,22 +125,22 @@ describe("GET /products/{productId}/quote", () => {
     ["100000000.5", 400, "validation_error"],
     ["", 400, "validation_error"],
     ["%F0%9F%92%A9", 400, "validation_error"],
-  ])("a coverage of %s is %i %s", async (coverage, status, code) => {
+  ])("a coverage of %s gets %i %s", async (coverage, status, code) => {
     expect(failure(await quote(idOf("FLASHBTC1H-001"), coverage))).toEqual([status, code]);
   });
 
-  test("the largest coverage that the vault can hold is quoted", async () => {
+  test("the largest coverage within the vault's capacity gets a quote", async () => {
     expect((await quote(idOf("FLASHBTC1H-001"), "6250000000000")).status).toBe(200);
   });
 
-  test("a coverage is needed", async () => {
+  test("a missing coverage gets 400", async () => {
     expect(failure(await api.request(`/products/${idOf("FLASHBTC1H-001")}/quote`))).toEqual([
       400,
       "validation_error",
     ]);
   });
 
-  test("what is not sold has no price: withdrawn, legacy, unknown, paused", async () => {
+  test("withdrawn, legacy, unknown and paused products get no quote", async () => {
     expect(failure(await quote(withdrawnTerms.productId, "100000000"))).toEqual([422, "product_inactive"]);
     expect(failure(await quote(legacyTerms.productId, "100000000"))).toEqual([422, "shield_paused"]);
     expect(failure(await quote(idOf("no such product"), "100000000"))).toEqual([404, "invalid_product"]);
@@ -157,7 +157,7 @@ describe("GET /products/{productId}/quote", () => {
 });
 
 describe("GET /health", () => {
-  test("names every contract and the chain, and says what is missing", async () => {
+  test("names every contract and the chain, and lists the reasons for its degraded status", async () => {
     const answer = await api.request("/health");
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({
@@ -170,7 +170,7 @@ describe("GET /health", () => {
       relayers: [],
       contracts: api.chain.deployment.contracts,
     });
-    // Right after the start the database may not be migrated yet, which is a reason too.
+    // Right after the start the database may not be migrated yet, which adds another reason.
     await expect
       .poll(async () => reasonsOf((await api.request("/health")).json), { timeout: 60_000 })
       .toEqual(["indexer_unavailable", "relayer_unavailable"]);
@@ -182,7 +182,7 @@ describe("indexed reads without an indexer", () => {
     "/api/v1/indexer/health",
     "/api/v1/stats/activity",
     `/api/v1/policies/by-buyer/0x${"1".repeat(40)}`,
-  ])("%s is 503 and says when to come back", async (path) => {
+  ])("%s gets 503 with Retry-After", async (path) => {
     const answer = await api.request(path);
     expect(failure(answer)).toEqual([503, "indexer_unavailable"]);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
- * A buyer's purchases on their way stay within its balance and its allowance, exactly: none is sent that would revert, and
- * none is refused that the newest block covers. And who does not want to wait is answered at once.
+ * A buyer's pending purchases stay exactly within its balance and allowance: no purchase is sent that would revert, and
+ * none is refused that the newest block covers. `Prefer: respond-async` returns without waiting.
  */
 import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -9,9 +9,9 @@ import { approveUsdc, mintUsdc } from "../../scripts/local/protocol/actions/inde
 import { waitFor } from "../../scripts/local/wait.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
-import { type Buyer, keyHolder, receiptOf } from "./support/buyer.ts";
+import { type Buyer, createKeyHolder, receiptOf } from "./support/buyer.ts";
 
-/** Of 100 USDC of FLASHBTC1H-001, 6 decimals. */
+/** The premium for 100 USDC of FLASHBTC1H-001, with 6 decimals. */
 const PREMIUM = 292_000n;
 
 let api: TestApi;
@@ -25,7 +25,7 @@ async function buyerWith({ balance, allowance }: { balance: bigint; allowance?: 
   if (balance > 0n) await mintUsdc(api.protocol, api.chain.owner, account.address, balance);
   const { coverRouter } = api.chain.deployment.contracts;
   await approveUsdc(api.protocol, account, coverRouter, allowance);
-  return keyHolder(api, account);
+  return createKeyHolder(api, account);
 }
 
 const newKey = () => ({ "idempotency-key": randomUUID() });
@@ -34,13 +34,13 @@ const relayerNonce = () =>
 
 test.each([
   {
-    what: "allowance",
+    limit: "allowance",
     balance: 100n * PREMIUM,
     allowance: 5n * PREMIUM,
     reason: /ERC20InsufficientAllowance\(0x/,
   },
-  { what: "balance", balance: 5n * PREMIUM, allowance: undefined, reason: /ERC20InsufficientBalance\(0x/ },
-])("of twenty calls at once, as many buy as the $what covers, and the others cost no gas", async (row) => {
+  { limit: "balance", balance: 5n * PREMIUM, allowance: undefined, reason: /ERC20InsufficientBalance\(0x/ },
+])("of 20 simultaneous calls, as many buy as the $limit covers, and the others cost no gas", async (row) => {
   const buyer = await buyerWith(row);
   const nonce = await relayerNonce();
   const answers = await Promise.all(Array.from({ length: 20 }, () => buyer.buy({}, newKey())));
@@ -54,7 +54,7 @@ test.each([
   expect(await relayerNonce()).toBe(nonce + 5);
 });
 
-test("money that has just come in counts at once, however many are on their way", async () => {
+test("USDC received in the newest block counts at once, also with many pending purchases", async () => {
   const buyer = await buyerWith({ balance: 0n });
   for (let n = 0; n < 12; n += 1) {
     await mintUsdc(api.protocol, api.chain.owner, buyer.account.address, PREMIUM);
@@ -62,14 +62,13 @@ test("money that has just come in counts at once, however many are on their way"
     expect([201, 202], answer.text).toContain(answer.status);
   }
   await waitFor({
-    what: "all of them to be bought",
+    what: "all 12 policies to be bought",
     probe: async () => (await policiesOnChain(api.chain, buyer.account.address)).length === 12 || undefined,
-    timeoutMs: 60_000,
   });
   expect(failure(await buyer.buy())).toEqual([502, "onchain_revert"]);
 });
 
-test("Prefer: respond-async is answered at once with the purchase's address, and a replay has the receipt", async () => {
+test("Prefer: respond-async gets 202 with the purchase's Location, and a repeated call the receipt", async () => {
   const buyer = await buyerWith({ balance: 10n * PREMIUM });
   const key = newKey();
   await api.chain.client.setAutomine(false);

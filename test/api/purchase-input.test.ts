@@ -8,11 +8,11 @@ import {
   setProductPaused,
   setRelayer,
   setRouterPaused,
-  setSequencer,
 } from "../../scripts/local/protocol/actions/index.ts";
 import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { failure, faultyFields, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { setSequencer } from "../support/protocol-actions.ts";
+import { failure, invalidFields, messageOf, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer } from "./support/buyer.ts";
 
 let api: TestApi;
@@ -26,7 +26,7 @@ const HUGE = String(2n ** 256n);
 const id = productIdOf("FLASHBTC1H-001");
 const stranger = anvilAccount(9).address;
 
-test("an Idempotency-Key that is sent twice is 400: joined, they would be a key that nobody chose", async () => {
+test("two Idempotency-Key headers get 400: joined, they would be a key that no caller chose", async () => {
   const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
     const { hostname, port } = new URL(api.stack.apiUrl);
     const headers = { ...buyer.headers, "content-type": "application/json", "idempotency-key": ["a", "b"] };
@@ -41,11 +41,7 @@ test("an Idempotency-Key that is sent twice is 400: joined, they would be a key 
       },
     );
     sent.on("error", reject);
-    const body = {
-      productName: "FLASHBTC1H-001",
-      coverageAmount: "100000000",
-      buyer: buyer.account.address,
-    };
+    const body = { productName: "FLASHBTC1H-001", coverageAmount: "100000000", buyer: buyer.account.address };
     sent.end(JSON.stringify(body));
   });
   expect(answer.status).toBe(400);
@@ -55,11 +51,11 @@ test("an Idempotency-Key that is sent twice is 400: joined, they would be a key 
   });
 });
 
-describe("a body that is not what it should be is 400, and names every field that is wrong", () => {
-  test("an empty one lacks them all", async () => {
+describe("an invalid body gets 400 with the names of all invalid fields", () => {
+  test("an empty body", async () => {
     const answer = await api.request("/api/v1/policies", { headers: buyer.headers, body: {} });
     expect(failure(answer)).toEqual([400, "validation_error"]);
-    expect(faultyFields(answer)).toEqual(["buyer", "coverageAmount", "productId"]);
+    expect(invalidFields(answer)).toEqual(["buyer", "coverageAmount", "productId"]);
   });
 
   const wrong: [body: Record<string, unknown>, fields: string[]][] = [
@@ -122,7 +118,7 @@ describe("a body that is not what it should be is 400, and names every field tha
   test.each(wrong)("%j", async (body, fields) => {
     const answer = await buyer.buy(body);
     expect(failure(answer)).toEqual([400, "validation_error"]);
-    expect(faultyFields(answer)).toEqual(fields);
+    expect(invalidFields(answer)).toEqual(fields);
   });
 
   test.each([
@@ -138,19 +134,19 @@ describe("a body that is not what it should be is 400, and names every field tha
     "constructor",
     "toString",
     "x".repeat(100_000),
-  ])("the name %.30s is no product: unknown_product", async (productName) => {
+  ])("the name %.30s gets 400 unknown_product", async (productName) => {
     const answer = await buyer.buy({ productName });
     expect(failure(answer)).toEqual([400, "unknown_product"]);
     expect(messageOf(answer).length).toBeLessThan(400);
   });
 });
 
-test("keys come before bodies: without one nobody learns what is wrong", async () => {
+test("without a key, an invalid body gets 401: the key is checked first", async () => {
   const answer = await api.request("/api/v1/policies", { body: { coverageAmount: "x" } });
   expect(failure(answer)).toEqual([401, "unauthenticated"]);
 });
 
-describe("a purchase that is well formed and not to be", () => {
+describe("a valid body that is refused", () => {
   test.each([
     [{ coverageAmount: "99999999" }, 422, "coverage_below_minimum"],
     [{ coverageAmount: "0" }, 422, "coverage_below_minimum"],
@@ -163,11 +159,11 @@ describe("a purchase that is well formed and not to be", () => {
     ],
     [{ productName: undefined, productId: withdrawnTerms.productId }, 422, "product_inactive"],
     [{ productName: undefined, productId: legacyTerms.productId }, 422, "shield_paused"],
-  ])("%j is %i %s", async (body, status, code) => {
+  ])("%j gets %i %s", async (body, status, code) => {
     expect(failure(await buyer.buy(body))).toEqual([status, code]);
   });
 
-  test("without a writer at work it is 503 relayer_unavailable, and nothing waits in a queue for one", async () => {
+  test("without a writer gets 503 relayer_unavailable", async () => {
     const key = { "idempotency-key": randomUUID() };
     const answer = await buyer.buy({}, key);
     expect(failure(answer)).toEqual([503, "relayer_unavailable"]);
@@ -175,28 +171,27 @@ describe("a purchase that is well formed and not to be", () => {
   });
 });
 
-describe("with a writer at work", () => {
+describe("with a running writer", () => {
   beforeAll(async () => {
     await api.stack.start("writer");
     await waitFor({
       what: "the api to see the writer",
       probe: async () => ((await buyer.buy()).status === 201 ? true : undefined),
-      timeoutMs: 60_000,
     });
   });
-  const settled = { timeout: 60_000, interval: 200 };
+  const poll = { timeout: 60_000, interval: 200 };
 
-  test("a coverage above the vault's capacity is 422, up to the largest integer", async () => {
+  test("a coverage above the vault's capacity gets 422, up to the largest uint256", async () => {
     for (const coverageAmount of ["6250000000002", String(2n ** 256n - 1n)]) {
       expect(failure(await buyer.buy({ coverageAmount }))).toEqual([422, "coverage_above_maximum"]);
     }
   });
 
-  test("a replay is answered while nothing else can be sold", async () => {
+  test("while the router is paused, the same Idempotency-Key and body return the same receipt", async () => {
     const key = { "idempotency-key": randomUUID() };
     const bought = await buyer.buy({}, key);
     await setRouterPaused(api.protocol, api.chain.owner, true);
-    await expect.poll(async () => failure(await buyer.buy()), settled).toEqual([503, "contract_paused"]);
+    await expect.poll(async () => failure(await buyer.buy()), poll).toEqual([503, "contract_paused"]);
     const replay = await buyer.buy({}, key);
     expect([replay.status, replay.json]).toEqual([200, bought.json]);
     await setRouterPaused(api.protocol, api.chain.owner, false);
@@ -205,32 +200,32 @@ describe("with a writer at work", () => {
   test.each([
     ["the router", setRouterPaused, true],
     ["the whole protocol", setGlobalPause, true],
-  ])("a pause of %s is 503 contract_paused, also when it is seen by the simulation alone", async (_, set) => {
+  ])("a pause of %s gets 503 contract_paused, also when only the simulation sees it", async (_, set) => {
     await set(api.protocol, api.chain.owner, true);
     const answer = await buyer.buy();
     expect(failure(answer)).toEqual([503, "contract_paused"]);
     expect(messageOf(answer)).toContain("ContractPaused");
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     await set(api.protocol, api.chain.owner, false);
-    await expect.poll(async () => (await buyer.buy()).status, settled).toBe(201);
+    await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
   });
 
-  test("a product that was paused is 422 shield_paused", async () => {
+  test("a paused product gets 422 shield_paused", async () => {
     await setProductPaused(api.protocol, api.chain.owner, id, true);
-    await expect.poll(async () => failure(await buyer.buy()), settled).toEqual([422, "shield_paused"]);
+    await expect.poll(async () => failure(await buyer.buy()), poll).toEqual([422, "shield_paused"]);
     await setProductPaused(api.protocol, api.chain.owner, id, false);
-    await expect.poll(async () => (await buyer.buy()).status, settled).toBe(201);
+    await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
   });
 
-  test("a relayer that is not on the allowlist is 503 relayer_unauthorized", async () => {
+  test("a purchase gets 503 relayer_unauthorized while the relayer is off the allowlist", async () => {
     const { relayer, owner } = api.chain;
     await setRelayer(api.protocol, owner, relayer.address, false);
-    await expect.poll(async () => failure(await buyer.buy()), settled).toEqual([503, "relayer_unauthorized"]);
+    await expect.poll(async () => failure(await buyer.buy()), poll).toEqual([503, "relayer_unauthorized"]);
     await setRelayer(api.protocol, owner, relayer.address, true);
-    await expect.poll(async () => (await buyer.buy()).status, settled).toBe(201);
+    await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
   });
 
-  test("a sequencer that is down is 503 sequencer_down", async () => {
+  test("a purchase gets 503 sequencer_down while the sequencer is down", async () => {
     await setSequencer(api.protocol, api.chain.owner, { down: true, startedAt: 0n });
     expect(failure(await buyer.buy())).toEqual([503, "sequencer_down"]);
   });

@@ -6,7 +6,7 @@ import { describeWithRedis } from "../support/redis.ts";
 import { startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer, receiptOf } from "./support/buyer.ts";
 
-describeWithRedis("the same purchase with the queues in Redis", () => {
+describeWithRedis("with the queues in Redis", () => {
   let api: TestApi;
   let buyer: Buyer;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describeWithRedis("the same purchase with the queues in Redis", () => {
     buyer = await createBuyer(api, anvilAccount(2));
   });
 
-  test("is bought once, in the product that was named, and replayed", async () => {
+  test("each product can be bought, and the same Idempotency-Key and body return the same receipt", async () => {
     for (const { name, productId } of catalogue) {
       const key = { "idempotency-key": randomUUID() };
       const bought = await buyer.buy({ productName: name }, key);

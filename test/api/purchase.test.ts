@@ -6,7 +6,7 @@ import { anvilAccount } from "../../lib/chain/client.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
 import { approveUsdc } from "../../scripts/local/protocol/actions/index.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
-import { type Buyer, createBuyer, keyHolder, receiptOf } from "./support/buyer.ts";
+import { type Buyer, createBuyer, createKeyHolder, receiptOf } from "./support/buyer.ts";
 
 let api: TestApi;
 let buyer: Buyer;
@@ -23,7 +23,7 @@ const readPurchase = (id: string, headers: Record<string, string>) =>
   api.request(`/api/v1/purchases/${id}`, { headers });
 
 describe("buying a policy", () => {
-  test.each(catalogue)("$name by name and by id: the receipt is the mined transaction's", async (entry) => {
+  test.each(catalogue)("$name by name and by id: the receipt matches the mined event", async (entry) => {
     for (const product of [
       { productName: entry.name },
       { productId: entry.productId, productName: undefined },
@@ -58,7 +58,7 @@ describe("buying a policy", () => {
     }
   });
 
-  test("takes ids and addresses in any case, an asset that fits, and ignores fields that it does not know", async () => {
+  test("accepts ids and addresses in any case and the product's asset, and ignores unknown fields", async () => {
     const [entry] = catalogue;
     const answer = await buyer.buy({
       productName: undefined,
@@ -74,7 +74,7 @@ describe("buying a policy", () => {
     ]);
   });
 
-  test("can be read back at once from the contracts, and as a purchase by its owner alone", async () => {
+  test("the policy can be read at once, and the purchase only by its wallet", async () => {
     const { policyId, productId, purchaseId, txHash } = receiptOf(await buyer.buy());
     const policy = await api.request(`/policies/${productId}/${policyId}`);
     expect(policy.json).toMatchObject({
@@ -100,7 +100,7 @@ describe("buying a policy", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  test("answers the same receipt again with 200 and spends nothing, also to calls that come at once", async () => {
+  test("returns the same receipt again with 200 and buys once, also for simultaneous calls", async () => {
     const key = { "idempotency-key": randomUUID() };
     const before = await relayerNonce();
     const answers = await Promise.all(Array.from({ length: 8 }, () => buyer.buy({}, key)));
@@ -114,7 +114,7 @@ describe("an Idempotency-Key", () => {
     expect(await relayerNonce()).toBe(before + 1);
   });
 
-  test("is a conflict with another body, and belongs to one wallet", async () => {
+  test("with another body gets 409, and belongs to one wallet", async () => {
     const key = { "idempotency-key": `order ${randomUUID()}` };
     expect((await buyer.buy({}, key)).status).toBe(201);
     expect(failure(await buyer.buy({ coverageAmount: "100000001" }, key))).toEqual([
@@ -124,21 +124,21 @@ describe("an Idempotency-Key", () => {
     expect((await other.buy({}, key)).status).toBe(201);
   });
 
-  test.each(["x".repeat(129), "schlüssel", "a\tb", ""])("%j is none: 400", async (key) => {
+  test.each(["x".repeat(129), "schlüssel", "a\tb", ""])("%j is invalid and gets 400", async (key) => {
     const answer = await buyer.buy({}, { "idempotency-key": key });
     expect(failure(answer)).toEqual([400, "validation_error"]);
   });
 
-  test("of 128 characters is one", async () => {
+  test("of 128 characters is valid", async () => {
     const key = { "idempotency-key": randomUUID().padEnd(128, "~") };
     expect((await buyer.buy({}, key)).status).toBe(201);
     expect((await buyer.buy({}, key)).status).toBe(200);
   });
 });
 
-describe("what the chain refuses is 502 with the decoded reason, and costs no gas", () => {
-  test("an allowance that is too small; once mended, the same key buys", async () => {
-    const poor = await keyHolder(api, anvilAccount(5));
+describe("a purchase that would revert gets 502 with the decoded reason, and costs no gas", () => {
+  test("an allowance that is too small; once it is raised, the same key buys", async () => {
+    const poor = await createKeyHolder(api, anvilAccount(5));
     const rich = await createBuyer(api, anvilAccount(6));
     await approveUsdc(api.protocol, rich.account, api.chain.deployment.contracts.coverRouter, 291_999n);
     const before = await relayerNonce();
@@ -155,21 +155,21 @@ describe("what the chain refuses is 502 with the decoded reason, and costs no ga
     expect((await rich.buy({}, key)).status).toBe(201);
   });
 
-  test("the wrong asset", async () => {
+  test("an asset of another product", async () => {
     const answer = await buyer.buy({ asset: assetBytes32("ETH") });
     expect(failure(answer)).toEqual([502, "onchain_revert"]);
     expect(messageOf(answer)).toContain(`InvalidAsset(${assetBytes32("ETH")})`);
   });
 });
 
-test("the buyer must be the key's wallet", async () => {
+test("a buyer other than the key's wallet gets 403", async () => {
   const before = await relayerNonce();
   const answer = await buyer.buy({ buyer: other.account.address });
   expect(failure(answer)).toEqual([403, "buyer_not_authorized"]);
   expect(await relayerNonce()).toBe(before);
 });
 
-test("a caller that goes away loses nothing: what was accepted is bought, and the same key shows it", async () => {
+test("a caller that disconnects gets the purchase with the same Idempotency-Key", async () => {
   const key = { "idempotency-key": randomUUID() };
   const controller = new AbortController();
   const call = fetch(`${api.stack.apiUrl}/api/v1/policies`, {
@@ -183,9 +183,9 @@ test("a caller that goes away loses nothing: what was accepted is bought, and th
     }),
   });
   setTimeout(() => controller.abort(), 20);
-  const first = await call.then((answer) => answer.status).catch(() => "gone");
+  const first = await call.then((answer) => answer.status).catch(() => "disconnected");
   const later = await buyer.buy({ productName: "FLASHETH1H-001" }, key);
-  // Gone before or after it was accepted: one purchase either way.
+  // Disconnected before or after the purchase was accepted: one purchase either way.
   expect([200, 201]).toContain(later.status);
   if (first === 201) expect(later.status).toBe(200);
   expect((await buyer.buy({ productName: "FLASHETH1H-001" }, key)).json).toEqual(later.json);

@@ -1,4 +1,4 @@
-/** The limits of several processes with one Redis, and of a process whose Redis is away. */
+/** Rate limits of several processes with one Redis, and of a process whose Redis is down. */
 import { Redis } from "ioredis";
 import { beforeAll, expect, test } from "vitest";
 import { startChain, type TestChain } from "../support/chain.ts";
@@ -6,7 +6,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { failure } from "./support/api.ts";
-import { type Client, clients, startLimited, statuses, times } from "./support/limited.ts";
+import { type Client, clientsOf, repeat, startLimitedApi, statuses } from "./support/rate-limits.ts";
 
 describeWithRedis("with Redis", () => {
   let chain: TestChain;
@@ -14,9 +14,9 @@ describeWithRedis("with Redis", () => {
     chain = await startChain();
   });
 
-  /** An api on this Redis, counting there already: at its very start it may count by itself for a moment. */
+  /** Starts an api and waits until it counts in this Redis: right after its start it may count in memory. */
   async function startOn(url: string, redis: Redis): Promise<(address: string) => Client> {
-    const from = await clients(await startLimited(chain, { REDIS_URL: url }));
+    const from = await clientsOf(await startLimitedApi(chain, { REDIS_URL: url }));
     let visitor = 0;
     await expect
       .poll(async () => {
@@ -35,29 +35,29 @@ describeWithRedis("with Redis", () => {
     return { url, redis };
   }
 
-  test("processes share the limits: not one request more is answered", async () => {
+  test("processes share the limits exactly", async () => {
     const { url, redis } = await openRedis();
     const [one, other] = [await startOn(url, redis), await startOn(url, redis)];
     const [first, second] = [one("198.51.100.1"), other("198.51.100.1")];
-    expect(await statuses(first, times(3, "/health"))).toEqual(["200 4", "200 3", "200 2"]);
-    expect(await statuses(second, times(3, "/health"))).toEqual(["200 1", "200 0", "429 0"]);
+    expect(await statuses(first, repeat(3, "/health"))).toEqual(["200 4", "200 3", "200 2"]);
+    expect(await statuses(second, repeat(3, "/health"))).toEqual(["200 1", "200 0", "429 0"]);
     expect(failure(await first("/health"))).toEqual([429, "rate_limit"]);
 
     const [here, there] = [one("198.51.100.2"), other("198.51.100.2")];
-    const answers = await Promise.all(times(40, "/health").map((path, i) => (i % 2 ? here : there)(path)));
+    const answers = await Promise.all(repeat(40, "/health").map((path, i) => (i % 2 ? here : there)(path)));
     expect(answers.filter((a) => a.status === 200)).toHaveLength(5);
 
-    expect(await statuses(one("198.51.100.3"), times(3, "/api/v1/auth/me"))).toContain("401 0");
+    expect(await statuses(one("198.51.100.3"), repeat(3, "/api/v1/auth/me"))).toContain("401 0");
     expect((await other("198.51.100.3")("/api/v1/auth/me")).status).toBe(429);
   });
 
-  test("while it is away each process counts by itself, and together again once it is back", async () => {
+  test("while Redis is down each process counts in memory, and in Redis again once it is back", async () => {
     const { url, redis } = await openRedis();
     const proxy = await startTcpProxy(url);
     const from = await startOn(proxy.url, redis);
     await proxy.cut();
     const cutOff = from("198.51.100.1");
-    expect(await statuses(cutOff, times(6, "/health"))).toEqual([
+    expect(await statuses(cutOff, repeat(6, "/health"))).toEqual([
       ...["200 4", "200 3", "200 2", "200 1", "200 0"],
       "429 0",
     ]);
@@ -72,7 +72,7 @@ describeWithRedis("with Redis", () => {
       .toBe(1);
   });
 
-  test("while it hangs, requests are answered all the same", async () => {
+  test("while Redis hangs, requests get responses and are still limited", async () => {
     const { url, redis } = await openRedis();
     const from = await startOn(url, redis);
     const admins = redis.duplicate();
@@ -81,8 +81,8 @@ describeWithRedis("with Redis", () => {
     const ping = redis.ping().then(() => {
       hangs = false;
     });
-    expect(await statuses(from("198.51.100.1"), times(6, "/health"))).toContain("429 0");
-    expect(await statuses(from("198.51.100.2"), times(4, "/api/v1/auth/me"))).toContain("429 0");
+    expect(await statuses(from("198.51.100.1"), repeat(6, "/health"))).toContain("429 0");
+    expect(await statuses(from("198.51.100.2"), repeat(4, "/api/v1/auth/me"))).toContain("429 0");
     expect(hangs).toBe(true);
     admins.disconnect();
     redis.disconnect();

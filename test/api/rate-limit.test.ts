@@ -1,4 +1,4 @@
-/** What a client address may do in a minute. */
+/** The rate limits of a client address per minute. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { productIdOf } from "../../lib/products.ts";
@@ -9,13 +9,13 @@ import type { Stack } from "../support/stack.ts";
 import { admin, failure, issueKey } from "./support/api.ts";
 import {
   type Client,
-  clients,
-  numberOf,
+  clientsOf,
+  headerNumber,
   remaining,
-  startLimited,
+  repeat,
+  startLimitedApi,
   statuses,
-  times,
-} from "./support/limited.ts";
+} from "./support/rate-limits.ts";
 
 const wallet = anvilAccount(2).address;
 
@@ -28,11 +28,11 @@ describe("one process", () => {
   let stack: Stack;
   let from: (address: string) => Client;
   beforeAll(async () => {
-    stack = await startLimited(chain);
-    from = await clients(stack);
+    stack = await startLimitedApi(chain);
+    from = await clientsOf(stack);
   });
 
-  test("public reads are answered up to the limit, whatever the answer, and 429 above it", async () => {
+  test("public reads count whatever their status, and get 429 above the limit", async () => {
     const unknown = `0x${"a".repeat(64)}`;
     const client = from("198.51.100.1");
     const paths = [
@@ -46,44 +46,44 @@ describe("one process", () => {
 
     const refused = await client("/health");
     expect(failure(refused)).toEqual([429, "rate_limit"]);
-    const reset = numberOf(refused, "x-ratelimit-reset");
-    expect([numberOf(refused, "x-ratelimit-limit"), remaining(refused)]).toEqual([5, 0]);
+    const reset = headerNumber(refused, "x-ratelimit-reset");
+    expect([headerNumber(refused, "x-ratelimit-limit"), remaining(refused)]).toEqual([5, 0]);
     expect(reset).toBeGreaterThan(0);
     expect(reset).toBeLessThanOrEqual(60);
-    expect(numberOf(refused, "retry-after")).toBe(reset);
+    expect(headerNumber(refused, "retry-after")).toBe(reset);
     expect((await client("/health", { method: "HEAD" })).status).toBe(429);
   });
 
-  test("exactly as many as the limit are answered of those that come at once", async () => {
+  test("of simultaneous requests exactly the limit gets 200", async () => {
     const client = from("198.51.100.2");
-    const answers = await Promise.all(times(12, "/health").map((path) => client(path)));
+    const answers = await Promise.all(repeat(12, "/health").map((path) => client(path)));
     expect(answers.filter((a) => a.status === 200)).toHaveLength(5);
     expect(answers.filter((a) => a.status === 429)).toHaveLength(7);
   });
 
-  test("another address, and another /64, has a limit of its own; addresses of one /64 share one", async () => {
-    expect(await statuses(from("198.51.100.3"), times(6, "/health"))).toContain("429 0");
+  test("each address and each IPv6 /64 has its own limit; addresses of one /64 share it", async () => {
+    expect(await statuses(from("198.51.100.3"), repeat(6, "/health"))).toContain("429 0");
     expect(await statuses(from("198.51.100.4"), ["/health"])).toEqual(["200 4"]);
     expect(await statuses(from("::ffff:198.51.100.4"), ["/health"])).toEqual(["200 3"]);
 
-    expect(await statuses(from("2001:db8:1:1::1"), times(5, "/health"))).toContain("200 0");
+    expect(await statuses(from("2001:db8:1:1::1"), repeat(5, "/health"))).toContain("200 0");
     expect(await statuses(from("2001:db8:1:1:ffff::2"), ["/health"])).toEqual(["429 0"]);
     expect(await statuses(from("2001:db8:1:2::1"), ["/health"])).toEqual(["200 4"]);
   });
 
-  test("live scans have a limit of their own, apart from the public reads", async () => {
+  test("live scans have a limit separate from public reads", async () => {
     const client = from("198.51.100.11");
     const scans = [`/api/v1/public/policies/${wallet}`, `/api/v1/public/bonds/${wallet}`];
     expect(await statuses(client, [...scans, ...scans])).toEqual(["200 1", "200 0", "429 0", "429 0"]);
-    expect(await statuses(client, times(6, "/health"))).toContain("200 4");
+    expect(await statuses(client, repeat(6, "/health"))).toContain("200 4");
   });
 
-  test("what a client writes ahead of its proxy's entry does not change who it is", async () => {
+  test("addresses that a client puts before its proxy's X-Forwarded-For entry are ignored", async () => {
     for (let i = 0; i < 5; i += 1) await from(`203.0.113.${i}, 198.51.100.5`)("/health");
     expect(await statuses(from("203.0.113.99, 198.51.100.5"), ["/health"])).toEqual(["429 0"]);
   });
 
-  test("every read of the document that needs no credential is limited by address, and only such reads", async () => {
+  test("exactly the documented reads without a credential are limited by address", async () => {
     const document = await fetchOpenApi(stack.apiUrl);
     const counted: string[] = [];
     const others: string[] = [];
@@ -109,7 +109,7 @@ describe("one process", () => {
     expect(others).toContain("/api/v1/auth/me");
   });
 
-  test("pages of other origins may read the headers", async () => {
+  test("CORS exposes the rate limit headers to other origins", async () => {
     const answer = await from("198.51.100.6")("/health", { headers: { origin: "https://example.org" } });
     const exposed = answer.headers.get("access-control-expose-headers")?.split(",") ?? [];
     expect(exposed).toEqual(
@@ -117,7 +117,7 @@ describe("one process", () => {
     );
   });
 
-  test("refused keys are 429 above their limit, a good key too, and public reads go on", async () => {
+  test("above the limit of refused keys every key gets 429, but public reads get 200", async () => {
     const good = await issueKey(from("198.51.100.7"), wallet);
     const client = from("198.51.100.8");
     const me = "/api/v1/auth/me";
@@ -129,26 +129,26 @@ describe("one process", () => {
     expect(await statuses(client, [me, me], bad)).toEqual(["401 0", "429 0"]);
     const refused = await client(me, good);
     expect(failure(refused)).toEqual([429, "rate_limit"]);
-    expect(numberOf(refused, "retry-after")).toBe(numberOf(refused, "x-ratelimit-reset"));
+    expect(headerNumber(refused, "retry-after")).toBe(headerNumber(refused, "x-ratelimit-reset"));
     expect((await client("/health")).status).toBe(200);
     expect((await from("198.51.100.9")(me, good)).status).toBe(200);
   });
 
-  test("refused admin tokens have the same limit, apart from the keys'", async () => {
+  test("refused admin tokens have the same limit, counted separately from keys", async () => {
     const client = from("198.51.100.10");
     const keys = "/api/v1/keys/generate";
     const bad = { headers: { "x-admin-token": "not the token" }, body: { wallet } };
-    expect(await statuses(client, times(4, "/api/v1/auth/me"))).toContain("429 0");
+    expect(await statuses(client, repeat(4, "/api/v1/auth/me"))).toContain("429 0");
     expect((await client(keys, { headers: admin, body: { wallet } })).status).toBe(201);
-    const guesses = await Promise.all(times(9, keys).map((path) => client(path, bad)));
+    const guesses = await Promise.all(repeat(9, keys).map((path) => client(path, bad)));
     expect(guesses.filter((a) => a.status === 401)).toHaveLength(3);
     expect(failure(await client(keys, { headers: admin, body: { wallet } }))).toEqual([429, "rate_limit"]);
   });
 });
 
-test("without TRUST_PROXY no header makes another client of a request", async () => {
-  const stack = await startLimited(chain, { TRUST_PROXY: "", PUBLIC_RATE_LIMIT: "30" });
-  const from = await clients(stack);
+test("without TRUST_PROXY the X-Forwarded-For header does not change the client", async () => {
+  const stack = await startLimitedApi(chain, { TRUST_PROXY: "", PUBLIC_RATE_LIMIT: "30" });
+  const from = await clientsOf(stack);
   const answers: HttpAnswer[] = [];
   for (let i = 0; i < 31; i += 1) answers.push(await from(`198.51.100.${i}`)("/health"));
   const left = answers.map(remaining);
@@ -156,8 +156,8 @@ test("without TRUST_PROXY no header makes another client of a request", async ()
   expect(answers.at(-1)?.status).toBe(429);
 });
 
-test("answers out of the index are counted alike, whether they were kept or not and 304 too", async () => {
-  const from = await clients(await startLimited(chain, {}, { services: ["api", "indexer"] }));
+test("indexed reads count whether they are cached, uncached or 304", async () => {
+  const from = await clientsOf(await startLimitedApi(chain, {}, { services: ["api", "indexer"] }));
   let visitor = 0;
   const feed = "/api/v1/stats/activity";
   await expect.poll(async () => (await from(`192.0.2.${visitor++ % 250}`)(feed)).status).toBe(200);

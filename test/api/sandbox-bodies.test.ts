@@ -1,8 +1,8 @@
-/** Whatever a client sends as the body of a sandbox call: it buys, or it is told what is wrong. */
+/** Every kind of body of a sandbox call: it buys, or gets an error that names the fault. */
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { http } from "../support/http.ts";
-import { failure, faultyFields, messageOf } from "./support/api.ts";
+import { failure, invalidFields, messageOf } from "./support/api.ts";
 import { boughtOf, startSandbox, type TestSandbox } from "./support/sandbox.ts";
 
 const PATH = "/sandbox/try";
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await sandbox.until();
 });
 
-/** Through a plain `fetch`, for bodies that are no text. */
+/** Sends a body with plain `fetch`, for bodies that are not text. */
 async function send(body: RequestInit["body"], headers: Record<string, string> = json) {
   const answer = await fetch(`${sandbox.stack.apiUrl}${PATH}`, {
     method: "POST",
@@ -35,20 +35,17 @@ const stream = (...parts: string[]) =>
     },
   });
 
-describe("a body that asks for nothing in particular buys the default product", () => {
+describe("a body without known fields buys the default product", () => {
   test.each([
-    ["none", {}],
+    ["no body", {}],
     ["an empty object", { body: {} }],
     ["an empty object with spaces around", { rawBody: " {\n}\t", headers: json }],
-    [
-      "fields that nobody knows",
-      { body: { surprise: { deep: [1] }, constructor: 1, asset: 7, buyer: "me" } },
-    ],
+    ["unknown fields", { body: { surprise: { deep: [1] }, constructor: 1, asset: 7, buyer: "me" } }],
     ["no bytes, as JSON", { headers: json }],
     ["no bytes, as JSON with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }],
     ["no bytes, as a form", { headers: { "content-type": "application/x-www-form-urlencoded" } }],
     ["no bytes, as text", { rawBody: "", headers: { "content-type": "text/plain;charset=UTF-8" } }],
-    ["no bytes, as nonsense", { headers: { "content-type": "x" } }],
+    ["no bytes, with an invalid content type", { headers: { "content-type": "x" } }],
   ])("%s", async (_, request) => {
     const answer = await sandbox.request(PATH, { method: "POST", ...request });
     expect(boughtOf(answer).productId).toBe(
@@ -56,40 +53,40 @@ describe("a body that asks for nothing in particular buys the default product", 
     );
   });
 
-  test("no bytes, in chunks, with and without a content type", async () => {
+  test("an empty chunked body, with and without a content type", async () => {
     for (const headers of [json, {}]) expect((await send(stream(), headers)).status).toBe(200);
     expect((await send(stream("{", "}"))).status).toBe(200);
   });
 });
 
-describe("a body that is none is 400", () => {
+describe("a body that is not a JSON object gets 400", () => {
   test.each([
     ["null", "null"],
     ["a list", "[]"],
     ["a number", "1"],
-    ["a text", '"FLASHBTC1H-001"'],
+    ["a string", '"FLASHBTC1H-001"'],
     ["half an object", "{"],
     ["two objects", "{}{}"],
     ["a space", " "],
-    ["no quotes", "{productName: FLASHBTC1H-001}"],
+    ["unquoted names", "{productName: FLASHBTC1H-001}"],
     ["a zero byte", "\u0000"],
-    ["nothing but brackets", "[".repeat(400_000)],
-    ["brackets to the end", `${"[".repeat(200_000)}${"]".repeat(200_000)}`],
-    ["objects all the way down", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`.slice(0, -1)],
+    ["400,000 opening brackets", "[".repeat(400_000)],
+    ["200,000 nested arrays", `${"[".repeat(200_000)}${"]".repeat(200_000)}`],
+    ["100,000 unclosed objects", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`.slice(0, -1)],
   ])("%s", async (_, rawBody) => {
     const answer = await sandbox.request(PATH, { rawBody, headers: json });
     expect(failure(answer)).toEqual([400, "validation_error"]);
   });
 
-  test("bytes that are no text, and bytes that are packed", async () => {
+  test("bytes that are not UTF-8, and a gzip body", async () => {
     expect(failure(await send(new Uint8Array([0xff, 0xfe, 0x7b, 0x7d])))).toEqual([400, "validation_error"]);
-    const packed = new Uint8Array(gzipSync("{}"));
-    const answer = await send(packed, { ...json, "content-encoding": "gzip" });
+    const compressed = new Uint8Array(gzipSync("{}"));
+    const answer = await send(compressed, { ...json, "content-encoding": "gzip" });
     expect(failure(answer)).toEqual([400, "validation_error"]);
   });
 });
 
-describe("fields of another shape are 400, and named", () => {
+describe("invalid fields get 400 with their names", () => {
   test.each([
     [{ productId: 7 }, ["productId"]],
     [{ productId: null }, ["productId"]],
@@ -107,17 +104,17 @@ describe("fields of another shape are 400, and named", () => {
   ])("%j", async (body, fields) => {
     const answer = await sandbox.buy(body);
     expect(failure(answer)).toEqual([400, "validation_error"]);
-    expect(faultyFields(answer)).toEqual(fields);
+    expect(invalidFields(answer)).toEqual(fields);
   });
 
-  test("a name as long as a body may be is unknown, and not repeated in full", async () => {
+  test("a product name of 1,000,000 characters is unknown, and the message does not repeat it in full", async () => {
     const answer = await sandbox.buy({ productName: "x".repeat(1_000_000) });
     expect(failure(answer)).toEqual([400, "unknown_product"]);
     expect(messageOf(answer).length).toBeLessThan(400);
   });
 });
 
-describe("what is said to be no JSON is 415", () => {
+describe("a content type other than JSON gets 415", () => {
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "x", ""])(
     "%j",
     async (type) => {
@@ -127,24 +124,24 @@ describe("what is said to be no JSON is 415", () => {
   );
 });
 
-test("a body above 1 MiB is 413, whether its length is told or not", async () => {
+test("a body above 1 MiB gets 413, with or without Content-Length", async () => {
   const large = JSON.stringify({ productName: "x".repeat(1_100_000) });
   expect(failure(await send(large))).toEqual([413, "payload_too_large"]);
   const answer = await send(stream(large)).catch(() => undefined);
   if (answer) expect(failure(answer)).toEqual([413, "payload_too_large"]);
 });
 
-test("other methods are 405", async () => {
+test("other methods get 405", async () => {
   for (const method of ["GET", "PUT", "DELETE", "PATCH"]) {
     const answer = await http(`${sandbox.stack.apiUrl}${PATH}`, { method });
     expect([method, ...failure(answer)]).toEqual([method, 405, "method_not_allowed"]);
   }
 });
 
-test("nothing of all this that bought nothing has counted, and no fault of the service's was among it", async () => {
+test("only successful calls of this file count against the limit, and none caused an internal error", async () => {
   const answer = await sandbox.buy();
   expect(answer.headers.get("x-ratelimit-limit")).toBe("60");
-  // Of the calls of this file only those count that bought: nine, three in chunks, and this one.
+  // The calls of this file that bought: nine, three with chunked bodies, and this one.
   expect(answer.headers.get("x-ratelimit-remaining")).toBe(String(60 - 13));
   expect(sandbox.stack.output("api")).not.toContain('"internal_error"');
 });

@@ -1,4 +1,4 @@
-/** The addresses that the sandbox's answers hold. */
+/** The URLs in the sandbox's responses. */
 import { request as httpRequest } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -19,7 +19,7 @@ beforeAll(async () => {
   stack = await startStack({ chain: main, testnet, services: ["api"] });
 });
 
-/** The status and `docs` of the info for a client that names this host. */
+/** The status and `docs` of `GET /sandbox/info` for a client that sends this Host header. */
 const infoFor = (host: string) =>
   new Promise<[status: number | undefined, docs: string | undefined]>((resolve, reject) => {
     const { port } = new URL(stack.apiUrl);
@@ -30,7 +30,7 @@ const infoFor = (host: string) =>
     call.on("error", reject).end();
   });
 
-describe("lead to where the client has reached the API", () => {
+describe("docs in GET /sandbox/info", () => {
   test.each([
     ["api.example", 200, "http://api.example/api-docs#tag/sandbox"],
     ["api.example:8443", 200, "http://api.example:8443/api-docs#tag/sandbox"],
@@ -39,19 +39,19 @@ describe("lead to where the client has reached the API", () => {
     ["api.example/x", 400, undefined],
     ["user@api.example", 400, undefined],
     ["<script>", 400, undefined],
-  ])("%s: %i", async (host, status, docs) => {
+  ])("Host: %s gets %i with a link to that host if it is valid", async (host, status, docs) => {
     expect(await infoFor(host)).toEqual([status, docs]);
   });
 
-  test("or to where the operator says that it is", async () => {
+  test("PUBLIC_URL overrides the host", async () => {
     const env = { api: { PUBLIC_URL: "https://cover.example/v1/" } };
-    const told = await startStack({ chain: main, testnet, services: ["api"], env });
-    const { json } = await (await checkedRequests(told.apiUrl))("/sandbox/info");
+    const configured = await startStack({ chain: main, testnet, services: ["api"], env });
+    const { json } = await (await checkedRequests(configured.apiUrl))("/sandbox/info");
     expect(links.parse(json).docs).toBe("https://cover.example/v1/api-docs#tag/sandbox");
   });
 });
 
-describe("a transaction is seen", () => {
+describe("blockExplorer links", () => {
   const at = (explorerUrl: string | null) => {
     const { productId, asset } = defaultProduct;
     const request = { productId, asset, coverageAmount: SANDBOX_COVERAGE, buyer: main.relayer.address };
@@ -62,13 +62,13 @@ describe("a transaction is seen", () => {
   };
 
   test.each([
-    ["in the chain's explorer", "https://sepolia.example", `https://sepolia.example/tx/${txHash}`],
+    ["to the chain's explorer", "https://sepolia.example", `https://sepolia.example/tx/${txHash}`],
     [
-      "in one whose address ends with a slash",
+      "to an explorer URL that ends with a slash",
       "https://x.example/eth/",
       `https://x.example/eth/tx/${txHash}`,
     ],
-    ["here where there is none", null, `http://api/sandbox/transactions/${txHash}`],
+    ["to the api, if the chain has no explorer", null, `http://api/sandbox/transactions/${txHash}`],
   ])("%s", (_, explorerUrl, address) => {
     expect(at(explorerUrl)).toBe(address);
   });

@@ -1,8 +1,7 @@
-/** What a client of the sandbox hears while something is away, stopped, paused or missing; and that it works again after. */
+/** Sandbox responses while something is down, stopped, paused or missing, and after it recovers. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { productIdOf } from "../../lib/products.ts";
-import { serviceWallets } from "../../scripts/dev/wallets.ts";
 import {
   deactivateProduct,
   latestRound,
@@ -12,11 +11,12 @@ import {
   setProductPaused,
   setRelayer,
   setRouterPaused,
-  setSequencer,
 } from "../../scripts/local/protocol/actions/index.ts";
+import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { startChain, startTestnet } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
 import { checkedRequests } from "../support/openapi.ts";
+import { setSequencer } from "../support/protocol-actions.ts";
 import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -47,7 +47,7 @@ const stop = (scope: string, subject: string) =>
   sandbox.connection
     .sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
 const resume = () => sandbox.connection.sql`truncate service.stop`;
-/** A price that nobody has confirmed for two hours. */
+/** Makes the newest price two hours old. */
 async function stalePrice(): Promise<void> {
   const { protocol } = sandbox;
   const [{ price }, { timestamp }] = await Promise.all([
@@ -62,62 +62,62 @@ const sequencer = async (down: boolean) => {
 };
 const product = productIdOf("FLASHBTC1H-001");
 
-type Hindrance = {
-  what: string;
+type Obstacle = {
+  name: string;
   begin: () => Promise<unknown>;
   end: () => Promise<unknown>;
   expected: readonly [status: number, code: string];
 };
 
-/** What the chain has against it: it is told on the call alone, and costs no gas. */
-const ofTheChain: Hindrance[] = [
+/** States of the chain that make a purchase fail before it is sent. */
+const obstacles: Obstacle[] = [
   {
-    what: "the router is paused",
+    name: "the router is paused",
     begin: () => setRouterPaused(sandbox.protocol, owner(), true),
     end: () => setRouterPaused(sandbox.protocol, owner(), false),
     expected: [503, "contract_paused"],
   },
   {
-    what: "the whole protocol is paused",
+    name: "the whole protocol is paused",
     begin: () => setGlobalPause(sandbox.protocol, owner(), true),
     end: () => setGlobalPause(sandbox.protocol, owner(), false),
     expected: [503, "contract_paused"],
   },
   {
-    what: "the product is paused",
+    name: "the product is paused",
     begin: () => setProductPaused(sandbox.protocol, owner(), product, true),
     end: () => setProductPaused(sandbox.protocol, owner(), product, false),
     expected: [422, "shield_paused"],
   },
   {
-    what: "the relayer is off the allowlist",
+    name: "the relayer is off the allowlist",
     begin: () => setRelayer(sandbox.protocol, owner(), serviceWallets.relayer.address, false),
     end: () => setRelayer(sandbox.protocol, owner(), serviceWallets.relayer.address, true),
     expected: [503, "relayer_unauthorized"],
   },
   {
-    what: "the price is stale",
+    name: "the price is stale",
     begin: stalePrice,
     end: () => refreshFeeds(sandbox.protocol, owner()),
     expected: [503, "oracle_stale"],
   },
   {
-    what: "the sequencer is down",
+    name: "the sequencer is down",
     begin: () => sequencer(true),
     end: () => sequencer(false),
     expected: [503, "sequencer_down"],
   },
 ];
 
-/** How old the api's knowledge may be, in ms. */
-const FORGET_MS = 1200;
-const forgotten = () => new Promise((resolve) => setTimeout(resolve, FORGET_MS));
+/** The api caches chain state for at most 1 s. */
+const CACHE_MS = 1200;
+const waitForCacheExpiry = () => new Promise((resolve) => setTimeout(resolve, CACHE_MS));
 
-test.each(ofTheChain)("while $what", async ({ begin, end, expected }) => {
+test.each(obstacles)("while $name a call fails and costs no gas", async ({ begin, end, expected }) => {
   const relayer = serviceWallets.relayer.address;
   await begin();
   try {
-    await forgotten();
+    await waitForCacheExpiry();
     const before = await nonceOf(sandbox, relayer);
     const answer = await sandbox.buy();
     expect(failure(answer)).toEqual(expected);
@@ -126,13 +126,13 @@ test.each(ofTheChain)("while $what", async ({ begin, end, expected }) => {
   } finally {
     await end();
   }
-  await forgotten();
+  await waitForCacheExpiry();
   boughtOf(await sandbox.buy());
 });
 
-test("a product that is sold no more is 422, and the others are sold", async () => {
+test("a deactivated product gets 422, and the other products can be bought", async () => {
   await deactivateProduct(sandbox.protocol, owner(), productIdOf("FLASHETH48-001"));
-  await forgotten();
+  await waitForCacheExpiry();
   expect(failure(await sandbox.buy({ productName: "FLASHETH48-001" }))).toEqual([422, "product_inactive"]);
   boughtOf(await sandbox.buy({ productName: "FLASHETH24-001" }));
 });
@@ -149,7 +149,7 @@ describe("the operator's stop", () => {
     expect(info).toMatchObject({ status: "disabled", reason: expect.stringContaining("operator") });
     const answer = await sandbox.buy();
     expect([...failure(answer), answer.headers.get("retry-after")]).toEqual([503, "purchases_stopped", "30"]);
-    // What was bought was bought.
+    // A policy bought before the stop is still returned.
     expect(boughtOf(await sandbox.buy({}, key)).txHash).toBe(txHash);
     await resume();
     await sandbox.until();
@@ -157,7 +157,7 @@ describe("the operator's stop", () => {
   });
 });
 
-test("while no writer is at work it is unready, tells what was bought, and comes back", async () => {
+test("without a writer the sandbox is unready and still returns bought policies, until a writer runs", async () => {
   const key = { "idempotency-key": randomUUID() };
   const { txHash } = boughtOf(await sandbox.buy({}, key));
   await sandbox.stack.stopService("writer");
@@ -172,13 +172,13 @@ test("while no writer is at work it is unready, tells what was bought, and comes
   boughtOf(await sandbox.buy());
 });
 
-test("while the testnet's node is away it is 503 in time, the main chain goes on, and what was bought is told", async () => {
+test("without the testnet's node new calls get 503, bought policies are returned, and the main chain works", async () => {
   const key = { "idempotency-key": randomUUID() };
   const { txHash } = boughtOf(await sandbox.buy({}, key));
   const faults: Interceptor[] = [async () => "lost", () => new Promise<never>(() => {})];
   for (const fault of faults) {
     node.intercept(fault);
-    await forgotten();
+    await waitForCacheExpiry();
     const begun = performance.now();
     expect(failure(await sandbox.buy())).toEqual([503, "chain_not_found"]);
     expect(failure(await sandbox.request(`/sandbox/transactions/${txHash}`))).toEqual([
@@ -191,11 +191,11 @@ test("while the testnet's node is away it is 503 in time, the main chain goes on
     expect(await sandbox.info()).toMatchObject({ enabled: true });
   }
   node.intercept();
-  await forgotten();
+  await waitForCacheExpiry();
   boughtOf(await sandbox.buy());
 });
 
-test("without the database it is 503 and says so", async () => {
+test("without the database a call gets 503 database_unavailable", async () => {
   await database.cut();
   expect(failure(await sandbox.buy())).toEqual([503, "database_unavailable"]);
   expect(failure(await sandbox.request("/sandbox/info"))).toEqual([503, "database_unavailable"]);
@@ -204,7 +204,7 @@ test("without the database it is 503 and says so", async () => {
   boughtOf(await sandbox.buy());
 });
 
-test("a call that outlasts the wait is told under which key its outcome can be had, by itself alone", async () => {
+test("a call pending after the wait gets an Idempotency-Key that returns its result to the same client only", async () => {
   const { main: chain, testnet, stack } = sandbox;
   const env = { api: { PURCHASE_WAIT_MS: "1", TRUST_PROXY: "loopback" } };
   const hasty = await startStack({ chain, testnet, databaseUrl: stack.databaseUrl, services: ["api"], env });
@@ -224,22 +224,22 @@ test("a call that outlasts the wait is told under which key its outcome can be h
   else expect(failure(other)).toEqual([503, "purchase_pending"]);
 });
 
-describe("where there is no sandbox", () => {
-  const nothing = { enabled: false, status: "disabled", sandboxWallet: null, funds: null };
+describe("a disabled sandbox", () => {
+  const disabled = { enabled: false, status: "disabled", sandboxWallet: null, funds: null };
 
-  test("because the writer has no wallet for it: the info says so, and a call is 503", async () => {
+  test("without a sandbox wallet: the info is disabled, and a call gets 503", async () => {
     const none = await startSandbox({ chains: sandbox, testnetKeys: { sandbox: null, faucet: undefined } });
-    expect(await none.info()).toMatchObject(nothing);
+    expect(await none.info()).toMatchObject(disabled);
     const answer = await none.buy();
     expect([...failure(answer), answer.headers.get("retry-after")]).toEqual([503, "sandbox_disabled", "30"]);
     expect(failure(await none.buy({ productName: 1 }))).toEqual([400, "validation_error"]);
   });
 
-  test("because there is no testnet: so too, for all three", async () => {
+  test("without a testnet: the info is disabled, and calls and transactions get 503", async () => {
     const stack = await startStack({ chain: sandbox.main, services: ["api"] });
     const request = await checkedRequests(stack.apiUrl);
     const info = await request("/sandbox/info");
-    expect([info.status, info.json]).toEqual([200, expect.objectContaining({ ...nothing, chainId: null })]);
+    expect([info.status, info.json]).toEqual([200, expect.objectContaining({ ...disabled, chainId: null })]);
     expect(failure(await request("/sandbox/try", callOf()))).toEqual([503, "sandbox_disabled"]);
     const transaction = `/sandbox/transactions/0x${"12".repeat(32)}`;
     expect(failure(await request(transaction))).toEqual([503, "sandbox_disabled"]);

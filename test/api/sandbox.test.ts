@@ -1,10 +1,10 @@
-/** Buying on the testnet: what anybody gets who calls, without key and wallet. */
+/** Buying on the testnet without a key or a wallet. */
 import { randomUUID } from "node:crypto";
 import { getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { catalogue, productIdOf } from "../../lib/products.ts";
-import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { failure, messageOf } from "./support/api.ts";
 import { boughtOf, nonceOf, startSandbox, type TestSandbox } from "./support/sandbox.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 describe("GET /sandbox/info", () => {
-  test("tells what is bought and from which wallet, which provided for itself", async () => {
+  test("returns the default product, the limits, and the sandbox wallet with its funds", async () => {
     const { stack, request } = sandbox;
     const answer = await request("/sandbox/info");
     expect([answer.status, answer.json]).toEqual([
@@ -48,7 +48,7 @@ describe("GET /sandbox/info", () => {
 });
 
 describe("POST /sandbox/try", () => {
-  test.each(catalogue)("$name by name and by id: the policy is the testnet's", async (entry) => {
+  test.each(catalogue)("$name by name and by id: the policy is on the testnet", async (entry) => {
     const { testnet, stack } = sandbox;
     for (const product of [{ productName: entry.name }, { productId: entry.productId }]) {
       const answer = await sandbox.buy(product);
@@ -83,7 +83,7 @@ describe("POST /sandbox/try", () => {
     }
   });
 
-  test("leads to a page of its own where the chain has no explorer, which shows the policy", async () => {
+  test("on a chain without an explorer, blockExplorer links to /sandbox/transactions with the policy", async () => {
     const { blockExplorer, txHash, policyId, premiumPaid, blockNumber } = boughtOf(await sandbox.buy());
     const answer = await sandbox.request(new URL(blockExplorer).pathname);
     expect([answer.status, answer.json]).toEqual([
@@ -110,7 +110,7 @@ describe("POST /sandbox/try", () => {
     ]);
   });
 
-  test("there other transactions can be seen too: what created a contract, and what reverted", async () => {
+  test("/sandbox/transactions shows contract creations and reverted transactions too", async () => {
     const { client, owner, deployment } = sandbox.testnet;
     const [creation] = (await client.getBlock({ blockNumber: BigInt(deployment.startBlock) })).transactions;
     const created = await sandbox.request(`/sandbox/transactions/${creation}`);
@@ -130,7 +130,7 @@ describe("POST /sandbox/try", () => {
     expect(failure(await sandbox.request("/sandbox/transactions/7"))).toEqual([400, "validation_error"]);
   });
 
-  test("calls at the same moment each get a policy of their own", async () => {
+  test("30 simultaneous calls get 30 separate policies", async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => sandbox.buy({})));
     const policies = answers.map((answer) => boughtOf(answer).policyId);
     expect(new Set(policies).size).toBe(30);
@@ -139,7 +139,7 @@ describe("POST /sandbox/try", () => {
     expect(onChain).toEqual(expect.arrayContaining(policies));
   });
 
-  test("ignores a valid coverageAmount, and takes ids in any case", async () => {
+  test("ignores a valid coverageAmount, and accepts ids in any case", async () => {
     for (const coverageAmount of ["1", "100000000", "0001", String(2n ** 256n - 1n)]) {
       expect((await sandbox.buy({ coverageAmount })).json).toMatchObject({ coverageAmount: "100000000" });
     }
@@ -149,7 +149,7 @@ describe("POST /sandbox/try", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  test("answers the same policy again, also to calls that come at once, and buys once", async () => {
+  test("returns the same policy again and buys once, also for simultaneous calls", async () => {
     const key = { "idempotency-key": randomUUID() };
     const before = await nonceOf(sandbox, serviceWallets.relayer.address);
     const answers = await Promise.all(Array.from({ length: 8 }, () => sandbox.buy({}, key)));
@@ -159,7 +159,7 @@ describe("an Idempotency-Key", () => {
     expect(await nonceOf(sandbox, serviceWallets.relayer.address)).toBe(before + 1);
   });
 
-  test("is a conflict with another product, and not with another word for the same one", async () => {
+  test("conflicts with another product, but not with another spelling of the same product", async () => {
     const key = { "idempotency-key": `order ${randomUUID()}` };
     const { txHash } = boughtOf(await sandbox.buy({ productName: "FLASHBTC24-001" }, key));
     const same = { productId: productIdOf("FLASHBTC24-001"), coverageAmount: "7" };
@@ -168,13 +168,13 @@ describe("an Idempotency-Key", () => {
     expect(failure(other)).toEqual([409, "idempotency_conflict"]);
   });
 
-  test("is made for a call that has none, and leads to the same policy", async () => {
+  test("is generated for a call without one, and returns the same policy", async () => {
     const first = await sandbox.buy();
     const key = first.headers.get("idempotency-key") ?? "";
     expect(boughtOf(await sandbox.buy({}, { "idempotency-key": key })).txHash).toBe(boughtOf(first).txHash);
   });
 
-  test.each(["x".repeat(129), "schlüssel", "a\tb", ""])("%j is none: 400", async (key) => {
+  test.each(["x".repeat(129), "schlüssel", "a\tb", ""])("%j is invalid and gets 400", async (key) => {
     expect(failure(await sandbox.buy({}, { "idempotency-key": key }))).toEqual([400, "validation_error"]);
   });
 });
@@ -186,11 +186,11 @@ describe("a product that is not sold", () => {
     [{ productName: "__proto__" }, 400, "unknown_product"],
     [{ productId: `0x${"00".repeat(32)}` }, 404, "invalid_product"],
     [{ productName: "FLASHBTC1H-001", productId: productIdOf("FLASHETH1H-001") }, 400, "validation_error"],
-  ])("%j is %i %s", async (body, status, code) => {
+  ])("%j gets %i %s", async (body, status, code) => {
     expect(failure(await sandbox.buy(body))).toEqual([status, code]);
   });
 
-  test("says which names there are", async () => {
+  test("the error lists the known product names", async () => {
     expect(messageOf(await sandbox.buy({ productName: "RATE-SHOCK" }))).toContain("FLASHETH48-001");
   });
 });

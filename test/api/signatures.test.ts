@@ -1,4 +1,4 @@
-/** Signatures of contract wallets, and how much of the chain's node they may take. */
+/** Signatures of contract wallets, and the limits on the node calls that verify them. */
 import { type Address, type Hex, type LocalAccount, toHex, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -7,8 +7,8 @@ import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
 import { failure, issueKey } from "./support/api.ts";
-import { type ContractWallets, contractWallets } from "./support/contract-wallet.ts";
-import { onboardingBody, PATH } from "./support/onboarding.ts";
+import { type ContractWallets, deployWalletFactory } from "./support/contract-wallet.ts";
+import { ONBOARD, onboardingBody } from "./support/onboarding.ts";
 
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 
@@ -18,18 +18,18 @@ let wallets: ContractWallets;
 let request: CheckedRequest;
 beforeAll(async () => {
   chain = await startChain();
-  wallets = await contractWallets(chain);
+  wallets = await deployWalletFactory(chain);
   node = await startRpcProxy(chain.url);
   const stack = await startStack({ chain, services: ["api"], rpcUrl: node.url });
   request = await checkedRequests(stack.apiUrl);
-  await issueKey(request, newAccount().address); // the tables are there, and the node was asked whether it is local
+  await issueKey(request, newAccount().address); // returns once the tables exist and the node was checked to be local
 });
 
-const post = (body: object) => request(PATH, { body });
+const post = (body: object) => request(ONBOARD, { body });
 const calls = () => node.counts.get("eth_call") ?? 0;
 
 describe("a contract wallet", () => {
-  test("that is on the chain signs by ERC-1271", async () => {
+  test("that is deployed signs by ERC-1271", async () => {
     const owner = newAccount();
     const wallet = await wallets.create(owner);
     const answer = await post(await onboardingBody(owner, { wallet }));
@@ -37,12 +37,12 @@ describe("a contract wallet", () => {
     expect(answer.json).toMatchObject({ wallet });
   });
 
-  test("that is not there yet signs by ERC-6492", async () => {
+  test("that is not deployed yet signs by ERC-6492", async () => {
     const owner = newAccount();
     const wallet = await wallets.addressOf(owner);
     const { signature, ...body } = await onboardingBody(owner, { wallet });
     expect(failure(await post({ ...body, signature }))).toEqual([401, "invalid_signature"]);
-    const answer = await post({ ...body, signature: wallets.promised(owner, signature) });
+    const answer = await post({ ...body, signature: wallets.counterfactual(owner, signature) });
     expect(answer.status).toBe(201);
     expect(answer.json).toMatchObject({ wallet });
     expect(await chain.client.getCode({ address: wallet })).toBeUndefined();
@@ -54,11 +54,12 @@ describe("a contract wallet", () => {
     ["of its owner for another wallet", async (_, owner) => (await onboardingBody(owner)).signature],
     ["of another length", async () => `0x${"12".repeat(200)}`],
     [
-      "of a stranger's promised wallet",
-      async (wallet) => wallets.promised(stranger, (await onboardingBody(stranger, { wallet })).signature),
+      "of a stranger's counterfactual wallet",
+      async (wallet) =>
+        wallets.counterfactual(stranger, (await onboardingBody(stranger, { wallet })).signature),
     ],
   ];
-  test.each(forged)("has not signed by a signature %s", async (_, forge) => {
+  test.each(forged)("with a signature %s gets 401 invalid_signature", async (_, forge) => {
     const owner = newAccount();
     const wallet = await wallets.create(owner);
     const body = await onboardingBody(owner, { wallet });
@@ -67,8 +68,8 @@ describe("a contract wallet", () => {
   });
 });
 
-describe("a wallet whose code", () => {
-  /** A wallet with this code; whose body says what it signs. */
+describe("a wallet with code that", () => {
+  /** An onboarding body for a new wallet with this code. */
   const walletOf = async (bytecode: Hex) => {
     const { address } = newAccount();
     await chain.client.setCode({ address, bytecode });
@@ -81,7 +82,7 @@ describe("a wallet whose code", () => {
   const loops: Hex = "0x5b600056";
 
   test.each<Hex>(["0x", "0x12", `0x${"12".repeat(31)}`])(
-    "accepts a signature that is shorter than a word has signed: %s",
+    "accepts a signature shorter than 32 bytes gets a key: %s",
     async (signature) => {
       expect((await post({ ...(await walletOf(accepts)), signature })).status).toBe(201);
     },
@@ -90,10 +91,10 @@ describe("a wallet whose code", () => {
   test.each([
     ["refuses", refuses],
     ["reverts", reverts],
-    ["is no code", invalid],
+    ["is an invalid opcode", invalid],
     ["loops for ever", loops],
-    ["is not there", "0x"],
-  ] as const)("%s has signed nothing, however long the signature", async (_, code) => {
+    ["is empty", "0x"],
+  ] as const)("%s gets 401 for a signature of any length", async (_, code) => {
     for (const signature of ["0x", `0x${"12".repeat(65)}`, `0x${"12".repeat(200)}`]) {
       expect(failure(await post({ ...(await walletOf(code)), signature }))).toEqual([
         401,
@@ -102,14 +103,14 @@ describe("a wallet whose code", () => {
     }
   });
 
-  test("gives back what it is sent, as a precompiled one does, has signed nothing", async () => {
+  test("returns its input, like the identity precompile, gets 401", async () => {
     const wallet: Address = "0x0000000000000000000000000000000000000004";
     const body = { ...(await onboardingBody(newAccount(), { wallet })), signature: "0x" };
     expect(failure(await post(body))).toEqual([401, "invalid_signature"]);
   });
 
   test.each<Hex>(["0x", `0x${"12".repeat(65)}`])(
-    "loops for ever is called once at a time, with little gas: signature %s",
+    "loops for ever is called once at a time with a gas limit: signature %s",
     async (signature) => {
       const seen: unknown[] = [];
       let [running, most] = [0, 0];
@@ -131,13 +132,13 @@ describe("a wallet whose code", () => {
         node.intercept();
       }
       expect(most).toBe(1);
-      const bounded = expect.objectContaining({ gas: toHex(5_000_000) });
-      expect(seen).toEqual([bounded, bounded]); // two spellings
+      const limited = expect.objectContaining({ gas: toHex(5_000_000) });
+      expect(seen).toEqual([limited, limited]); // one call per spelling of the address
     },
   );
 });
 
-test("nobody signs for the zero address, which is what a broken signature recovers to on the chain", async () => {
+test("the zero address gets 401, although ecrecover returns it for an invalid signature", async () => {
   const body = await onboardingBody(newAccount(), { wallet: zeroAddress });
   const broken: Hex = `0x${"00".repeat(64)}1b`;
   for (const signature of [broken, body.signature]) {
@@ -152,7 +153,7 @@ test("a plain account's signature is recovered without asking the node", async (
 });
 
 describe("while the node", () => {
-  test("is down, plain accounts get their keys, and what only the chain can tell is 503", async () => {
+  test("is down, plain accounts get keys, and contract wallets get 503", async () => {
     node.intercept(async () => {
       throw new HttpFault(502);
     });
@@ -168,7 +169,7 @@ describe("while the node", () => {
     expect((await post(body)).status).toBe(201);
   });
 
-  test("hangs, four checks wait for it, a fifth is 503 at once, and nothing else waits", async () => {
+  test("hangs, four verifications wait, a fifth gets 503 at once, and plain accounts get keys", async () => {
     const owner = newAccount();
     const wallet = await wallets.create(owner);
     let waiting = 0;
@@ -186,7 +187,7 @@ describe("while the node", () => {
       expect(busy.headers.get("retry-after")).toBe("5");
       expect((await post(await onboardingBody(newAccount()))).status).toBe(201);
       for (const answer of await Promise.all(four)) expect(failure(answer)).toEqual([503, "chain_not_found"]);
-      expect(waiting).toBe(4); // nothing was sent again
+      expect(waiting).toBe(4); // no call was retried
     } finally {
       node.intercept();
     }

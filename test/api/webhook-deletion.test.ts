@@ -1,9 +1,9 @@
-/** A webhook that is deleted: gone for everybody at once, whatever is under way for it. No writer runs here. */
+/** Deleting a webhook takes effect at once, whatever is under way for it. No writer runs here. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Connection } from "../../lib/db/connect.ts";
 import { mayRest } from "../support/database.ts";
 import { failure, type TestApi } from "./support/api.ts";
-import { type Desk, newDesk, startWebhookApi, storeMany } from "./support/webhook-desk.ts";
+import { addEvents, createWebhook, startWebhookApi, type Webhook } from "./support/webhook-fixture.ts";
 
 let api: TestApi;
 let connection: Connection;
@@ -11,18 +11,18 @@ beforeAll(async () => {
   ({ api, connection } = await startWebhookApi());
 });
 
-let desk: Desk;
+let webhook: Webhook;
 beforeEach(async () => {
-  desk = await newDesk(api, connection);
+  webhook = await createWebhook(api, connection);
 });
 
-const remove = () => desk.owner.call("DELETE", `/${desk.id}`);
+const remove = () => webhook.owner.call("DELETE", `/${webhook.id}`);
 
-test("does not exist any more, whichever call asks for it, and its secrets are forgotten", async () => {
+test("every call for a deleted webhook gets 404, and its secrets are erased", async () => {
   const { sql } = connection;
-  const delivery = await desk.deliver(await desk.event());
-  await desk.owner.call("POST", `/${desk.id}/rotate-secret`);
-  await desk.giveUp(0);
+  const delivery = await webhook.addDelivery(await webhook.addEvent());
+  await webhook.owner.call("POST", `/${webhook.id}/rotate-secret`);
+  await webhook.markUndeliverable(0);
   expect((await remove()).status).toBe(200);
   const since = Math.floor(Date.now() / 1000) - 60;
   const calls: [method: string, path: string][] = [
@@ -36,45 +36,45 @@ test("does not exist any more, whichever call asks for it, and its secrets are f
     ["POST", `/replay?since=${since}`],
   ];
   for (const [method, path] of calls) {
-    const answer = await desk.owner.call(method, `/${desk.id}${path}`);
+    const answer = await webhook.owner.call(method, `/${webhook.id}${path}`);
     expect([path, failure(answer)]).toEqual([path, [404, "webhook_not_found"]]);
   }
-  expect((await desk.owner.call("GET")).json).toMatchObject({ total: 0, webhooks: [] });
+  expect((await webhook.owner.call("GET")).json).toMatchObject({ total: 0, webhooks: [] });
   const [row] = await sql`
     select state, secret, previous_secret, previous_secret_until, position, undeliverable_at
-    from service.webhook where id = ${desk.id}`;
+    from service.webhook where id = ${webhook.id}`;
   expect(row).toEqual({
     ...{ state: "deleted", secret: "", previous_secret: null, previous_secret_until: null },
     ...{ position: null, undeliverable_at: null },
   });
-  expect(await desk.states()).toEqual(["delivered"]);
+  expect(await webhook.deliveryStates()).toEqual(["delivered"]);
 });
 
-test("waits for nobody who writes to its deliveries, however many there are", async () => {
+test("a deletion does not wait for transactions that lock the webhook's deliveries", async () => {
   const { sql } = connection;
-  await storeMany(connection, desk, "held-", 20_000);
-  await sql`insert into service.delivery (webhook_id, event_seq) select ${desk.id}, seq from service.event`;
+  await addEvents(connection, webhook, "held-", 20_000);
+  await sql`insert into service.delivery (webhook_id, event_seq) select ${webhook.id}, seq from service.event`;
   await sql.begin(async (tx) => {
     await mayRest(tx);
-    // As a pass and a writer hold them.
-    await tx`select 1 from service.webhook where id = ${desk.id} for key share`;
-    await tx`select 1 from service.delivery where webhook_id = ${desk.id} for update`;
+    // The locks of an outbox pass and of a writer.
+    await tx`select 1 from service.webhook where id = ${webhook.id} for key share`;
+    await tx`select 1 from service.delivery where webhook_id = ${webhook.id} for update`;
     expect((await remove()).status).toBe(200);
-    expect(failure(await desk.owner.call("GET", `/${desk.id}`))).toEqual([404, "webhook_not_found"]);
+    expect(failure(await webhook.owner.call("GET", `/${webhook.id}`))).toEqual([404, "webhook_not_found"]);
   });
-  expect(await desk.states()).toHaveLength(20_000);
+  expect(await webhook.deliveryStates()).toHaveLength(20_000);
 });
 
-test("ends a test call that waits for its outcome", async () => {
+test("a deletion ends a test call that waits for its result", async () => {
   const began = performance.now();
-  const answer = desk.owner.call("POST", `/${desk.id}/test`);
-  await expect.poll(() => desk.rows().then((rows) => rows.length)).toBe(1);
+  const answer = webhook.owner.call("POST", `/${webhook.id}/test`);
+  await expect.poll(() => webhook.deliveries().then((rows) => rows.length)).toBe(1);
   expect((await remove()).status).toBe(200);
   expect(failure(await answer)).toEqual([404, "webhook_not_found"]);
   expect(performance.now() - began).toBeLessThan(12_000);
 });
 
-test("is deleted once by ten calls at the same moment", async () => {
+test("of ten simultaneous deletions one gets 200, the others 404", async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, remove));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
 });

@@ -1,9 +1,16 @@
-/** The deliveries of a webhook, as its owner sees them, and one of them once more. No writer runs here. */
+/** The owner lists a webhook's deliveries and replays one of them. No writer runs here. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Connection } from "../../lib/db/connect.ts";
-import { failure, faultyFields, messageOf, type TestApi } from "./support/api.ts";
-import { attempt, type Desk, newDesk, type Sent, startWebhookApi, URL_HERE } from "./support/webhook-desk.ts";
+import { failure, invalidFields, messageOf, type TestApi } from "./support/api.ts";
+import {
+  attempt,
+  createWebhook,
+  type Delivery,
+  LOCAL_URL,
+  startWebhookApi,
+  type Webhook,
+} from "./support/webhook-fixture.ts";
 import { revertEvent } from "./support/webhooks.ts";
 
 let api: TestApi;
@@ -12,27 +19,27 @@ beforeAll(async () => {
   ({ api, connection } = await startWebhookApi());
 });
 
-let desk: Desk;
+let webhook: Webhook;
 beforeEach(async () => {
-  desk = await newDesk(api, connection);
+  webhook = await createWebhook(api, connection);
 });
 
-describe("the deliveries of a webhook", () => {
+describe("GET /api/v1/webhooks/{id}/deliveries", () => {
   const page = z.object({
     nextCursor: z.string().nullable(),
     deliveries: z.array(z.looseObject({ id: z.number(), state: z.string() })),
   });
   const list = async (query = "") =>
-    page.parse((await desk.owner.call("GET", `/${desk.id}/deliveries${query}`)).json);
+    page.parse((await webhook.owner.call("GET", `/${webhook.id}/deliveries${query}`)).json);
 
-  test("are told as a client sees them, newest first", async () => {
+  test("lists each delivery with its state, newest first", async () => {
     const ids = [
-      await desk.deliver(await desk.event(), {}),
-      await desk.deliver(await desk.event(), { state: "pending", failures: 2, inHours: 1 }),
-      await desk.deliver(await desk.event(), { state: "pending", failures: 2, taken: true }),
-      await desk.deliver(await desk.event(), { state: "pending" }),
-      await desk.deliver(await desk.event(), { state: "undeliverable", failures: 7 }),
-      await desk.deliver(await desk.event(), { state: "cancelled" }),
+      await webhook.addDelivery(await webhook.addEvent(), {}),
+      await webhook.addDelivery(await webhook.addEvent(), { state: "pending", failures: 2, inHours: 1 }),
+      await webhook.addDelivery(await webhook.addEvent(), { state: "pending", failures: 2, taken: true }),
+      await webhook.addDelivery(await webhook.addEvent(), { state: "pending" }),
+      await webhook.addDelivery(await webhook.addEvent(), { state: "undeliverable", failures: 7 }),
+      await webhook.addDelivery(await webhook.addEvent(), { state: "cancelled" }),
     ];
     const expected = [
       "delivered",
@@ -59,15 +66,15 @@ describe("the deliveries of a webhook", () => {
     }
   });
 
-  test("come in pages that new ones do not shift", async () => {
+  test("pages by cursor do not shift when a delivery is added", async () => {
     const ids = [
-      await desk.deliver(await desk.event()),
-      await desk.deliver(await desk.event()),
-      await desk.deliver(await desk.event()),
+      await webhook.addDelivery(await webhook.addEvent()),
+      await webhook.addDelivery(await webhook.addEvent()),
+      await webhook.addDelivery(await webhook.addEvent()),
     ];
     const first = await list("?limit=2");
     expect(first.deliveries.map((delivery) => delivery.id)).toEqual([ids[2], ids[1]]);
-    await desk.deliver(await desk.event());
+    await webhook.addDelivery(await webhook.addEvent());
     const second = await list(`?limit=2&cursor=${first.nextCursor}`);
     expect(second).toMatchObject({ nextCursor: null, deliveries: [{ id: ids[0] }] });
     expect((await list("?limit=1&offset=3")).deliveries).toMatchObject([{ id: ids[0] }]);
@@ -81,57 +88,63 @@ describe("the deliveries of a webhook", () => {
     ["?cursor=x", "cursor"],
     ["?cursor=3&offset=1", "offset"],
     ["?state=pending", "state"],
-  ])("asked for with %s are 400", async (query, field) => {
-    const answer = await desk.owner.call("GET", `/${desk.id}/deliveries${query}`);
-    expect([failure(answer), faultyFields(answer)]).toEqual([[400, "validation_error"], [field]]);
+  ])("%s gets 400 with the parameter's name", async (query, field) => {
+    const answer = await webhook.owner.call("GET", `/${webhook.id}/deliveries${query}`);
+    expect([failure(answer), invalidFields(answer)]).toEqual([[400, "validation_error"], [field]]);
   });
 });
 
-describe("one delivery once more", () => {
+describe("POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/replay", () => {
   const replay = (delivery: number | string) =>
-    desk.owner.call("POST", `/${desk.id}/deliveries/${delivery}/replay`);
+    webhook.owner.call("POST", `/${webhook.id}/deliveries/${delivery}/replay`);
 
-  test.each<Sent>([
+  test.each<Delivery>([
     {},
     { state: "pending", failures: 3, inHours: 2 },
     { state: "undeliverable", failures: 7, inHours: 24 },
-  ])("is scheduled from the beginning: %j", async (sent) => {
-    const delivery = await desk.deliver(await desk.event(), sent);
+  ])("schedules the delivery again without failures: %j", async (sent) => {
+    const delivery = await webhook.addDelivery(await webhook.addEvent(), sent);
     const answer = await replay(delivery);
     expect(answer.status).toBe(202);
     const again = { id: delivery, state: "delivering", attempts: [attempt], nextAttemptAt: null };
-    expect(answer.json).toMatchObject({ ok: true, id: desk.id, delivery: again });
-    expect(await desk.rows()).toMatchObject([{ state: "pending", failures: 0, attempts: 1, due: true }]);
+    expect(answer.json).toMatchObject({ ok: true, id: webhook.id, delivery: again });
+    expect(await webhook.deliveries()).toMatchObject([
+      { state: "pending", failures: 0, attempts: 1, due: true },
+    ]);
     expect((await replay(delivery)).status).toBe(202);
-    expect(await desk.rows()).toHaveLength(1);
+    expect(await webhook.deliveries()).toHaveLength(1);
   });
 
-  test("that is under way goes on", async () => {
-    const delivery = await desk.deliver(await desk.event(), { state: "pending", failures: 3, taken: true });
+  test("an attempt under way continues", async () => {
+    const delivery = await webhook.addDelivery(await webhook.addEvent(), {
+      state: "pending",
+      failures: 3,
+      taken: true,
+    });
     expect((await replay(delivery)).status).toBe(202);
-    expect(await desk.rows()).toMatchObject([{ state: "pending", failures: 3 }]);
+    expect(await webhook.deliveries()).toMatchObject([{ state: "pending", failures: 3 }]);
   });
 
-  test("is refused for a reverted event, while undeliverable, for a test, and where there is none", async () => {
-    const made = await desk.event();
-    const delivery = await desk.deliver(made);
+  test("refuses a reverted event, an undeliverable webhook, a test call and an unknown delivery", async () => {
+    const made = await webhook.addEvent();
+    const delivery = await webhook.addDelivery(made);
     await revertEvent(connection, made);
     expect(failure(await replay(delivery))).toEqual([409, "event_reverted"]);
-    expect(await desk.states()).toEqual(["delivered"]);
-    const sample = await desk.deliver(await desk.event(), { test: true });
+    expect(await webhook.deliveryStates()).toEqual(["delivered"]);
+    const sample = await webhook.addDelivery(await webhook.addEvent(), { test: true });
     expect(failure(await replay(sample))).toEqual([404, "delivery_not_found"]);
     expect(messageOf(await replay(sample))).toContain("test");
     expect(failure(await replay(999_999))).toEqual([404, "delivery_not_found"]);
     expect(failure(await replay("x"))).toEqual([400, "validation_error"]);
 
-    const other = await desk.owner.subscribe(URL_HERE);
-    const elsewhere = await desk.owner.call("POST", `/${other.id}/deliveries/${delivery}/replay`);
+    const other = await webhook.owner.subscribe(LOCAL_URL);
+    const elsewhere = await webhook.owner.call("POST", `/${other.id}/deliveries/${delivery}/replay`);
     expect(failure(elsewhere)).toEqual([404, "delivery_not_found"]);
 
-    const good = await desk.deliver(await desk.event());
-    await desk.giveUp(0);
+    const good = await webhook.addDelivery(await webhook.addEvent());
+    await webhook.markUndeliverable(0);
     const answer = await replay(good);
     expect(failure(answer)).toEqual([409, "webhook_undeliverable"]);
-    expect(messageOf(answer)).toContain(`/api/v1/webhooks/${desk.id}/retry`);
+    expect(messageOf(answer)).toContain(`/api/v1/webhooks/${webhook.id}/retry`);
   });
 });

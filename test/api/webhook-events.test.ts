@@ -1,7 +1,7 @@
-/** How the document describes what subscribers get. */
+/** The OpenAPI document describes every event that subscribers receive. */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { allEventTypes, componentOf } from "../../api/webhooks/events.schemas.ts";
+import { allEventTypes, componentOf } from "../../api/webhooks/event-schemas.ts";
 import { eventFaults, fetchOpenApi, type OpenApi } from "../support/openapi.ts";
 import { startApi, type TestApi } from "./support/api.ts";
 
@@ -47,7 +47,7 @@ const whole = z.object({
 const read = async () => whole.parse((await api.request("/openapi.json")).json);
 
 test.each(allEventTypes)(
-  "%s is a component of its own, with an example that has all its fields",
+  "%s has its own component, with an example that has all its fields",
   async (type) => {
     const { schemas } = (await read()).components;
     const { example, properties } = component.parse(schemas[componentOf(type)]);
@@ -57,7 +57,7 @@ test.each(allEventTypes)(
   },
 );
 
-test("a body with a field too few, too many or of another form is found", () => {
+test("the checker finds missing, unknown and invalid fields of an event", () => {
   const example = component.parse(document.components.schemas.ListingCreatedEvent).example;
   const { price: _, ...cheap } = example.data;
   const faults = (changes: object) => eventFaults(document, { ...example, ...changes }).join("\n");
@@ -67,10 +67,10 @@ test("a body with a field too few, too many or of another form is found", () => 
   expect(faults({ blockNumber: null })).toMatch(/blockNumber/);
   expect(faults({ id: "evt_1" })).toMatch(/id: must match/);
   expect(faults({ version: 2 })).toMatch(/version: must be one of 1/);
-  expect(faults({ type: "policy_sold" })).toMatch(/describes no event policy_sold/);
+  expect(faults({ type: "policy_sold" })).toMatch(/has no event policy_sold/);
 });
 
-test("the call that makes a webhook tells what will be called: every body, and the signatures", async () => {
+test("POST /api/v1/webhooks documents its callback: every event, and the signature headers", async () => {
   const { event } = (await read()).paths["/api/v1/webhooks"].post.callbacks;
   const [[address, callback] = []] = Object.entries(event);
   expect(address).toBe("{$request.body#/url}");

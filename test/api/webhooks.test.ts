@@ -1,4 +1,4 @@
-/** Subscriptions: what makes one, whose it is, and that its secret is seen once. */
+/** Creating, reading and deleting webhooks, their owners, and their secrets. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { DEV_SECRETS_KEY } from "../../lib/config.ts";
@@ -7,14 +7,15 @@ import { eventTypes } from "../../lib/webhooks/events.ts";
 import { outboxLock } from "../../lib/webhooks/outbox-lock.ts";
 import { createSealer } from "../../lib/webhooks/secrets.ts";
 import { atEnd } from "../support/cleanup.ts";
+import { waitForLockWaiter } from "../support/database.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
-import { URL_HERE, untilLockWanted } from "./support/webhook-desk.ts";
+import { LOCAL_URL } from "./support/webhook-fixture.ts";
 import { newSubscriber, WEBHOOKS } from "./support/webhooks.ts";
 
 let api: TestApi;
-/** Of the same service: two requests a minute and key. */
+/** An api on the same database with a limit of 2 requests per minute and key. */
 let strict: TestApi;
 let connection: Connection;
 beforeAll(async () => {
@@ -33,13 +34,13 @@ beforeAll(async () => {
 });
 
 describe("a webhook", () => {
-  test("is made for a wallet, listed, read and deleted by its keys", async () => {
+  test("can be created, listed, read and deleted with a key of its wallet", async () => {
     const owner = await newSubscriber(api);
-    const answer = await owner.call("POST", "", { url: URL_HERE, events: ["bond_minted", "bond_redeemed"] });
+    const answer = await owner.call("POST", "", { url: LOCAL_URL, events: ["bond_minted", "bond_redeemed"] });
     expect(answer.status).toBe(201);
     const head = await api.chain.client.getBlockNumber();
     const webhook = {
-      ...{ url: URL_HERE, events: ["bond_minted", "bond_redeemed"], state: "active" },
+      ...{ url: LOCAL_URL, events: ["bond_minted", "bond_redeemed"], state: "active" },
       ...{ undeliverableSince: null, previousSecretValidUntil: null, fromBlock: String(head) },
     };
     expect(answer.json).toMatchObject({
@@ -50,7 +51,7 @@ describe("a webhook", () => {
     });
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const { id } = z.object({ id: z.number() }).parse(answer.json);
-    const other = await owner.subscribe(URL_HERE);
+    const other = await owner.subscribe(LOCAL_URL);
     expect((await owner.call("GET")).json).toMatchObject({
       ...{ wallet: owner.wallet, count: 2, total: 2 },
       webhooks: [
@@ -68,9 +69,9 @@ describe("a webhook", () => {
     expect((await owner.call("GET")).json).toMatchObject({ count: 1, webhooks: [{ id: other.id }] });
   });
 
-  test("does not exist for another wallet, and is there for another key of its own", async () => {
+  test("gets 404 for another wallet's key, and 200 for another key of its own wallet", async () => {
     const [owner, stranger] = [await newSubscriber(api), await newSubscriber(api)];
-    const { id } = await owner.subscribe(URL_HERE);
+    const { id } = await owner.subscribe(LOCAL_URL);
     const calls: [method: string, path: string][] = [
       ["GET", ""],
       ["DELETE", ""],
@@ -94,10 +95,10 @@ describe("a webhook", () => {
     expect((await secondKey.call("GET", `/${id}`)).status).toBe(200);
   });
 
-  test("is one of twenty, also when forty calls come at once", async () => {
+  test("counts towards a cap of 20 per wallet, also for 40 simultaneous calls", async () => {
     const owner = await newSubscriber(api);
     const answers = await Promise.all(
-      Array.from({ length: 40 }, () => owner.call("POST", "", { url: URL_HERE, events: "*" })),
+      Array.from({ length: 40 }, () => owner.call("POST", "", { url: LOCAL_URL, events: "*" })),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
     for (const answer of answers.filter(({ status }) => status !== 201)) {
@@ -108,11 +109,11 @@ describe("a webhook", () => {
       .object({ webhooks: z.array(z.object({ id: z.number() })) })
       .parse((await owner.call("GET")).json);
     await owner.call("DELETE", `/${webhooks[0]?.id}`);
-    await owner.subscribe(URL_HERE);
-    const another = await owner.call("POST", "", { url: URL_HERE, events: "*" });
+    await owner.subscribe(LOCAL_URL);
+    const another = await owner.call("POST", "", { url: LOCAL_URL, events: "*" });
     expect(failure(another)).toEqual([409, "cap_reached"]);
-    // Another wallet is not concerned.
-    await (await newSubscriber(api)).subscribe(URL_HERE);
+    // Another wallet has its own cap.
+    await (await newSubscriber(api)).subscribe(LOCAL_URL);
   });
 
   test.each<[given: unknown, events: string[]]>([
@@ -124,43 +125,43 @@ describe("a webhook", () => {
       ["token_burned", "policy_expired"],
     ],
     [[...eventTypes], [...eventTypes]],
-  ])("for the events %j", async (given, events) => {
+  ])("can be created for the events %j", async (given, events) => {
     const owner = await newSubscriber(api);
-    const answer = await owner.call("POST", "", { url: URL_HERE, events: given });
+    const answer = await owner.call("POST", "", { url: LOCAL_URL, events: given });
     expect([answer.status, answer.json]).toEqual([201, expect.objectContaining({ events })]);
   });
 
-  test("begins where chain and outbox are, and not before what the outbox has passed", async () => {
+  test("starts at the later of the chain's head and the outbox's last passed block", async () => {
     const { sql } = connection;
     const owner = await newSubscriber(api);
-    const stands = async (id: number) => {
+    const start = async (id: number) => {
       const [row] =
         await sql`select from_block, passed_block, passed_event from service.webhook where id = ${id}`;
       return row;
     };
     const head = String(await api.chain.client.getBlockNumber());
-    const before = await owner.subscribe(URL_HERE);
-    expect(await stands(before.id)).toEqual({ from_block: head, passed_block: "-1", passed_event: "0" });
+    const before = await owner.subscribe(LOCAL_URL);
+    expect(await start(before.id)).toEqual({ from_block: head, passed_block: "-1", passed_event: "0" });
     await sql`insert into service.outbox (chain_id, final_block, final_time, passed_block) values (8453, 1, 1, 7)`;
     const [event] = await sql<{ seq: string }[]>`
       insert into service.event (chain_id, id, key, type, parties, body) values (8453, 'a', 'a', 'webhook_test', '{}', '')
       returning seq`;
-    const after = await owner.subscribe(URL_HERE);
-    expect(await stands(after.id)).toEqual({ from_block: head, passed_block: "7", passed_event: event?.seq });
+    const after = await owner.subscribe(LOCAL_URL);
+    expect(await start(after.id)).toEqual({ from_block: head, passed_block: "7", passed_event: event?.seq });
     await sql`update service.outbox set passed_block = 1000000`;
-    const behind = await owner.subscribe(URL_HERE);
-    expect(await stands(behind.id)).toMatchObject({ from_block: "1000000", passed_block: "1000000" });
+    const behind = await owner.subscribe(LOCAL_URL);
+    expect(await start(behind.id)).toMatchObject({ from_block: "1000000", passed_block: "1000000" });
 
-    // A pass that is being written comes first: it cannot see the webhook, and what it takes is the past.
+    // A running pass is serialised before the creation: it does not see the webhook, so its blocks are excluded.
     const passing = await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(8453)}, 0))`;
       await tx`update service.outbox set passed_block = 2000000`;
-      const made = owner.subscribe(URL_HERE);
-      await untilLockWanted(tx);
+      const made = owner.subscribe(LOCAL_URL);
+      await waitForLockWaiter(tx);
       return { made };
     });
     const { id } = await passing.made;
-    expect(await stands(id)).toMatchObject({ from_block: "2000000", passed_block: "2000000" });
+    expect(await start(id)).toMatchObject({ from_block: "2000000", passed_block: "2000000" });
     await sql`delete from service.outbox`;
   });
 });
@@ -173,9 +174,9 @@ describe("a secret", () => {
     return row;
   };
 
-  test("is shown once, and stored so that it opens for its wallet alone", async () => {
+  test("is returned once, and stored encrypted for its wallet", async () => {
     const owner = await newSubscriber(api);
-    const { id, secret } = await owner.subscribe(URL_HERE);
+    const { id, secret } = await owner.subscribe(LOCAL_URL);
     for (const path of ["", `/${id}`, `/${id}/deliveries`]) {
       expect((await owner.call("GET", path)).text).not.toContain(secret);
     }
@@ -187,9 +188,9 @@ describe("a secret", () => {
     expect(api.stack.output("api")).not.toContain(secret);
   });
 
-  test("is rotated: the former one is good for a day, the one before it no more", async () => {
+  test("after a rotation the previous secret is valid for a day, and older ones are erased", async () => {
     const owner = await newSubscriber(api);
-    const { id, secret } = await owner.subscribe(URL_HERE);
+    const { id, secret } = await owner.subscribe(LOCAL_URL);
     const rotated = z.object({ secret: z.string(), previousSecretValidUntil: z.string() });
     const rotate = async () => rotated.parse((await owner.call("POST", `/${id}/rotate-secret`)).json);
     const first = await rotate();
@@ -211,7 +212,7 @@ describe("a secret", () => {
   });
 });
 
-test("every answer tells where the key stands, and beyond its limit it is 429", async () => {
+test("every response has the key's rate limit headers, and above the limit gets 429", async () => {
   const owner = await newSubscriber(strict);
   const [first, second] = [await owner.call("GET"), await owner.call("POST", "/1/retry")];
   for (const [answer, remaining] of [
@@ -222,7 +223,7 @@ test("every answer tells where the key stands, and beyond its limit it is 429", 
     expect(answer.headers.get("x-ratelimit-remaining")).toBe(remaining);
     expect(answer.headers.has("x-ratelimit-reset")).toBe(true);
   }
-  const third = await owner.call("POST", "", { url: URL_HERE, events: "*" });
+  const third = await owner.call("POST", "", { url: LOCAL_URL, events: "*" });
   expect(failure(third)).toEqual([429, "rate_limit"]);
   expect(third.headers.has("retry-after")).toBe(true);
 });

@@ -1,8 +1,8 @@
-/** How windows find the size that a node accepts; a node here is a limit that never changes. */
+/** How the scan window adapts to the range that a node accepts; here the node has a constant limit. */
 import { expect, test } from "vitest";
 import { WindowSize } from "../../api/chain/log-scan.ts";
 
-/** Reads `blocks` blocks of a node that accepts `limit` at once: how many calls, and how many of them it refused. */
+/** Reads `blocks` blocks from a node that accepts `limit` per call. @returns the number of calls, and of refused ones */
 function readAll(window: WindowSize, blocks: bigint, limit: bigint): { calls: number; refused: number } {
   const unread = [{ from: 1n, to: blocks }];
   let calls = 0;
@@ -34,12 +34,12 @@ test.each([1n, 2_000n, 10_000n, 50_000n])("a limit of %i blocks costs few refuse
   expect(calls).toBeLessThan(2.2 * least);
 });
 
-test("without a limit windows soon are as large as the range", () => {
+test("without a limit the window grows quickly to the whole range", () => {
   expect(readAll(new WindowSize(), 20_000_000n, 10n ** 12n)).toMatchObject({ refused: 0 });
   expect(readAll(new WindowSize(), 20_000_000n, 10n ** 12n).calls).toBeLessThan(60);
 });
 
-test("what was learned is kept, and forgotten after a node was down", () => {
+test("the learned window size is kept, and reset after the node was down", () => {
   const window = new WindowSize();
   readAll(window, 100_000n, 100n);
   expect(window.blocks).toBeLessThanOrEqual(200n);

@@ -1,39 +1,27 @@
-/** Bonds: their epoch and maturity, who may move them, and what the vault keeps for them. */
+/** Bonds: epoch and maturity, transfers, and the reserve that backs them. */
 import { encodeFunctionData, parseEther, parseEventLogs } from "viem";
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { alice, bob, DAY, expectRevert, owner, stranger, termsOf, USDC, useProtocol } from "./support.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { readsOf } from "./reads.ts";
+import { alice, bob, DAY, expectRevert, owner, stranger, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
+const { bondsOf, vault } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
 const TWO_YEARS = 730n * DAY;
 
-/** A triggered policy of `account`: this many dollars of bonds. */
+/** Triggers a policy that pays `account` this amount of bonds, in dollars. */
 async function bondsFor(account: typeof alice, dollars: bigint) {
   const { policyId } = await act.purchase(protocol(), account, btc1h, (dollars * USDC * 10n) / 8n);
   return act.trigger(protocol(), stranger, btc1h, policyId);
 }
 
-const vault = (
-  functionName: "obligations" | "reserve" | "throttleLeft" | "availableCapacityUSD" | "currentEpoch",
-) =>
-  protocol().client.readContract({
-    abi: bondVaultAbi,
-    address: protocol().deployment.contracts.bondVault,
-    functionName,
-  });
-const bondBalance = (account: `0x${string}`, epochId: bigint) =>
-  protocol().client.readContract({
-    abi: claimBondAbi,
-    address: protocol().deployment.contracts.claimBond,
-    functionName: "balanceOf",
-    args: [account, epochId],
-  });
 describe("an epoch", () => {
-  test("is the month 730 days after the issue, and matures with its last second", async () => {
+  test("is the month 730 days after the issue, and matures in its last second", async () => {
     const { epochId, receipt } = await bondsFor(alice, 800n);
     const { timestamp } = await protocol().client.getBlock({ blockNumber: receipt.blockNumber });
     const due = new Date(Number(timestamp + TWO_YEARS) * 1000);
@@ -53,7 +41,7 @@ describe("an epoch", () => {
     });
   });
 
-  test("has the right month at the edges of months, years and leap years, and is created once", async () => {
+  test("has the right month at the ends of months, years and leap years, and is created once", async () => {
     const issueDays = [
       "2030-02-28", // due on 28 February 2032
       "2030-03-01", // on the 29th
@@ -91,8 +79,8 @@ describe("an epoch", () => {
   });
 });
 
-describe("bonds move", () => {
-  test("through authorised operators alone: a holder cannot give them to another", async () => {
+describe("bonds", () => {
+  test("move only through authorised operators, so a holder cannot transfer them", async () => {
     const { epochId } = await bondsFor(alice, 800n);
     const transfer = encodeFunctionData({
       abi: claimBondAbi,
@@ -113,7 +101,7 @@ describe("bonds move", () => {
     await expectRevert(act.send(protocol(), bob, claimBond, transfer), `TransferNotAllowed(${bob.address})`);
   });
 
-  test("a holder may give them up, and the vault's obligations fall", async () => {
+  test("can be surrendered by their holder, which lowers the vault's obligations", async () => {
     const { epochId } = await bondsFor(alice, 800n);
     const before = await vault("availableCapacityUSD");
     const receipt = await act.surrenderBonds(protocol(), alice, epochId, 300n);
@@ -126,11 +114,11 @@ describe("bonds move", () => {
       amount: 300n,
       newTotal: 500n,
     });
-    expect(await bondBalance(alice.address, epochId)).toBe(500n);
+    expect(await bondsOf(alice.address, epochId)).toBe(500n);
     expect((await vault("availableCapacityUSD")) - before).toBe(300n * USDC);
   });
 
-  test("only the vault mints or burns, and only the bond contract lowers obligations", async () => {
+  test("are minted and burned only by the vault, and only the bond contract lowers obligations", async () => {
     const { claimBond, bondVault } = protocol().deployment.contracts;
     const mint = encodeFunctionData({ abi: claimBondAbi, functionName: "mint", args: [owner.address, 1n] });
     await expectRevert(act.send(protocol(), owner, claimBond, mint), `NotVault(${owner.address})`);
@@ -139,8 +127,8 @@ describe("bonds move", () => {
   });
 });
 
-describe("the vault obeys", () => {
-  test("Only PolicyManager for reservations and bonds", async () => {
+describe("the vault", () => {
+  test("accepts reservations and bonds only from the policy manager", async () => {
     const calls = [
       encodeFunctionData({ abi: bondVaultAbi, functionName: "reserveCapacity", args: [1n] }),
       encodeFunctionData({ abi: bondVaultAbi, functionName: "commitReservation", args: [1n] }),
@@ -154,7 +142,7 @@ describe("the vault obeys", () => {
       );
   });
 
-  test("and the policy manager obeys the router alone", async () => {
+  test("is behind a policy manager that accepts only the router", async () => {
     const data = encodeFunctionData({
       abi: policyManagerAbi,
       functionName: "triggerPolicy",
@@ -166,10 +154,10 @@ describe("the vault obeys", () => {
     );
   });
 
-  test("the owner burns tokens that nothing needs, and none that reservations or bonds need", async () => {
+  test("lets its owner burn spare tokens, but none that reservations or bonds need", async () => {
     await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
     await bondsFor(alice, 800n);
-    // 1,600 USD are taken: 16,000 of the 50 million tokens.
+    // 1,600 USD are reserved or owed: 16,000 of the 50 million tokens.
     const free = parseEther("50000000") - parseEther("16000");
     await expectRevert(act.burnReserves(protocol(), owner, free + 1n), "Insufficient reserve");
     await expectRevert(

@@ -1,11 +1,14 @@
-/** The two burners, and burning without them. */
+/** The two burners, and burns without them. */
 import { encodeFunctionData, erc20Abi } from "viem";
 import { describe, expect, test } from "vitest";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { alice, expectRevert, owner, stranger, TOKEN, termsOf, USDC, useProtocol } from "./support.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { readsOf } from "./reads.ts";
+import { alice, expectRevert, owner, stranger, TOKEN, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
+const { usdcOf } = readsOf(protocol);
 const kinds = ["twapBurner", "buybackEngine"] as const;
 
 const addressOf = (kind: act.BurnerKind) => protocol().deployment.contracts[kind];
@@ -15,15 +18,8 @@ const supply = () =>
     address: protocol().deployment.contracts.protocolToken,
     functionName: "totalSupply",
   });
-const usdcOf = (address: `0x${string}`) =>
-  protocol().client.readContract({
-    abi: erc20Abi,
-    address: protocol().deployment.contracts.usdc,
-    functionName: "balanceOf",
-    args: [address],
-  });
 
-/** Income from nowhere, for what the burner does with it. */
+/** Mints USDC to a burner as its income. */
 const give = (kind: act.BurnerKind, amount: bigint) =>
   act.mintUsdc(protocol(), owner, addressOf(kind), amount);
 
@@ -52,7 +48,7 @@ describe.each(kinds)("%s", (kind) => {
     });
   });
 
-  test("obeys its owner and its keepers", async () => {
+  test("lets only its owner and its keepers burn", async () => {
     await give(kind, 10n * USDC);
     await expectRevert(act.executeBurn(protocol(), stranger, kind, USDC), `NotKeeper(${stranger.address})`);
     const setKeeper = (authorized: boolean) =>
@@ -72,7 +68,7 @@ describe.each(kinds)("%s", (kind) => {
     await expectRevert(act.executeBurn(protocol(), stranger, kind, USDC), `NotKeeper(${stranger.address})`);
   });
 
-  test("spends no more than its income, burns no more than it holds, and not nothing", async () => {
+  test("spends at most its income, burns at most its tokens, and rejects zero", async () => {
     const burner = addressOf(kind);
     await expectRevert(
       act.executeBurn(protocol(), owner, kind, USDC),
@@ -95,7 +91,7 @@ describe.each(kinds)("%s", (kind) => {
   });
 });
 
-test("premiums reach the TWAP burner, and only the router may announce one", async () => {
+test("premiums reach the TWAP burner, and only the router may report one", async () => {
   const { premium } = await act.purchase(protocol(), alice, termsOf("FLASHBTC24-001"), 1_000n * USDC);
   expect(await usdcOf(addressOf("twapBurner"))).toBe(premium);
   const data = encodeFunctionData({

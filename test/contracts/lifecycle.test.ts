@@ -1,26 +1,17 @@
-/** How policies and products end, the release V5.0, and the waiting period. */
-import { erc20Abi, parseEventLogs } from "viem";
+/** The ends of policies and products, release V5.0, and the waiting period. */
+import { parseEventLogs } from "viem";
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { retireProducts } from "../../scripts/local/protocol/deploy.ts";
-import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
-import {
-  alice,
-  DAY,
-  expectRevert,
-  HOUR,
-  owner,
-  stranger,
-  termsOf,
-  travel,
-  USDC,
-  useProtocol,
-} from "./support.ts";
+import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { readsOf } from "./reads.ts";
+import { alice, DAY, expectRevert, HOUR, owner, stranger, travel, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol({ retired: false });
+const { usdcOf, vault } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
 
 const buy = (product: act.ProductRef) => act.purchase(protocol(), alice, product, 1_000n * USDC);
@@ -38,22 +29,9 @@ const policy = (product: act.ProductRef, policyId: bigint) =>
     functionName: "getPolicy",
     args: [product.productId, policyId],
   });
-const reserved = () =>
-  protocol().client.readContract({
-    abi: bondVaultAbi,
-    address: protocol().deployment.contracts.bondVault,
-    functionName: "totalReserved",
-  });
-const usdcOf = (address: `0x${string}`) =>
-  protocol().client.readContract({
-    abi: erc20Abi,
-    address: protocol().deployment.contracts.usdc,
-    functionName: "balanceOf",
-    args: [address],
-  });
 
 describe("expiry", () => {
-  test("anybody closes a policy one second after its window, which frees its capacity", async () => {
+  test("any account may close a policy one second after its window, which releases its capacity", async () => {
     const { policyId } = await buy(btc1h);
     const { expiresAt } = await policy(btc1h, policyId);
     await act.nextBlockAt(protocol(), expiresAt);
@@ -69,10 +47,10 @@ describe("expiry", () => {
       newTotalReserved: 0n,
     });
     expect((await policy(btc1h, policyId)).expired).toBe(true);
-    expect(await reserved()).toBe(0n);
+    expect(await vault("totalReserved")).toBe(0n);
   });
 
-  test("a policy that ended otherwise cannot expire, nor one that does not exist", async () => {
+  test("a policy that was paid or cancelled, or does not exist, cannot expire", async () => {
     const { policyId } = await buy(btc1h);
     await act.trigger(protocol(), stranger, btc1h, policyId);
     await travel(protocol(), DAY);
@@ -81,19 +59,19 @@ describe("expiry", () => {
   });
 });
 
-describe("cancelling", () => {
-  test("the owner refunds the premium out of its own USDC, and the capacity is free again", async () => {
+describe("cancellation", () => {
+  test("refunds the premium from the owner's USDC and releases the capacity", async () => {
     const { policyId, premium } = await buy(btc1h);
     const [buyer, treasury] = [await usdcOf(alice.address), await usdcOf(owner.address)];
     const receipt = await act.cancelPolicy(protocol(), owner, btc1h, policyId);
     expect(act.onlyEvent(receipt, policyManagerAbi, "PolicyCancelled").args.policyId).toBe(policyId);
     expect((await usdcOf(alice.address)) - buyer).toBe(premium);
     expect(treasury - (await usdcOf(owner.address))).toBe(premium);
-    expect(await reserved()).toBe(0n);
+    expect(await vault("totalReserved")).toBe(0n);
     expect((await details(btc1h, policyId)).cancelled).toBe(true);
   });
 
-  test("nobody else cancels, nothing twice, and nothing whose window has passed", async () => {
+  test("is reverted for other accounts, a second time, and after the window", async () => {
     const { policyId } = await buy(btc1h);
     await expectRevert(
       act.cancelPolicy(protocol(), alice, btc1h, policyId),
@@ -108,7 +86,7 @@ describe("cancelling", () => {
 });
 
 describe("release V5.0", () => {
-  test("its product sells policies without a price snapshot, which still pay", async () => {
+  test("sold policies without a price snapshot, and they still pay", async () => {
     const { policyId, receipt } = await buy(legacyTerms);
     expect(parseEventLogs({ abi: coverRouterAbi, logs: receipt.logs }).map((e) => e.eventName)).toEqual([
       "PolicyPurchased",
@@ -121,7 +99,7 @@ describe("release V5.0", () => {
 });
 
 describe("the waiting period", () => {
-  test("is part of the window, and a fall within it does not count", async () => {
+  test("is part of the window, and a price drop in it does not trigger", async () => {
     const { policyId, receipt } = await buy(withdrawnTerms);
     const { timestamp } = await protocol().client.getBlock({ blockNumber: receipt.blockNumber });
     expect((await details(withdrawnTerms, policyId)).waitingEndsAt).toBe(timestamp + 6n * HOUR);
@@ -136,7 +114,7 @@ describe("the waiting period", () => {
 });
 
 describe("products", () => {
-  test("a deactivated product keeps its policies and can be put on sale again", async () => {
+  test("a deactivated product keeps its policies and can be activated again", async () => {
     const { policyId } = await buy(btc1h);
     const { shield } = await act.productConfigOf(protocol(), btc1h.productId);
     await act.deactivateProduct(protocol(), owner, btc1h.productId);
@@ -153,7 +131,7 @@ describe("products", () => {
     expect((await act.trigger(protocol(), stranger, btc1h, policyId)).usdAmount).toBe(800n);
   });
 
-  test("terms need a registered shield, and a product stands in the list once", async () => {
+  test("terms need a registered shield, and the list has a product once", async () => {
     const config = await act.productConfigOf(protocol(), btc1h.productId);
     const { productId } = legacyTerms;
     await expectRevert(

@@ -1,13 +1,14 @@
-/** The marketplace: escrow, whole-listing sales, both fees, and every reason to refuse. */
-import { erc20Abi } from "viem";
+/** The marketplace: escrow, sales of whole listings, both fees, and every revert. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
-import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { alice, bob, DAY, expectRevert, owner, stranger, termsOf, USDC, useProtocol } from "./support.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { readsOf } from "./reads.ts";
+import { alice, bob, DAY, expectRevert, owner, stranger, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
+const { bondsOf, usdcOf } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
 let epochId = 0n;
 
@@ -19,20 +20,6 @@ beforeEach(async () => {
 });
 
 const list = (amount = 500n, price = 550n * USDC) => act.listBond(protocol(), alice, epochId, amount, price);
-const usdcOf = (address: `0x${string}`) =>
-  protocol().client.readContract({
-    abi: erc20Abi,
-    address: protocol().deployment.contracts.usdc,
-    functionName: "balanceOf",
-    args: [address],
-  });
-const bondsOf = (address: `0x${string}`) =>
-  protocol().client.readContract({
-    abi: claimBondAbi,
-    address: protocol().deployment.contracts.claimBond,
-    functionName: "balanceOf",
-    args: [address, epochId],
-  });
 const listing = (id: bigint) =>
   protocol().client.readContract({
     abi: bondMarketplaceAbi,
@@ -52,11 +39,11 @@ describe("a listing", () => {
       createdAt: await act.chainTime(protocol()),
       active: true,
     });
-    expect(await bondsOf(alice.address)).toBe(300n);
-    expect(await bondsOf(protocol().deployment.contracts.marketplace)).toBe(500n);
+    expect(await bondsOf(alice.address, epochId)).toBe(300n);
+    expect(await bondsOf(protocol().deployment.contracts.marketplace, epochId)).toBe(500n);
   });
 
-  test("is sold whole: 1.5 % from the seller, 1.5 % from the buyer on top, both to the buyback engine", async () => {
+  test("is sold as a whole, with 1.5 % from the seller and 1.5 % from the buyer to the buyback engine", async () => {
     const id = await list();
     const { buybackEngine } = protocol().deployment.contracts;
     const [seller, buyer] = [await usdcOf(alice.address), await usdcOf(bob.address)];
@@ -64,7 +51,7 @@ describe("a listing", () => {
     expect((await usdcOf(alice.address)) - seller).toBe(541_750_000n);
     expect(buyer - (await usdcOf(bob.address))).toBe(558_250_000n);
     expect(await usdcOf(buybackEngine)).toBe(16_500_000n);
-    expect(await bondsOf(bob.address)).toBe(500n);
+    expect(await bondsOf(bob.address, epochId)).toBe(500n);
     expect((await listing(id)).active).toBe(false);
     expect(act.onlyEvent(receipt, bondMarketplaceAbi, "Bought").args).toEqual({
       listingId: id,
@@ -80,17 +67,17 @@ describe("a listing", () => {
     });
   });
 
-  test("that is cancelled returns the bonds to its seller", async () => {
+  test("returns its bonds to the seller when cancelled", async () => {
     const id = await list();
     const receipt = await act.cancelListing(protocol(), alice, id);
     expect(act.onlyEvent(receipt, bondMarketplaceAbi, "Cancelled").args).toEqual({
       listingId: id,
       seller: alice.address,
     });
-    expect(await bondsOf(alice.address)).toBe(800n);
+    expect(await bondsOf(alice.address, epochId)).toBe(800n);
   });
 
-  test("can be returned by the owner in an emergency, also while everything is paused", async () => {
+  test("can be returned by the owner in an emergency, even during the global pause", async () => {
     const [first, second] = [await list(100n, 100n * USDC), await list(200n, 200n * USDC)];
     await act.setGlobalPause(protocol(), owner, true);
     const receipt = await act.emergencyCancelListing(protocol(), owner, first);
@@ -100,12 +87,12 @@ describe("a listing", () => {
       timestamp: await act.chainTime(protocol()),
     });
     await act.cancelListing(protocol(), alice, second);
-    expect(await bondsOf(alice.address)).toBe(800n);
+    expect(await bondsOf(alice.address, epochId)).toBe(800n);
   });
 });
 
-describe("the marketplace refuses with", () => {
-  test("InsufficientListingValue below one dollar a unit, and for nothing", async () => {
+describe("the marketplace reverts with", () => {
+  test("InsufficientListingValue below one dollar per bond, and for zero bonds", async () => {
     await expectRevert(
       list(500n, 500n * USDC - 1n),
       `InsufficientListingValue(${500n * USDC - 1n}, ${500n * USDC})`,
@@ -116,7 +103,7 @@ describe("the marketplace refuses with", () => {
     expect(await list(500n, 500n * USDC)).toBe(1n);
   });
 
-  test("NotMatured with less than a day or more than 800 to maturity, or none at all", async () => {
+  test("NotMatured with less than a day or more than 800 days to maturity, or for an unknown epoch", async () => {
     await expectRevert(act.listBond(protocol(), alice, 202_001n, 1n, USDC), "NotMatured(202001, 0)");
     const maturity = await act.maturityDate(protocol(), epochId);
     await act.nextBlockAt(protocol(), maturity - DAY);
@@ -127,7 +114,7 @@ describe("the marketplace refuses with", () => {
     await expectRevert(list(1n, USDC), `NotMatured(${epochId}, 0)`);
   });
 
-  test("NotBondOwner for more than is held, and for another's listing", async () => {
+  test("NotBondOwner for more bonds than the seller has, and for another seller's listing", async () => {
     await expectRevert(list(801n, 801n * USDC), `NotBondOwner(${alice.address})`);
     await expectRevert(act.listBond(protocol(), bob, epochId, 1n, USDC), `NotBondOwner(${bob.address})`);
     const id = await list();
@@ -135,7 +122,7 @@ describe("the marketplace refuses with", () => {
     await expectRevert(act.cancelListing(protocol(), owner, id), `NotBondOwner(${owner.address})`);
   });
 
-  test("ListingNotFound once it is sold or cancelled, and for one that never was", async () => {
+  test("ListingNotFound for a sold, cancelled or unknown listing", async () => {
     const [sold, cancelled] = [await list(100n, 100n * USDC), await list(100n, 100n * USDC)];
     await act.buyListing(protocol(), bob, sold);
     await act.cancelListing(protocol(), alice, cancelled);
@@ -146,18 +133,18 @@ describe("the marketplace refuses with", () => {
     }
   });
 
-  test("ContractPaused for listing and buying while everything is paused", async () => {
+  test("ContractPaused for listing and buying during the global pause", async () => {
     const id = await list(100n, 100n * USDC);
     await act.setGlobalPause(protocol(), owner, true);
     await expectRevert(list(100n, 100n * USDC), "ContractPaused");
     await expectRevert(act.buyListing(protocol(), bob, id), "ContractPaused");
   });
 
-  test("the token's reasons when the buyer cannot pay price and fee, and keeps the listing", async () => {
+  test("the token's error when the buyer cannot pay price and fee, and the listing stays", async () => {
     const id = await list();
     const { marketplace } = protocol().deployment.contracts;
     await act.approveUsdc(protocol(), bob, marketplace, 558_250_000n - 1n);
-    // The price less the seller's fee has gone by then; both fees are taken last.
+    // The fees are transferred last, after the price minus the seller's fee.
     await expectRevert(
       act.buyListing(protocol(), bob, id),
       `ERC20InsufficientAllowance(${marketplace}, ${16_500_000n - 1n}, 16500000)`,

@@ -1,9 +1,10 @@
-/** Pauses: by the owner, for the token's price, and of everything. */
+/** Pauses by the owner and by the token's price, and the global pause. */
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { alice, expectRevert, HOUR, owner, stranger, termsOf, USDC, useProtocol } from "./support.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { alice, expectRevert, HOUR, owner, stranger, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
 const btc1h = termsOf("FLASHBTC1H-001");
@@ -18,7 +19,7 @@ const paused = () =>
 const MINIMUM = 5n * 10n ** 16n;
 
 describe("the automatic pause", () => {
-  test("sets in below the minimum price, and ends at it", async () => {
+  test("starts below the minimum price and ends at it", async () => {
     await act.setMinimumTokenPrice(protocol(), owner, MINIMUM);
     await act.pushPrice(protocol(), owner, "token", 4_999_999n);
     const down = await act.checkAutoPause(protocol(), stranger);
@@ -35,7 +36,7 @@ describe("the automatic pause", () => {
     expect((await buy()).policyId).toBe(1n);
   });
 
-  test("leaves the owner's pause alone, and is left alone by it", async () => {
+  test("is independent of the owner's pause", async () => {
     await act.setRouterPaused(protocol(), owner, true);
     await act.checkAutoPause(protocol(), stranger);
     expect(await paused()).toBe(true);
@@ -45,7 +46,7 @@ describe("the automatic pause", () => {
     expect(await paused()).toBe(true);
   });
 
-  test("decides nothing on a stale price", async () => {
+  test("ignores a stale price", async () => {
     await act.setMinimumTokenPrice(protocol(), owner, 10n ** 18n);
     await act.timeTravel(protocol(), HOUR + 60n);
     await expectRevert(act.checkAutoPause(protocol(), stranger), "ORACLE_STALE");
@@ -53,7 +54,7 @@ describe("the automatic pause", () => {
   });
 });
 
-test("the owner's pause and the global one tell of themselves", async () => {
+test("the owner's pause and the global one emit events", async () => {
   const router = await act.setRouterPaused(protocol(), owner, true);
   expect(act.onlyEvent(router, coverRouterAbi, "Paused").args.state).toBe(true);
   const everything = await act.setGlobalPause(protocol(), owner, true);
@@ -64,7 +65,7 @@ test("the owner's pause and the global one tell of themselves", async () => {
   });
 });
 
-test("nobody but the owner pauses, prices or admits", async () => {
+test("only the owner sets pauses, the minimum price and relayers", async () => {
   const refusal = `OwnableUnauthorizedAccount(${alice.address})`;
   await expectRevert(act.setRouterPaused(protocol(), alice, true), refusal);
   await expectRevert(act.setGlobalPause(protocol(), alice, true), refusal);

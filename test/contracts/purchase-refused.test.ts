@@ -1,39 +1,17 @@
-/** Every reason to refuse a purchase, and which one comes first. */
-import { erc20Abi, parseEventLogs, toHex } from "viem";
+/** Every revert of a purchase, and their order. */
+import { parseEventLogs, toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
-import {
-  alice,
-  expectRevert,
-  HOUR,
-  owner,
-  relayer,
-  stranger,
-  termsOf,
-  USDC,
-  useProtocol,
-} from "./support.ts";
+import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { readsOf } from "./reads.ts";
+import { alice, expectRevert, HOUR, owner, relayer, stranger, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
+const { quote, usdcOf } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
-const quote = (productId: `0x${string}`, coverage: bigint) =>
-  protocol().client.readContract({
-    abi: coverRouterAbi,
-    address: protocol().deployment.contracts.coverRouter,
-    functionName: "quotePremium",
-    args: [productId, coverage],
-  });
-const balanceOf = (address: `0x${string}`) =>
-  protocol().client.readContract({
-    abi: erc20Abi,
-    address: protocol().deployment.contracts.usdc,
-    functionName: "balanceOf",
-    args: [address],
-  });
 
-describe("a purchase is refused with", () => {
+describe("a purchase reverts with", () => {
   const buy = (product: act.ProductRef = btc1h, coverage = 100n * USDC) =>
     act.purchase(protocol(), alice, product, coverage);
 
@@ -48,12 +26,12 @@ describe("a purchase is refused with", () => {
     expect((await buy()).policyId).toBe(1n);
   });
 
-  test("ContractPaused while everything is paused", async () => {
+  test("ContractPaused during the global pause", async () => {
     await act.setGlobalPause(protocol(), owner, true);
     await expectRevert(buy(), "ContractPaused");
   });
 
-  test("NotAuthorizedRelayer for a relayer that is not on the list, or no longer", async () => {
+  test("NotAuthorizedRelayer for a relayer that is not, or no longer, on the allowlist", async () => {
     const buyFor = (account = relayer) =>
       act.purchaseFor(protocol(), account, btc1h, 100n * USDC, alice.address);
     await expectRevert(buyFor(stranger), `NotAuthorizedRelayer(${stranger.address})`);
@@ -61,7 +39,7 @@ describe("a purchase is refused with", () => {
     await expectRevert(buyFor(), `NotAuthorizedRelayer(${relayer.address})`);
   });
 
-  test("SEQUENCER_DOWN while it is down, and for an hour after it is up again", async () => {
+  test("SEQUENCER_DOWN while the sequencer is down, and for an hour afterwards", async () => {
     const now = await act.chainTime(protocol());
     await act.setSequencer(protocol(), owner, { down: true, startedAt: now - 5n * HOUR });
     await expectRevert(buy(), "SEQUENCER_DOWN");
@@ -80,7 +58,7 @@ describe("a purchase is refused with", () => {
     await expect(quote(productId, 100n * USDC)).rejects.toThrow("ProductNotConfigured");
   });
 
-  test("ShieldPaused for the paused entry of an earlier release", async () => {
+  test("ShieldPaused for the paused function of an earlier release", async () => {
     await expectRevert(buy(legacyTerms), `ShieldPaused(${legacyTerms.productId})`);
   });
 
@@ -95,7 +73,7 @@ describe("a purchase is refused with", () => {
     await expectRevert(buy(btc1h, 0n), "InvalidCoverage(0)");
   });
 
-  test("InvalidAsset for another asset than the shield's", async () => {
+  test("InvalidAsset for an asset that differs from the shield's", async () => {
     const { asset } = termsOf("FLASHETH1H-001");
     await expectRevert(buy({ ...btc1h, asset }), `InvalidAsset(${asset})`);
   });
@@ -112,7 +90,7 @@ describe("a purchase is refused with", () => {
     expect((await buy()).policyId).toBe(1n);
   });
 
-  test("ORACLE_STALE when a price is older than an hour, and not a second before", async () => {
+  test("ORACLE_STALE when a price is more than an hour old, and not a second earlier", async () => {
     for (const feed of ["BTC", "token"] as const) {
       await act.refreshFeeds(protocol(), owner);
       const { price } = await act.latestRound(protocol(), feed);
@@ -125,8 +103,8 @@ describe("a purchase is refused with", () => {
     }
   });
 
-  test("Exceeds capacity when the payout is above the vault's free capacity, and not a unit below", async () => {
-    // 5,000,000 USD of reserve cover a payout of 80 % of 6,250,000 USD.
+  test("Exceeds capacity when the payout is above the vault's free capacity, and not one unit below", async () => {
+    // The reserve of 5,000,000 USD covers a payout of 80 % of 6,250,000 USD.
     await expectRevert(buy(btc1h, 6_250_000n * USDC + 2n), "Exceeds capacity");
     await expectRevert(buy(btc1h, 2n ** 256n - 1n), "Exceeds capacity");
     expect((await buy(btc1h, 6_250_000n * USDC)).payout).toBe(5_000_000n * USDC);
@@ -142,13 +120,13 @@ describe("a purchase is refused with", () => {
     );
   });
 
-  test("ERC20InsufficientAllowance when the router may take less than the premium", async () => {
+  test("ERC20InsufficientAllowance when the router's allowance is below the premium", async () => {
     const { coverRouter } = protocol().deployment.contracts;
     await act.approveUsdc(protocol(), alice, coverRouter, 291_999n);
     await expectRevert(buy(), `ERC20InsufficientAllowance(${coverRouter}, 291999, 292000)`);
   });
 
-  test("the earlier reason, where there are several", async () => {
+  test("the first of several reasons", async () => {
     const { contracts } = protocol().deployment;
     const unknown = toHex("no such product", { size: 32 });
     await act.approveUsdc(protocol(), alice, contracts.coverRouter, 0n);
@@ -169,13 +147,13 @@ describe("a purchase is refused with", () => {
     await expectRevert(act.purchaseFor(protocol(), stranger, btc1h, 1n, alice.address), "ContractPaused");
   });
 
-  test("nothing spent: a refused purchase moves no USDC and reserves nothing", async () => {
+  test("no USDC moved and no payout reserved", async () => {
     await act.pushPrice(protocol(), owner, "BTC", 0n);
-    const before = await balanceOf(alice.address);
+    const before = await usdcOf(alice.address);
     const refused = await buy().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(act.RevertedError);
     if (refused instanceof act.RevertedError)
       expect(parseEventLogs({ abi: coverRouterAbi, logs: refused.receipt.logs })).toEqual([]);
-    expect(await balanceOf(alice.address)).toBe(before);
+    expect(await usdcOf(alice.address)).toBe(before);
   });
 });

@@ -1,17 +1,19 @@
-/** Buying: the price of each product, and what a purchase moves and records. */
-import { erc20Abi } from "viem";
+/** Purchases: the price of each product, transfers, events and records. */
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { alice, bob, HOUR, relayer, termsOf, USDC, useProtocol } from "./support.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { readsOf } from "./reads.ts";
+import { alice, bob, HOUR, relayer, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
+const { quote, usdcOf, vault } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
 
-/** Premium and payout per 1000 USD of coverage, as the API specification's table says. */
+/** The premium per 1000 USD of coverage, from the table in the API specification. */
 const table = [
   ["FLASHBTC1H-001", "2.92"],
   ["FLASHBTC24-001", "52.60"],
@@ -22,44 +24,30 @@ const table = [
 ] as const;
 
 const inCents = (dollars: string) => BigInt(dollars.replace(".", "")) * 10_000n;
-const balanceOf = (address: `0x${string}`) =>
-  protocol().client.readContract({
-    abi: erc20Abi,
-    address: protocol().deployment.contracts.usdc,
-    functionName: "balanceOf",
-    args: [address],
-  });
-const quote = (productId: `0x${string}`, coverage: bigint) =>
-  protocol().client.readContract({
-    abi: coverRouterAbi,
-    address: protocol().deployment.contracts.coverRouter,
-    functionName: "quotePremium",
-    args: [productId, coverage],
-  });
 
 describe("premiums", () => {
   test.each(table)("%s costs %s USD per 1000 USD, quoted and charged", async (name, dollars) => {
     const terms = termsOf(name);
     const expected = [inCents(dollars), 800n * USDC];
     expect(await quote(terms.productId, 1_000n * USDC)).toEqual(expected);
-    const before = await balanceOf(alice.address);
+    const before = await usdcOf(alice.address);
     const bought = await act.purchase(protocol(), alice, terms, 1_000n * USDC);
     expect([bought.premium, bought.payout]).toEqual(expected);
-    expect(before - (await balanceOf(alice.address))).toBe(inCents(dollars));
-    expect(await balanceOf(protocol().deployment.contracts.twapBurner)).toBe(inCents(dollars));
+    expect(before - (await usdcOf(alice.address))).toBe(inCents(dollars));
+    expect(await usdcOf(protocol().deployment.contracts.twapBurner)).toBe(inCents(dollars));
   });
 
   test("a premium is rounded up to the next unit of USDC, a payout down", async () => {
     expect(await quote(btc1h.productId, 100_000_001n)).toEqual([292_001n, 80_000_000n]);
   });
 
-  test("a coverage of the whole word is priced, not overflowed", async () => {
+  test("the highest uint256 coverage is priced without an overflow", async () => {
     const [premium, payout] = await quote(btc1h.productId, 2n ** 256n - 1n);
     expect(payout).toBe(((2n ** 256n - 1n) * 8_000n) / 10_000n);
     expect(premium).toBe(((2n ** 256n - 1n) * 2_920n) / 1_000_000n + 1n);
   });
 
-  test("the probability field follows from the premium: half of it, over the payout ratio", async () => {
+  test("the probability field is half the premium rate divided by the payout ratio", async () => {
     const probabilities = await Promise.all(
       table.map(async ([name]) => {
         const config = await protocol().client.readContract({
@@ -76,8 +64,8 @@ describe("premiums", () => {
   });
 });
 
-describe("what a purchase leaves behind", () => {
-  test("policy numbers count per product from 1", async () => {
+describe("a purchase", () => {
+  test("gets the next policy id of its product, from 1", async () => {
     const eth1h = termsOf("FLASHETH1H-001");
     const ids = [
       (await act.purchase(protocol(), alice, btc1h, 100n * USDC)).policyId,
@@ -87,7 +75,7 @@ describe("what a purchase leaves behind", () => {
     expect(ids).toEqual([1n, 2n, 1n]);
   });
 
-  test("a relayer buys for a buyer, who pays; the record says so", async () => {
+  test("by a relayer is paid by the buyer, and its events and records show that", async () => {
     const { policyId, receipt } = await act.purchaseFor(
       protocol(),
       relayer,
@@ -148,15 +136,9 @@ describe("what a purchase leaves behind", () => {
     });
   });
 
-  test("the vault's free capacity falls by the payout, not by the coverage", async () => {
-    const capacity = () =>
-      protocol().client.readContract({
-        abi: bondVaultAbi,
-        address: protocol().deployment.contracts.bondVault,
-        functionName: "availableCapacityUSD",
-      });
-    const before = await capacity();
+  test("lowers the vault's free capacity by the payout, not by the coverage", async () => {
+    const before = await vault("availableCapacityUSD");
     await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
-    expect(before - (await capacity())).toBe(800n * USDC);
+    expect(before - (await vault("availableCapacityUSD"))).toBe(800n * USDC);
   });
 });

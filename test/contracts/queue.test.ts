@@ -1,8 +1,10 @@
-/** The redemption queue: who is paid when, in which order, at which price. */
-import { erc20Abi, parseEventLogs } from "viem";
+/** The redemption queue: time, order and price of its payments. */
+import { parseEventLogs } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { readsOf } from "./reads.ts";
 import {
   alice,
   bob,
@@ -11,33 +13,20 @@ import {
   owner,
   stranger,
   TOKEN,
-  termsOf,
   travel,
   USDC,
   useProtocol,
 } from "./support.ts";
 
 const protocol = useProtocol();
+const { tokensOf, vault } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
 const WEEK = 7n * DAY;
 let epochId = 0n;
 
-const vault = (functionName: "obligations" | "queueHead" | "queueLength" | "currentEpoch" | "queuedUsd") =>
-  protocol().client.readContract({
-    abi: bondVaultAbi,
-    address: protocol().deployment.contracts.bondVault,
-    functionName,
-  });
-const tokens = (account: `0x${string}`) =>
-  protocol().client.readContract({
-    abi: erc20Abi,
-    address: protocol().deployment.contracts.protocolToken,
-    functionName: "balanceOf",
-    args: [account],
-  });
-const process = async () => act.processQueue(protocol(), stranger, await vault("currentEpoch"));
+const processQueue = async () => act.processQueue(protocol(), stranger, await vault("currentEpoch"));
 
-/** Alice and Bob hold 200,000 USD of matured bonds each, and a week begins. At 0.10 USD it pays 54,000 USD. */
+/** Alice and Bob each hold 200,000 USD of matured bonds at the start of a week. At 0.10 USD it pays 54,000 USD. */
 beforeEach(async () => {
   for (const account of [alice, bob]) {
     const { policyId } = await act.purchase(protocol(), account, btc1h, 250_000n * USDC);
@@ -48,7 +37,7 @@ beforeEach(async () => {
 });
 
 describe("processing", () => {
-  test("pays an entry in the next week, not before, at the price of that day", async () => {
+  test("pays an entry in the next week, not earlier, at the current price", async () => {
     await act.redeem(protocol(), alice, epochId, 30_000n);
     const queued = await act.redeem(protocol(), alice, epochId, 40_000n);
     expect(queued.state).toBe("queued");
@@ -57,21 +46,21 @@ describe("processing", () => {
       act.processQueue(protocol(), stranger, week + 1n),
       `EpochNotReached(${week + 1n}, ${week})`,
     );
-    expect(await process()).toEqual([]);
+    expect(await processQueue()).toEqual([]);
     await travel(protocol(), WEEK);
     await act.pushPrice(protocol(), owner, "token", 20_000_000n);
-    const before = await tokens(alice.address);
-    // Whoever asks, the entries of earlier weeks are due.
-    expect(await process()).toEqual([1n]);
-    expect((await tokens(alice.address)) - before).toBe(200_000n * TOKEN);
+    const before = await tokensOf(alice.address);
+    // Any account may pay due entries.
+    expect(await processQueue()).toEqual([1n]);
+    expect((await tokensOf(alice.address)) - before).toBe(200_000n * TOKEN);
     expect(await vault("obligations")).toBe(330_000n);
-    expect(await process()).toEqual([]);
+    expect(await processQueue()).toEqual([]);
   });
 
   test("emits QueueProcessed and no BondRedeemed", async () => {
     await act.redeem(protocol(), alice, epochId, 60_000n);
     await travel(protocol(), WEEK);
-    await process();
+    await processQueue();
     const { number } = await protocol().client.getBlock();
     const logs = await protocol().client.getLogs({
       address: protocol().deployment.contracts.bondVault,
@@ -94,38 +83,38 @@ describe("processing", () => {
     await act.redeem(protocol(), bob, epochId, 1_000n);
     expect(await vault("queueLength")).toBe(3n);
     await travel(protocol(), WEEK);
-    // 20,000 + 40,000 are above the week's throttle; the last entry would fit and must wait behind.
-    expect(await process()).toEqual([1n]);
-    expect(await process()).toEqual([]);
+    // 20,000 + 40,000 exceed the week's throttle. The last entry would fit, but stays behind the second.
+    expect(await processQueue()).toEqual([1n]);
+    expect(await processQueue()).toEqual([]);
     await travel(protocol(), WEEK);
-    expect(await process()).toEqual([2n, 3n]);
+    expect(await processQueue()).toEqual([2n, 3n]);
     expect(await vault("queueHead")).toBe(3n);
     expect(await vault("queuedUsd")).toBe(0n);
   });
 
-  test("an entry above a whole week's throttle is paid as the first of a week, or it would wait for ever", async () => {
+  test("pays an entry above a week's throttle if it is the first of the week, as it would otherwise never be paid", async () => {
     await act.redeem(protocol(), alice, epochId, 150_000n);
     await act.redeem(protocol(), bob, epochId, 54_001n);
     await travel(protocol(), WEEK);
-    expect(await process()).toEqual([1n]);
-    expect(await process()).toEqual([]);
+    expect(await processQueue()).toEqual([1n]);
+    expect(await processQueue()).toEqual([]);
     await travel(protocol(), WEEK);
-    expect(await process()).toEqual([2n]);
+    expect(await processQueue()).toEqual([2n]);
   });
 
-  test("a new redemption does not overtake what is due", async () => {
+  test("pays due entries before new redemptions", async () => {
     await act.redeem(protocol(), alice, epochId, 54_000n);
     await act.redeem(protocol(), alice, epochId, 50_000n);
     await travel(protocol(), WEEK);
-    // The week has room for 53,400 USD, of which 50,000 are spoken for.
+    // The week pays 53,400 USD, and 50,000 of them are due to the queue.
     expect((await act.redeem(protocol(), bob, epochId, 5_000n)).state).toBe("queued");
     expect((await act.redeem(protocol(), bob, epochId, 3_000n)).state).toBe("paid");
-    expect(await process()).toEqual([1n]);
+    expect(await processQueue()).toEqual([1n]);
     await travel(protocol(), WEEK);
-    expect(await process()).toEqual([2n]);
+    expect(await processQueue()).toEqual([2n]);
   });
 
-  test("pays what an earlier week left, when weeks passed without anybody asking", async () => {
+  test("pays old entries even when nobody processed the queue for weeks", async () => {
     await act.redeem(protocol(), alice, epochId, 60_000n);
     const target = (await vault("currentEpoch")) + 1n;
     await travel(protocol(), 5n * WEEK);
@@ -133,22 +122,22 @@ describe("processing", () => {
     expect(await act.processQueue(protocol(), stranger, target)).toEqual([1n]);
   });
 
-  test("Insufficient reserve while the first entry is worth more than all tokens, Price too low below the minimum", async () => {
+  test("reverts with Insufficient reserve if the first entry exceeds all tokens, with Price too low below the minimum", async () => {
     await act.redeem(protocol(), alice, epochId, 60_000n);
     await travel(protocol(), WEEK);
     await act.pushPrice(protocol(), owner, "token", 100_000n);
-    await expectRevert(process(), "Insufficient reserve");
+    await expectRevert(processQueue(), "Insufficient reserve");
     await act.pushPrice(protocol(), owner, "token", 99_999n);
-    await expectRevert(process(), "Price too low");
+    await expectRevert(processQueue(), "Price too low");
     await act.pushPrice(protocol(), owner, "token", 10_000_000n);
-    expect(await process()).toEqual([1n]);
+    expect(await processQueue()).toEqual([1n]);
   });
 
   test("pays at most fifty entries in one call, and the rest in the next", async () => {
     await act.redeem(protocol(), alice, epochId, 54_000n);
     for (let i = 0; i < 52; i++) await act.redeem(protocol(), bob, epochId, 1n);
     await travel(protocol(), WEEK);
-    expect((await process()).length).toBe(50);
-    expect(await process()).toEqual([51n, 52n]);
+    expect((await processQueue()).length).toBe(50);
+    expect(await processQueue()).toEqual([51n, 52n]);
   });
 });

@@ -1,4 +1,4 @@
-/** The seeded history: what a newcomer's reads find. */
+/** The seeded history of a dev stack. */
 import { type ContractEventName, parseAbiItem, parseEventLogs, zeroAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
@@ -15,8 +15,8 @@ import {
   type Protocol,
   purchase,
 } from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
-import { cast, productNamed } from "../../scripts/local/seed/cast.ts";
+import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
 import { DAY } from "../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../scripts/local/seed.ts";
 import { startChain } from "../support/chain.ts";
@@ -77,13 +77,13 @@ const policiesOf = async (productId: `0x${string}`) => {
 };
 
 describe("the seeded history", () => {
-  test("ends at the wall clock, with feeds on which a policy can be bought", async () => {
+  test("ends at the current time, with feeds that allow purchases", async () => {
     expect(Math.abs(Number(await chainTime(protocol)) - wallClock)).toBeLessThan(5);
-    const bought = await purchase(protocol, cast.bob, productNamed("FLASHBTC1H-001"), 100n * USDC);
+    const bought = await purchase(protocol, seedAccounts.bob, termsOf("FLASHBTC1H-001"), 100n * USDC);
     expect(bought.policyId).toBeGreaterThan(1n);
   });
 
-  test("has policies of each product of the catalogue, by several buyers, each open today", async () => {
+  test("has open policies of each product in the catalogue, by several buyers", async () => {
     const now = await chainTime(protocol);
     const holders = new Set<string>();
     for (const { productId } of catalogue) {
@@ -119,7 +119,7 @@ describe("the seeded history", () => {
     });
   });
 
-  test("leaves the V5.0 product paused, its policies without a snapshot, and the other one inactive", async () => {
+  test("leaves the V5.0 product paused, its policies without snapshots, and the withdrawn product inactive", async () => {
     const read = { abi: coverRouterAbi, address: protocol.deployment.contracts.coverRouter } as const;
     const config = (productId: `0x${string}`) =>
       protocol.client.readContract({ ...read, functionName: "getProductConfig", args: [productId] });
@@ -129,7 +129,7 @@ describe("the seeded history", () => {
     expect(await protocol.client.readContract({ ...read, functionName: "paused" })).toBe(false);
   });
 
-  test("has listings that were sold, cancelled and returned, one sold today, and some still open", () => {
+  test("has sold, cancelled, returned and open listings, and one sold today", () => {
     const closed = named("Cancelled").length + named("ListingEmergencyCancelled").length;
     expect(closed).toBe(2);
     const sales = named("Bought").map((e) => wallClock - e.timestamp);
@@ -138,7 +138,7 @@ describe("the seeded history", () => {
     expect(named("Listed").length - closed - sales.length).toBe(2);
   });
 
-  test("has bonds redeemed at once, one out of the queue, and one that still waits in it", async () => {
+  test("has redemptions paid at once, one paid from the queue, and one still queued", async () => {
     expect(named("BondRedeemed").length).toBe(3);
     expect(named("BondQueued").length).toBe(2);
     expect(named("QueueProcessed").length).toBe(1);
@@ -151,7 +151,7 @@ describe("the seeded history", () => {
     expect(waiting).toBe(75_000n);
   });
 
-  test("has burns by both burners on several days of the last month, and burns without them", async () => {
+  test("has burns by both burners on several days of the last month, and direct burns", async () => {
     const { twapBurner, buybackEngine, protocolToken } = protocol.deployment.contracts;
     const recent = named("BurnExecuted").filter((e) => wallClock - e.timestamp < 30 * DAY);
     const days = (address: string) =>
@@ -166,12 +166,12 @@ describe("the seeded history", () => {
       args: { to: zeroAddress },
       fromBlock: 0n,
     });
-    // Two by holders, and one out of the vault's free reserve.
+    // Two by holders, and one of the vault's free reserve.
     expect(burned.length).toBe(named("BurnExecuted").length + 3);
     expect(named("ReservesBurned").length).toBe(1);
   });
 
-  test("has pauses of all three kinds, switched on and off again", () => {
+  test("has pauses of all three kinds, each started and ended", () => {
     expect(named("Paused").map((e) => e.args)).toEqual([{ state: true }, { state: false }]);
     expect(named("GlobalPauseToggled").length).toBe(2);
     expect([named("AutoPauseActivated").length, named("AutoPauseDeactivated").length]).toEqual([1, 1]);
@@ -182,8 +182,8 @@ describe("the seeded history", () => {
   });
 });
 
-test("a chain whose genesis is too young is refused", async () => {
+test("rejects a chain with a later genesis", async () => {
   const timestamp = BigInt(Math.floor(Date.now() / 1000) - 100 * DAY);
   const { url, deployment } = await startChain({ timestamp, retired: false });
-  await expect(seedHistory({ rpcUrl: url, deployment })).rejects.toThrow(/800 days in the past/);
+  await expect(seedHistory({ rpcUrl: url, deployment })).rejects.toThrow(/genesis must be 800 days ago/);
 });

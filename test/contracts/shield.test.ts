@@ -1,18 +1,19 @@
-/** What a shield refuses, whatever the router's configuration asks of it. */
+/** Reverts of a shield, under any configuration of the router. */
 import { encodeFunctionData } from "viem";
 import { test } from "vitest";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { productIdOf } from "../../lib/products.ts";
 import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { alice, DAY, expectRevert, HOUR, owner, termsOf, USDC, useProtocol } from "./support.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { alice, DAY, expectRevert, HOUR, owner, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
 const btc1h = termsOf("FLASHBTC1H-001");
 const buy = async (product: act.ProductRef = btc1h) =>
   (await act.purchase(protocol(), alice, product, 1_000n * USDC)).policyId;
 
-test("NOT_ROUTER: everybody but the router, at the adapter and behind it", async () => {
+test("NOT_ROUTER for every caller except the router, at the adapter and at the shield", async () => {
   const { shield: adapter } = await act.productConfigOf(protocol(), btc1h.productId);
   const shield = await protocol().client.readContract({
     abi: shieldAdapterAbi,
@@ -34,7 +35,7 @@ test("NOT_ROUTER: everybody but the router, at the adapter and behind it", async
       await expectRevert(act.send(protocol(), owner, to, data), "NOT_ROUTER");
 });
 
-test("POLICY_EXISTS: a second product on the same adapter", async () => {
+test("POLICY_EXISTS for a second product on the same adapter", async () => {
   await buy();
   const config = await act.productConfigOf(protocol(), btc1h.productId);
   const productId = productIdOf("TWIN");
@@ -43,14 +44,14 @@ test("POLICY_EXISTS: a second product on the same adapter", async () => {
   await expectRevert(buy({ ...btc1h, productId }), "POLICY_EXISTS");
 });
 
-test("INVALID_WINDOW: cover that would begin when it ends", async () => {
+test("INVALID_WINDOW for cover that would start at its end", async () => {
   const config = await act.productConfigOf(protocol(), btc1h.productId);
   const waitingSeconds = config.durationSeconds;
   await act.configureProduct(protocol(), owner, btc1h.name, { ...config, waitingSeconds });
   await expectRevert(buy(), "INVALID_WINDOW");
 });
 
-test("WINDOW_MISMATCH: a window of another length than its own", async () => {
+test("WINDOW_MISMATCH for a window of another length", async () => {
   const config = await act.productConfigOf(protocol(), btc1h.productId);
   const durationSeconds = Number(DAY);
   await act.configureProduct(protocol(), owner, btc1h.name, { ...config, durationSeconds });

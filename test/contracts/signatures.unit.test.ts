@@ -1,4 +1,4 @@
-/** The ABIs carry the protocol's published events and calls with exactly their types. */
+/** The ABIs have the protocol's published events and calls with exactly their types. */
 import { type Abi, toEventSignature, toFunctionSignature } from "viem";
 import { expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
@@ -141,16 +141,16 @@ function marked(abi: Abi): string[] {
   });
 }
 
-test.each(events)("%s emits what its deployed counterpart emits", (_, abi, expected) => {
+test.each(events)("%s has the events of its deployed counterpart", (_, abi, expected) => {
   expect(marked(abi)).toEqual(expect.arrayContaining(expected));
 });
 
-test.each(calls)("%s answers what its deployed counterpart answers", (_, abi, expected) => {
+test.each(calls)("%s has the calls of its deployed counterpart", (_, abi, expected) => {
   const signatures = abi.flatMap((item) => (item.type === "function" ? [toFunctionSignature(item)] : []));
   expect(signatures).toEqual(expect.arrayContaining(expected));
 });
 
-test("getPolicy answers ten fields in the published order", () => {
+test("getPolicy returns ten fields in the published order", () => {
   const getPolicy = policyManagerAbi.find((item) => item.type === "function" && item.name === "getPolicy");
   const fields = getPolicy?.type === "function" ? getPolicy.outputs[0] : undefined;
   expect(fields && "components" in fields ? fields.components.map((c) => `${c.type} ${c.name}`) : []).toEqual(

@@ -1,4 +1,4 @@
-/** One local chain with the whole protocol for a test file; each test begins where the deployment ended. */
+/** One local chain with the protocol for a test file. Each test starts with the state after the deployment. */
 import type { LocalAccount } from "viem";
 import { afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
@@ -11,15 +11,13 @@ import {
   type Protocol,
   RevertedError,
   refreshFeeds,
-  revertTo,
   snapshot,
-  timeTravel,
 } from "../../scripts/local/protocol/actions/index.ts";
-import { catalogueTerms, type ProductTerms } from "../../scripts/local/protocol/terms.ts";
 import { startChain } from "../support/chain.ts";
+import { revertTo, timeTravel } from "../support/protocol-actions.ts";
 
 export const owner = anvilAccount(0);
-/** On the allowlist of every chain that `startChain` makes. */
+/** On the router's allowlist. */
 export const relayer = anvilAccount(1);
 export const alice = anvilAccount(2);
 export const bob = anvilAccount(3);
@@ -29,19 +27,12 @@ export const USDC = 1_000_000n;
 export const HOUR = 3_600n;
 export const DAY = 86_400n;
 export const TOKEN = 10n ** 18n;
-/** The first of January 2030: dates in the tests do not depend on the day they run. */
+/** 1 January 2030, so that dates do not depend on the day of the run. */
 export const GENESIS = 1_893_456_000n;
 
-/** The terms of a product of the catalogue. */
-export function termsOf(name: string): ProductTerms {
-  const terms = catalogueTerms.find((t) => t.name === name);
-  if (!terms) throw new Error(`no product ${name}`);
-  return terms;
-}
-
 /**
- * Starts a chain with the protocol before the file's tests and takes it back to that state after each of them. Alice
- * and Bob hold a million USDC each, and the router, the manager and the marketplace may take it.
+ * Starts a chain with the protocol before the file's tests, and reverts to that state after each test. The owner, Alice and
+ * Bob each have a million USDC and allowances for the router, the policy manager and the marketplace.
  */
 export function useProtocol(options: { readonly retired?: boolean } = {}): () => Protocol {
   let protocol: Protocol | undefined;
@@ -53,7 +44,7 @@ export function useProtocol(options: { readonly retired?: boolean } = {}): () =>
   beforeAll(async () => {
     const { deployment, url } = await startChain({ timestamp: GENESIS, ...options });
     protocol = openProtocol(deployment, url);
-    for (const account of [owner, alice, bob]) await equip(protocol, account);
+    for (const account of [owner, alice, bob]) await fund(protocol, account);
   });
   beforeEach(async () => {
     saved = await snapshot(get());
@@ -62,27 +53,27 @@ export function useProtocol(options: { readonly retired?: boolean } = {}): () =>
   return get;
 }
 
-async function equip(protocol: Protocol, account: LocalAccount): Promise<void> {
+async function fund(protocol: Protocol, account: LocalAccount): Promise<void> {
   const { coverRouter, policyManager, marketplace } = protocol.deployment.contracts;
   await mintUsdc(protocol, account, account.address, 1_000_000n * USDC);
   for (const spender of [coverRouter, policyManager, marketplace])
     await approveUsdc(protocol, account, spender);
 }
 
-/** Travels, and lets the feeds report again on arrival, as real ones do. */
+/** Moves time and refreshes the feeds, as their heartbeat would. */
 export async function travel(protocol: Protocol, seconds: bigint): Promise<void> {
   await timeTravel(protocol, seconds);
   await refreshFeeds(protocol, owner);
 }
 
-/** The next transaction is mined exactly `seconds` after the newest block. */
+/** Mines the next transaction exactly `seconds` after the newest block. */
 export const nextAfter = async (protocol: Protocol, seconds: bigint): Promise<void> =>
   nextBlockAt(protocol, (await chainTime(protocol)) + seconds);
 
-/** Expects a mined revert whose decoded reason is exactly this text. */
+/** Expects a mined transaction that reverted with exactly this reason. */
 export async function expectRevert(action: Promise<unknown>, text: string): Promise<void> {
   const outcome = await action.then(
-    () => "it went through",
+    () => "it succeeded",
     (error: unknown) => (error instanceof RevertedError ? error.message : error),
   );
   expect(outcome).toBe(text);

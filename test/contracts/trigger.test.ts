@@ -1,22 +1,22 @@
-/** Triggers: three rounds of the feed decide, a failed attempt costs nothing, and every reason to refuse one. */
+/** Triggers: three rounds of the feed decide. With every revert; a failed attempt changes nothing. */
 import { encodeAbiParameters, hexToString, toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
-import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
-import { alice, expectRevert, HOUR, owner, stranger, termsOf, travel, USDC, useProtocol } from "./support.ts";
+import { catalogueTerms, termsOf } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
+import { alice, expectRevert, HOUR, owner, stranger, travel, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
 const btc1h = termsOf("FLASHBTC1H-001");
 const btc24 = termsOf("FLASHBTC24-001");
-/** BTC stands at 60,000 USD: a fall of 2.5 % ends at 58,500. */
+/** BTC starts at 60,000 USD, so a drop of 2.5 % is 58,500. */
 const LIMIT = 58_500_00000000n;
 
 const buy = async (product: act.ProductRef = btc1h) =>
   (await act.purchase(protocol(), alice, product, 1_000n * USDC)).policyId;
 
-/** Pushes these prices and returns the number of the first round. */
+/** Pushes these prices. @returns the first round's number. */
 async function pushAll(prices: readonly bigint[]): Promise<bigint> {
   const { roundId } = await act.latestRound(protocol(), "BTC");
   for (const price of prices) await act.pushPrice(protocol(), owner, "BTC", price);
@@ -54,7 +54,7 @@ describe("a trigger", () => {
     },
   );
 
-  test("says who submitted it, and records when and into which bond", async () => {
+  test("emits its submitter, and records its time and bond", async () => {
     const policyId = await buy();
     const { receipt, epochId } = await submit(policyId, await threeRounds(LIMIT));
     const { timestamp } = await protocol().client.getBlock({ blockNumber: receipt.blockNumber });
@@ -75,7 +75,7 @@ describe("a trigger", () => {
     expect(details).toMatchObject({ triggeredAt: timestamp, bondEpochId: epochId, cancelled: false });
   });
 
-  test("still counts in the last second of the window", async () => {
+  test("works in the last second of the window", async () => {
     const policyId = await buy();
     const end = (await act.chainTime(protocol())) + HOUR;
     const proof = await threeRounds(LIMIT);
@@ -83,25 +83,25 @@ describe("a trigger", () => {
     expect((await submit(policyId, proof)).usdAmount).toBe(800n);
   });
 
-  test("takes rounds that lie apart, with a recovery between them", async () => {
+  test("accepts rounds that are not consecutive, with higher prices between them", async () => {
     const policyId = await buy();
     const first = await pushAll([LIMIT, 60_000_00000000n, LIMIT - 1n, 59_000_00000000n, LIMIT]);
     const proof = act.oracleProof([first, first + 2n, first + 4n]);
     expect((await submit(policyId, proof)).usdAmount).toBe(800n);
   });
 
-  test("works while the router is paused: cover that was sold still pays", async () => {
+  test("works while the router is paused, so sold cover still pays", async () => {
     const policyId = await buy();
     await act.setRouterPaused(protocol(), owner, true);
     expect((await submit(policyId, await threeRounds(LIMIT))).usdAmount).toBe(800n);
   });
 
-  test("goes to the shield under which the policy was bought", async () => {
+  test("uses the shield of the policy's purchase", async () => {
     const policyId = await buy();
     const config = await act.productConfigOf(protocol(), btc1h.productId);
     const { shield } = await act.productConfigOf(protocol(), btc24.productId);
     await act.registerProduct(protocol(), owner, btc1h.productId, shield);
-    // Registered anew but not yet configured: sold, and later decided, by the shield that the router knows.
+    // Registered with another shield but not configured: sold, and later decided, by the shield in the router.
     const second = await buy();
     await act.configureProduct(protocol(), owner, btc1h.name, { ...config, shield });
     for (const id of [policyId, second])
@@ -109,8 +109,8 @@ describe("a trigger", () => {
   });
 });
 
-describe("a trigger is refused with", () => {
-  test("TRIGGER_NOT_MET above the trigger price, and leaves the policy open", async () => {
+describe("a trigger reverts with", () => {
+  test("TRIGGER_NOT_MET above the trigger price, and the policy stays open", async () => {
     const policyId = await buy();
     await expectRevert(submit(policyId, await threeRounds(LIMIT + 1n)), "TRIGGER_NOT_MET");
     expect(await isTriggered(policyId)).toBe(false);
@@ -128,7 +128,7 @@ describe("a trigger is refused with", () => {
     }
   });
 
-  test("TRIGGER_NOT_MET when the rounds do not rise", async () => {
+  test("TRIGGER_NOT_MET when the round numbers do not increase", async () => {
     const policyId = await buy();
     const first = await pushAll([LIMIT, LIMIT, LIMIT]);
     for (const rounds of [
@@ -140,7 +140,7 @@ describe("a trigger is refused with", () => {
       await expectRevert(submit(policyId, act.oracleProof(rounds)), "TRIGGER_NOT_MET");
   });
 
-  test("TRIGGER_NOT_MET when a round is from before the purchase", async () => {
+  test("TRIGGER_NOT_MET when a round is older than the purchase", async () => {
     const first = await pushAll([LIMIT, 60_000_00000000n]);
     await act.timeTravel(protocol(), 60n);
     const policyId = await buy();
@@ -148,7 +148,7 @@ describe("a trigger is refused with", () => {
     await expectRevert(submit(policyId, act.oracleProof([first, next, next + 1n])), "TRIGGER_NOT_MET");
   });
 
-  test("ORACLE_INVALID for a round that is unknown or not above zero, and for a proof that is none", async () => {
+  test("ORACLE_INVALID for an unknown round, a price that is not above zero, and an invalid proof", async () => {
     const policyId = await buy();
     const first = await pushAll([LIMIT, LIMIT, 0n, -1n]);
     const bad = [
@@ -162,7 +162,7 @@ describe("a trigger is refused with", () => {
     for (const proof of bad) await expectRevert(submit(policyId, proof), "ORACLE_INVALID");
   });
 
-  test("ORACLE_STALE when the newest proven round is older than an hour", async () => {
+  test("ORACLE_STALE when the newest round of the proof is more than an hour old", async () => {
     const policyId = await buy(btc24);
     const limit = await act.triggerPrice(protocol(), btc24, policyId);
     const proof = await threeRounds(limit);
@@ -171,7 +171,7 @@ describe("a trigger is refused with", () => {
     await expectRevert(submit(policyId, proof, btc24), "ORACLE_STALE");
   });
 
-  test("WINDOW_EXPIRED after the window, and the premium is kept", async () => {
+  test("WINDOW_EXPIRED after the window, without a refund", async () => {
     const policyId = await buy();
     const end = (await act.chainTime(protocol())) + HOUR;
     const proof = await threeRounds(LIMIT);
@@ -179,27 +179,27 @@ describe("a trigger is refused with", () => {
     await expectRevert(submit(policyId, proof), "WINDOW_EXPIRED");
   });
 
-  test("ALREADY_FINALIZED for a policy that has paid", async () => {
+  test("ALREADY_FINALIZED for a paid policy", async () => {
     const policyId = await buy();
     const proof = await threeRounds(LIMIT);
     await submit(policyId, proof);
     await expectRevert(submit(policyId, proof), "ALREADY_FINALIZED");
   });
 
-  test("ALREADY_FINALIZED for a policy that was cancelled", async () => {
+  test("ALREADY_FINALIZED for a cancelled policy", async () => {
     const policyId = await buy();
     await act.cancelPolicy(protocol(), owner, btc1h, policyId);
     await expectRevert(submit(policyId, await threeRounds(LIMIT)), "ALREADY_FINALIZED");
   });
 
-  test("POLICY_NOT_FOUND for a policy that does not exist, ProductNotConfigured for a product", async () => {
+  test("POLICY_NOT_FOUND for an unknown policy, ProductNotConfigured for an unknown product", async () => {
     const proof = await threeRounds(LIMIT);
     await expectRevert(submit(7n, proof), "POLICY_NOT_FOUND");
     const productId = toHex("none", { size: 32 });
     await expectRevert(submit(1n, proof, { ...btc1h, productId }), `ProductNotConfigured(${productId})`);
   });
 
-  test("SEQUENCER_DOWN while it is down or has just come up", async () => {
+  test("SEQUENCER_DOWN while the sequencer is down or has just recovered", async () => {
     const policyId = await buy(btc24);
     const limit = await act.triggerPrice(protocol(), btc24, policyId);
     const now = await act.chainTime(protocol());
@@ -211,7 +211,7 @@ describe("a trigger is refused with", () => {
     expect((await submit(policyId, await threeRounds(limit), btc24)).usdAmount).toBe(800n);
   });
 
-  test("ContractPaused while everything is paused", async () => {
+  test("ContractPaused during the global pause", async () => {
     const policyId = await buy();
     await act.setGlobalPause(protocol(), owner, true);
     await expectRevert(submit(policyId, await threeRounds(LIMIT)), "ContractPaused");

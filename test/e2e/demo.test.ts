@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { devPlace, typeDev } from "../support/dev-stack.ts";
+import { devSettings, startDev } from "../support/dev-stack.ts";
 import { http } from "../support/http.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -23,10 +23,11 @@ function typeDemo(env: Readonly<Record<string, string>>): Promise<{ code: number
 }
 
 test("npm run demo buys, tries sandbox and faucet, and leaves one's own address what it may have", async () => {
-  const place = await devPlace();
+  const settings = await devSettings();
   const local = (port: string | undefined) => `http://127.0.0.1:${port}`;
-  const { PORT, ANVIL_PORT, TESTNET_ANVIL_PORT } = place.env;
-  const run = typeDev(place);
+  const { PORT, ANVIL_PORT, TESTNET_ANVIL_PORT } = settings.env;
+  // The limits of production: the dev stack's own are higher.
+  const run = startDev(settings, [], { SANDBOX_RATE_LIMIT: "10", FAUCET_CLIENT_LIMIT: "1" });
   await run.ready();
   const env = {
     API_URL: local(PORT),
@@ -40,7 +41,7 @@ test("npm run demo buys, tries sandbox and faucet, and leaves one's own address 
     expect(said).toMatch(/✓ 0x[0-9a-fA-F]{40} is covered by policy \d+ of FLASHBTC24-001/);
     expect(said).toMatch(/⛓ the testnet has policy \d+ of 0x/);
     expect(said).toMatch(
-      /⛓ on the testnet 0x[0-9a-fA-F]{40}, which is new, owns 0\.05 ETH and 10000 mock USDC/,
+      /⛓ on the testnet the new wallet 0x[0-9a-fA-F]{40} owns 0\.05 ETH and 10000 mock USDC/,
     );
   }
 

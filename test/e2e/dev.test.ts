@@ -7,7 +7,7 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, testClient } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
-import { devChildren, devLeftovers, devPlace, typeDev } from "../support/dev-stack.ts";
+import { devChildren, devLeftovers, devSettings, startDev } from "../support/dev-stack.ts";
 import { http } from "../support/http.ts";
 
 const healthShape = z.object({
@@ -26,10 +26,10 @@ async function testnetState(api: string): Promise<unknown> {
 
 describe("npm run dev", () => {
   test("comes up, survives a kill -9 of its last run, and goes down as a whole when a part of it dies", async () => {
-    const place = await devPlace();
-    const api = `http://127.0.0.1:${place.env.PORT}`;
+    const settings = await devSettings();
+    const api = `http://127.0.0.1:${settings.env.PORT}`;
 
-    const first = typeDev(place);
+    const first = startDev(settings);
     await first.ready();
     expect(healthShape.parse((await http(`${api}/health`)).json).status).toBe("ok");
     expect((await http(`${api}/api/v1/indexer/health`)).json).toMatchObject({ status: "synced" });
@@ -38,45 +38,45 @@ describe("npm run dev", () => {
     expect((await http(`${api}/sandbox/try`, { method: "POST" })).json).toMatchObject({ ok: true });
     expect(first.output()).toContain(`curl -X POST ${api}/sandbox/try`);
 
-    const beside = typeDev(place);
+    const beside = startDev(settings);
     expect((await beside.exited).code).toBe(1);
     expect(beside.output()).toMatch(/runs in this folder already, as process \d+/);
     expect((await http(`${api}/health`)).status).toBe(200);
 
     first.signal("SIGKILL");
     await first.exited;
-    expect((await devLeftovers(place)).length, "a killed stack leaves its processes").toBeGreaterThan(0);
+    expect((await devLeftovers(settings)).length, "a killed stack leaves its processes").toBeGreaterThan(0);
 
-    const second = typeDev(place);
+    const second = startDev(settings);
     await second.ready();
     expect((await http(`${api}/api/v1/indexer/health`)).json).toMatchObject({ status: "synced" });
 
-    const writer = devChildren(place).find(({ name }) => name === "writer");
+    const writer = devChildren(settings).find(({ name }) => name === "writer");
     process.kill(writer?.pid ?? 0, "SIGKILL");
     expect((await second.exited).code).toBe(1);
     expect(second.output()).toMatch(/writer was ended by SIGKILL/);
-    expect(await devLeftovers(place)).toEqual([]);
+    expect(await devLeftovers(settings)).toEqual([]);
   }, 600_000);
 
   test("runs on a fork and a Postgres of one's own, and Ctrl-C leaves nothing behind", async () => {
     // Of the testnet's own number: then there is no other testnet beside it, which the ledger could not tell apart.
     const upstream = await startChain({ chainId: 84532, relayers: [anvilAccount(5)] });
-    const place = await devPlace();
-    const run = typeDev(place, ["--fork", upstream.url, "--deployment", upstream.deploymentFile], {
+    const settings = await devSettings();
+    const run = startDev(settings, ["--fork", upstream.url, "--deployment", upstream.deploymentFile], {
       DATABASE_URL: await freshDatabase({ empty: true }),
     });
     await run.ready();
 
-    const health = healthShape.parse((await http(`http://127.0.0.1:${place.env.PORT}/health`)).json);
+    const health = healthShape.parse((await http(`http://127.0.0.1:${settings.env.PORT}/health`)).json);
     expect(health).toMatchObject({ status: "ok", chain: { chainId: upstream.deployment.chainId } });
     expect(health.contracts.coverRouter).toBe(upstream.deployment.contracts.coverRouter);
-    expect(await testnetState(`http://127.0.0.1:${place.env.PORT}`)).toMatchObject({
+    expect(await testnetState(`http://127.0.0.1:${settings.env.PORT}`)).toMatchObject({
       sandbox: { enabled: false, status: "disabled" },
       faucet: { enabled: false },
     });
 
     const { relayer, deployment } = upstream;
-    const forkUrl = `http://127.0.0.1:${place.env.ANVIL_PORT}`;
+    const forkUrl = `http://127.0.0.1:${settings.env.ANVIL_PORT}`;
     const mayRelay = (url: string) =>
       testClient(chainOf(deployment, url), url).readContract({
         address: deployment.contracts.coverRouter,
@@ -91,37 +91,37 @@ describe("npm run dev", () => {
 
     run.signal("SIGINT");
     expect((await run.exited).code).toBe(0);
-    expect(await devLeftovers(place)).toEqual([]);
+    expect(await devLeftovers(settings)).toEqual([]);
   }, 400_000);
 
   test("Ctrl-C while it comes up leaves nothing behind either", async () => {
-    const place = await devPlace();
-    const run = typeDev(place);
+    const settings = await devSettings();
+    const run = startDev(settings);
     await waitFor({
       what: "the first processes",
-      probe: () => devChildren(place).length > 0 || undefined,
+      probe: () => devChildren(settings).length > 0 || undefined,
       timeoutMs: 60_000,
     });
     run.signal("SIGINT");
     expect((await run.exited).code).toBe(0);
-    expect(await devLeftovers(place)).toEqual([]);
+    expect(await devLeftovers(settings)).toEqual([]);
   }, 120_000);
 
   test("names every port that is taken, and the variable that moves it", async () => {
-    const place = await devPlace();
+    const settings = await devSettings();
     const occupied = createServer();
     await new Promise<void>((resolve) =>
-      occupied.listen(Number(place.env.ANVIL_PORT), "127.0.0.1", () => resolve()),
+      occupied.listen(Number(settings.env.ANVIL_PORT), "127.0.0.1", () => resolve()),
     );
     atEnd(() => new Promise((resolve) => occupied.close(() => resolve())));
-    const run = typeDev(place, [], { PONDER_PORT: place.env.PORT ?? "" });
+    const run = startDev(settings, [], { PONDER_PORT: settings.env.PORT ?? "" });
     expect((await run.exited).code).toBe(1);
-    expect(run.output()).toMatch(new RegExp(`ANVIL_PORT ${place.env.ANVIL_PORT} is taken`));
+    expect(run.output()).toMatch(new RegExp(`ANVIL_PORT ${settings.env.ANVIL_PORT} is taken`));
     expect(run.output()).toMatch(/PONDER_PORT and PORT are both/);
   });
 
   test("an argument that it does not know is answered with its usage", async () => {
-    const run = typeDev(await devPlace(), ["--fork", "http://127.0.0.1:1"]);
+    const run = startDev(await devSettings(), ["--fork", "http://127.0.0.1:1"]);
     expect((await run.exited).code).toBe(1);
     expect(run.output()).toMatch(/--fork and --deployment go together/);
   });

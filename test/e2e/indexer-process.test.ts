@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import postgres from "postgres";
 import { beforeAll, expect, inject, test } from "vitest";
-import { startService } from "../../scripts/dev/services.ts";
 import { isPortFree } from "../../scripts/local/ports.ts";
 import { tail } from "../../scripts/local/processes.ts";
+import { startService } from "../../scripts/local/services.ts";
 import { startChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { http } from "../support/http.ts";

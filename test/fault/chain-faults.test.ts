@@ -1,6 +1,6 @@
 /**
- * A node that loses answers, refuses, hangs, or rewrites its past. What this proves, counted on the chain: each purchase
- * is one policy, none is called failed that may still be mined, and the ledger ends with the chain's own receipt.
+ * A node that loses answers, refuses calls, goes away, or reorganises. What this proves, checked on the chain: each
+ * purchase buys one policy, none fails that may still be mined, and the ledger ends with the chain's receipt.
  */
 import { keccak256, type LocalAccount } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
@@ -24,7 +24,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc, HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { waitUntilPutOff } from "./support/rounds.ts";
+import { waitUntilPostponed } from "./support/waits.ts";
 
 const CONFIRMATIONS = 5;
 
@@ -42,20 +42,20 @@ beforeAll(async () => {
   stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
   ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
 });
-let rests = false;
-/** No block comes by itself until the test's end or `mineAgain`: what is in the newest one stays in a reorganisation's reach. */
+let miningStopped = false;
+/** Mines no empty blocks until `mineAgain` or the test's end: a reorganisation still reaches the newest transactions. */
 async function stopMining(): Promise<void> {
-  rests = true;
+  miningStopped = true;
   await mineOnlyTransactions(chain);
 }
 async function mineAgain(): Promise<void> {
-  rests = false;
+  miningStopped = false;
   await mineEverySecond(chain);
 }
 
 afterEach(async () => {
   proxy.intercept();
-  if (rests) await mineAgain();
+  if (miningStopped) await mineAgain();
 });
 
 const buySeveral = (buyer: LocalAccount, count: number) =>
@@ -68,8 +68,8 @@ const buySeveral = (buyer: LocalAccount, count: number) =>
 async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<void> {
   const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
   const policies = await policiesOnChain(chain, buyer.address);
-  const claimed = settled.map((one) => ("receipt" in one ? one.receipt.txHash : one.state));
-  expect(claimed.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
+  const receipts = settled.map((one) => ("receipt" in one ? one.receipt.txHash : one.state));
+  expect(receipts.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
   expect(policies).toHaveLength(ids.length);
 }
 
@@ -82,7 +82,7 @@ test("the answer to every broadcast is lost: bought once", async () => {
   await expectOnePolicyEach(await buySeveral(buyer, 3), buyer);
 });
 
-test("the node refuses bytes that it took all the same: bought once", async () => {
+test("the node answers errors to transactions that it accepted: bought once", async () => {
   const buyer = await newBuyer(chain);
   for (const message of [
     "nonce too low",
@@ -114,7 +114,7 @@ test("the first broadcasts never reach the chain: the stored bytes are sent agai
   expect(seen.size).toBe(3);
 });
 
-test("the node takes ten requests a second and refuses the rest: a hundred purchases at once land", async () => {
+test("the node limits requests to ten per second: a hundred purchases at once are all bought", async () => {
   const buyer = await newBuyer(chain);
   proxy.limit(10);
   const ids = await buySeveral(buyer, 100);
@@ -122,49 +122,46 @@ test("the node takes ten requests a second and refuses the rest: a hundred purch
   proxy.limit();
 });
 
-test("receipts of mined transactions are null for a while: nothing fails, nothing is signed twice", async () => {
+test("the node hides receipts of mined transactions for a while: nothing fails, nothing is signed twice", async () => {
   const buyer = await newBuyer(chain);
   let searches = 0;
   proxy.intercept(async (call, forward) => {
-    // The writer reads a block with its transactions only to find out who used a nonce.
+    // The writer reads a block with its transactions only to find the transaction that used a nonce.
     if (call.method === "eth_getBlockByNumber" && call.params[1] === true) searches += 1;
     return /Receipt/.test(call.method) ? { result: null } : forward();
   });
   const ids = await buySeveral(buyer, 3);
   await waitFor({
-    what: "the writer to have searched for who used the nonces three times",
+    what: "three searches of the writer for the transactions that used the nonces",
     probe: () => searches >= 3 || undefined,
     timeoutMs: 90_000,
   });
   for (const id of ids) expect(await ledger.read(id)).toMatchObject({ state: "broadcast" });
   proxy.intercept();
   await expectOnePolicyEach(ids, buyer);
-  const attempts = await ledger.connection.sql`
-    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = any(${ids}::uuid[])`;
-  expect(attempts).toHaveLength(3);
+  expect(await signedForms(ledger.connection, ...ids)).toHaveLength(3);
 });
 
-test("the chain is away for a while: the purchase waits, and is bought when it is back", async () => {
+test("the node is away for a while: the purchase waits, and is bought when the node is back", async () => {
   const buyer = await newBuyer(chain);
   proxy.intercept(async () => "lost");
   const id = await ledger.buy(purchaseRequest(buyer.address));
-  await waitUntilPutOff(stack, id, 3);
+  await waitUntilPostponed(stack, id, 3);
   expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
   proxy.intercept();
   await expectOnePolicyEach([id], buyer);
 });
 
-test("a reorganisation drops a mined purchase: the same bytes are sent again, and the receipt is rewritten", async () => {
+test("a reorganisation drops a mined purchase: it is sent again, and its receipt is updated", async () => {
   const [buyer, rival] = [await newBuyer(chain), await newBuyer(chain)];
-  await chain.client.mine({ blocks: 3 }); // so that the approvals stand
+  await chain.client.mine({ blocks: 3 }); // keeps the approvals out of the reorganisation
   await stopMining();
   const id = await ledger.buy(purchaseRequest(buyer.address));
   const before = await ledger.inState(id, "mined");
   if (!("receipt" in before)) throw new Error("no receipt");
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
   expect(await askRpc(chain.url, "anvil_reorg", [3, []])).toEqual({ result: null });
-  // Somebody else's policy of the same product comes first now, and takes the number.
+  // Another buyer's policy of the same product comes first now, and takes the number.
   const [product] = catalogueTerms;
   if (!product) throw new Error("no product");
   const taken = await purchase(protocol, rival, product, usdc(100));
@@ -175,7 +172,7 @@ test("a reorganisation drops a mined purchase: the same bytes are sent again, an
 
   const after = await ledger.inState(id, "confirmed", 60_000);
   if (!("receipt" in after)) throw new Error("no receipt");
-  // The same bytes, or those with a higher fee where it took long.
+  // The same transaction, perhaps with a higher fee.
   const forms = await signedForms(ledger.connection, id);
   expect(forms).toContain(before.receipt.txHash);
   expect(forms).toContain(after.receipt.txHash);
@@ -189,21 +186,21 @@ test("a reorganisation drops a mined purchase: the same bytes are sent again, an
   });
 });
 
-/** A purchase whose allowance goes between the simulation and the block. */
+/** Buys, and revokes the allowance between the simulation and the block. */
 async function buyWithoutAllowance(buyer: LocalAccount, key: string): Promise<string> {
-  // Every sending waits until it is gone, or one that overtakes it buys.
-  let gone: Promise<unknown> | undefined;
+  // Every broadcast waits until the allowance is revoked: otherwise an early one would buy.
+  let revoked: Promise<unknown> | undefined;
   proxy.intercept(async (call, forward) => {
     if (call.method === "eth_sendRawTransaction") {
-      gone ??= approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter, 0n);
-      await gone;
+      revoked ??= approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter, 0n);
+      await revoked;
     }
     return forward();
   });
   return ledger.buy(purchaseRequest(buyer.address), key);
 }
 
-test("a purchase that reverts in its block fails with the reason once that block is final, and keeps its key", async () => {
+test("a purchase that reverts fails with the revert reason once its block is final, and keeps its key", async () => {
   const buyer = await newBuyer(chain);
   const id = await buyWithoutAllowance(buyer, "reverts");
   expect(await ledger.settled(id)).toMatchObject({
@@ -212,11 +209,11 @@ test("a purchase that reverts in its block fails with the reason once that block
     message: expect.stringMatching(/reverted in block \d+: ERC20InsufficientAllowance\(/),
     txHash: expect.stringMatching(/^0x/),
   });
-  // It has cost gas: the same key means this purchase, and not another try.
+  // It has cost gas: the same key answers this purchase and never buys again.
   expect(await ledger.buy(purchaseRequest(buyer.address), "reverts")).toBe(id);
 });
 
-test("a reorganisation undoes a revert: the same bytes buy, and nobody was told of a failure", async () => {
+test("a reorganisation undoes a revert: the same transaction buys, and no failure is reported meanwhile", async () => {
   const buyer = await newBuyer(chain);
   await chain.client.mine({ blocks: 3 });
   await stopMining();
@@ -236,9 +233,9 @@ test("a reorganisation undoes a revert: the same bytes buy, and nobody was told 
   await expectOnePolicyEach([(await ledger.inState(id, "confirmed", 60_000)).id], buyer);
 });
 
-test("a reorganisation includes the same transaction in another block: the receipt names that block", async () => {
+test("a reorganisation moves a transaction to another block: the receipt names that block", async () => {
   const buyer = await newBuyer(chain);
-  await chain.client.mine({ blocks: 3 }); // so that the buyer's approval stands
+  await chain.client.mine({ blocks: 3 }); // keeps the approval out of the reorganisation
   await stopMining();
   const id = await ledger.buy(purchaseRequest(buyer.address));
   const before = await ledger.inState(id, "mined");
@@ -250,7 +247,7 @@ test("a reorganisation includes the same transaction in another block: the recei
   expect(await askRpc(chain.url, "anvil_reorg", [3, [[row.signed, 1]]])).toEqual({ result: null });
   await mineAgain();
   await waitFor({
-    what: "the receipt to follow the chain",
+    what: "the receipt to name the new block",
     probe: async () => {
       const now = await ledger.read(id);
       const [policy] = await policiesOnChain(chain, buyer.address);
@@ -263,11 +260,11 @@ test("a reorganisation includes the same transaction in another block: the recei
   });
 });
 
-test("the nonce is taken by a transaction from outside: proven on the chain, then bought under another nonce", async () => {
+test("another program uses the nonce: once that is on the chain, the purchase gets another nonce", async () => {
   const buyer = await newBuyer(chain);
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
   const id = await ledger.buy(purchaseRequest(buyer.address));
-  const [stolen] = await waitFor({
+  const [taken] = await waitFor({
     what: "the purchase to be signed",
     probe: async () => {
       const rows = await ledger.connection.sql<{ nonce: string }[]>`
@@ -280,7 +277,7 @@ test("the nonce is taken by a transaction from outside: proven on the chain, the
     account: chain.relayer,
     to: chain.owner.address,
     value: 1n,
-    nonce: Number(stolen?.nonce),
+    nonce: Number(taken?.nonce),
     chain: null,
   });
   await chain.client.waitForTransactionReceipt({ hash: outside });

@@ -1,6 +1,6 @@
 /**
- * A writer that can reach the database and not the chain. What this proves: it gives its wallets to one that reaches both,
- * purchases go on, each bought once, and it takes part again when its node is back.
+ * A writer that reaches the database but not the chain. What this proves: a writer that reaches both takes its wallets
+ * over, each purchase is bought once, and purchases still work when the first writer's node is back.
  */
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
@@ -38,16 +38,16 @@ async function owner(): Promise<string | null> {
   return row?.owner ?? null;
 }
 
-test("it lets go of its wallets, and the purchases in its hands are made by the other", async () => {
+test("a writer without a node gives up its wallets, and the other writer buys", async () => {
   const buyer = await newBuyer(chain);
   const before = await owner();
   const ids = [await ledger.buy(purchaseRequest(buyer.address), "before")];
   await Promise.all(ids.map((id) => ledger.settled(id)));
-  // The node hears nothing from the first writer any more.
+  // The first writer no longer reaches its node.
   proxy.intercept(async () => "lost");
   for (let n = 0; n < 5; n += 1) ids.push(await ledger.buy(purchaseRequest(buyer.address), `after-${n}`));
   await waitFor({
-    what: "the wallet to change hands",
+    what: "the other writer to take the wallet over",
     probe: async () => {
       const now = await owner();
       return now !== null && now !== before ? true : undefined;

@@ -1,7 +1,7 @@
 /**
- * Spending ends when it must. What this proves, counted on the chain: a purchase that is not mined in time is replaced by
- * an empty transfer, and whichever of the two is mined decides; the kill switch holds before the next broadcast, also for
- * bytes that are stored; budgets and an empty wallet stop signing before gas is spent.
+ * Deadlines, stops and budgets. What this proves, checked on the chain: an empty transfer replaces a purchase that is not
+ * mined in time, and the one that is mined decides; a stop applies before the next broadcast, also to stored bytes; gas
+ * budgets and an empty wallet stop signing before gas is spent.
  */
 import { isHex, parseEther, parseTransaction } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
@@ -23,8 +23,8 @@ import {
   backdateBroadcasts,
   waitForBalanceCacheToExpire,
   waitForRounds,
-  waitUntilPutOff,
-} from "./support/rounds.ts";
+  waitUntilPostponed,
+} from "./support/waits.ts";
 
 const TTL_SECONDS = 4;
 
@@ -45,20 +45,20 @@ afterEach(async () => {
   await ledger.connection.sql`truncate service.stop`;
 });
 
-/** What the writer handed to the node: calls, and empty transfers. */
+/** The writer broadcasts purchases, which have calldata, and empty transfers. */
 const isEmptyTransfer = (bytes: unknown) => isHex(bytes) && parseTransaction(bytes).data === undefined;
 
-/** A node that loses every purchase's bytes and takes everything else. */
-const losesCalls: Interceptor = async (call, forward) =>
+/** A node that loses every purchase and accepts everything else. */
+const losePurchases: Interceptor = async (call, forward) =>
   call.method === "eth_sendRawTransaction" && !isEmptyTransfer(call.params[0]) ? "lost" : forward();
 
 const stop = (scope: string, subject: string) =>
   ledger.connection
     .sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
 
-test("a purchase that no block takes in time is replaced: nothing is bought, and the next one is", async () => {
+test("a purchase that is not mined in time is replaced: nothing is bought, and its key can buy again", async () => {
   const buyer = await newBuyer(chain);
-  proxy.intercept(losesCalls);
+  proxy.intercept(losePurchases);
   const id = await ledger.buy(purchaseRequest(buyer.address), "replaced");
   const replaced = await ledger.inState(id, "replaced", 60_000);
   expect(replaced).toMatchObject({ code: "purchase_expired", txHash: expect.stringMatching(/^0x/) });
@@ -67,20 +67,20 @@ test("a purchase that no block takes in time is replaced: nothing is bought, and
   expect([receipt.status, receipt.to?.toLowerCase()]).toEqual(["success", receipt.from.toLowerCase()]);
   expect(await policiesOnChain(chain, buyer.address)).toEqual([]);
   proxy.intercept();
-  // Nothing was bought and nothing can be: the key is free.
+  // Nothing was bought and nothing can be any more: the key is free.
   const again = await ledger.buy(purchaseRequest(buyer.address), "replaced");
   expect(again).not.toBe(id);
   await ledger.inState(again, "confirmed", 60_000);
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
 });
 
-test("the node takes the empty transfer and mines the purchase all the same: it is bought", async () => {
+test("the node accepts the empty transfer but mines the purchase: it is bought", async () => {
   const buyer = await newBuyer(chain);
   const stored: unknown[] = [];
   proxy.intercept(async (call, forward) => {
     if (call.method !== "eth_sendRawTransaction") return forward();
     stored.push(call.params[0]);
-    // The call's bytes wait in somebody else's pool; of the transfer the node only says that it has it.
+    // The purchase is in another node's pool; this node claims to have the transfer and drops it.
     return isEmptyTransfer(call.params[0])
       ? { result: `0x${"0".repeat(64)}` }
       : { error: { code: -32000, message: "later" } };
@@ -97,19 +97,19 @@ test("the node takes the empty transfer and mines the purchase all the same: it 
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
 });
 
-test("a stop of a key reaches bytes that are stored and not sent: they never are, and others are not held up", async () => {
+test("a stop of an API key applies to stored bytes: they are never sent, and other buyers are not delayed", async () => {
   const [buyer, other] = [await newBuyer(chain), await newBuyer(chain)];
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
   const id = await ledger.buy(purchaseRequest(buyer.address), "stopped");
   await ledger.inState(id, "signed");
   await stack.kill9("writer");
-  // As if it had died before the bytes left it.
+  // As if it had died before the broadcast.
   await ledger.connection.sql`update service.attempt set last_broadcast_at = null
     from service.transaction t where t.id = transaction_id and t.purchase_id = ${id}`;
   const [key] = await ledger.connection.sql<{ id: string }[]>`
     select key_id as id from service.purchase where id = ${id}`;
   await stop("key", String(key?.id));
-  // The next writer need not wait until the dead one's lease lapses.
+  // The next writer need not wait for the dead one's lease to expire.
   await ledger.connection.sql`update service.relayer_wallet set lease_until = now()`;
   const sent = new Set<unknown>();
   proxy.intercept(async (call, forward) => {
@@ -122,10 +122,10 @@ test("a stop of a key reaches bytes that are stored and not sent: they never are
   await ledger.inState(next, "confirmed", 60_000);
   await ledger.inState(id, "replaced", 60_000);
   expect(await policiesOnChain(chain, buyer.address)).toEqual([]);
-  expect(sent.size).toBe(1); // the other buyer's alone
+  expect(sent.size).toBe(1); // only the other buyer's
 });
 
-test("a global stop holds before the next broadcast, and what waited is sent when it is lifted", async () => {
+test("a global stop applies before the next broadcast, and the stored bytes are sent once it is lifted", async () => {
   const buyer = await newBuyer(chain);
   const { sql } = ledger.connection;
   let sent = 0;
@@ -137,10 +137,10 @@ test("a global stop holds before the next broadcast, and what waited is sent whe
   const id = await ledger.buy(purchaseRequest(buyer.address), "halted");
   await ledger.inState(id, "signed");
   await stop("global", "");
-  // Its time to be mined is not over: it is to be sent again, and not to be replaced.
+  // Move its deadline away: it has to be sent again, not replaced.
   await sql`update service.transaction set opened_at = now() + interval '1 hour' where purchase_id = ${id}`;
   await backdateBroadcasts(sql);
-  // A sending that had passed its look at the stops before this one was set is over by then.
+  // By then every broadcast that had checked the stops before this one is over.
   await waitForRounds(proxy, 2);
   await backdateBroadcasts(sql);
   const before = sent;
@@ -155,13 +155,13 @@ test("a global stop holds before the next broadcast, and what waited is sent whe
   );
 });
 
-test("a relayer without ether signs nothing and loses nothing, and buys when it is refilled", async () => {
+test("a relayer without ether signs nothing, and buys once it is refilled", async () => {
   const buyer = await newBuyer(chain);
   await chain.client.setBalance({ address: chain.relayer.address, value: 1n });
   await waitForBalanceCacheToExpire(ledger.connection.sql);
   const nonce = await chain.client.getTransactionCount({ address: chain.relayer.address });
   const id = await ledger.buy(purchaseRequest(buyer.address), "drained");
-  await waitUntilPutOff(stack, id, 3);
+  await waitUntilPostponed(stack, id, 3);
   expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
   expect(await chain.client.getTransactionCount({ address: chain.relayer.address })).toBe(nonce);
   await chain.client.setBalance({ address: chain.relayer.address, value: parseEther("100") });
@@ -169,32 +169,32 @@ test("a relayer without ether signs nothing and loses nothing, and buys when it 
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
 });
 
-test("a day's gas of one wallet is a bound, whatever is asked at once, and others are not touched by it", async () => {
-  const chainOfBudget = await startChain({ blockTime: 1, mixedMining: true, relayers: [anvilAccount(1)] });
+test("concurrent purchases never exceed a wallet's daily gas budget, and other wallets still buy", async () => {
+  const budgetChain = await startChain({ blockTime: 1, mixedMining: true, relayers: [anvilAccount(1)] });
   const budget = parseEther("0.005");
   const budgeted = await startStack({
-    chain: chainOfBudget,
+    chain: budgetChain,
     services: ["writer"],
     relayerKeys: [privateKeyOf(anvilAccount(1))],
     env: { writer: { GAS_BUDGET_PER_WALLET_ETH: "0.005" } },
   });
-  const books = await openLedger(chainOfBudget, { databaseUrl: budgeted.databaseUrl });
-  const [buyer, other] = [await newBuyer(chainOfBudget), await newBuyer(chainOfBudget)];
+  const budgetLedger = await openLedger(budgetChain, { databaseUrl: budgeted.databaseUrl });
+  const [buyer, other] = [await newBuyer(budgetChain), await newBuyer(budgetChain)];
   const ids = await Promise.all(
-    Array.from({ length: 30 }, (_, n) => books.buy(purchaseRequest(buyer.address), `budget-${n}`)),
+    Array.from({ length: 30 }, (_, n) => budgetLedger.buy(purchaseRequest(buyer.address), `budget-${n}`)),
   );
-  const settled = await Promise.all(ids.map((id) => books.settled(id, 60_000)));
+  const settled = await Promise.all(ids.map((id) => budgetLedger.settled(id, 60_000)));
   const bought = settled.filter(({ state }) => state !== "failed");
   expect(bought.length).toBeGreaterThan(0);
   expect(bought.length).toBeLessThan(30);
   for (const purchase of settled) {
     if (purchase.state === "failed") expect(purchase.code).toBe("gas_budget_exceeded");
   }
-  const [spent] = await books.connection.sql<{ wei: string }[]>`
+  const [spent] = await budgetLedger.connection.sql<{ wei: string }[]>`
     select sum(gas_cost) as wei from service.transaction`;
   expect(BigInt(spent?.wei ?? 0)).toBeLessThanOrEqual(budget);
-  expect(await policiesOnChain(chainOfBudget, buyer.address)).toHaveLength(bought.length);
-  const id = await books.buy(purchaseRequest(other.address), "another-wallet");
-  expect((await books.settled(id)).state).toMatch(/mined|confirmed/);
+  expect(await policiesOnChain(budgetChain, buyer.address)).toHaveLength(bought.length);
+  const id = await budgetLedger.buy(purchaseRequest(other.address), "another-wallet");
+  expect((await budgetLedger.settled(id)).state).toMatch(/mined|confirmed/);
   await budgeted.stop();
 });

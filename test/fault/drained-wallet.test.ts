@@ -1,47 +1,47 @@
 /**
- * A relayer's wallet runs out of ether and is filled again. What this proves: another wallet goes on, without one
- * purchases wait or are told to come back, and none is lost or bought twice.
+ * A relayer's wallet runs out of ether and is refilled. What this proves: another wallet buys instead; without one,
+ * purchases wait or are answered 503; none is lost or bought twice.
  */
 import type { Address } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { failure } from "../api/support/api.ts";
-import { buyPatiently } from "./support/client.ts";
-import { waitForBalanceCacheToExpire } from "./support/rounds.ts";
-import { expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
-import { relayers, severalPurchases, startWorld, type World } from "./support/world.ts";
+import { expectNoFalseFailures, expectNoNonceGaps, expectOnePolicyPerKey } from "./support/assertions.ts";
+import { buyWithRetries } from "./support/purchase-client.ts";
+import { type PurchaseSetup, planPurchases, relayers, startPurchaseSetup } from "./support/purchase-setup.ts";
+import { waitForBalanceCacheToExpire } from "./support/waits.ts";
 
 const FULL = 10n ** 21n;
 
-let world: World;
+let setup: PurchaseSetup;
 beforeAll(async () => {
-  world = await startWorld({ buyers: 2, env: { api: { PURCHASE_WAIT_MS: "4000" } } });
+  setup = await startPurchaseSetup({ buyers: 2, env: { api: { PURCHASE_WAIT_MS: "4000" } } });
 });
 
-const setBalance = (address: Address, value: bigint) => world.chain.client.setBalance({ address, value });
-const nonceOf = (address: Address) => world.chain.client.getTransactionCount({ address });
+const setBalance = (address: Address, value: bigint) => setup.chain.client.setBalance({ address, value });
+const nonceOf = (address: Address) => setup.chain.client.getTransactionCount({ address });
 
 const call = (planned: { buyer: number; key: string }) => async () => {
-  const buyer = world.buyers[planned.buyer];
+  const buyer = setup.buyers[planned.buyer];
   if (!buyer) throw new Error("no buyer");
   return buyer.buy({}, { "idempotency-key": planned.key });
 };
 
 async function expectBought(plans: readonly { buyer: number; key: string }[], fromBlock: bigint) {
-  const bought = await Promise.all(
-    plans.map(async (planned) => ({ planned, told: [await buyPatiently(call(planned), "impatient")] })),
+  const purchases = await Promise.all(
+    plans.map(async (planned) => ({ planned, answers: [await buyWithRetries(call(planned), "impatient")] })),
   );
-  await expectOnePolicyPerKey(world, bought, fromBlock);
-  await expectNoGaps(world);
-  await expectNoFalseFailures(world);
+  await expectOnePolicyPerKey(setup, purchases, fromBlock);
+  await expectNoNonceGaps(setup);
+  await expectNoFalseFailures(setup);
 }
 
-test("one of two is empty: the other one buys", async () => {
-  const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
+test("one of two wallets is empty: the other one buys", async () => {
+  const fromBlock = (await setup.chain.client.getBlockNumber()) + 1n;
   const [empty, full] = relayers;
   await setBalance(empty.address, 0n);
-  await waitForBalanceCacheToExpire(world.connection.sql);
+  await waitForBalanceCacheToExpire(setup.connection.sql);
   const before = [await nonceOf(empty.address), await nonceOf(full.address)];
-  await expectBought(severalPurchases(world, "one", 8), fromBlock);
+  await expectBought(planPurchases(setup, "one", 8), fromBlock);
   expect([await nonceOf(empty.address), await nonceOf(full.address)]).toEqual([
     before[0],
     (before[1] ?? 0) + 8,
@@ -49,11 +49,11 @@ test("one of two is empty: the other one buys", async () => {
   await setBalance(empty.address, FULL);
 });
 
-test("both are empty: clients are told to come back, and get their policies once there is ether", async () => {
-  const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
+test("both wallets are empty: clients get 503 with Retry-After, and their policies once there is ether", async () => {
+  const fromBlock = (await setup.chain.client.getBlockNumber()) + 1n;
   for (const { address } of relayers) await setBalance(address, 0n);
-  await waitForBalanceCacheToExpire(world.connection.sql);
-  const plans = severalPurchases(world, "both", 6);
+  await waitForBalanceCacheToExpire(setup.connection.sql);
+  const plans = planPurchases(setup, "both", 6);
   for (const answer of await Promise.all(plans.map((planned) => call(planned)()))) {
     const [status, code] = failure(answer);
     expect(status, code).toBe(503);
@@ -63,10 +63,10 @@ test("both are empty: clients are told to come back, and get their policies once
   await expectBought(plans, fromBlock);
 });
 
-test("they run dry over transactions that are signed: the same bytes are mined once there is ether", async () => {
-  const { chain, proxy, connection } = world;
+test("both wallets run out of ether after signing: the same transactions are mined once there is ether", async () => {
+  const { chain, proxy, connection } = setup;
   const fromBlock = (await chain.client.getBlockNumber()) + 1n;
-  // Every sending waits for the draining, or one that overtakes it is mined.
+  // Every broadcast waits until the wallets are empty: otherwise an early one would be mined.
   let drained: Promise<unknown> | undefined;
   proxy.intercept(async (rpc, forward) => {
     if (rpc.method === "eth_sendRawTransaction") {
@@ -75,7 +75,7 @@ test("they run dry over transactions that are signed: the same bytes are mined o
     }
     return forward();
   });
-  const plans = severalPurchases(world, "dry", 4);
+  const plans = planPurchases(setup, "dry", 4);
   await Promise.all(plans.map((planned) => call(planned)().then(({ status }) => expect(status).toBe(503))));
   proxy.intercept();
   const keys = plans.map(({ key }) => key);

@@ -1,6 +1,6 @@
 /**
- * Clients that hang up, come back, ask for others, or lie about who they are. What this proves, counted on the chain: a
- * claim is paid once and its outcome told to the client that made it, and no header buys a second one.
+ * Clients that hang up, repeat their claim, claim for other wallets, or forge their address. What this proves, checked on
+ * the chain: a claim is paid once, only its own client gets the result, and no header gets a second grant.
  */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
@@ -8,40 +8,46 @@ import { failure } from "../api/support/api.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
-import { disguises, guisesOf, neighboursIn } from "./support/disguises.ts";
-import { claim, claimPatiently, expectPaidOnce, expectTruth, grantedIn } from "./support/faucet-truth.ts";
-import { isReceiptRead } from "./support/strikes.ts";
 import {
-  type Newcomer,
-  newcomer,
+  claim,
+  claimUntilPaid,
+  expectGrantMined,
+  expectPaidOnce,
+  parseGrant,
+} from "./support/faucet-calls.ts";
+import { forgedForwardedFor, forgedHeaders, sameNetworkForwardedFor } from "./support/forged-headers.ts";
+import { isReceiptRead } from "./support/testnet-faults.ts";
+import {
+  type NewClient,
+  newClient,
   randomWallet,
   stackOptions,
-  startTestnetWorld,
-  type TestnetWorld,
-} from "./support/testnet-world.ts";
+  startTestnetSetup,
+  type TestnetSetup,
+} from "./support/testnet-setup.ts";
 
 const PATH = "/api/v1/faucet/claim";
 
-/** Passed the gate, whether it was paid within the wait or not. */
-const expectTaken = ({ status, text }: HttpAnswer) =>
+/** The claim was accepted, whether it was paid within the wait or not. */
+const expectAccepted = ({ status, text }: HttpAnswer) =>
   expect(status === 200 || text.includes('"claim_pending"'), text).toBe(true);
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 beforeAll(async () => {
-  world = await startTestnetWorld({ parts: "faucet" });
+  setup = await startTestnetSetup({ parts: "faucet" });
 });
-afterEach(() => world.proxy.intercept());
+afterEach(() => setup.proxy.intercept());
 
-/** Mined transactions stay unknown to the writer until it is told otherwise. */
+/** The writer finds no receipts until the proxy's interceptor is removed. */
 const hideReceipts = () =>
-  world.proxy.intercept(async (call, forward) => (isReceiptRead(call) ? { result: null } : forward()));
+  setup.proxy.intercept(async (call, forward) => (isReceiptRead(call) ? { result: null } : forward()));
 
-/** Waits until one call alone waits for the wallet's claim; the claim stays that call's until it is answered. */
-const waitUntilAwaited = ({ wallet }: Newcomer) =>
+/** Waits until a call waits for the wallet's claim; until its answer no other call gets the result. */
+const waitUntilAwaited = ({ wallet }: NewClient) =>
   waitFor({
     what: "a call to wait for the claim",
     probe: async () => {
-      const rows = await world.connection.sql`
+      const rows = await setup.connection.sql`
         select 1 from service.faucet_claim
         where wallet = ${wallet.toLowerCase()} and awaited_until > clock_timestamp()`;
       return rows.length > 0 || undefined;
@@ -51,160 +57,158 @@ const waitUntilAwaited = ({ wallet }: Newcomer) =>
   });
 
 describe("one client", () => {
-  test("hangs up at once and repeats when the wait is over: told, once, of what it has", async () => {
-    const who = newcomer();
-    const patience = new AbortController();
-    hideReceipts(); // or it would be told before it can hang up
-    const hasty = fetch(`${world.stack.apiUrl}${PATH}`, {
+  test("hangs up and repeats its claim after the payment: gets the grant once", async () => {
+    const client = newClient();
+    const hangUp = new AbortController();
+    hideReceipts(); // or the answer would come first
+    const aborted = fetch(`${setup.stack.apiUrl}${PATH}`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-forwarded-for": who.from },
-      body: JSON.stringify({ wallet: who.wallet }),
-      signal: patience.signal,
+      headers: { "content-type": "application/json", "x-forwarded-for": client.ip },
+      body: JSON.stringify({ wallet: client.wallet }),
+      signal: hangUp.signal,
     });
-    hasty.catch(() => {}); // looked at below
-    await waitUntilAwaited(who);
-    patience.abort();
-    await expect(hasty).rejects.toThrow();
-    world.proxy.intercept();
-    await expectPaidOnce(world, [who.wallet]);
-    const { seen, granted } = await claimPatiently(world, who);
+    aborted.catch(() => {}); // awaited below
+    await waitUntilAwaited(client);
+    hangUp.abort();
+    await expect(aborted).rejects.toThrow();
+    setup.proxy.intercept();
+    await expectPaidOnce(setup, [client.wallet]);
+    const { seen, grant } = await claimUntilPaid(setup, client);
     expect(seen).toEqual(["200"]);
-    await expectTruth(world, who, granted);
-    expect(failure(await claim(world, who))).toEqual([429, "wallet_rate_limited"]);
-    await expectPaidOnce(world, [who.wallet]);
+    await expectGrantMined(setup, client, grant);
+    expect(failure(await claim(setup, client))).toEqual([429, "wallet_rate_limited"]);
+    await expectPaidOnce(setup, [client.wallet]);
   });
 
-  test("is told claim_pending, asks again, and is told the outcome; nobody else is", async () => {
-    const who = newcomer();
+  test("gets claim_pending, then the grant on its next call; other clients never get it", async () => {
+    const client = newClient();
     hideReceipts();
-    const pending = await claim(world, who);
+    const pending = await claim(setup, client);
     expect(failure(pending)).toEqual([503, "claim_pending"]);
     expect(Number(pending.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(failure(await claim(world, who))).toEqual([503, "claim_pending"]);
-    // Others for this wallet, and the same client for others.
-    const [forIt, byIt] = [
-      { wallet: who.wallet, from: newcomer().from },
-      { wallet: randomWallet(), from: who.from },
+    expect(failure(await claim(setup, client))).toEqual([503, "claim_pending"]);
+    const [sameWallet, sameIp] = [
+      { wallet: client.wallet, ip: newClient().ip },
+      { wallet: randomWallet(), ip: client.ip },
     ];
-    expect(failure(await claim(world, forIt))).toEqual([429, "wallet_rate_limited"]);
-    expect(failure(await claim(world, byIt))).toEqual([429, "ip_rate_limited"]);
-    world.proxy.intercept();
-    const told = await waitFor({
-      what: "the outcome to be told",
+    expect(failure(await claim(setup, sameWallet))).toEqual([429, "wallet_rate_limited"]);
+    expect(failure(await claim(setup, sameIp))).toEqual([429, "ip_rate_limited"]);
+    setup.proxy.intercept();
+    const paid = await waitFor({
+      what: "the claim to be answered with its grant",
       probe: async () => {
-        const answer = await claim(world, who);
+        const answer = await claim(setup, client);
         return answer.status === 200 ? answer : undefined;
       },
       timeoutMs: 60_000,
       intervalMs: 500,
     });
-    await expectTruth(world, who, grantedIn(told));
-    const [again, late] = [await claim(world, who), await claim(world, forIt)];
+    await expectGrantMined(setup, client, parseGrant(paid));
+    const [again, late] = [await claim(setup, client), await claim(setup, sameWallet)];
     for (const refused of [again, late]) {
       expect(failure(refused)).toEqual([429, "wallet_rate_limited"]);
-      const eligible = Date.parse(grantedIn(told).nextEligibleAt);
-      const said = Date.now() + Number(refused.headers.get("retry-after")) * 1000;
-      expect(Math.abs(eligible - said)).toBeLessThan(120_000);
+      const eligible = Date.parse(parseGrant(paid).nextEligibleAt);
+      const retryAt = Date.now() + Number(refused.headers.get("retry-after")) * 1000;
+      expect(Math.abs(eligible - retryAt)).toBeLessThan(120_000);
     }
-    await expectPaidOnce(world, [who.wallet], [byIt.wallet]);
+    await expectPaidOnce(setup, [client.wallet], [sameIp.wallet]);
   });
 
-  test("loses the process that it asked, and asks the next one: told, once, of what it has", async () => {
-    const who = newcomer();
+  test("repeats its claim after the api was killed during the first call: gets the grant once", async () => {
+    const client = newClient();
     hideReceipts();
-    const lost = claim(world, who).catch(() => "lost");
-    await waitUntilAwaited(who);
-    await world.stack.kill9("api");
+    const lost = claim(setup, client).catch(() => "lost");
+    await waitUntilAwaited(client);
+    await setup.stack.kill9("api");
     expect(await lost).toBe("lost");
-    world.proxy.intercept();
-    await world.stack.start("api");
-    const { granted } = await claimPatiently(world, who);
-    await expectTruth(world, who, granted);
-    expect(failure(await claim(world, who))).toEqual([429, "wallet_rate_limited"]);
-    await expectPaidOnce(world, [who.wallet]);
+    setup.proxy.intercept();
+    await setup.stack.start("api");
+    const { grant } = await claimUntilPaid(setup, client);
+    await expectGrantMined(setup, client, grant);
+    expect(failure(await claim(setup, client))).toEqual([429, "wallet_rate_limited"]);
+    await expectPaidOnce(setup, [client.wallet]);
   });
 
-  test("repeats twenty times at once what it was not told: all of its calls tell of one grant", async () => {
-    const who = newcomer();
+  test("repeats a pending claim twenty times at once: gets one and the same grant", async () => {
+    const client = newClient();
     hideReceipts();
-    expect(failure(await claim(world, who))).toEqual([503, "claim_pending"]);
-    const twenty = () => Promise.all(Array.from({ length: 20 }, () => claim(world, who)));
+    expect(failure(await claim(setup, client))).toEqual([503, "claim_pending"]);
+    const twenty = () => Promise.all(Array.from({ length: 20 }, () => claim(setup, client)));
     const repeats = twenty();
-    await waitUntilAwaited(who);
-    world.proxy.intercept();
+    await waitUntilAwaited(client);
+    setup.proxy.intercept();
     const answers = await repeats;
-    const told = await waitFor({
-      what: "one of twenty to be told",
+    const grants = await waitFor({
+      what: "one of twenty calls to get the grant",
       probe: async () => {
-        const granted = answers.filter(({ status }) => status === 200).map(grantedIn);
-        if (granted.length > 0) return granted;
-        // The one that waited was not told in time either: all of them ask again.
+        const received = answers.filter(({ status }) => status === 200).map(parseGrant);
+        if (received.length > 0) return received;
+        // The call that waited timed out too: repeat all twenty.
         answers.push(...(await twenty()));
         return undefined;
       },
       timeoutMs: 60_000,
     });
-    expect(new Set(told.map(({ ethTxHash, usdcTxHash }) => ethTxHash + usdcTxHash)).size).toBe(1);
+    expect(new Set(grants.map(({ ethTxHash, usdcTxHash }) => ethTxHash + usdcTxHash)).size).toBe(1);
     for (const answer of answers) expect([200, 429, 503]).toContain(answer.status);
-    expect(failure(await claim(world, who))).toEqual([429, "wallet_rate_limited"]);
-    await expectPaidOnce(world, [who.wallet]);
+    expect(failure(await claim(setup, client))).toEqual([429, "wallet_rate_limited"]);
+    await expectPaidOnce(setup, [client.wallet]);
   });
 
-  test("spells its wallet in other letters: it is the same wallet", async () => {
-    const who = newcomer();
-    await claimPatiently(world, who);
-    const spellings = [who.wallet.toLowerCase(), `0x${who.wallet.slice(2).toUpperCase()}`] as const;
+  test("writes its wallet in lower or upper case: it counts as the same wallet", async () => {
+    const client = newClient();
+    await claimUntilPaid(setup, client);
+    const spellings = [client.wallet.toLowerCase(), `0x${client.wallet.slice(2).toUpperCase()}`] as const;
     for (const wallet of spellings) {
-      const answer = await world.request(PATH, {
-        headers: { "x-forwarded-for": newcomer().from },
+      const answer = await setup.request(PATH, {
+        headers: { "x-forwarded-for": newClient().ip },
         body: { wallet },
       });
       expect(failure(answer)).toEqual([429, "wallet_rate_limited"]);
     }
-    await expectPaidOnce(world, [who.wallet]);
+    await expectPaidOnce(setup, [client.wallet]);
   });
 });
 
-test("behind the proxy only its own entry counts, in whatever form, and on the other process too", async () => {
+test("behind a trusted proxy only the address that the proxy adds counts, in any spelling and on every api process", async () => {
   const second = await startStack({
-    ...stackOptions(world.main, world.testnet, { parts: "faucet" }),
+    ...stackOptions(setup.main, setup.testnet, { parts: "faucet" }),
     services: ["api"],
-    databaseUrl: world.stack.databaseUrl,
+    databaseUrl: setup.stack.databaseUrl,
   });
-  const [one, other] = [world.request, await checkedRequests(second.apiUrl)];
-  const ask = (forwardedFor: string, more: Readonly<Record<string, string>>, n: number) =>
+  const [one, other] = [setup.request, await checkedRequests(second.apiUrl)];
+  const ask = (forwardedFor: string, forged: Readonly<Record<string, string>>, n: number) =>
     (n % 2 === 0 ? one : other)(PATH, {
-      headers: { "x-forwarded-for": forwardedFor, ...more },
+      headers: { "x-forwarded-for": forwardedFor, ...forged },
       body: { wallet: randomWallet() },
     });
-  const [four, six] = [newcomer().from, "2001:db8:44:1"];
-  expectTaken(await ask(four, {}, 0));
-  expectTaken(await ask(`${six}::1`, {}, 0));
-  const guises = [...guisesOf(four), ...neighboursIn(six)];
+  const [ipv4, prefix] = [newClient().ip, "2001:db8:44:1"];
+  expectAccepted(await ask(ipv4, {}, 0));
+  expectAccepted(await ask(`${prefix}::1`, {}, 0));
   let n = 1;
-  for (const guise of guises) {
-    for (const more of [{}, ...disguises]) {
-      expect(failure(await ask(guise, more, n)), `${guise} ${JSON.stringify(more)}`).toEqual([
-        429,
-        "ip_rate_limited",
-      ]);
+  for (const forwardedFor of [...forgedForwardedFor(ipv4), ...sameNetworkForwardedFor(prefix)]) {
+    for (const forged of [{}, ...forgedHeaders]) {
+      expect(
+        failure(await ask(forwardedFor, forged, n)),
+        `${forwardedFor} ${JSON.stringify(forged)}`,
+      ).toEqual([429, "ip_rate_limited"]);
       n += 1;
     }
   }
-  expectTaken(await ask("2001:db8:44:2::1", {}, 1));
+  expectAccepted(await ask("2001:db8:44:2::1", {}, 1));
 });
 
-test("without a trusted proxy the socket alone counts", async () => {
-  const open = await startStack({
-    ...stackOptions(world.main, world.testnet, { parts: "faucet", env: { api: { TRUST_PROXY: "" } } }),
+test("without a trusted proxy only the socket's address counts", async () => {
+  const unproxied = await startStack({
+    ...stackOptions(setup.main, setup.testnet, { parts: "faucet", env: { api: { TRUST_PROXY: "" } } }),
     services: ["api"],
-    databaseUrl: world.stack.databaseUrl,
+    databaseUrl: setup.stack.databaseUrl,
   });
-  const request = await checkedRequests(open.apiUrl);
+  const request = await checkedRequests(unproxied.apiUrl);
   const ask = (headers: Readonly<Record<string, string>>) =>
     request(PATH, { headers, body: { wallet: randomWallet() } });
-  expectTaken(await ask({}));
-  for (const disguise of [{}, { "x-forwarded-for": newcomer().from }, ...disguises]) {
-    expect(failure(await ask(disguise)), JSON.stringify(disguise)).toEqual([429, "ip_rate_limited"]);
+  expectAccepted(await ask({}));
+  for (const forged of [{}, { "x-forwarded-for": newClient().ip }, ...forgedHeaders]) {
+    expect(failure(await ask(forged)), JSON.stringify(forged)).toEqual([429, "ip_rate_limited"]);
   }
 });

@@ -1,31 +1,31 @@
 /**
- * The writer is killed (SIGKILL) at each step of a claim and started again. What this proves, counted on the chain: each
- * wallet that claimed has both transfers, each once, and what was signed is what is mined.
+ * The writer is killed (SIGKILL) at each step of a claim and started again. What this proves, checked on the chain: each
+ * claim is paid both transfers, each once, and the signed transactions are the mined ones.
  */
 import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { claimPatiently, expectPaidOnce, expectTruth, paidOnChain } from "./support/faucet-truth.ts";
+import { claimUntilPaid, expectGrantMined, expectPaidOnce, paidOnChain } from "./support/faucet-calls.ts";
 import {
   isReceiptRead,
   isSending,
   killAtCall,
   killAtStatement,
-  revive,
-  type Strike,
-} from "./support/strikes.ts";
-import { type Newcomer, newcomers, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+  restartWriter,
+  type WriterKill,
+} from "./support/testnet-faults.ts";
+import { type NewClient, newClients, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 beforeAll(async () => {
-  world = await startTestnetWorld({ parts: "faucet" });
+  setup = await startTestnetSetup({ parts: "faucet" });
 });
 
-/** The hashes of all that was signed for these wallets. */
-async function signedFor(claimants: readonly Newcomer[]): Promise<Hex[]> {
+/** The hashes of all transactions that were signed for these claimants. */
+async function signedFor(claimants: readonly NewClient[]): Promise<Hex[]> {
   const wallets = claimants.map(({ wallet }) => wallet.toLowerCase());
-  const rows = await world.connection.sql<{ hash: Hex }[]>`
+  const rows = await setup.connection.sql<{ hash: Hex }[]>`
     select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-      join service.errand e on e.id = t.errand_id join service.faucet_claim c on c.id = e.claim_id
+      join service.service_transaction e on e.id = t.service_transaction_id join service.faucet_claim c on c.id = e.claim_id
     where c.wallet = any(${wallets}::text[])`;
   return rows.map(({ hash }) => hash).toSorted();
 }
@@ -33,75 +33,76 @@ async function signedFor(claimants: readonly Newcomer[]): Promise<Hex[]> {
 type Step = {
   readonly name: string;
   readonly claimants: number;
-  readonly strike: () => Strike | Promise<Strike>;
-  /** What is certain of the moment of death. */
-  readonly atDeath?: (claimants: readonly Newcomer[], signed: readonly Hex[]) => Promise<void> | void;
+  readonly kill: () => WriterKill | Promise<WriterKill>;
+  /** Checks the state right after the kill. */
+  readonly afterKill?: (claimants: readonly NewClient[], signed: readonly Hex[]) => Promise<void> | void;
 };
 
-const expectSomething = (_: readonly Newcomer[], signed: readonly Hex[]) =>
+const expectSigned = (_: readonly NewClient[], signed: readonly Hex[]) =>
   expect(signed.length).toBeGreaterThan(0);
 
 const steps: readonly Step[] = [
   {
-    name: "before anything was signed",
+    name: "before anything is signed",
     claimants: 2,
-    strike: () =>
-      killAtCall(world, ({ method }) => method === "eth_estimateGas" || method === "eth_call", "before"),
-    atDeath: (_, signed) => expect(signed).toEqual([]),
+    kill: () =>
+      killAtCall(setup, ({ method }) => method === "eth_estimateGas" || method === "eth_call", "before"),
+    afterKill: (_, signed) => expect(signed).toEqual([]),
   },
   {
-    name: "with the nonces taken and nothing committed",
+    name: "after taking the nonces, before the commit",
     claimants: 2,
-    strike: () =>
-      killAtStatement(world, (tx) => tx`lock table service.transaction in share mode`, "service.transaction"),
-    atDeath: (_, signed) => expect(signed).toEqual([]),
+    kill: () =>
+      killAtStatement(setup, (tx) => tx`lock table service.transaction in share mode`, "service.transaction"),
+    afterKill: (_, signed) => expect(signed).toEqual([]),
   },
   {
-    name: "with both signed and neither sent",
+    name: "after signing both transfers, before sending them",
     claimants: 1,
-    strike: () => killAtCall(world, isSending, "before"),
-    atDeath: (_, signed) => expect(signed).toHaveLength(2),
+    kill: () => killAtCall(setup, isSending, "before"),
+    afterKill: (_, signed) => expect(signed).toHaveLength(2),
   },
   {
-    name: "between the first transfer and the second",
+    name: "between sending the first transfer and the second",
     claimants: 1,
-    strike: () => killAtCall(world, isSending, "before", 2),
-    async atDeath([claimant], signed) {
+    kill: () => killAtCall(setup, isSending, "before", 2),
+    async afterKill([claimant], signed) {
       expect(signed).toHaveLength(2);
       if (!claimant) throw new Error("nobody claimed");
-      const { ether, usdc } = await paidOnChain(world, claimant.wallet);
-      expect([ether > 0n, usdc.length > 0].filter(Boolean).length, "one of the two at most").toBeLessThan(2);
+      const { ether, usdc } = await paidOnChain(setup, claimant.wallet);
+      expect([ether > 0n, usdc.length > 0].filter(Boolean).length, "at most one of the two").toBeLessThan(2);
     },
   },
   {
-    name: "after the node took one of three claims' bytes, before its answer",
+    name: "after the node accepts one of three claims' transfers, before its answer",
     claimants: 3,
-    strike: () => killAtCall(world, isSending, "after"),
-    atDeath: expectSomething,
+    kill: () => killAtCall(setup, isSending, "after"),
+    afterKill: expectSigned,
   },
   {
-    name: "after both were mined, before they were written down",
+    name: "after both transfers are mined, before the ledger records them",
     claimants: 1,
-    strike: () => killAtCall(world, isReceiptRead, "before"),
-    atDeath: expectSomething,
+    kill: () => killAtCall(setup, isReceiptRead, "before"),
+    afterKill: expectSigned,
   },
 ];
 
-test.each(steps)("$name", async ({ claimants: count, strike, atDeath }) => {
-  const claimants = newcomers(count);
-  const { dead } = await strike();
-  const told = Promise.all(claimants.map((one) => claimPatiently(world, one)));
-  told.catch(() => {}); // waited for below
+const namedSteps = steps.map((step) => [step.name, step] as const);
+test.each(namedSteps)("the writer is killed %s: each claim is paid once", async (_, step) => {
+  const claimants = newClients(step.claimants);
+  const { dead } = await step.kill();
+  const results = Promise.all(claimants.map((one) => claimUntilPaid(setup, one)));
+  results.catch(() => {}); // awaited below
   await dead;
   const signed = await signedFor(claimants);
-  await atDeath?.(claimants, signed);
-  await revive(world);
-  for (const [n, { granted }] of (await told).entries()) {
+  await step.afterKill?.(claimants, signed);
+  await restartWriter(setup);
+  for (const [n, { grant }] of (await results).entries()) {
     const claimant = claimants[n];
-    if (claimant) await expectTruth(world, claimant, granted);
+    if (claimant) await expectGrantMined(setup, claimant, grant);
   }
   await expectPaidOnce(
-    world,
+    setup,
     claimants.map(({ wallet }) => wallet),
   );
   expect(await signedFor(claimants)).toEqual(expect.arrayContaining(signed));

@@ -1,95 +1,95 @@
 /**
- * What the node says to the faucet's bytes is lost, or untrue. What this proves, counted on the chain: each claim is paid
- * both transfers, each once, and nothing is signed a second time for doubt.
+ * The node's answers to the faucet's transactions are lost or false. What this proves, checked on the chain: each claim is
+ * paid both transfers, each once, and never signed a second time.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { HttpFault, type Interceptor } from "../support/rpc-proxy.ts";
-import { claimPatiently, expectPaidOnce, expectTruth } from "./support/faucet-truth.ts";
-import { atFirst, isSending, says } from "./support/strikes.ts";
-import { newcomers, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+import { claimUntilPaid, expectGrantMined, expectPaidOnce } from "./support/faucet-calls.ts";
+import { isSending, onFirstSending, rpcError } from "./support/testnet-faults.ts";
+import { newClients, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 beforeAll(async () => {
-  world = await startTestnetWorld({ parts: "faucet" });
+  setup = await startTestnetSetup({ parts: "faucet" });
 });
-afterEach(() => world.proxy.intercept());
+afterEach(() => setup.proxy.intercept());
 
 /** Longer than the writer waits for an answer, in ms. */
 const HANG_MS = 7000;
 
-/** What nodes say to bytes, whatever they did with them. */
-const words = [
+/** Errors that nodes answer to a transaction, whether they accepted it or not. */
+const errors = [
   "already known",
   "nonce too low",
   "insufficient funds for gas * price + value",
   "txpool is full",
 ];
-let said = 0;
-const nextWords = (): string => {
-  said += 1;
-  return words[said % words.length] ?? "";
+let answered = 0;
+const nextError = (): string => {
+  answered += 1;
+  return errors[answered % errors.length] ?? "";
 };
 
-const fates: readonly { name: string; fate: Interceptor }[] = [
-  {
-    name: "every answer is lost, though the node took the bytes",
-    async fate(call, forward) {
+const faults: readonly (readonly [name: string, fault: Interceptor])[] = [
+  [
+    "the node accepts every transaction, and its answer is lost",
+    async (call, forward) => {
       const answer = await forward();
       return isSending(call) ? "lost" : answer;
     },
-  },
-  { name: "the first sending never reaches it", fate: atFirst(async () => "lost") },
-  {
-    name: "500 at first",
-    fate: atFirst(async () => {
+  ],
+  ["the first broadcast never reaches the node", onFirstSending(async () => "lost")],
+  [
+    "the node answers 500 to the first broadcast",
+    onFirstSending(async () => {
       throw new HttpFault(500);
     }),
-  },
-  {
-    name: "429 at first",
-    fate: atFirst(async () => {
+  ],
+  [
+    "the node answers 429 to the first broadcast",
+    onFirstSending(async () => {
       throw new HttpFault(429, { "retry-after": "1" });
     }),
-  },
-  {
-    name: "it hangs at first, and takes the bytes when nobody waits any more",
-    fate: atFirst(async (_call, forward) => {
+  ],
+  [
+    "the node hangs at the first broadcast, and accepts it after the writer's timeout",
+    onFirstSending(async (_call, forward) => {
       await sleep(HANG_MS);
       return forward();
     }),
-  },
-  {
-    name: "it says all sorts of things, and took the bytes",
-    fate: atFirst(async (_call, forward) => {
+  ],
+  [
+    "the node accepts the first broadcast and answers an error",
+    onFirstSending(async (_call, forward) => {
       await forward();
-      return says(nextWords());
+      return rpcError(nextError());
     }),
-  },
-  {
-    name: "it says all sorts of things, and did not take the bytes",
-    fate: atFirst(async () => says(nextWords())),
-  },
+  ],
+  [
+    "the node rejects the first broadcast with a misleading error",
+    onFirstSending(async () => rpcError(nextError())),
+  ],
 ];
 
-test.each(fates)("$name", async ({ fate }) => {
-  const claimants = newcomers(2);
-  world.proxy.intercept(fate);
-  const told = await Promise.all(claimants.map((one) => claimPatiently(world, one)));
-  for (const [n, { granted }] of told.entries()) {
+test.each(faults)("%s: each claim is paid once", async (_, fault) => {
+  const claimants = newClients(2);
+  setup.proxy.intercept(fault);
+  const results = await Promise.all(claimants.map((one) => claimUntilPaid(setup, one)));
+  for (const [n, { grant }] of results.entries()) {
     const claimant = claimants[n];
-    if (claimant) await expectTruth(world, claimant, granted);
+    if (claimant) await expectGrantMined(setup, claimant, grant);
   }
   await expectPaidOnce(
-    world,
+    setup,
     claimants.map(({ wallet }) => wallet),
   );
 });
 
-test("no errand of them all has more than one nonce", async () => {
-  const rows = await world.connection.sql<{ nonces: number }[]>`
-    select count(distinct t.nonce)::int as nonces from service.transaction t where t.errand_id is not null
-    group by t.errand_id`;
+test("no transfer of these claims has more than one nonce", async () => {
+  const rows = await setup.connection.sql<{ nonces: number }[]>`
+    select count(distinct t.nonce)::int as nonces from service.transaction t where t.service_transaction_id is not null
+    group by t.service_transaction_id`;
   expect(rows.map(({ nonces }) => nonces)).toEqual(rows.map(() => 1));
-  expect(rows).toHaveLength(fates.length * 2 * 2);
+  expect(rows).toHaveLength(faults.length * 2 * 2);
 });

@@ -1,6 +1,6 @@
 /**
- * One of the two chains is away, and Postgres goes away in the middle. What this proves, counted on the chains: the other
- * chain's clients notice nothing, and what was claimed is paid in full, once.
+ * One of the two chains' nodes is away, or Postgres crashes, during claims. What this proves, checked on the chains: the
+ * other chain works on, and each claim is paid in full, once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
@@ -10,53 +10,53 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
 import { policiesOnChain } from "../support/ledger.ts";
-import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";
+import { claim, claimUntilPaid, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-calls.ts";
 import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
-import { isSending } from "./support/strikes.ts";
-import { newcomer, newcomers, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+import { isSending } from "./support/testnet-faults.ts";
+import { newClient, newClients, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 let postgres: OwnPostgres;
 let buyer: Buyer;
 
 beforeAll(async () => {
   postgres = await startOwnPostgres("claims");
-  world = await startTestnetWorld({
+  setup = await startTestnetSetup({
     parts: "faucet",
     apiThroughProxy: true,
     databaseUrl: postgres.databaseUrl,
     env: { api: { PURCHASE_WAIT_MS: "10000" } },
   });
-  const { main: chain, stack } = world;
+  const { main: chain, stack } = setup;
   const protocol = openProtocol(chain.deployment, chain.url);
   buyer = await createBuyer({ chain, stack, protocol, request: stack.request }, anvilAccount(3));
 });
 
-const policies = () => policiesOnChain(world.main, buyer.account.address);
+const policies = () => policiesOnChain(setup.main, buyer.account.address);
 
-test("the testnet's node goes away over a claim: purchases on the main chain go on as if nothing were", async () => {
-  const { proxy } = world;
-  const who = newcomer();
-  let sendings = 0;
+test("the testnet's node goes away during a claim: purchases on the main chain go on", async () => {
+  const { proxy } = setup;
+  const claimant = newClient();
+  let broadcasts = 0;
   proxy.intercept(async (call, forward) => {
     if (!isSending(call)) return forward();
-    sendings += 1;
+    broadcasts += 1;
     return "lost";
   });
-  const waiting = claim(world, who);
+  const waiting = claim(setup, claimant);
   await waitFor({
-    what: "a sending",
-    probe: () => sendings > 0 || undefined,
+    what: "a broadcast",
+    probe: () => broadcasts > 0 || undefined,
     timeoutMs: 60_000,
     intervalMs: 10,
   });
   proxy.intercept(async () => "lost");
   expect(failure(await waiting)).toEqual([503, "claim_pending"]);
-  // Nothing is promised when it is not known what there is.
-  const late = newcomer();
-  const refused = await claim(world, late);
+  // A claim is refused while the faucet's funds are unknown.
+  const late = newClient();
+  const refused = await claim(setup, late);
   expect(refused.status).toBe(503);
-  const status = await world.request("/api/v1/faucet/status");
+  const status = await setup.request("/api/v1/faucet/status");
   expect(failure(status)).toEqual([503, "chain_not_found"]);
 
   const before = (await policies()).length;
@@ -66,30 +66,30 @@ test("the testnet's node goes away over a claim: purchases on the main chain go 
     expect(performance.now() - begun).toBeLessThan(20_000);
   }
   expect(await policies()).toHaveLength(before + 6);
-  expect(await paidOnChain(world, late.wallet)).toEqual(NOTHING);
+  expect(await paidOnChain(setup, late.wallet)).toEqual(NOTHING);
 
   proxy.intercept();
-  await Promise.all([who, late].map((one) => claimPatiently(world, one)));
-  await expectPaidOnce(world, [who.wallet, late.wallet]);
+  await Promise.all([claimant, late].map((one) => claimUntilPaid(setup, one)));
+  await expectPaidOnce(setup, [claimant.wallet, late.wallet]);
 });
 
-test("the main chain's node falls asleep: claims are paid as if nothing were", async () => {
-  process.kill(world.main.pid, "SIGSTOP");
+test("the main chain's node hangs: claims are still paid", async () => {
+  process.kill(setup.main.pid, "SIGSTOP");
   try {
-    const claimants = newcomers(3);
-    const answers = await Promise.all(claimants.map((one) => claim(world, one)));
+    const claimants = newClients(3);
+    const answers = await Promise.all(claimants.map((one) => claim(setup, one)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     await expectPaidOnce(
-      world,
+      setup,
       claimants.map(({ wallet }) => wallet),
     );
   } finally {
-    process.kill(world.main.pid, "SIGCONT");
+    process.kill(setup.main.pid, "SIGCONT");
   }
 });
 
-test("a writer that starts while the testnet's node is away relays for the main chain at once, and pays later", async () => {
-  const { proxy, stack } = world;
+test("a writer starts while the testnet's node is away: it buys on the main chain at once, and pays claims later", async () => {
+  const { proxy, stack } = setup;
   await stack.kill9("writer");
   proxy.intercept(async () => "lost");
   await stack.start("writer");
@@ -97,32 +97,33 @@ test("a writer that starts while the testnet's node is away relays for the main 
   expect([200, 201]).toContain((await buyer.buy({}, { "idempotency-key": "started-without" })).status);
   expect(await policies()).toHaveLength(before + 1);
   proxy.intercept();
-  const who = newcomer();
-  await claimPatiently(world, who);
-  await expectPaidOnce(world, [who.wallet]);
+  const claimant = newClient();
+  await claimUntilPaid(setup, claimant);
+  await expectPaidOnce(setup, [claimant.wallet]);
 });
 
-test("Postgres crashes over claims: each is paid in full, once", async () => {
-  const claimants = newcomers(8);
-  const told = claimants.map(async (one, n) => {
+test("Postgres crashes during claims: each is paid in full, once", async () => {
+  const claimants = newClients(8);
+  const results = claimants.map(async (one, n) => {
     await sleep(n * 100);
-    return claimPatiently(world, one);
+    return claimUntilPaid(setup, one);
   });
   const wallets = claimants.map(({ wallet }) => wallet.toLowerCase());
   await waitFor({
-    what: "some of the claims",
+    what: "three claims",
     probe: async () => {
-      const rows = await world.connection.sql`
+      const rows = await setup.connection.sql`
         select 1 from service.faucet_claim where wallet = any(${wallets}::text[])`;
       return rows.length >= 3 || undefined;
     },
     timeoutMs: 60_000,
     intervalMs: 10,
   });
-  await postgres.crash();
-  await Promise.all(told);
+  await postgres.kill();
+  await postgres.start();
+  await Promise.all(results);
   await expectPaidOnce(
-    world,
+    setup,
     claimants.map(({ wallet }) => wallet),
   );
 });

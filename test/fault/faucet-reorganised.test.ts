@@ -1,110 +1,110 @@
 /**
- * The chain forgets blocks in which a claim was paid. What this proves, counted on the chain: both transfers are in it
- * again, each once and by the same bytes, and nobody is paid anew meanwhile.
+ * A reorganisation removes the blocks in which a claim was paid. What this proves, checked on the chain: both transfers
+ * are mined again, each once, and the wallet cannot claim meanwhile.
  */
 import type { Hex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
-import { claim, claimPatiently, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-truth.ts";
-import { isSending } from "./support/strikes.ts";
-import { type Newcomer, newcomer, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+import { claim, claimUntilPaid, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-calls.ts";
+import { isSending } from "./support/testnet-faults.ts";
+import { type NewClient, newClient, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
 const CONFIRMATIONS = 10;
 const DEPTH = 5;
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 beforeAll(async () => {
-  world = await startTestnetWorld({
+  setup = await startTestnetSetup({
     parts: "faucet",
     env: { writer: { CONFIRMATIONS: String(CONFIRMATIONS) } },
   });
 });
-afterEach(() => world.proxy.intercept());
+afterEach(() => setup.proxy.intercept());
 
-/** A claim that was paid in one of the newest blocks, and that nobody can send again for now; no other block comes by itself. */
-async function paid(): Promise<{ who: Newcomer; bytes: Hex[] }> {
-  const { testnet, proxy, connection } = world;
-  await testnet.client.mine({ blocks: DEPTH }); // so that nothing else falls out of the chain
+/** Pays a claim in one of the newest blocks, then loses all broadcasts and mines no empty blocks. */
+async function payClaim(): Promise<{ claimant: NewClient; bytes: Hex[] }> {
+  const { testnet, proxy, connection } = setup;
+  await testnet.client.mine({ blocks: DEPTH }); // keeps everything else out of the reorganisation
   await mineOnlyTransactions(testnet);
-  const who = newcomer();
-  const { granted } = await claimPatiently(world, who);
+  const claimant = newClient();
+  const { grant } = await claimUntilPaid(setup, claimant);
   proxy.intercept(async (call, forward) => (isSending(call) ? "lost" : forward()));
   const rows = await connection.sql<{ signed: Hex }[]>`
     select a.signed from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where a.hash = any(${[granted.ethTxHash, granted.usdcTxHash]}::text[]) order by t.nonce`;
-  return { who, bytes: rows.map(({ signed }) => signed) };
+    where a.hash = any(${[grant.ethTxHash, grant.usdcTxHash]}::text[]) order by t.nonce`;
+  return { claimant, bytes: rows.map(({ signed }) => signed) };
 }
 
-/** Replaces the newest blocks by others that hold these bytes alone, and lets the chain go on. */
+/** Replaces the newest blocks by blocks with only these transactions, and mines again. */
 async function reorganise(bytes: readonly Hex[]): Promise<void> {
-  const { testnet } = world;
+  const { testnet } = setup;
   const pairs = bytes.map((one) => [one, 1]);
   expect(await askRpc(testnet.url, "anvil_reorg", [DEPTH, pairs])).toEqual({ result: null });
   await mineEverySecond(testnet);
   await testnet.client.mine({ blocks: 1 });
 }
 
-const states = (who: Newcomer) => world.connection.sql<{ purpose: string; state: string }[]>`
-  select e.purpose, e.state from service.errand e join service.faucet_claim c on c.id = e.claim_id
-  where c.wallet = ${who.wallet.toLowerCase()} order by e.purpose`;
+const statesOf = (claimant: NewClient) => setup.connection.sql<{ purpose: string; state: string }[]>`
+  select e.purpose, e.state from service.service_transaction e join service.faucet_claim c on c.id = e.claim_id
+  where c.wallet = ${claimant.wallet.toLowerCase()} order by e.purpose`;
 
-const inStates = (who: Newcomer, wanted: RegExp) =>
+const waitForStates = (claimant: NewClient, wanted: RegExp) =>
   waitFor({
-    what: `the transfers to be ${wanted}`,
+    what: `the transfers to be in states ${wanted}`,
     probe: async () => {
-      const found = (await states(who)).map(({ state }) => state).join(" ");
+      const found = (await statesOf(claimant)).map(({ state }) => state).join(" ");
       return wanted.test(found) ? true : undefined;
     },
     timeoutMs: 60_000,
   });
 
-/** Both transfers stand in the chain, each once, where the books say. */
-async function expectStanding(who: Newcomer): Promise<void> {
-  await expectPaidOnce(world, [who.wallet]);
-  expect((await states(who)).map(({ state }) => state)).toEqual(["confirmed", "confirmed"]);
-  // Not always the hashes that were told: whoever waits for its block long enough is given a higher fee.
-  const rows = await world.connection.sql<{ hash: Hex; block: Hex }[]>`
-    select e.tx_hash as hash, e.block_hash as block from service.errand e join service.faucet_claim c on c.id = e.claim_id
-    where c.wallet = ${who.wallet.toLowerCase()}`;
+/** Both transfers are on the chain, each once, in the blocks that the ledger names. */
+async function expectBothOnChain(claimant: NewClient): Promise<void> {
+  await expectPaidOnce(setup, [claimant.wallet]);
+  expect((await statesOf(claimant)).map(({ state }) => state)).toEqual(["confirmed", "confirmed"]);
+  // Perhaps not the first hashes: a transfer that waits too long is sent with a higher fee.
+  const rows = await setup.connection.sql<{ hash: Hex; block: Hex }[]>`
+    select e.tx_hash as hash, e.block_hash as block from service.service_transaction e join service.faucet_claim c on c.id = e.claim_id
+    where c.wallet = ${claimant.wallet.toLowerCase()}`;
   expect(rows).toHaveLength(2);
   for (const { hash, block } of rows) {
-    const receipt = await world.testnet.client.getTransactionReceipt({ hash });
+    const receipt = await setup.testnet.client.getTransactionReceipt({ hash });
     expect([receipt.status, receipt.blockHash]).toEqual(["success", block]);
   }
 }
 
-test("both fall out: neither is paid, nobody else's claim is, and both are sent again", async () => {
-  const { who } = await paid();
+test("both transfers are dropped: the wallet cannot claim meanwhile, and both are sent again", async () => {
+  const { claimant } = await payClaim();
   await reorganise([]);
-  expect(await paidOnChain(world, who.wallet)).toEqual(NOTHING);
-  await inStates(who, /^(signed|broadcast) (signed|broadcast)$/);
-  // What was told stands: the wallet has had its grant.
-  expect((await claim(world, who)).status).toBe(429);
-  world.proxy.intercept();
-  await expectStanding(who);
+  expect(await paidOnChain(setup, claimant.wallet)).toEqual(NOTHING);
+  await waitForStates(claimant, /^(signed|broadcast) (signed|broadcast)$/);
+  // The claim still counts towards the limits.
+  expect((await claim(setup, claimant)).status).toBe(429);
+  setup.proxy.intercept();
+  await expectBothOnChain(claimant);
 });
 
-test("one of the two falls out: it alone is sent again", async () => {
-  const { who, bytes } = await paid();
+test("one of the two transfers is dropped: only that one is sent again", async () => {
+  const { claimant, bytes } = await payClaim();
   await reorganise(bytes.slice(0, 1));
-  await inStates(who, /broadcast|signed/);
-  world.proxy.intercept();
-  await expectStanding(who);
+  await waitForStates(claimant, /broadcast|signed/);
+  setup.proxy.intercept();
+  await expectBothOnChain(claimant);
 });
 
-test("both are included again in another block: nothing is sent, and the books name that block", async () => {
-  const { who, bytes } = await paid();
+test("both transfers are mined in another block: nothing is sent, and the ledger names that block", async () => {
+  const { claimant, bytes } = await payClaim();
   await reorganise(bytes);
-  await expectStanding(who);
+  await expectBothOnChain(claimant);
 });
 
-test("both fall out while the writer is dead: it finds that out when it is back", async () => {
-  const { who } = await paid();
-  await world.stack.kill9("writer");
+test("both transfers are dropped while the writer is dead: it sends them after its restart", async () => {
+  const { claimant } = await payClaim();
+  await setup.stack.kill9("writer");
   await reorganise([]);
-  world.proxy.intercept();
-  await world.stack.start("writer");
-  await expectStanding(who);
+  setup.proxy.intercept();
+  await setup.stack.start("writer");
+  await expectBothOnChain(claimant);
 });

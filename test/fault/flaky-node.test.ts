@@ -1,57 +1,57 @@
 /**
- * A node of which nothing can be relied on: requests are refused (429), fail (500), are lost before they are read or
- * after they were carried out, or take their time; transactions are answered with words that prove nothing. What this
- * proves, counted on the chain: each key is one policy, and nothing is called failed.
+ * An unreliable node: requests are refused (429), fail (500), get lost before or after the node executes them, or are
+ * slow; transactions get error messages that prove nothing. What this proves, checked on the chain: each key buys one
+ * policy, and no purchase is called failed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { HttpFault, type RpcAnswer } from "../support/rpc-proxy.ts";
-import { buyPatiently } from "./support/client.ts";
-import { expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
-import { severalPurchases, startWorld, type World } from "./support/world.ts";
+import { expectNoFalseFailures, expectNoNonceGaps, expectOnePolicyPerKey } from "./support/assertions.ts";
+import { buyWithRetries } from "./support/purchase-client.ts";
+import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support/purchase-setup.ts";
 
 const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
 
-let world: World;
+let setup: PurchaseSetup;
 beforeAll(async () => {
-  world = await startWorld({ buyers: 3 });
+  setup = await startPurchaseSetup({ buyers: 3 });
 });
-afterEach(() => world.proxy.intercept());
+afterEach(() => setup.proxy.intercept());
 
 async function buyAll(name: string, count: number): Promise<void> {
-  const bought = await Promise.all(
-    severalPurchases(world, name, count).map(async (planned) => {
-      const buyer = world.buyers[planned.buyer];
+  const purchases = await Promise.all(
+    planPurchases(setup, name, count).map(async (planned) => {
+      const buyer = setup.buyers[planned.buyer];
       if (!buyer) throw new Error("no buyer");
       const call = () => buyer.buy({}, { "idempotency-key": planned.key });
-      return { planned, told: [await buyPatiently(call, "impatient")] };
+      return { planned, answers: [await buyWithRetries(call, "impatient")] };
     }),
   );
-  const fresh = bought.flatMap(({ told }) => told.map(({ receipt }) => receipt.blockNumber));
-  await expectOnePolicyPerKey(world, bought, BigInt(Math.min(...fresh)));
-  await expectNoGaps(world);
-  await expectNoFalseFailures(world);
+  const blocks = purchases.flatMap(({ answers }) => answers.map(({ receipt }) => receipt.blockNumber));
+  await expectOnePolicyPerKey(setup, purchases, BigInt(Math.min(...blocks)));
+  await expectNoNonceGaps(setup);
+  await expectNoFalseFailures(setup);
 }
 
-const fates = ["fine", "fine", "fine", "slow", 429, 500, "lost before", "lost after"] as const;
+const outcomes = ["fine", "fine", "fine", "slow", 429, 500, "lost before", "lost after"] as const;
 
-test("two requests in five fail, one way or another", { timeout: 180_000 }, async () => {
+test("half of all requests fail in random ways: each key buys one policy", { timeout: 180_000 }, async () => {
   console.log(`FAULT_SEED=${seed}`);
-  const drawn = fc.sample(fc.noBias(fc.constantFrom(...fates)), { seed, numRuns: 5000 });
-  world.proxy.intercept(async (_call, forward, request) => {
-    const fate = drawn[request % drawn.length];
-    if (typeof fate === "number") throw new HttpFault(fate, { "retry-after": "1" });
-    if (fate === "lost before") return "lost";
-    if (fate === "slow") await sleep(1000);
+  const drawn = fc.sample(fc.noBias(fc.constantFrom(...outcomes)), { seed, numRuns: 5000 });
+  setup.proxy.intercept(async (_call, forward, request) => {
+    const outcome = drawn[request % drawn.length];
+    if (typeof outcome === "number") throw new HttpFault(outcome, { "retry-after": "1" });
+    if (outcome === "lost before") return "lost";
+    if (outcome === "slow") await sleep(1000);
     const answer = await forward();
-    return fate === "lost after" ? "lost" : answer;
+    return outcome === "lost after" ? "lost" : answer;
   });
   await buyAll("flaky", 30);
 });
 
-/** What nodes say to bytes, whatever they did with them. */
-const words = [
+/** Errors that nodes answer to a transaction, whether they accepted it or not. */
+const errors = [
   "already known",
   "nonce too low",
   "replacement transaction underpriced",
@@ -62,24 +62,24 @@ const words = [
   "txpool is full",
 ] as const;
 
-test.each(["took", "did not take"])(
-  "words to bytes that the node %s: nothing is proven by them",
+test.each(["accepted", "rejected"])(
+  "the node answers errors to transactions that it %s: each key buys one policy",
   async (how) => {
-    const { connection, proxy } = world;
-    const said = new Map<unknown, string>();
+    const { connection, proxy } = setup;
+    const answered = new Map<unknown, string>();
     proxy.intercept(async (call, forward): Promise<RpcAnswer> => {
-      if (call.method !== "eth_sendRawTransaction" || said.has(call.params[0])) return forward();
-      const message = words[said.size % words.length] ?? "";
-      said.set(call.params[0], message);
-      if (how === "took") await forward();
+      if (call.method !== "eth_sendRawTransaction" || answered.has(call.params[0])) return forward();
+      const message = errors[answered.size % errors.length] ?? "";
+      answered.set(call.params[0], message);
+      if (how === "accepted") await forward();
       return { error: { code: -32000, message } };
     });
-    await buyAll(`words ${how}`, words.length);
-    expect(new Set(said.values()).size).toBe(words.length);
-    // A fee may be raised meanwhile, and always for the same nonce.
+    await buyAll(`errors ${how}`, errors.length);
+    expect(new Set(answered.values()).size).toBe(errors.length);
+    // The writer may raise a fee meanwhile, but only for the same nonce.
     const nonces = await connection.sql<{ transactions: number }[]>`
     select count(t.id)::int as transactions from service.purchase p join service.transaction t on t.purchase_id = p.id
-    where p.idempotency_key like ${`words ${how}%`} group by p.id`;
-    expect(nonces.map(({ transactions }) => transactions)).toEqual(words.map(() => 1));
+    where p.idempotency_key like ${`errors ${how}%`} group by p.id`;
+    expect(nonces.map(({ transactions }) => transactions)).toEqual(errors.map(() => 1));
   },
 );

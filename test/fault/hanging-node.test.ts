@@ -1,32 +1,32 @@
 /**
- * The node takes calls and does not answer for thirty seconds, and then does all that it was asked. What this proves:
- * the api keeps to its bounds and its documented codes meanwhile, and each key is one policy afterwards.
+ * The node accepts calls, hangs for thirty seconds, and then executes all of them. What this proves: meanwhile the api
+ * answers within its timeouts and with its documented codes, and afterwards each key buys one policy.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { failure } from "../api/support/api.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { checkedRequests } from "../support/openapi.ts";
-import { buyPatiently } from "./support/client.ts";
-import { expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
-import { severalPurchases, startWorld, type World } from "./support/world.ts";
+import { expectNoFalseFailures, expectNoNonceGaps, expectOnePolicyPerKey } from "./support/assertions.ts";
+import { buyWithRetries } from "./support/purchase-client.ts";
+import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support/purchase-setup.ts";
 
 const HANG_MS = 30_000;
 const WAIT_MS = 10_000;
-/** The wait for the transaction, the bounds of the checks before it, and something for a busy machine. */
-const BOUND_MS = WAIT_MS + 15_000;
+/** The wait for the transaction, the timeouts of the checks before it, and a margin for a busy machine. */
+const MAX_ANSWER_MS = WAIT_MS + 15_000;
 
-let world: World;
+let setup: PurchaseSetup;
 beforeAll(async () => {
-  world = await startWorld({
+  setup = await startPurchaseSetup({
     buyers: 2,
     apiThroughProxy: true,
     env: { api: { PURCHASE_WAIT_MS: String(WAIT_MS) } },
   });
 });
 
-test("the node hangs for thirty seconds in the midst of purchases", async () => {
-  const { proxy, stack, buyers } = world;
+test("the node hangs for thirty seconds: the api answers in time, and each key buys one policy afterwards", async () => {
+  const { proxy, stack, buyers } = setup;
   const request = await checkedRequests(stack.apiUrl);
   const buy = async (buyer: number, key: string): Promise<HttpAnswer> => {
     const account = buyers[buyer]?.account.address;
@@ -35,7 +35,7 @@ test("the node hangs for thirty seconds in the midst of purchases", async () => 
       headers: { ...buyers[buyer]?.headers, "idempotency-key": key },
       body: { productName: "FLASHBTC1H-001", coverageAmount: "100000000", buyer: account },
     });
-    expect(performance.now() - begun).toBeLessThan(BOUND_MS);
+    expect(performance.now() - begun).toBeLessThan(MAX_ANSWER_MS);
     return answer;
   };
 
@@ -43,44 +43,44 @@ test("the node hangs for thirty seconds in the midst of purchases", async () => 
   const awake = new Promise<void>((resolve) => {
     wake = resolve;
   });
-  let asleep: () => void = () => {};
+  let reportHanging: () => void = () => {};
   const hanging = new Promise<void>((resolve) => {
-    asleep = resolve;
+    reportHanging = resolve;
   });
   let hangs = false;
-  // It falls asleep over the first transaction; what it was asked meanwhile it does when it wakes up.
+  // The node hangs at the first transaction, and executes the calls from then on when it wakes up.
   proxy.intercept(async (call, forward) => {
     if (call.method === "eth_sendRawTransaction") hangs = true;
     if (!hangs) return forward();
-    asleep();
+    reportHanging();
     await awake;
     return forward();
   });
 
-  const early = severalPurchases(world, "early", 6);
+  const early = planPurchases(setup, "early", 6);
   const first = Promise.all(early.map(({ buyer, key }) => buy(buyer, key)));
   await hanging;
   const woken = sleep(HANG_MS).then(wake);
-  // What was accepted is on its way; what was still being looked into could not be.
+  // Accepted purchases are pending; purchases that were still being checked are refused.
   const codes = (await first).map((answer) => failure(answer).join(" "));
   expect(new Set([...codes, "503 chain_not_found"])).toEqual(
     new Set(["503 purchase_pending", "503 chain_not_found"]),
   );
 
-  // The state that purchases are checked against is a second old at most: nothing new is accepted unchecked.
-  const late = severalPurchases(world, "late", 4);
+  // Purchases are checked against a state that is at most a second old: without a node none is accepted.
+  const late = planPurchases(setup, "late", 4);
   for (const answer of await Promise.all(late.map(({ buyer, key }) => buy(buyer, key)))) {
     expect(failure(answer)).toEqual([503, "chain_not_found"]);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   }
   await woken;
-  const bought = await Promise.all(
+  const purchases = await Promise.all(
     [...early, ...late].map(async (planned) => ({
       planned,
-      told: [await buyPatiently(() => buy(planned.buyer, planned.key), "impatient")],
+      answers: [await buyWithRetries(() => buy(planned.buyer, planned.key), "impatient")],
     })),
   );
-  await expectOnePolicyPerKey(world, bought);
-  await expectNoGaps(world);
-  await expectNoFalseFailures(world);
+  await expectOnePolicyPerKey(setup, purchases);
+  await expectNoNonceGaps(setup);
+  await expectNoFalseFailures(setup);
 });

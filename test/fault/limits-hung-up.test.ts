@@ -1,15 +1,15 @@
 /**
- * Clients that hang up as soon as they have asked. What this proves: whoever is gone before it can be named is counted as
- * nobody else, so that it gets no more than its own share.
+ * A client that closes its connections right after the request. What this proves: no call counts for another or an unknown
+ * address, so that the client cannot exceed its own limits.
  */
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { readSandbox } from "../../api/sandbox/wallet.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { claim } from "./support/faucet-truth.ts";
-import { randomWallet, startTestnetWorld } from "./support/testnet-world.ts";
+import { claim } from "./support/faucet-calls.ts";
+import { randomWallet, startTestnetSetup } from "./support/testnet-setup.ts";
 
-/** Sends a request and breaks the connection `ms` later. */
+/** Sends a request and resets the connection `ms` later. */
 const hangUp = (url: string, path: string, body: string, ms: number): Promise<void> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(url);
@@ -25,17 +25,17 @@ const hangUp = (url: string, path: string, body: string, ms: number): Promise<vo
     socket.on("error", () => resolve());
   });
 
-test("one address that hangs up gets one grant of the faucet and ten of the sandbox's calls", async () => {
-  const world = await startTestnetWorld({
+test("one address that hangs up gets one faucet claim and at most ten sandbox purchases", async () => {
+  const setup = await startTestnetSetup({
     parts: "both",
     env: { api: { TRUST_PROXY: "", SANDBOX_RATE_LIMIT: "10" } },
   });
-  const { stack, connection, testnet } = world;
-  const { sql, db } = connection;
+  const { stack, connection, testnet } = setup;
+  const { sql } = connection;
   await waitFor({
     what: "the sandbox to be ready",
     probe: async () =>
-      (await readSandbox(db, testnet.deployment.chainId)).status === "ready" ? true : undefined,
+      (await readSandbox(sql, testnet.deployment.chainId)).status === "ready" ? true : undefined,
     timeoutMs: 60_000,
   });
   const { apiUrl } = stack;
@@ -44,7 +44,7 @@ test("one address that hangs up gets one grant of the faucet and ten of the sand
     await hangUp(apiUrl, "/sandbox/try", "{}", n % 6);
   }
   await waitFor({
-    what: "a claim and a purchase of those who hung up",
+    what: "a claim and a purchase from the closed connections",
     probe: async () => {
       const [rows] = await sql`
         select exists (select 1 from service.faucet_claim) and exists (select 1 from service.purchase) as both`;
@@ -52,14 +52,12 @@ test("one address that hangs up gets one grant of the faucet and ten of the sand
     },
     timeoutMs: 60_000,
   });
-  // The same address, and it stays: it has what is left of its share, if anything is.
-  expect([200, 429, 503]).toContain(
-    (await claim(world, { wallet: randomWallet(), from: "127.0.0.1" })).status,
-  );
+  // The same address waits for its answer now: it gets what its limits still allow.
+  expect([200, 429, 503]).toContain((await claim(setup, { wallet: randomWallet(), ip: "127.0.0.1" })).status);
   expect([200, 403, 503]).toContain(
     (await stack.request("/sandbox/try", { method: "POST", body: {} })).status,
   );
-  // Once the api and its statements have ended, all that was accepted is in the tables.
+  // Once the api and its statements have ended, all accepted calls are in the tables.
   await stack.stopService("api");
   await waitFor({
     what: "the api's statements to end",

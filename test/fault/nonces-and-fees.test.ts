@@ -1,6 +1,6 @@
 /**
- * What this proves: a nonce that nothing will use is filled, so that what waits behind it is mined; a transaction whose
- * fee fell behind is replaced by the same call at a higher fee; nothing is signed above the cap.
+ * What this proves: the writer fills an unused nonce, so that the transactions behind it are mined; it replaces a
+ * transaction whose fee is too low by the same call with a higher fee; it signs nothing above the fee cap.
  */
 import { privateKeyToAccount } from "viem/accounts";
 import { beforeAll, expect, test } from "vitest";
@@ -16,7 +16,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { mineAndWaitUntilSettled, waitUntilPutOff } from "./support/rounds.ts";
+import { mineAndWaitUntilSettled, waitUntilPostponed } from "./support/waits.ts";
 
 const GWEI = 1_000_000_000n;
 
@@ -34,10 +34,10 @@ const attemptsOf = (id: string) => ledger.connection.sql<{ hash: string; max_fee
   select hash, max_fee, nonce from service.attempt a join service.transaction t on t.id = a.transaction_id
   where t.purchase_id = ${id} order by a.created_at`;
 
-test("a transaction from outside that waited at the start and vanished leaves a gap: it is filled", async () => {
+test("another program's pending transaction disappears after the start: the writer fills its nonce", async () => {
   const buyer = await newBuyer(chain);
   const relayer = privateKeyToAccount(privateKeyOf(anvilAccount(1)));
-  // Mining rests, so that the outside transaction stays in the node's pool while the writer starts.
+  // No mining, so that the other program's transaction stays in the node's pool while the writer starts.
   await askRpc(chain.url, "evm_setIntervalMining", [0]);
   await askRpc(chain.url, "evm_setAutomine", [false]);
   const outside = await chain.client.sendTransaction({
@@ -59,21 +59,21 @@ test("a transaction from outside that waited at the start and vanished leaves a 
   expect(fillers).toEqual([{ nonce: "0", kind: "filler" }]);
 });
 
-test("the base fee jumps past a transaction's fee: the same call is sent again at a higher one, and bought once", async () => {
+test("the base fee rises above a transaction's fee: the same call is sent with a higher fee, and bought once", async () => {
   const buyer = await newBuyer(chain);
-  // Nothing is mined until the fee has jumped.
+  // Nothing is mined until the fee has risen.
   await askRpc(chain.url, "evm_setIntervalMining", [0]);
   const id = await ledger.buy(purchaseRequest(buyer.address));
   await ledger.inState(id, "broadcast");
   await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [`0x${(100n * GWEI).toString(16)}`]);
-  // One block, so that the fee does not fall before the writer has seen it.
+  // Only one block, so that the fee does not fall before the writer sees it.
   await mineAndWaitUntilSettled(chain, ledger.connection.sql);
   expect((await chain.client.getBlock()).baseFeePerGas).toBeGreaterThan(40n * GWEI);
-  // Above the cap nothing is signed at all.
-  const dear = await ledger.buy(purchaseRequest(buyer.address, "FLASHETH1H-001"));
-  await waitUntilPutOff(stack, dear, 2);
-  expect(await ledger.read(dear)).toMatchObject({ state: "accepted" });
-  expect(await attemptsOf(dear)).toEqual([]);
+  // Above the fee cap nothing is signed.
+  const tooExpensive = await ledger.buy(purchaseRequest(buyer.address, "FLASHETH1H-001"));
+  await waitUntilPostponed(stack, tooExpensive, 2);
+  expect(await ledger.read(tooExpensive)).toMatchObject({ state: "accepted" });
+  expect(await attemptsOf(tooExpensive)).toEqual([]);
   await mineEverySecond(chain);
 
   const bought = await ledger.settled(id, 60_000);
@@ -85,6 +85,6 @@ test("the base fee jumps past a transaction's fee: the same call is sent again a
   expect(Number(attempts.at(-1)?.max_fee)).toBeLessThanOrEqual(Number(40n * GWEI));
   if (!("receipt" in bought)) throw new Error(`it is ${bought.state}`);
   expect(attempts.slice(1).map((attempt) => attempt.hash)).toContain(bought.receipt.txHash);
-  await ledger.settled(dear, 60_000);
+  await ledger.settled(tooExpensive, 60_000);
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(2);
 });

@@ -1,64 +1,44 @@
 /**
- * Postgres is stopped and started, and crashes, while purchases run. What this proves: clients are told to come back,
- * the processes find their way back by themselves, and each key is one policy.
+ * Postgres is restarted, and crashes, during purchases. What this proves: the processes reconnect without help, clients
+ * that retry get their policies, and each key buys one policy.
  */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, inject, test } from "vitest";
-import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
-import { freePort } from "../../scripts/local/ports.ts";
-import { createDatabase, type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
+import { beforeAll, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { atEnd } from "../support/cleanup.ts";
-import { notePid } from "../support/run-folder.ts";
-import { buyPatiently } from "./support/client.ts";
-import { type Bought, expectNoFalseFailures, expectNoGaps, expectOnePolicyPerKey } from "./support/truth.ts";
-import { startWorld, type World } from "./support/world.ts";
+import {
+  type CompletedPurchase,
+  expectNoFalseFailures,
+  expectNoNonceGaps,
+  expectOnePolicyPerKey,
+} from "./support/assertions.ts";
+import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
+import { buyWithRetries } from "./support/purchase-client.ts";
+import { type PurchaseSetup, startPurchaseSetup } from "./support/purchase-setup.ts";
 
-let world: World;
-let server: LocalPostgres;
-let start: () => Promise<void>;
+let setup: PurchaseSetup;
+let postgres: OwnPostgres;
 
 beforeAll(async () => {
-  const port = await freePort();
-  const dataDir = join(inject("runFolder"), `postgres-${port}`);
-  start = async () => {
-    server = await startPostgres({ dataDir, port, logFile: `${dataDir}.log`, settings: { fsync: false } });
-    notePid(inject("runFolder"), server.pid);
-  };
-  await start();
-  atEnd(() => server.stop());
-  world = await startWorld({ buyers: 3, databaseUrl: await createDatabase(server.url, "purchases") });
+  postgres = await startOwnPostgres("purchases");
+  setup = await startPurchaseSetup({ buyers: 3, databaseUrl: postgres.databaseUrl });
 });
 
 const restarts = [
-  { name: "stopped and started", stop: () => server.stop() },
-  {
-    name: "stopped, and away for three seconds",
-    async stop() {
-      await server.stop();
-      await sleep(3000);
-    },
-  },
-  {
-    name: "killed",
-    async stop() {
-      signalPid(server.pid, "SIGQUIT");
-      await waitUntilGone(server.pid, 60_000);
-    },
-  },
+  ["restarted", () => postgres.stop()],
+  ["stopped for three seconds", () => postgres.stop().then(() => sleep(3000))],
+  ["killed", () => postgres.kill()],
 ] as const;
 
-/** Clients that buy one policy after the other, until they are told to stop. */
-function shoppers(name: string) {
-  let open = true;
-  const bought = world.buyers.map((): Bought[] => []);
+/** Each buyer buys one policy after the other until `stopBuying`. */
+function startBuying(name: string) {
+  let going = true;
+  const purchases = setup.buyers.map((): CompletedPurchase[] => []);
   const all = Promise.all(
-    world.buyers.map(async ({ buy }, buyer) => {
-      for (let n = 0; open; n += 1) {
+    setup.buyers.map(async ({ buy }, buyer) => {
+      for (let n = 0; going; n += 1) {
         const planned = { buyer, key: `${name}-${n}` };
         const call = () => buy({}, { "idempotency-key": planned.key });
-        bought[buyer]?.push({ planned, told: [await buyPatiently(call, "impatient")] });
+        purchases[buyer]?.push({ planned, answers: [await buyWithRetries(call, "impatient")] });
       }
     }),
   );
@@ -67,34 +47,34 @@ function shoppers(name: string) {
     fault = error;
   });
   return {
-    /** Waits until each of them has its next policies: so many. */
-    async haveMore(count: number): Promise<void> {
-      const wanted = bought.map((own) => own.length + count);
+    /** Waits until each buyer has this many more policies. */
+    async waitForMore(count: number): Promise<void> {
+      const wanted = purchases.map((own) => own.length + count);
       await waitFor({
         what: `each buyer to have ${count} more`,
-        probe: () => bought.every((own, buyer) => own.length >= (wanted[buyer] ?? 0)) || undefined,
+        probe: () => purchases.every((own, buyer) => own.length >= (wanted[buyer] ?? 0)) || undefined,
         timeoutMs: 100_000,
-        hopeless: () => (fault === undefined ? undefined : String(fault)),
+        giveUpReason: () => (fault === undefined ? undefined : String(fault)),
       });
     },
-    async close(): Promise<Bought[]> {
-      open = false;
+    async stopBuying(): Promise<CompletedPurchase[]> {
+      going = false;
       await all;
-      return bought.flat();
+      return purchases.flat();
     },
   };
 }
 
-test.each(restarts)("$name", async ({ name, stop }) => {
-  const fromBlock = (await world.chain.client.getBlockNumber()) + 1n;
-  const { haveMore, close } = shoppers(name);
-  await haveMore(1);
+test.each(restarts)("Postgres is %s: each key buys one policy", async (name, stop) => {
+  const fromBlock = (await setup.chain.client.getBlockNumber()) + 1n;
+  const { waitForMore, stopBuying } = startBuying(name);
+  await waitForMore(1);
   await stop();
-  await start();
-  // The first of these two may have been bought before.
-  await haveMore(2);
-  const bought = await close();
-  await expectOnePolicyPerKey(world, bought, fromBlock);
-  await expectNoGaps(world);
-  await expectNoFalseFailures(world);
+  await postgres.start();
+  // The first of these two may have been bought before the restart.
+  await waitForMore(2);
+  const purchases = await stopBuying();
+  await expectOnePolicyPerKey(setup, purchases, fromBlock);
+  await expectNoNonceGaps(setup);
+  await expectNoFalseFailures(setup);
 });

@@ -1,6 +1,6 @@
 /**
- * A job is only a wake-up. What this proves: a queue that is emptied or away loses no purchase and buys none twice, and
- * a hundred purchases at once cost the node three calls each at most.
+ * A job only wakes the writer. What this proves: an emptied or unreachable queue loses no purchase and buys none twice,
+ * and a hundred purchases at once need at most three node calls each.
  */
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
@@ -12,17 +12,17 @@ import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 
-test("a hundred purchases at once cost the node three calls each at most", async () => {
+test("a hundred purchases at once need at most three node calls each", async () => {
   const chain = await startChain({ blockTime: 1, mixedMining: true });
   const proxy = await startRpcProxy(chain.url);
   const stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });
   const ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
   const buyer = await newBuyer(chain);
-  await mineEverySecond(chain); // a block a second, and no others
+  await mineEverySecond(chain); // and no other blocks
   let calls = 0;
   const sent = new Set<unknown>();
   proxy.intercept(async (call, forward) => {
-    // On a busy machine bytes are sent again when their answer is late; that is no call of another kind.
+    // On a busy machine a late answer makes the writer send the same bytes again: not counted.
     const again = call.method === "eth_sendRawTransaction" && sent.has(call.params[0]);
     if (call.method === "eth_sendRawTransaction") sent.add(call.params[0]);
     if (!again) calls += 1;
@@ -38,7 +38,7 @@ test("a hundred purchases at once cost the node three calls each at most", async
 });
 
 describeWithRedis("with Redis", () => {
-  test("emptied, and away for a while: every purchase is made once", async () => {
+  test("Redis is emptied and goes away: every purchase is made once", async () => {
     const chain = await startChain({ blockTime: 1, mixedMining: true });
     const redis = await freshRedis();
     const proxy = await startTcpProxy(redis.url);
@@ -53,7 +53,7 @@ describeWithRedis("with Redis", () => {
     const ids = [await buy("served")];
     await Promise.all(ids.map((id) => ledger.settled(id)));
 
-    // Jobs vanish before a writer has seen them.
+    // The jobs are deleted before a writer sees them.
     await stack.stopService("writer");
     ids.push(...(await several("emptied")));
     const client = new Redis(redis.url);

@@ -1,6 +1,6 @@
 /**
- * What a client that replays its key is told while the chain changes its mind: on its way again after its block is gone,
- * then what became of the same bytes, be it that they reverted; never a receipt of a block that is not there.
+ * Replays of an idempotency key during a reorganisation. What this proves: they answer 503 once the purchase's block is
+ * gone, then the new receipt or the revert of the same transaction, and never a receipt of a block that is gone.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
@@ -12,25 +12,25 @@ import { receiptOf } from "../api/support/buyer.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import { policiesOnChain, signedForms, usdc } from "../support/ledger.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
-import { startWorld, type World } from "./support/world.ts";
+import { type PurchaseSetup, startPurchaseSetup } from "./support/purchase-setup.ts";
 
 const DEPTH = 3;
 
-let world: World;
+let setup: PurchaseSetup;
 beforeAll(async () => {
-  world = await startWorld({ buyers: 2, env: { api: { PURCHASE_WAIT_MS: "2000" } } });
+  setup = await startPurchaseSetup({ buyers: 2, env: { api: { PURCHASE_WAIT_MS: "2000" } } });
 });
 
 const settled = { timeout: 60_000, interval: 300 };
 
-/** Buys under a key, takes the block away, and does `meanwhile` before the bytes reach the node again. */
-async function buyAndLoseBlock(meanwhile: () => Promise<unknown>) {
-  const { chain, proxy } = world;
-  const [buyer] = world.buyers;
+/** Buys, removes the purchase's block, and runs `beforeRebroadcast` before the node gets the transaction again. */
+async function buyAndLoseBlock(beforeRebroadcast: () => Promise<unknown>) {
+  const { chain, proxy } = setup;
+  const [buyer] = setup.buyers;
   if (!buyer) throw new Error("no buyer");
   const key = { "idempotency-key": randomUUID() };
-  await chain.client.mine({ blocks: DEPTH }); // so that the approvals stand
-  // From here no block comes by itself, so that the purchase stays in one of the newest.
+  await chain.client.mine({ blocks: DEPTH }); // keeps the approvals out of the reorganisation
+  // No empty blocks from here on, so that the purchase stays in one of the newest.
   await mineOnlyTransactions(chain);
   const bought = await waitFor({
     what: "the receipt",
@@ -43,7 +43,7 @@ async function buyAndLoseBlock(meanwhile: () => Promise<unknown>) {
   expect([200, 201], bought.text).toContain(bought.status);
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
   expect(await askRpc(chain.url, "anvil_reorg", [DEPTH, []])).toEqual({ result: null });
-  await meanwhile();
+  await beforeRebroadcast();
   await mineEverySecond(chain);
   const replay = () => buyer.buy({}, key);
   await expect.poll(async () => failure(await replay()), settled).toEqual([503, "purchase_pending"]);
@@ -51,35 +51,35 @@ async function buyAndLoseBlock(meanwhile: () => Promise<unknown>) {
   return { buyer, bought: receiptOf(bought), replay };
 }
 
-test("its number is somebody else's now: replays tell the new one", async () => {
-  const [, rival] = world.buyers;
+test("a reorganisation gives the policy number to another purchase: replays answer the new number", async () => {
+  const [, rival] = setup.buyers;
   const product = catalogueTerms.find(({ name }) => name === "FLASHBTC1H-001");
   if (!rival || !product) throw new Error("no rival");
   const { buyer, bought, replay } = await buyAndLoseBlock(() =>
-    purchase(world.protocol, rival.account, product, usdc(100)),
+    purchase(setup.protocol, rival.account, product, usdc(100)),
   );
   await expect.poll(async () => (await replay()).status, settled).toBe(200);
   const after = receiptOf(await replay());
   expect(after.purchaseId).toBe(bought.purchaseId);
-  // The same transaction: the same bytes, or those with a higher fee where it took long.
-  const forms = await signedForms(world.connection, bought.purchaseId);
+  // The same transaction, perhaps with a higher fee.
+  const forms = await signedForms(setup.connection, bought.purchaseId);
   expect(forms).toContain(bought.txHash);
   expect(forms).toContain(after.txHash);
-  const [policy, ...others] = await policiesOnChain(world.chain, buyer.account.address);
+  const [policy, ...others] = await policiesOnChain(setup.chain, buyer.account.address);
   expect(others).toEqual([]);
   expect(policy?.transactionHash).toBe(after.txHash);
   expect(after.policyId).toBe(String(policy?.args.policyId));
   expect(after.policyId).not.toBe(bought.policyId);
 });
 
-test("its buyer has taken the allowance back: replays are 502 once the revert is final, and nothing was bought", async () => {
+test("the buyer revokes the allowance meanwhile: replays answer 502 once the revert is final, nothing is bought", async () => {
   const { buyer, replay } = await buyAndLoseBlock(async () => {
-    const [owner] = world.buyers;
+    const [owner] = setup.buyers;
     if (!owner) throw new Error("no buyer");
-    await approveUsdc(world.protocol, owner.account, world.chain.deployment.contracts.coverRouter, 0n);
+    await approveUsdc(setup.protocol, owner.account, setup.chain.deployment.contracts.coverRouter, 0n);
   });
-  const before = (await policiesOnChain(world.chain, buyer.account.address)).length;
+  const before = (await policiesOnChain(setup.chain, buyer.account.address)).length;
   await expect.poll(async () => failure(await replay()), settled).toEqual([502, "onchain_revert"]);
   expect(messageOf(await replay())).toMatch(/reverted in block \d+: ERC20InsufficientAllowance\(/);
-  expect(await policiesOnChain(world.chain, buyer.account.address)).toHaveLength(before);
+  expect(await policiesOnChain(setup.chain, buyer.account.address)).toHaveLength(before);
 });

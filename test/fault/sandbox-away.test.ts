@@ -1,7 +1,7 @@
 /**
- * What the sandbox needs goes away in the middle: the testnet's node, Postgres, the relayer's ether, a nonce. What this
- * proves, counted on the chains: clients are told to come back, each call's key is one policy in the end, and the main
- * chain's buyers notice nothing.
+ * Outages during sandbox purchases: the testnet's node, the main chain's node, Postgres, the relayer's nonce, its ether.
+ * What this proves, checked on the chains: clients get 503 and, after a retry, one policy per key; purchases on the main
+ * chain go on.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, expect, test } from "vitest";
@@ -13,48 +13,48 @@ import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
 import {
   expectBoughtOnce,
   nextBlock,
-  sandboxReady,
   severalCalls,
   tryOnce,
-  tryPatiently,
-} from "./support/sandbox-truth.ts";
-import { isSending } from "./support/strikes.ts";
-import { startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+  tryUntilBought,
+  waitUntilSandboxReady,
+} from "./support/sandbox-calls.ts";
+import { isSending } from "./support/testnet-faults.ts";
+import { startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 let postgres: OwnPostgres;
 let buyer: Buyer;
 
 beforeAll(async () => {
   postgres = await startOwnPostgres("sandbox");
-  world = await startTestnetWorld({
+  setup = await startTestnetSetup({
     parts: "sandbox",
     apiThroughProxy: true,
     env: { api: { PURCHASE_WAIT_MS: "6000" } },
     databaseUrl: postgres.databaseUrl,
   });
-  const { main: chain, stack } = world;
+  const { main: chain, stack } = setup;
   const protocol = openProtocol(chain.deployment, chain.url);
   buyer = await createBuyer({ chain, stack, protocol, request: stack.request }, anvilAccount(3));
-  await sandboxReady(world);
+  await waitUntilSandboxReady(setup);
 });
-afterEach(() => world.proxy.intercept());
+afterEach(() => setup.proxy.intercept());
 
-const loseSendings = () =>
-  world.proxy.intercept(async (call, forward) => (isSending(call) ? "lost" : forward()));
+const loseTransactions = () =>
+  setup.proxy.intercept(async (call, forward) => (isSending(call) ? "lost" : forward()));
 
-test("the testnet's node: 503 in bounded time, and the main chain's buyers notice nothing", async () => {
-  const { proxy } = world;
-  const fromBlock = await nextBlock(world);
-  loseSendings();
+test("the testnet's node is away: calls get 503 within 30 s, and purchases on the main chain go on", async () => {
+  const { proxy } = setup;
+  const fromBlock = await nextBlock(setup);
+  loseTransactions();
   const early = severalCalls(3);
-  const told = await Promise.all(early.map((call) => tryOnce(world, call)));
-  expect(told.map(({ status }) => status)).toEqual([503, 503, 503]);
+  const answers = await Promise.all(early.map((call) => tryOnce(setup, call)));
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
   proxy.intercept(async () => "lost");
   const late = severalCalls(3);
   for (const call of late) {
     const begun = performance.now();
-    const answer = await tryOnce(world, call);
+    const answer = await tryOnce(setup, call);
     expect(answer.status, answer.text).toBe(503);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(performance.now() - begun).toBeLessThan(30_000);
@@ -63,48 +63,49 @@ test("the testnet's node: 503 in bounded time, and the main chain's buyers notic
     expect((await buyer.buy({}, { "idempotency-key": `beside-${n}` })).status).toBe(201);
   }
   proxy.intercept();
-  const bought = await Promise.all([...early, ...late].map((call) => tryPatiently(world, call)));
-  await expectBoughtOnce(world, bought, fromBlock);
+  const bought = await Promise.all([...early, ...late].map((call) => tryUntilBought(setup, call)));
+  await expectBoughtOnce(setup, bought, fromBlock);
 });
 
-test("the main chain's node: the sandbox buys as if nothing were", async () => {
-  const fromBlock = await nextBlock(world);
-  process.kill(world.main.pid, "SIGSTOP");
+test("the main chain's node hangs: the sandbox still buys", async () => {
+  const fromBlock = await nextBlock(setup);
+  process.kill(setup.main.pid, "SIGSTOP");
   try {
-    const answers = await Promise.all(severalCalls(3).map((call) => tryPatiently(world, call)));
-    await expectBoughtOnce(world, answers, fromBlock);
+    const bought = await Promise.all(severalCalls(3).map((call) => tryUntilBought(setup, call)));
+    await expectBoughtOnce(setup, bought, fromBlock);
   } finally {
-    process.kill(world.main.pid, "SIGCONT");
+    process.kill(setup.main.pid, "SIGCONT");
   }
 });
 
-test("Postgres crashes", async () => {
-  const fromBlock = await nextBlock(world);
+test("Postgres crashes during purchases: each key buys one policy", async () => {
+  const fromBlock = await nextBlock(setup);
   const bought = severalCalls(8).map(async (call, n) => {
     await sleep(n * 100);
-    return tryPatiently(world, call);
+    return tryUntilBought(setup, call);
   });
   await waitFor({
-    what: "some of them to be on their way",
+    what: "three purchases to be open",
     probe: async () => {
-      const rows = await world.connection.sql`
-        select 1 from service.purchase where final_at is null and chain_id = ${world.testnet.deployment.chainId}`;
+      const rows = await setup.connection.sql`
+        select 1 from service.purchase where final_at is null and chain_id = ${setup.testnet.deployment.chainId}`;
       return rows.length >= 3 || undefined;
     },
     timeoutMs: 60_000,
     intervalMs: 10,
   });
-  await postgres.crash();
-  await expectBoughtOnce(world, await Promise.all(bought), fromBlock);
+  await postgres.kill();
+  await postgres.start();
+  await expectBoughtOnce(setup, await Promise.all(bought), fromBlock);
 });
 
-test("a nonce of the relayer, which somebody else takes with its key", async () => {
-  const { testnet, proxy, connection } = world;
-  const fromBlock = await nextBlock(world);
-  loseSendings();
+test("another program uses the relayer's nonce: bought once under another nonce", async () => {
+  const { testnet, proxy, connection } = setup;
+  const fromBlock = await nextBlock(setup);
+  loseTransactions();
   const [call] = severalCalls(1);
   if (!call) throw new Error("no call");
-  const first = tryOnce(world, call);
+  const first = tryOnce(setup, call);
   const nonce = await waitFor({
     what: "the purchase to be signed",
     probe: async () => {
@@ -125,26 +126,26 @@ test("a nonce of the relayer, which somebody else takes with its key", async () 
   expect((await first).status).toBe(503);
   proxy.intercept();
   await testnet.client.mine({ blocks: 3 });
-  await expectBoughtOnce(world, [await tryPatiently(world, call)], fromBlock);
+  await expectBoughtOnce(setup, [await tryUntilBought(setup, call)], fromBlock);
 });
 
-test("the relayer's ether: told that it is not ready, and bought when it is back", async () => {
-  const { testnet } = world;
+test("the relayer is out of ether: calls get sandbox_unready, and buy once it is refilled", async () => {
+  const { testnet } = setup;
   const { address } = testnet.relayer;
-  const fromBlock = await nextBlock(world);
+  const fromBlock = await nextBlock(setup);
   const full = await testnet.client.getBalance({ address });
   await testnet.client.setBalance({ address, value: 1n });
   const [call] = severalCalls(1);
   if (!call) throw new Error("no call");
   const refused = await waitFor({
-    what: "the sandbox to say that it cannot",
+    what: "the sandbox to be unready",
     probe: async () => {
-      const { json } = await world.request("/sandbox/info");
-      return JSON.stringify(json).includes('"status":"unready"') ? await tryOnce(world, call) : undefined;
+      const { json } = await setup.request("/sandbox/info");
+      return JSON.stringify(json).includes('"status":"unready"') ? await tryOnce(setup, call) : undefined;
     },
     timeoutMs: 60_000,
   });
   expect(refused.json).toMatchObject({ error: "sandbox_unready" });
   await testnet.client.setBalance({ address, value: full });
-  await expectBoughtOnce(world, [await tryPatiently(world, call)], fromBlock);
+  await expectBoughtOnce(setup, [await tryUntilBought(setup, call)], fromBlock);
 });

@@ -1,6 +1,6 @@
 /**
- * The writer is killed (SIGKILL) at each step of the sandbox's purchases and started again. What this proves, counted on
- * the chain: each call's key is one policy, and what was signed is what is mined.
+ * The writer is killed (SIGKILL) at each step of the sandbox's purchases and started again. What this proves, checked on
+ * the chain: each call's key buys one policy, and the signed transactions are the mined ones.
  */
 import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
@@ -8,67 +8,61 @@ import { isSimulation } from "../support/ledger.ts";
 import {
   expectBoughtOnce,
   nextBlock,
-  sandboxReady,
   severalCalls,
   tryOnce,
-  tryPatiently,
-} from "./support/sandbox-truth.ts";
+  tryUntilBought,
+  waitUntilSandboxReady,
+} from "./support/sandbox-calls.ts";
 import {
   isReceiptRead,
   isSending,
   killAtCall,
   killAtStatement,
-  revive,
-  type Strike,
-} from "./support/strikes.ts";
-import { startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+  restartWriter,
+  type WriterKill,
+} from "./support/testnet-faults.ts";
+import { startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
 const CALLS = 3;
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 beforeAll(async () => {
-  world = await startTestnetWorld({ parts: "sandbox" });
-  await sandboxReady(world);
+  setup = await startTestnetSetup({ parts: "sandbox" });
+  await waitUntilSandboxReady(setup);
 });
 
-const steps: readonly { name: string; strike: () => Strike | Promise<Strike> }[] = [
-  { name: "before anything was signed", strike: () => killAtCall(world, isSimulation, "before") },
-  {
-    name: "with the nonces taken and nothing committed",
-    strike: () =>
-      killAtStatement(world, (tx) => tx`lock table service.transaction in share mode`, "service.transaction"),
-  },
-  { name: "with signed bytes stored and not sent", strike: () => killAtCall(world, isSending, "before") },
-  {
-    name: "after the node took the bytes, before its answer",
-    strike: () => killAtCall(world, isSending, "after"),
-  },
-  {
-    name: "after they were mined, before they were written down",
-    strike: () => killAtCall(world, isReceiptRead, "before"),
-  },
+const steps: readonly (readonly [name: string, kill: () => WriterKill | Promise<WriterKill>])[] = [
+  ["before anything is signed", () => killAtCall(setup, isSimulation, "before")],
+  [
+    "after taking the nonces, before the commit",
+    () =>
+      killAtStatement(setup, (tx) => tx`lock table service.transaction in share mode`, "service.transaction"),
+  ],
+  ["after signing, before sending", () => killAtCall(setup, isSending, "before")],
+  ["after the node accepts the bytes, before its answer", () => killAtCall(setup, isSending, "after")],
+  ["after mining, before the ledger records it", () => killAtCall(setup, isReceiptRead, "before")],
 ];
 
-test.each(steps)("$name", async ({ strike }) => {
-  const fromBlock = await nextBlock(world);
-  const { dead } = await strike();
+test.each(steps)("the writer is killed %s: each key buys one policy", async (_, kill) => {
+  const fromBlock = await nextBlock(setup);
+  const { dead } = await kill();
   const calls = severalCalls(CALLS);
-  const told = Promise.all(calls.map((call) => tryPatiently(world, call)));
-  told.catch(() => {}); // waited for below
+  const results = Promise.all(calls.map((call) => tryUntilBought(setup, call)));
+  results.catch(() => {}); // awaited below
   await dead;
-  const stored = await world.connection.sql<{ hash: Hex }[]>`
+  const stored = await setup.connection.sql<{ hash: Hex }[]>`
     select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id
     where t.purchase_id is not null`;
-  await revive(world);
-  const bought = await told;
-  await expectBoughtOnce(world, bought, fromBlock);
+  await restartWriter(setup);
+  const bought = await results;
+  await expectBoughtOnce(setup, bought, fromBlock);
   for (const { hash } of stored) {
-    const receipt = await world.testnet.client.getTransactionReceipt({ hash });
+    const receipt = await setup.testnet.client.getTransactionReceipt({ hash });
     expect(receipt.status).toBe("success");
   }
-  // Each key is its policy, whoever asks again.
+  // A repeated call answers the policy of its key.
   for (const [n, call] of calls.entries()) {
-    const again = await tryOnce(world, call);
+    const again = await tryOnce(setup, call);
     expect(again.status).toBe(200);
     expect(again.json).toMatchObject({ txHash: bought[n]?.txHash, policyId: bought[n]?.policyId });
   }

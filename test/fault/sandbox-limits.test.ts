@@ -1,7 +1,7 @@
 /**
- * Two api processes and two writers with the same keys, and clients that want more than their share of the sandbox. What
- * this proves, counted on the chain: ten calls of an address buy ten policies, whatever is asked at once and of whom, and
- * no header buys an eleventh.
+ * Two api processes and two writers with the same keys, and clients that exceed the sandbox's rate limit. What this
+ * proves, checked on the chain: an address buys ten policies, also with concurrent calls to both processes, and no header
+ * buys an eleventh.
  */
 import { beforeAll, expect, test } from "vitest";
 import { failure } from "../api/support/api.ts";
@@ -9,132 +9,130 @@ import type { HttpAnswer } from "../support/http.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
-import { disguises, guisesOf, neighboursIn } from "./support/disguises.ts";
+import { forgedForwardedFor, forgedHeaders, sameNetworkForwardedFor } from "./support/forged-headers.ts";
 import {
-  boughtIn,
   expectBoughtOnce,
   nextBlock,
-  sandboxReady,
+  parsePurchase,
   sandboxWallet,
-} from "./support/sandbox-truth.ts";
+  waitUntilSandboxReady,
+} from "./support/sandbox-calls.ts";
 import {
-  atRest,
-  newcomer,
+  mineUntilFinal,
+  newClient,
   stackOptions,
-  startTestnetWorld,
-  type TestnetWorld,
-} from "./support/testnet-world.ts";
+  startTestnetSetup,
+  type TestnetSetup,
+} from "./support/testnet-setup.ts";
 
 const PATH = "/sandbox/try";
-const SHARE = 10;
+const LIMIT = 10;
 const options = {
   parts: "sandbox",
-  env: { api: { SANDBOX_RATE_LIMIT: String(SHARE), PURCHASE_WAIT_MS: "60000" } },
+  env: { api: { SANDBOX_RATE_LIMIT: String(LIMIT), PURCHASE_WAIT_MS: "60000" } },
 } as const;
 
-let world: TestnetWorld;
-let both: readonly [CheckedRequest, CheckedRequest];
+let setup: TestnetSetup;
+let requests: readonly [CheckedRequest, CheckedRequest];
 
 beforeAll(async () => {
-  world = await startTestnetWorld(options);
+  setup = await startTestnetSetup(options);
   const second = await startStack({
-    ...stackOptions(world.main, world.testnet, options),
-    databaseUrl: world.stack.databaseUrl,
+    ...stackOptions(setup.main, setup.testnet, options),
+    databaseUrl: setup.stack.databaseUrl,
   });
-  both = [world.request, await checkedRequests(second.apiUrl)];
-  await sandboxReady(world);
+  requests = [setup.request, await checkedRequests(second.apiUrl)];
+  await waitUntilSandboxReady(setup);
 });
 
 const ask = (n: number, headers: Readonly<Record<string, string>>): Promise<HttpAnswer> =>
-  both[n % 2 === 0 ? 0 : 1](PATH, { method: "POST", headers });
+  requests[n % 2 === 0 ? 0 : 1](PATH, { method: "POST", headers });
 
-function expectRefused(answer: HttpAnswer, what = "") {
+function expectLimited(answer: HttpAnswer, what = "") {
   expect(failure(answer), what).toEqual([403, "sandbox_cap_exceeded"]);
   const wait = Number(answer.headers.get("retry-after"));
   expect(wait).toBeGreaterThan(3400);
   expect(wait).toBeLessThanOrEqual(3600);
-  expect(Number(answer.headers.get("x-ratelimit-limit"))).toBe(SHARE);
+  expect(Number(answer.headers.get("x-ratelimit-limit"))).toBe(LIMIT);
   expect(Number(answer.headers.get("x-ratelimit-remaining"))).toBe(0);
 }
 
-test("forty calls at once of one address, of both processes: ten policies", async () => {
-  const fromBlock = await nextBlock(world);
-  const { from } = newcomer();
+test("one address makes forty calls at once to both processes: ten policies", async () => {
+  const fromBlock = await nextBlock(setup);
+  const { ip } = newClient();
   const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, n) =>
-      ask(n, { "x-forwarded-for": from, "idempotency-key": `forty-${n}` }),
-    ),
+    Array.from({ length: 40 }, (_, n) => ask(n, { "x-forwarded-for": ip, "idempotency-key": `forty-${n}` })),
   );
-  const told = answers.filter(({ status }) => status === 200);
-  expect(told).toHaveLength(SHARE);
-  for (const answer of answers) if (answer.status !== 200) expectRefused(answer);
-  await expectBoughtOnce(world, told.map(boughtIn), fromBlock);
+  const bought = answers.filter(({ status }) => status === 200);
+  expect(bought).toHaveLength(LIMIT);
+  for (const answer of answers) if (answer.status !== 200) expectLimited(answer);
+  await expectBoughtOnce(setup, bought.map(parsePurchase), fromBlock);
 
-  // What was bought is told again, and is no call; what was refused stays refused.
+  // A repeated key returns its policy and does not count as a call; a refused key stays refused.
   for (const [n, answer] of answers.entries()) {
-    const again = await ask(n + 1, { "x-forwarded-for": from, "idempotency-key": `forty-${n}` });
-    if (answer.status === 200) expect(boughtIn(again).txHash).toBe(boughtIn(answer).txHash);
-    else expectRefused(again);
+    const again = await ask(n + 1, { "x-forwarded-for": ip, "idempotency-key": `forty-${n}` });
+    if (answer.status === 200) expect(parsePurchase(again).txHash).toBe(parsePurchase(answer).txHash);
+    else expectLimited(again);
   }
-  await expectBoughtOnce(world, told.map(boughtIn), fromBlock);
+  await expectBoughtOnce(setup, bought.map(parsePurchase), fromBlock);
 });
 
-test("ten calls at once under one key: one policy", async () => {
-  const fromBlock = await nextBlock(world);
-  const { from } = newcomer();
-  const headers = { "x-forwarded-for": from, "idempotency-key": "ten-in-one" };
-  const answers = await Promise.all(Array.from({ length: SHARE }, (_, n) => ask(n, headers)));
+test("ten calls at once with one key: one policy", async () => {
+  const fromBlock = await nextBlock(setup);
+  const { ip } = newClient();
+  const headers = { "x-forwarded-for": ip, "idempotency-key": "ten-in-one" };
+  const answers = await Promise.all(Array.from({ length: LIMIT }, (_, n) => ask(n, headers)));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  expect(new Set(answers.map((answer) => boughtIn(answer).txHash)).size).toBe(1);
-  await expectBoughtOnce(world, answers.slice(0, 1).map(boughtIn), fromBlock);
-  // The key is that client's: for another one it is a key like any.
-  const other = await ask(0, { ...headers, "x-forwarded-for": newcomer().from });
-  expect(boughtIn(other).txHash).not.toBe(answers[0] && boughtIn(answers[0]).txHash);
+  expect(new Set(answers.map((answer) => parsePurchase(answer).txHash)).size).toBe(1);
+  await expectBoughtOnce(setup, answers.slice(0, 1).map(parsePurchase), fromBlock);
+  // A key belongs to its client: another client's call with the same key buys another policy.
+  const other = await ask(0, { ...headers, "x-forwarded-for": newClient().ip });
+  expect(parsePurchase(other).txHash).not.toBe(answers[0] && parsePurchase(answers[0]).txHash);
 });
 
-test("no header and no neighbour has a share of its own", async () => {
-  const [four, six] = [newcomer().from, "2001:db8:55:1"];
-  for (const from of [four, `${six}::1`]) {
+test("forged headers and other addresses of the same network share one limit", async () => {
+  const [ipv4, prefix] = [newClient().ip, "2001:db8:55:1"];
+  for (const ip of [ipv4, `${prefix}::1`]) {
     const answers = await Promise.all(
-      Array.from({ length: SHARE }, (_, n) => ask(n, { "x-forwarded-for": from })),
+      Array.from({ length: LIMIT }, (_, n) => ask(n, { "x-forwarded-for": ip })),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   }
-  await atRest(world);
-  const before = (await policiesOnChain(world.testnet, sandboxWallet)).length;
+  await mineUntilFinal(setup);
+  const before = (await policiesOnChain(setup.testnet, sandboxWallet)).length;
   let n = 0;
-  for (const guise of [...guisesOf(four), ...neighboursIn(six)]) {
-    for (const disguise of [{}, ...disguises]) {
+  for (const forwardedFor of [...forgedForwardedFor(ipv4), ...sameNetworkForwardedFor(prefix)]) {
+    for (const forged of [{}, ...forgedHeaders]) {
       n += 1;
-      expectRefused(
-        await ask(n, { ...disguise, "x-forwarded-for": guise }),
-        `${guise} ${JSON.stringify(disguise)}`,
+      expectLimited(
+        await ask(n, { ...forged, "x-forwarded-for": forwardedFor }),
+        `${forwardedFor} ${JSON.stringify(forged)}`,
       );
     }
   }
-  await atRest(world);
-  expect(await policiesOnChain(world.testnet, sandboxWallet)).toHaveLength(before);
+  await mineUntilFinal(setup);
+  expect(await policiesOnChain(setup.testnet, sandboxWallet)).toHaveLength(before);
   expect((await ask(0, { "x-forwarded-for": "2001:db8:55:2::1" })).status).toBe(200);
 });
 
-test("without a trusted proxy the socket alone has a share", async () => {
-  const open = await startStack({
-    ...stackOptions(world.main, world.testnet, {
+test("without a trusted proxy the limit counts by the socket's address only", async () => {
+  const unproxied = await startStack({
+    ...stackOptions(setup.main, setup.testnet, {
       ...options,
       env: { api: { ...options.env.api, TRUST_PROXY: "" } },
     }),
     services: ["api"],
-    databaseUrl: world.stack.databaseUrl,
+    databaseUrl: setup.stack.databaseUrl,
   });
-  const request = await checkedRequests(open.apiUrl);
+  const request = await checkedRequests(unproxied.apiUrl);
   const answers = await Promise.all(
-    Array.from({ length: SHARE + 5 }, (_, n) =>
+    Array.from({ length: LIMIT + 5 }, (_, n) =>
       request(PATH, {
         method: "POST",
-        headers: { "x-forwarded-for": `198.51.100.${n}`, ...disguises[n % 4] },
+        headers: { "x-forwarded-for": `198.51.100.${n}`, ...forgedHeaders[n % 4] },
       }),
     ),
   );
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(SHARE);
-  for (const answer of answers) if (answer.status !== 200) expectRefused(answer);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
+  for (const answer of answers) if (answer.status !== 200) expectLimited(answer);
 });

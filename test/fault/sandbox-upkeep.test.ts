@@ -1,6 +1,6 @@
 /**
- * The sandbox's wallet loses everything, and the writer dies (SIGKILL) over providing for it. What this proves, counted on
- * the chain: it is given ether, USDC and approval once each, and buys again.
+ * The sandbox's wallet loses its funds, and the writer is killed (SIGKILL) while it refills the wallet. What this proves,
+ * checked on the chain: the wallet gets ether, USDC and approval once each, and buys again.
  */
 import {
   type Address,
@@ -15,19 +15,19 @@ import { beforeAll, expect, test } from "vitest";
 import {
   expectBoughtOnce,
   nextBlock,
-  sandboxReady,
   sandboxWallet,
   severalCalls,
   tryOnce,
-  tryPatiently,
-} from "./support/sandbox-truth.ts";
-import { isSending, killAtCall, revive } from "./support/strikes.ts";
-import { atRest, startTestnetWorld, type TestnetWorld } from "./support/testnet-world.ts";
+  tryUntilBought,
+  waitUntilSandboxReady,
+} from "./support/sandbox-calls.ts";
+import { isSending, killAtCall, restartWriter } from "./support/testnet-faults.ts";
+import { mineUntilFinal, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
-let world: TestnetWorld;
+let setup: TestnetSetup;
 beforeAll(async () => {
-  world = await startTestnetWorld({ parts: "sandbox" });
-  await sandboxReady(world);
+  setup = await startTestnetSetup({ parts: "sandbox" });
+  await waitUntilSandboxReady(setup);
 });
 
 const slotOf = (address: Address, slot: bigint | `0x${string}`) =>
@@ -37,12 +37,12 @@ const slotOf = (address: Address, slot: bigint | `0x${string}`) =>
       : encodeAbiParameters([{ type: "address" }, { type: "bytes32" }], [address, slot]),
   );
 
-/** Takes all that the wallet has, without a transaction of anybody's. */
-async function rob(): Promise<void> {
-  const { client, deployment } = world.testnet;
+/** Sets the wallet's ether, USDC and allowance to 0 without a transaction. */
+async function emptyWallet(): Promise<void> {
+  const { client, deployment } = setup.testnet;
   const { usdc: token, coverRouter } = deployment.contracts;
   const value = toHex(0, { size: 32 });
-  // Where OpenZeppelin's ERC20 keeps balances and allowances.
+  // Storage slots of OpenZeppelin's ERC20: 0 for balances, 1 for allowances.
   const allowances = slotOf(sandboxWallet, 1n);
   await client.setStorageAt({ address: token, index: slotOf(sandboxWallet, 0n), value });
   await client.setStorageAt({ address: token, index: slotOf(coverRouter, allowances), value });
@@ -55,46 +55,46 @@ async function rob(): Promise<void> {
   expect(left).toEqual([0n, 0n]);
 }
 
-/** How often the wallet was given what it needs since a block. */
-async function providedSince(fromBlock: bigint) {
-  const { client, deployment } = world.testnet;
+/** Counts the wallet's refills since a block. */
+async function countRefills(fromBlock: bigint) {
+  const { client, deployment } = setup.testnet;
   const of = { address: deployment.contracts.usdc, fromBlock, strict: true } as const;
   const event = (name: "Transfer" | "Approval") => {
     const found = erc20Abi.find((item) => item.type === "event" && item.name === name);
     if (found?.type !== "event") throw new Error(`no event ${name}`);
     return found;
   };
-  const [mintings, approvals, head] = await Promise.all([
+  const [mints, approvals, head] = await Promise.all([
     client.getLogs({ ...of, event: event("Transfer"), args: { from: zeroAddress, to: sandboxWallet } }),
     client.getLogs({ ...of, event: event("Approval"), args: { owner: sandboxWallet } }),
     client.getBlockNumber(),
   ]);
-  let gifts = 0;
+  let etherTransfers = 0;
   for (let blockNumber = fromBlock; blockNumber <= head; blockNumber += 1n) {
     const { transactions } = await client.getBlock({ blockNumber, includeTransactions: true });
-    gifts += transactions.filter(
+    etherTransfers += transactions.filter(
       ({ to, value }) => to && isAddressEqual(to, sandboxWallet) && value > 0n,
     ).length;
   }
-  return { gifts, mintings: mintings.length, approvals: approvals.length };
+  return { etherTransfers, mints: mints.length, approvals: approvals.length };
 }
 
 test.each([
-  { name: "after the first sending", when: "after", nth: 1 },
-  { name: "before the second", when: "before", nth: 2 },
-  { name: "before the third", when: "before", nth: 3 },
-] as const)("killed $name", async ({ when, nth }) => {
-  const fromBlock = await nextBlock(world);
-  const { dead } = killAtCall(world, isSending, when, nth);
-  await rob();
+  ["after", "first", 1],
+  ["before", "second", 2],
+  ["before", "third", 3],
+] as const)("the writer is killed %s the %s broadcast: each refill happens once", async (when, _, nth) => {
+  const fromBlock = await nextBlock(setup);
+  const { dead } = killAtCall(setup, isSending, when, nth);
+  await emptyWallet();
   await dead;
   const [call] = severalCalls(1);
   if (!call) throw new Error("no call");
-  const refused = await tryOnce(world, call);
+  const refused = await tryOnce(setup, call);
   expect(refused.status).toBe(503);
-  await revive(world);
-  const bought = await tryPatiently(world, call);
-  await expectBoughtOnce(world, [bought], fromBlock);
-  await atRest(world);
-  expect(await providedSince(fromBlock)).toEqual({ gifts: 1, mintings: 1, approvals: 1 });
+  await restartWriter(setup);
+  const bought = await tryUntilBought(setup, call);
+  await expectBoughtOnce(setup, [bought], fromBlock);
+  await mineUntilFinal(setup);
+  expect(await countRefills(fromBlock)).toEqual({ etherTransfers: 1, mints: 1, approvals: 1 });
 });

@@ -1,8 +1,8 @@
-/** Nothing is given away, and nothing bought for nobody, on a chain whose money is worth something. */
+/** Faucet and sandbox never run on a chain with real money. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
-import type { ServiceName } from "../../scripts/dev/services.ts";
+import type { ServiceName } from "../../scripts/local/services.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { startStack } from "../support/stack.ts";
@@ -12,15 +12,15 @@ beforeAll(async () => {
   chain = await startChain();
 });
 
-/** The same chain, by a deployment file that calls it another. */
-function calling(chainId: number): TestChain {
+/** The same chain, with a deployment file that names another chain id. */
+function withChainId(chainId: number): TestChain {
   const deploymentFile = join(inject("runFolder"), `testnet-${chainId}.json`);
   writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, chainId }));
   return { ...chain, deploymentFile };
 }
 
-/** What a process with this testnet says at its end. */
-async function lastWords(name: ServiceName, testnet: TestChain): Promise<string> {
+/** Starts a process with this testnet and waits until it exits with code 1. Resolves to its output. */
+async function outputAtExit(name: ServiceName, testnet: TestChain): Promise<string> {
   const stack = await startStack({ chain, testnet, services: [] });
   const child = await stack.start(name, { wait: false });
   const end = await waitFor({ what: `the ${name} to end`, probe: () => child.exit(), timeoutMs: 60_000 });
@@ -33,15 +33,15 @@ test.each<[ServiceName, number]>([
   ["writer", 1],
   ["api", 8453],
   ["writer", 8453],
-])("the %s does not start with a testnet of chain %i, and says why", async (name, chainId) => {
-  const words = await lastWords(name, calling(chainId));
-  expect(words).toMatch(
-    new RegExp(`TESTNET_DEPLOYMENT_FILE .*chain ${chainId} is (no testnet|the main chain)`),
+])("the %s does not start with chain %i as its testnet, and says why", async (name, chainId) => {
+  const output = await outputAtExit(name, withChainId(chainId));
+  expect(output).toMatch(
+    new RegExp(`TESTNET_DEPLOYMENT_FILE .*chain ${chainId} is (no testnet|also the main chain)`),
   );
 });
 
-test("the writer does not send to a node of the main chain that its file calls the testnet", async () => {
+test("the writer does not start when TESTNET_RPC_URL is a node of the main chain, and sends nothing", async () => {
   const before = await chain.client.getBlockNumber();
-  expect(await lastWords("writer", calling(84532))).toMatch(/TESTNET_RPC_URL serves chain 8453/);
+  expect(await outputAtExit("writer", withChainId(84532))).toMatch(/TESTNET_RPC_URL serves chain 8453/);
   expect(await chain.client.getBlockNumber()).toBe(before);
 });

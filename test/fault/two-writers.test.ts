@@ -1,8 +1,7 @@
 /**
- * Two writers with the same key. What this proves: one of them owns the wallet at a time, a writer that was asleep while
- * the other took over cannot sign under its old lease, and a hundred purchases at once are a hundred policies.
+ * Two writers with the same keys. What this proves: one of them at a time owns the wallets, a writer that was suspended
+ * during a takeover cannot sign under its old lease, and a hundred purchases at once buy a hundred policies.
  */
-import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
@@ -15,6 +14,7 @@ import {
   openLedger,
   policiesOnChain,
   purchaseRequest,
+  signedForms,
   type TestLedger,
 } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
   writers = [await first.start("writer"), await second.start("writer")];
 });
 
-/** Which of the two writers owns both wallets; it waits until one does. */
+/** Waits until one of the two writers owns both wallets. Resolves to its index. */
 async function ownerOf(): Promise<0 | 1> {
   return waitFor({
     what: "one writer to own the wallets",
@@ -54,13 +54,13 @@ async function ownerOf(): Promise<0 | 1> {
   });
 }
 
-async function expectAllOnce(ids: readonly string[], buyer: `0x${string}`): Promise<void> {
+async function expectOnePolicyEach(ids: readonly string[], buyer: `0x${string}`): Promise<void> {
   const settled = await Promise.all(ids.map((id) => ledger.settled(id, 90_000)));
   const policies = await policiesOnChain(chain, buyer);
-  const claimed = settled.map((purchase) =>
+  const receipts = settled.map((purchase) =>
     "receipt" in purchase ? purchase.receipt.txHash : purchase.state,
   );
-  expect(claimed.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
+  expect(receipts.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
   expect(policies).toHaveLength(ids.length);
   const gaps = await ledger.connection.sql`
     select address from service.relayer_wallet w
@@ -68,31 +68,31 @@ async function expectAllOnce(ids: readonly string[], buyer: `0x${string}`): Prom
   expect(gaps).toEqual([]);
 }
 
-test("a hundred purchases at once are a hundred policies, from both wallets", async () => {
+test("a hundred purchases at once buy a hundred policies, from both wallets", async () => {
   const buyer = await newBuyer(chain);
   const request = purchaseRequest(buyer.address);
   const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => ledger.buy(request, `hundred-${n}`)));
   expect(new Set(ids).size).toBe(100);
-  await expectAllOnce(ids, buyer.address);
+  await expectOnePolicyEach(ids, buyer.address);
   const used = await ledger.connection.sql`select wallet from service.transaction group by wallet`;
   expect(used).toHaveLength(2);
 });
 
-test("a hundred calls with one key at once are one policy", async () => {
+test("a hundred calls at once with one key buy one policy", async () => {
   const buyer = await newBuyer(chain);
   const request = purchaseRequest(buyer.address);
   const ids = await Promise.all(Array.from({ length: 100 }, () => ledger.buy(request, "the-same")));
   const [id, ...others] = new Set(ids);
   expect(others).toEqual([]);
-  await expectAllOnce([String(id)], buyer.address);
+  await expectOnePolicyEach([String(id)], buyer.address);
 });
 
-test("the owner falls asleep with a purchase in its hands and the other takes over: bought once", async () => {
+test("the owner is suspended before signing and the other writer takes over: bought once", async () => {
   const owner = await ownerOf();
   const [proxy, writer] = [proxies[owner], writers[owner]];
   const buyer = await newBuyer(chain);
   const request = purchaseRequest(buyer.address);
-  // The owner's simulations are held up, so that it sleeps between them and the signature.
+  // Holds the owner's simulations, so that it is suspended between simulation and signature.
   let release: () => void = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -105,7 +105,7 @@ test("the owner falls asleep with a purchase in its hands and the other takes ov
     await held;
     return answer;
   });
-  const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => ledger.buy(request, `asleep-${n}`)));
+  const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => ledger.buy(request, `suspended-${n}`)));
   await waitFor({
     what: "the owner to simulate",
     probe: () => (holding > 0 ? true : undefined),
@@ -126,18 +126,18 @@ test("the owner falls asleep with a purchase in its hands and the other takes ov
     timeoutMs: 60_000,
   });
   process.kill(writer.pid, "SIGCONT");
-  await expectAllOnce(ids, buyer.address);
+  await expectOnePolicyEach(ids, buyer.address);
   proxy.intercept();
   const signedBy = await ledger.connection.sql<{ token: string }[]>`
     select distinct fencing_token as token from service.attempt a join service.transaction t on t.id = a.transaction_id
     where t.purchase_id = any(${ids}::uuid[])`;
-  // Whatever the sleeper had in hand, only the lease that was valid then has signed.
+  // Every signature has the new owner's fencing token: the suspended writer signed nothing.
   const tokens = await ledger.connection.sql<{ token: string }[]>`
     select distinct fencing_token as token from service.relayer_wallet`;
   expect(tokens.map((row) => row.token)).toEqual(expect.arrayContaining(signedBy.map((row) => row.token)));
 });
 
-test("the owner falls asleep in the middle of a send, and what it sent arrives late: bought once, by the stored bytes", async () => {
+test("the owner is suspended while it broadcasts, and its transactions arrive late: bought once, by the stored bytes", async () => {
   const owner = await ownerOf();
   const [proxy, writer] = [proxies[owner], writers[owner]];
   const buyer = await newBuyer(chain);
@@ -148,7 +148,7 @@ test("the owner falls asleep in the middle of a send, and what it sent arrives l
   let late = 0;
   proxy.intercept(async (call, forward) => {
     if (call.method !== "eth_sendRawTransaction") return forward();
-    // Asleep before it can learn anything of what it sends.
+    // Suspended before it gets an answer to any broadcast.
     if (late === 0) process.kill(writer.pid, "SIGSTOP");
     late += 1;
     await held;
@@ -162,25 +162,23 @@ test("the owner falls asleep in the middle of a send, and what it sent arrives l
     probe: async () => ((await ownerOf()) === owner ? undefined : true),
     timeoutMs: 60_000,
   });
-  const signed = await ledger.connection.sql<{ hash: string }[]>`
-    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = any(${ids}::uuid[])`;
+  const signed = await signedForms(ledger.connection, ...ids);
   release();
   process.kill(writer.pid, "SIGCONT");
-  await expectAllOnce(ids, buyer.address);
+  await expectOnePolicyEach(ids, buyer.address);
   expect(late).toBeGreaterThan(0);
   const mined = new Set(
     (await policiesOnChain(chain, buyer.address)).map((policy) => policy.transactionHash),
   );
-  // What the sleeper had signed is what was mined: nobody signs anew for doubt.
-  expect(signed.filter(({ hash }) => mined.has(hash as Hex))).toHaveLength(signed.length);
+  // The mined transactions are the suspended writer's: the other one signs nothing again.
+  expect(signed.filter((hash) => mined.has(hash))).toHaveLength(signed.length);
   proxy.intercept();
 });
 
-test("the owner is told to stop: the other sends from its wallets at once", async () => {
+test("the owner shuts down: the other writer sends from its wallets at once", async () => {
   const owner = await ownerOf();
   await stacks[owner].stopService("writer");
-  // Nothing has to lapse: it has given its wallets back.
+  // No lease has to expire: the owner has released its wallets.
   const kept = await ledger.connection.sql`
     select 1 from service.relayer_wallet
     where split_part(lease_owner, '-', 2) = ${String(writers[owner].pid)} and lease_until > now()`;
@@ -188,5 +186,5 @@ test("the owner is told to stop: the other sends from its wallets at once", asyn
   const buyer = await newBuyer(chain);
   const id = await ledger.buy(purchaseRequest(buyer.address));
   await ledger.settled(id, 60_000);
-  await expectAllOnce([id], buyer.address);
+  await expectOnePolicyEach([id], buyer.address);
 });

@@ -1,7 +1,6 @@
 /**
- * What this proves: another build of the indexer, which reads everything anew into a schema of its own and takes the
- * views over, and the old one that takes them back, repeat nothing and skip nothing, and nothing is told to be reverted.
- * For a while each time the newest blocks are missing from the views.
+ * What this proves: no event is repeated, skipped or reverted when a new build of the indexer replaces the views with its own
+ * schema, and when the old build replaces them again. Each time the views lack the newest blocks for a while.
  */
 import { expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
@@ -9,7 +8,7 @@ import { startChangedIndexer } from "../src/support/changed-build.ts";
 import { eventOf, startReceivers } from "../support/receiver.ts";
 import { players } from "./support/event-maker.ts";
 import {
-  expectToldTheTruth,
+  expectCorrectDeliveries,
   type Subscription,
   startWebhookWorld,
   subscribe,
@@ -19,22 +18,22 @@ import {
 const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
 const SWAP_MS = 180_000;
 
-/** The schema that the views show. */
-async function served({ connection }: WebhookWorld): Promise<string> {
+/** The schema behind the views. */
+async function servedSchema({ connection }: WebhookWorld): Promise<string> {
   const [row] = await connection.sql<{ schema: string }[]>`
     select distinct table_schema as schema from information_schema.view_table_usage
     where view_schema = 'indexer' and table_schema like 'idx%'`;
-  if (!row) throw new Error("the views show no schema");
+  if (!row) throw new Error("there are no views of an index");
   return row.schema;
 }
 
-/** Makes blocks until the views have moved. */
+/** Mines blocks until the views show the wanted schema. */
 async function blocksUntilServed(world: WebhookWorld, wanted: (schema: string) => boolean): Promise<void> {
   await waitFor({
-    what: "the views to move",
+    what: "the views of the wanted schema",
     probe: async () => {
       await world.maker.block();
-      return wanted(await served(world)) ? true : undefined;
+      return wanted(await servedSchema(world)) ? true : undefined;
     },
     timeoutMs: SWAP_MS,
     intervalMs: 1000,
@@ -42,7 +41,7 @@ async function blocksUntilServed(world: WebhookWorld, wanted: (schema: string) =
   for (let n = 0; n < 5; n += 1) await world.maker.block();
 }
 
-/** Nothing failed on the way to the receivers, so nothing may arrive twice. */
+/** No receiver failed, so no event may arrive twice. */
 function expectOnce(subscribers: readonly Subscription[]): void {
   for (const { requests } of subscribers) {
     const ids = requests.map(({ id }) => id);
@@ -51,7 +50,7 @@ function expectOnce(subscribers: readonly Subscription[]): void {
   }
 }
 
-test(`the indexer is deployed anew, and the old one comes back (FAULT_SEED=${seed})`, {
+test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, {
   timeout: 600_000,
 }, async () => {
   console.log(`FAULT_SEED=${seed}`);
@@ -63,11 +62,11 @@ test(`the indexer is deployed anew, and the old one comes back (FAULT_SEED=${see
     subscribers.push(await subscribe(world, receivers.at(address), address));
   }
   for (let n = 0; n < 10; n += 1) await maker.block();
-  const old = await served(world);
+  const old = await servedSchema(world);
 
   const changed = await startChangedIndexer(stack);
   await blocksUntilServed(world, (schema) => schema !== old);
-  await expectToldTheTruth(world, subscribers);
+  await expectCorrectDeliveries(world, subscribers);
   expectOnce(subscribers);
 
   await stack.stopService("indexer");
@@ -75,7 +74,7 @@ test(`the indexer is deployed anew, and the old one comes back (FAULT_SEED=${see
   await stack.start("indexer", { wait: false });
   await blocksUntilServed(world, (schema) => schema === old);
   await changed.stop();
-  const { events } = await expectToldTheTruth(world, subscribers);
+  const { events } = await expectCorrectDeliveries(world, subscribers);
   expect(events).toBeGreaterThan(50);
   expectOnce(subscribers);
 });

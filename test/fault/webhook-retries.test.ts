@@ -1,7 +1,7 @@
 /**
- * What this proves, with the clock moved in the database: an answer that is lost gives a duplicate under the same id and
- * never a loss; what fails is tried again after each step of the schedule; a subscription that stays away ends as
- * undeliverable, is told nothing more, and is sent everything that it has missed once its owner asks for it.
+ * What this proves, with due times moved in the database: a lost answer causes a duplicate under the same id and never a loss; a
+ * failed delivery is retried after each step of the schedule; and an undeliverable subscription gets no calls until its owner
+ * requests a retry, which sends everything that it missed.
  */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -17,8 +17,8 @@ import {
 } from "../support/receiver.ts";
 import { players } from "./support/event-maker.ts";
 import {
-  expectToldTheTruth,
-  hurry,
+  expectCorrectDeliveries,
+  makeRetriesDue,
   type Subscription,
   startWebhookWorld,
   subscribe,
@@ -26,7 +26,7 @@ import {
 } from "./support/webhook-world.ts";
 
 const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
-/** Seconds between the attempts, give or take a tenth. */
+/** Seconds between the attempts, within a tenth. */
 const STEPS = [60, 300, 1800, 7200, 43_200, 86_400];
 
 let world: WebhookWorld;
@@ -40,14 +40,14 @@ beforeAll(async () => {
 
 const wallet = (n: number) => players[n]?.address ?? "";
 
-/** Whoever has leased the subscription has lost it. */
+/** Ends the lease of the subscription. */
 const endLease = ({ id }: Subscription) =>
   world.connection.sql`update service.webhook set lease_until = '-infinity' where id = ${id}`;
 
 type Row = { state: string; failures: number; wait: number };
 
-/** The subscription's first delivery that waits for its retry; `wait` in seconds. */
-async function waiting({ id }: Subscription, failures: number): Promise<Row> {
+/** Waits until the subscription's first undelivered event has failed so often; `wait` is seconds until the retry. */
+async function untilFailures({ id }: Subscription, failures: number): Promise<Row> {
   return waitFor({
     what: `a delivery with ${failures} failures`,
     probe: async () => {
@@ -67,7 +67,7 @@ async function stateOf({ id, headers }: Subscription): Promise<string | undefine
   return listed.parse(answer.json).webhooks.find((webhook) => webhook.id === id)?.state;
 }
 
-test("the receiver has it, the writer dies before it knows: sent again under the same id, and all the others too", async () => {
+test("a delivery is repeated under the same id when its answer is lost with the writer", async () => {
   const subscription = await subscribe(world, receivers.at("lost"), wallet(0));
   const { receiver, secret } = subscription;
   receiver.behave((n) => (n === 3 ? hang : ok));
@@ -77,67 +77,63 @@ test("the receiver has it, the writer dies before it knows: sent again under the
   await world.maker.block();
   await world.stack.start("writer");
   await endLease(subscription);
-  await expectToldTheTruth(world, [subscription]);
+  await expectCorrectDeliveries(world, [subscription]);
   const ids = receiver.requests.map(({ id }) => id);
-  // Nobody knows of the fourth whether it arrived; of those before it that may have been told already.
+  // The outcome of the fourth is unknown. The first three may have been stored before the writer died.
   expect(ids.slice(4)).toContain(ids[3]);
   expect(ids.slice(0, 4)).toContain(ids[4]);
   for (const request of receiver.requests) expectSigned(request, [secret]);
 });
 
-test("a receiver that stays away is tried at each step of the schedule, and is sent on demand what it missed", async () => {
+test("an unavailable receiver is called at each step of the schedule, and on request receives what it missed", async () => {
   const subscription = await subscribe(world, receivers.at("away"), wallet(1), ["token_burned"]);
   const { receiver, id, headers } = subscription;
   receiver.behave(status(503));
   await world.maker.burns(2);
   for (const [index, step] of STEPS.entries()) {
-    const { wait } = await waiting(subscription, index + 1);
+    const { wait } = await untilFailures(subscription, index + 1);
     expect(wait).toBeLessThanOrEqual(step * 1.1);
     expect(wait).toBeGreaterThan(step * 0.9 - 20);
     expect(await stateOf(subscription)).toBe("active");
-    await hurry(world);
+    await makeRetriesDue(world);
   }
-  await waitFor({
-    what: "the subscription to be undeliverable",
-    probe: async () => ((await stateOf(subscription)) === "undeliverable" ? true : undefined),
-    timeoutMs: 60_000,
-  });
+  await expect.poll(() => stateOf(subscription)).toBe("undeliverable");
   const attempts = receiver.requests.filter((request) => request.id === receiver.requests[0]?.id);
   expect(attempts).toHaveLength(STEPS.length + 1);
 
   const before = receiver.requests.length;
   receiver.behave(ok);
-  // What another one hears tells how far the writer has come.
+  // Another subscription's events show that the writer has processed the block.
   const other = await subscribe(world, receivers.at("beside"), wallet(1), ["token_burned"]);
   await world.maker.burns(1);
   await other.receiver.received(1);
-  await hurry(world);
+  await makeRetriesDue(world);
   await world.maker.burns(1);
   await other.receiver.received(2);
   expect(receiver.requests).toHaveLength(before);
 
   const answer = await world.stack.request(`/api/v1/webhooks/${id}/retry`, { method: "POST", headers });
   expect(answer.status, answer.text).toBe(200);
-  await expectToldTheTruth(world, [subscription], { ordered: [] });
+  await expectCorrectDeliveries(world, [subscription], { ordered: [] });
   expect(await stateOf(subscription)).toBe("active");
   const blocks = receiver.requests.slice(before).map((request) => Number(eventOf(request).blockNumber));
   expect(blocks).toEqual(blocks.toSorted((a, b) => a - b));
 });
 
-test("a pause that the receiver asks for is kept, but no longer than to the next step", async () => {
-  const [modest, greedy] = [
-    await subscribe(world, receivers.at("modest"), wallet(2), ["token_burned"]),
-    await subscribe(world, receivers.at("greedy"), wallet(2), ["token_burned"]),
+test("Retry-After is respected, up to the next step", async () => {
+  const [short, long] = [
+    await subscribe(world, receivers.at("short"), wallet(2), ["token_burned"]),
+    await subscribe(world, receivers.at("long"), wallet(2), ["token_burned"]),
   ];
-  modest.receiver.behave(status(429, { "retry-after": "200" }));
-  greedy.receiver.behave(status(429, { "retry-after": "10000" }));
+  short.receiver.behave(status(429, { "retry-after": "200" }));
+  long.receiver.behave(status(429, { "retry-after": "10000" }));
   await world.maker.burns(1);
-  const [first, second] = [await waiting(modest, 1), await waiting(greedy, 1)];
+  const [first, second] = [await untilFailures(short, 1), await untilFailures(long, 1)];
   expect(first.wait).toBeGreaterThan(180);
   expect(first.wait).toBeLessThanOrEqual(200);
   expect(second.wait).toBeGreaterThan(280);
   expect(second.wait).toBeLessThanOrEqual(330);
-  for (const { receiver } of [modest, greedy]) receiver.behave(ok);
-  await hurry(world);
-  await expectToldTheTruth(world, [modest, greedy]);
+  for (const { receiver } of [short, long]) receiver.behave(ok);
+  await makeRetriesDue(world);
+  await expectCorrectDeliveries(world, [short, long]);
 });

@@ -1,6 +1,6 @@
 /**
- * The writer is killed (SIGKILL) at each step of a purchase and started again. What this proves, counted on the chain:
- * each idempotency key ends as exactly one policy, and a transaction that was signed is the one that is mined.
+ * The writer is killed (SIGKILL) at each step of a purchase and started again. What this proves, checked on the chain:
+ * each idempotency key buys exactly one policy, and a signed transaction is the one that is mined.
  */
 import type { Hex, LocalAccount } from "viem";
 import { beforeAll, expect, test } from "vitest";
@@ -13,6 +13,7 @@ import {
   openLedger,
   policiesOnChain,
   purchaseRequest,
+  signedForms,
   type TestLedger,
 } from "../support/ledger.ts";
 import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -33,14 +34,14 @@ beforeAll(async () => {
   ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
 });
 
-/** Several purchases of one buyer at once, each under a key of its own. */
+/** Several purchases of one buyer at once, each with its own key. */
 async function buySeveral(buyer: LocalAccount): Promise<string[]> {
   round += 1;
   const request = purchaseRequest(buyer.address);
   return Promise.all(Array.from({ length: PURCHASES }, (_, n) => ledger.buy(request, `round-${round}-${n}`)));
 }
 
-/** An interceptor that kills the writer at the first call of a method: before the chain hears of it, or after. */
+/** An interceptor that kills the writer at the first call of a method, before or after the chain receives it. */
 function killAt(
   methods: readonly string[],
   when: "before" | "after",
@@ -68,14 +69,14 @@ async function hashesOf(ids: readonly string[]): Promise<Hex[]> {
   return rows.map((row) => row.hash).toSorted();
 }
 
-/** Every purchase settled by its own transaction, one policy on the chain for each, and no gap in the nonces. */
+/** Every purchase is settled by its own transaction and is one policy on the chain, and every nonce is used. */
 async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<Hex[]> {
   const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
   const policies = await policiesOnChain(chain, buyer.address);
-  const claimed = settled.map((purchase) =>
+  const receipts = settled.map((purchase) =>
     "receipt" in purchase ? purchase.receipt.txHash : purchase.state,
   );
-  expect(claimed.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
+  expect(receipts.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
   expect(policies).toHaveLength(ids.length);
   const [wallet] = await ledger.connection.sql<{ next: string; used: string }[]>`
     select w.next_nonce as next, (select count(*) from service.transaction) as used from service.relayer_wallet w`;
@@ -88,24 +89,24 @@ async function restart(): Promise<Child> {
   return stack.start("writer");
 }
 
-test("killed before anything was signed: bought once after the restart", async () => {
+test("the writer is killed before anything is signed: bought once after the restart", async () => {
   const buyer = await newBuyer(chain);
   const { dead, intercept } = killAt(["eth_estimateGas"], "before");
   proxy.intercept(intercept);
   const ids = await buySeveral(buyer);
   await dead;
-  expect(await hashesOf(ids)).toEqual([]);
+  expect(await signedForms(ledger.connection, ...ids)).toEqual([]);
   await restart();
   await expectOnePolicyEach(ids, buyer);
 });
 
-test("killed with a nonce taken and not yet committed: the nonce is free again", async () => {
+test("the writer is killed after taking a nonce, before the commit: the nonce is free again", async () => {
   const buyer = await newBuyer(chain);
   const { sql } = ledger.connection;
   let ids: string[] = [];
   await sql.begin(async (tx) => {
     await mayRest(tx);
-    // Stops the writer's transaction after the statement that takes the nonces.
+    // Blocks the writer's transaction after the statement that takes the nonces.
     await tx`lock table service.transaction in share mode`;
     ids = await buySeveral(buyer);
     await waitFor({
@@ -130,35 +131,35 @@ test("killed with a nonce taken and not yet committed: the nonce is free again",
     },
     timeoutMs: 60_000,
   });
-  const stored = await hashesOf(ids);
+  const stored = await signedForms(ledger.connection, ...ids);
   await restart();
   expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
 });
 
-test("killed with signed bytes stored and not sent: those bytes are mined", async () => {
+test("the writer is killed after storing signed bytes, before sending them: those bytes are mined", async () => {
   const buyer = await newBuyer(chain);
   const { dead, intercept } = killAt(["eth_sendRawTransaction"], "before");
   proxy.intercept(intercept);
   const ids = await buySeveral(buyer);
   await dead;
-  const stored = await hashesOf(ids);
+  const stored = await signedForms(ledger.connection, ...ids);
   expect(stored.length).toBeGreaterThan(0);
   await restart();
   expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
 });
 
-test("killed after the node took the bytes, before its answer: nothing is signed again", async () => {
+test("the writer is killed after the node accepts the bytes, before its answer: nothing is signed again", async () => {
   const buyer = await newBuyer(chain);
   const { dead, intercept } = killAt(["eth_sendRawTransaction"], "after");
   proxy.intercept(intercept);
   const ids = await buySeveral(buyer);
   await dead;
-  const stored = await hashesOf(ids);
+  const stored = await signedForms(ledger.connection, ...ids);
   await restart();
   expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
 });
 
-test("killed after the transactions were mined, before they were written down: found by their receipts", async () => {
+test("the writer is killed after mining, before the ledger records it: the receipts settle the purchases", async () => {
   const buyer = await newBuyer(chain);
   const { dead, intercept } = killAt(["eth_getBlockReceipts", "eth_getTransactionReceipt"], "before");
   proxy.intercept(intercept);
@@ -169,7 +170,7 @@ test("killed after the transactions were mined, before they were written down: f
   await expectOnePolicyEach(ids, buyer);
 });
 
-test("asked for while no writer runs: bought once when one starts", async () => {
+test("purchases are accepted while no writer runs: bought once when one starts", async () => {
   const buyer = await newBuyer(chain);
   await stack.kill9("writer");
   const ids = await buySeveral(buyer);
@@ -177,14 +178,14 @@ test("asked for while no writer runs: bought once when one starts", async () => 
   await expectOnePolicyEach(ids, buyer);
 });
 
-test("told to stop in the middle: leaves within ten seconds with code 0, and another writer finishes", async () => {
+test("the writer shuts down during purchases: exits with code 0 within ten seconds, and another writer finishes", async () => {
   await stack.kill9("writer");
   const writer = await restart();
   const buyer = await newBuyer(chain);
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
   const ids = await buySeveral(buyer);
   await waitFor({
-    what: "something to be signed",
+    what: "a purchase to be signed",
     probe: async () => ((await hashesOf(ids)).length > 0 ? true : undefined),
     timeoutMs: 60_000,
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createBatcher } from "../../lib/batcher.ts";
 
-test("callers of the same tick share a round, and those that come meanwhile share the next", async () => {
+test("calls of the same tick share a round, and calls during a round share the next", async () => {
   const rounds: number[][] = [];
   const batch = createBatcher(async (items: number[]) => {
     rounds.push(items);
@@ -19,7 +19,7 @@ test("callers of the same tick share a round, and those that come meanwhile shar
   ]);
 });
 
-test("a round is no larger than allowed, and rounds follow each other", async () => {
+test("a round has at most the given size, and rounds follow each other", async () => {
   let atWork = 0;
   let most = 0;
   const sizes: number[] = [];
@@ -35,7 +35,7 @@ test("a round is no larger than allowed, and rounds follow each other", async ()
   expect(most).toBe(1);
 });
 
-test("a round that fails rejects its callers, and the next one is done", async () => {
+test("a round that fails rejects its calls, and the next round runs", async () => {
   const batch = createBatcher(async (items: string[]) => {
     if (items.includes("bad")) throw new Error("no");
     return items;

@@ -16,7 +16,7 @@ const valid = {
   RELAYER_PRIVATE_KEYS: `0x${"1".repeat(64)}`,
 };
 
-/** The faults of a configuration that must be refused. */
+/** Reads a configuration that must be refused. @returns its faults */
 function faultsOf(read: () => unknown): readonly string[] {
   try {
     read();
@@ -27,7 +27,7 @@ function faultsOf(read: () => unknown): readonly string[] {
   throw new Error("the configuration was accepted");
 }
 
-test("names every bad variable at once", () => {
+test("names every invalid variable at once", () => {
   const faults = faultsOf(() =>
     apiConfig({ ...valid, RPC_URL: "ftp://x", PORT: "80a", DATABASE_URL: undefined, LOG_LEVEL: "loud" }),
   );
@@ -40,7 +40,7 @@ test("names every bad variable at once", () => {
   expect(faults).toContain("DATABASE_URL is required");
 });
 
-test("an empty variable counts as unset and never as zero", () => {
+test("an empty variable counts as unset, never as zero", () => {
   expect(indexerConfig({ ...valid, START_BLOCK: "" }).START_BLOCK).toBeUndefined();
   expect(indexerConfig({ ...valid, START_BLOCK: "0" }).START_BLOCK).toBe(0);
   expect(apiConfig({ ...valid, PORT: "" }).PORT).toBe(8080);
@@ -53,14 +53,14 @@ test.each(["0", "65536", "-1", "8080.5", "0x50", " 80", "1e3"])("refuses the por
   ]);
 });
 
-test("a process does not ask for what only another one needs", () => {
+test("a process does not require variables that only another process uses", () => {
   const { RELAYER_PRIVATE_KEYS: _, ...withoutKeys } = valid;
   expect(() => apiConfig(withoutKeys)).not.toThrow();
   expect(() => devConfig({})).not.toThrow();
   expect(faultsOf(() => writerConfig(withoutKeys))).toEqual(["RELAYER_PRIVATE_KEYS is required"]);
 });
 
-test("reads fees in gwei to the last wei", () => {
+test("reads fees in gwei exactly to the wei", () => {
   expect(writerConfig({ ...valid, MAX_FEE_GWEI: "0.000000001" }).MAX_FEE_GWEI).toBe(1n);
   expect(writerConfig({ ...valid, MAX_FEE_GWEI: "1.5" }).MAX_FEE_GWEI).toBe(1_500_000_000n);
   expect(faultsOf(() => writerConfig({ ...valid, MAX_FEE_GWEI: "1,5" }))).toHaveLength(1);
@@ -78,7 +78,7 @@ test("never repeats a private key in a fault", () => {
         RELAYER_PRIVATE_KEYS: `${valid.RELAYER_PRIVATE_KEYS},${valid.RELAYER_PRIVATE_KEYS}`,
       }),
     ),
-  ).toEqual(["RELAYER_PRIVATE_KEYS names a key twice"]);
+  ).toEqual(["RELAYER_PRIVATE_KEYS must not contain a key twice"]);
 });
 
 test(".env.example explains every variable and no other", () => {
@@ -90,7 +90,7 @@ test(".env.example explains every variable and no other", () => {
 const testnet = { TESTNET_RPC_URL: "http://127.0.0.1:8546", TESTNET_DEPLOYMENT_FILE: "testnet.json" };
 const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
 
-test("the testnet is configured whole or not at all, and everything that it lacks is named at once", () => {
+test("a partly configured testnet is refused, with the names of all missing variables", () => {
   expect(writerConfig(valid).TESTNET_RPC_URL).toBeUndefined();
   expect(faultsOf(() => apiConfig({ ...valid, TESTNET_RPC_URL: testnet.TESTNET_RPC_URL }))).toEqual([
     "TESTNET_DEPLOYMENT_FILE is required where another variable of the testnet is set",
@@ -101,18 +101,18 @@ test("the testnet is configured whole or not at all, and everything that it lack
     "TESTNET_DEPLOYMENT_FILE is required where another variable of the testnet is set",
   ]);
   expect(faultsOf(() => writerConfig({ ...valid, ...testnet, SANDBOX_PRIVATE_KEY: keyOf("2") }))).toEqual([
-    "TESTNET_RELAYER_PRIVATE_KEYS is required with SANDBOX_PRIVATE_KEY: the relayer sends what the sandbox buys",
+    "TESTNET_RELAYER_PRIVATE_KEYS is required with SANDBOX_PRIVATE_KEY: a relayer sends the sandbox's purchases",
   ]);
   expect(() => writerConfig({ ...valid, ...testnet, FAUCET_PRIVATE_KEY: keyOf("2") })).not.toThrow();
 });
 
-test("each of the testnet's wallets has a key of its own, which may be one of the main chain", () => {
+test("each testnet wallet needs its own key, which may also be used on the main chain", () => {
   const keys = { TESTNET_RELAYER_PRIVATE_KEYS: valid.RELAYER_PRIVATE_KEYS, SANDBOX_PRIVATE_KEY: keyOf("a") };
   expect(() => writerConfig({ ...valid, ...testnet, ...keys, FAUCET_PRIVATE_KEY: keyOf("b") })).not.toThrow();
   expect(
     faultsOf(() => writerConfig({ ...valid, ...testnet, ...keys, FAUCET_PRIVATE_KEY: keyOf("A") })),
-  ).toEqual(["FAUCET_PRIVATE_KEY is the key of another of the testnet's wallets"]);
+  ).toEqual(["FAUCET_PRIVATE_KEY is also the key of another wallet of the testnet"]);
   expect(
     faultsOf(() => writerConfig({ ...valid, ...testnet, ...keys, SANDBOX_PRIVATE_KEY: keyOf("1") })),
-  ).toEqual(["SANDBOX_PRIVATE_KEY is the key of another of the testnet's wallets"]);
+  ).toEqual(["SANDBOX_PRIVATE_KEY is also the key of another wallet of the testnet"]);
 });

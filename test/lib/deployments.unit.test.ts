@@ -27,15 +27,10 @@ function file(content: unknown): string {
   return path;
 }
 
-test("reads a complete file, with addresses checksummed and safe defaults", () => {
+test("reads a complete file with checksummed addresses and safe defaults", () => {
   const deployment = requireDeployment(file(complete));
-  expect(deployment).toMatchObject({
-    chainId: 8453,
-    startBlock: 7,
-    local: false,
-    release: "V5.4",
-    explorerUrl: null,
-  });
+  const defaults = { local: false, release: "V5.4", explorerUrl: null };
+  expect(deployment).toMatchObject({ chainId: 8453, startBlock: 7, ...defaults });
   expect(deployment.contracts.coverRouter).toBe("0x0000000000000000000000000000000000000aBc");
 });
 
@@ -50,19 +45,19 @@ test("names the contracts that a file lacks", () => {
 
 test.each([
   ["an absent file", () => join(folder, "absent.json"), /ENOENT/],
-  ["what is not JSON", () => file("{"), /JSON/],
+  ["a file that is not JSON", () => file("{"), /JSON/],
   [
     "a bad address",
     () => file({ ...complete, contracts: { ...complete.contracts, usdc: "0x12" } }),
     /contracts\.usdc is not an address/,
   ],
   ["a start block of the wrong type", () => file({ ...complete, startBlock: "" }), /startBlock/],
-])("refuses %s and says why", (_, path, message) => {
+])("refuses %s with a reason", (_, path, message) => {
   expect(() => readDeployment(path())).toThrow(ConfigError);
   expect(() => readDeployment(path())).toThrow(message);
 });
 
-test("the testnet is a testnet, and another chain than the main one", () => {
+test("accepts a testnet deployment only on a known testnet other than the main chain", () => {
   const of = (chainId: number) => file({ ...complete, chainId });
   expect(requireTestnetDeployment(of(84532), 8453).chainId).toBe(84532);
   expect(requireTestnetDeployment(of(31337), 8453).chainId).toBe(31337);
@@ -72,7 +67,7 @@ test("the testnet is a testnet, and another chain than the main one", () => {
     );
   }
   expect(() => requireTestnetDeployment(of(31337), 31337)).toThrow(
-    /is the main chain of DEPLOYMENT_FILE too/,
+    /is also the main chain of DEPLOYMENT_FILE/,
   );
   expect(() => requireTestnetDeployment("nowhere.json", 8453)).toThrow(
     /TESTNET_DEPLOYMENT_FILE nowhere\.json/,

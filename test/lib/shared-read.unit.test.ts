@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { shareRead, shareReadBy } from "../../lib/shared-read.ts";
-import { within } from "../../lib/within.ts";
+import { within } from "../../lib/timeout.ts";
 
-/** A read that counts how often it was really done. */
+/** A read that counts its executions. */
 function counted(work: (count: number) => Promise<number>) {
   let count = 0;
   return { reads: () => count, read: () => work(++count) };
 }
 
-test("those who ask together share one read, and the next ones its result while it is young", async () => {
+test("concurrent calls share one read, and later calls use its result until it is too old", async () => {
   const { read, reads } = counted((n) => sleep(20, n));
   const shared = shareRead(10_000, read);
   expect(await Promise.all([shared(), shared(), shared()])).toEqual([1, 1, 1]);
@@ -17,7 +17,7 @@ test("those who ask together share one read, and the next ones its result while 
   expect(reads()).toBe(1);
 });
 
-test("a result that has grown old is read again", async () => {
+test("a result that is too old is read again", async () => {
   const { read } = counted(async (n) => n);
   const shared = shareRead(5, read);
   expect(await shared()).toBe(1);
@@ -25,7 +25,7 @@ test("a result that has grown old is read again", async () => {
   expect(await shared()).toBe(2);
 });
 
-test("a read that takes longer than its result may be old is still shared", async () => {
+test("a read that takes longer than the result's lifetime is still shared", async () => {
   const { read } = counted((n) => sleep(30, n));
   const shared = shareRead(1, read);
   const first = shared();
@@ -33,7 +33,7 @@ test("a read that takes longer than its result may be old is still shared", asyn
   expect(await Promise.all([first, shared()])).toEqual([1, 1]);
 });
 
-test("a failure is told to all who waited, and the next one tries anew", async () => {
+test("an error rejects all waiting calls, and the next call reads again", async () => {
   const { read } = counted(async (n) => {
     await sleep(5);
     if (n === 1) throw new Error("away");
@@ -45,23 +45,23 @@ test("a failure is told to all who waited, and the next one tries anew", async (
   expect(await shared()).toBe(2);
 });
 
-test("keys are read apart, and more of them than are remembered still get their own", async () => {
+test("each key has its own read, also with more keys than are cached", async () => {
   const shared = shareReadBy(10_000, async (key: number) => key * 2);
   for (let key = 0; key < 1200; key += 1) expect(await shared(key)).toBe(key * 2);
   expect(await shared(3)).toBe(6);
 });
 
-test("work within its time is handed on, later work is not waited for", async () => {
+test("work that ends in time gives its result, and work that takes longer rejects", async () => {
   const late = () => new Error("late");
   expect(await within(1000, Promise.resolve(1), late)).toBe(1);
   await expect(within(1000, Promise.reject(new Error("own")), late)).rejects.toThrow("own");
   await expect(within(5, sleep(200), late)).rejects.toThrow("late");
 });
 
-test("a query that is sent whenever somebody waits for it is sent once", async () => {
+test("a query that is sent whenever it is awaited is sent once", async () => {
   let sent = 0;
   const query: PromiseLike<number> = {
-    // biome-ignore lint/suspicious/noThenProperty: a query of drizzle is exactly this.
+    // biome-ignore lint/suspicious/noThenProperty: drizzle's queries are like this.
     then: (resolve, reject) => Promise.resolve(++sent).then(resolve, reject),
   };
   expect(await within(1000, query, () => new Error("late"))).toBe(1);

@@ -1,36 +1,35 @@
 /**
- * What this proves: whatever happens on the chain, in whatever order, through reorganisations and crashes of the
- * indexer, every number that the API answers is the one that the chain itself has at that block. The actions are
- * random; `MODEL_SEED` plays those of an earlier run again.
+ * Proves that after any sequence of actions, with reorganisations and crashes of the indexer, every number in the API's
+ * answers equals the chain's at that block. The actions are random; `MODEL_SEED` repeats those of an earlier run.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAgreement } from "../src/support/agreement.ts";
+import { expectRowsMatchChain } from "../src/support/compare-with-chain.ts";
 import { openRows, type Rows, tableNames } from "../src/support/rows.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import type { Draw } from "./support/action.ts";
+import { readChainState } from "./support/chain-state.ts";
 import { expectEndpoints } from "./support/endpoints.ts";
-import { DEEPEST, openPlay, type Play } from "./support/play.ts";
-import type { Draw } from "./support/scene.ts";
-import { readTruth } from "./support/truth.ts";
-import { actionsOf, kinds } from "./support/world.ts";
+import { actionCount, kinds } from "./support/model-state.ts";
+import { DEEPEST, type RandomHistory, startRandomHistory } from "./support/random-history.ts";
 
 const seed = Number(process.env.MODEL_SEED || Math.floor(Math.random() * 2 ** 31));
-/** Dates do not depend on the day of the run: the history begins in November 2023. */
-const BEGINNING = 1_700_000_000n;
+/** November 2023, so that dates do not depend on the day of the run. */
+const START = 1_700_000_000n;
 const DAY = 86_400n;
-/** An indexer that was killed is back within two seconds, and within a minute while other tests have both cores. */
+/** A killed indexer is back within two seconds, or within a minute while other tests use both cores. */
 const slowMs = 120_000;
 const ACTIONS = 200;
-/** More than enough: what a reorganisation takes back is not counted, and every kind has to occur. */
+/** More than `ACTIONS`: reverted actions do not count, and every kind has to occur. */
 const DRAWS = 600;
 const PARTS = 4;
-/** In as many parts: Ponder takes its time to start again, while other tests run. */
-const KILLS = 3;
+/** The indexer is killed in the first parts only, because Ponder restarts slowly while other tests run. */
+const PARTS_WITH_KILL = 3;
 
-/** What befalls chain and index in one part of the history, each after so many of its steps. */
-type Fate = {
+/** The reorganisations and the kill in one part of the history, each after so many steps. */
+type Faults = {
   readonly reorganisations: readonly { readonly after: number; readonly depth: number }[];
   readonly rewind: { readonly after: number; readonly steps: number };
   readonly kill: { readonly after: number; readonly steps: number };
@@ -38,9 +37,9 @@ type Fate = {
 
 const even = fc.noBias(fc.nat());
 const drawn = fc.record<Draw>({ kind: even, who: even, which: even, size: fc.maxSafeNat() });
-/** A part has `ACTIONS / PARTS` steps at least. */
+/** A part has at least `ACTIONS / PARTS` steps. */
 const step = fc.integer({ min: 2, max: 45 });
-const fate = fc.record<Fate>({
+const faults = fc.record<Faults>({
   reorganisations: fc.array(fc.record({ after: step, depth: fc.integer({ min: 1, max: DEEPEST }) }), {
     minLength: 2,
     maxLength: 2,
@@ -52,17 +51,17 @@ const fate = fc.record<Fate>({
 type Index = { readonly stack: Stack; readonly rows: Rows };
 
 let chain: TestChain;
-let play: Play;
-/** Follows the chain and sees its reorganisations; the API reads it. */
+let history: RandomHistory;
+/** Indexes the chain and its reorganisations; the API reads it. */
 let live: Index;
-/** Follows the chain too, and is killed again and again. */
+/** Also indexes the chain, and is killed in several parts. */
 let killed: Index;
-/** Whether `killed` is just now. */
-let isDead = false;
-const following = (): Index[] => (isDead ? [live] : [live, killed]);
+/** Whether the indexer of `killed` is down now. */
+let isDown = false;
+const running = (): Index[] => (isDown ? [live] : [live, killed]);
 let request: CheckedRequest;
 const draws = fc.sample(drawn, { seed, numRuns: DRAWS });
-const fates = fc.sample(fate, { seed, numRuns: PARTS });
+const faultsByPart = fc.sample(faults, { seed, numRuns: PARTS });
 let next = 0;
 
 function take(count: number): Draw[] {
@@ -76,83 +75,83 @@ async function startIndex(...more: "api"[]): Promise<Index> {
   return { stack, rows: openRows(stack.databaseUrl) };
 }
 
-/** What a run still lacks. */
-const missing = () => kinds.filter((kind) => !play.world().done[kind]);
+/** The kinds of actions that have not occurred yet. */
+const missingKinds = () => kinds.filter((kind) => !history.model().done[kind]);
 
 /**
- * Before a reorganisation the indexes that run read to the head: for a block that is gone while Ponder asks for its logs
- * it asks again and again for a minute, and the run has no minute to spare.
+ * Waits until the running indexers have reached the head, before a reorganisation: when a block disappears while Ponder
+ * reads its logs, Ponder repeats the request for a minute.
  */
-async function settle(): Promise<void> {
-  await Promise.all(following().map(({ rows }) => rows.caughtUp(chain.client, slowMs)));
+async function indexToHead(): Promise<void> {
+  await Promise.all(running().map(({ rows }) => rows.caughtUp(chain.client, slowMs)));
 }
 
-/** Plays until so many actions stand, in the last part also until each kind has occurred. */
-async function playPart(part: number, { reorganisations, rewind, kill }: Fate): Promise<void> {
+/** Plays until the model has the part's number of actions, and in the last part each kind. */
+async function playPart(part: number, { reorganisations, rewind, kill }: Faults): Promise<void> {
   const isOver = () =>
-    actionsOf(play.world()) >= (ACTIONS * part) / PARTS && (part < PARTS || missing().length === 0);
-  const kills = part <= KILLS;
+    actionCount(history.model()) >= (ACTIONS * part) / PARTS && (part < PARTS || missingKinds().length === 0);
+  const kills = part <= PARTS_WITH_KILL;
   for (let steps = 1; !isOver() && next < DRAWS; steps++) {
-    for (const draw of take(1)) await play.step(draw);
+    for (const draw of take(1)) await history.step(draw);
     if (kills && steps === kill.after) {
-      isDead = true;
+      isDown = true;
       await killed.stack.kill9("indexer");
     }
     for (const { after, depth } of reorganisations) {
-      if (steps === after) await play.reorganise(depth, settle);
+      if (steps === after) await history.reorganise(depth, indexToHead);
     }
-    if (steps === rewind.after) await play.rewind(take(rewind.steps), settle);
+    if (steps === rewind.after) await history.rewind(take(rewind.steps), indexToHead);
     if (kills && steps === kill.after + kill.steps) {
       await killed.stack.start("indexer", { wait: false });
-      isDead = false;
+      isDown = false;
     }
   }
 }
 
-/** Table by table, so that a difference is told by a few lines. */
+/** Compares table by table, to keep a failure's message short. */
 async function expectSameRows(one: Rows, other: Rows): Promise<void> {
   for (const table of tableNames) expect(await one.rows(table), table).toEqual(await other.rows(table));
 }
 
 beforeAll(async () => {
   console.log(`MODEL_SEED=${seed}`);
-  chain = await startChain({ retired: false, timestamp: BEGINNING - DAY });
-  play = await openPlay(chain, BEGINNING);
+  chain = await startChain({ retired: false, timestamp: START - DAY });
+  history = await startRandomHistory(chain, START);
   [live, killed] = await Promise.all([startIndex("api"), startIndex()]);
   request = await checkedRequests(live.stack.apiUrl);
 });
 afterAll(() => Promise.all([live?.rows.close(), killed?.rows.close()]));
 
-for (const [index, partFate] of fates.entries()) {
+for (const [index, partFaults] of faultsByPart.entries()) {
   const part = index + 1;
   test(
-    `part ${part} of ${PARTS}: every answer is the chain's own (MODEL_SEED=${seed})`,
+    `part ${part} of ${PARTS}: every answer matches the chain (MODEL_SEED=${seed})`,
     async () => {
-      await playPart(part, partFate);
+      await playPart(part, partFaults);
       await live.rows.caughtUp(chain.client, slowMs);
-      await expectEndpoints(request, await readTruth(chain));
+      await expectEndpoints(request, await readChainState(chain));
     },
     2 * slowMs,
   );
 }
 
-test("the run had actions enough, and every kind of them", () => {
-  expect(actionsOf(play.world())).toBeGreaterThanOrEqual(ACTIONS);
-  expect(missing()).toEqual([]);
+test("the run had enough actions, and every kind", () => {
+  expect(actionCount(history.model())).toBeGreaterThanOrEqual(ACTIONS);
+  expect(missingKinds()).toEqual([]);
 });
 
 test(
-  "the rows are the chain's, whether the index saw reorganisations, was killed, or read all of it afterwards",
+  "the rows match the chain for an indexer that saw reorganisations, one that was killed, and one that started last",
   async () => {
-    await expectAgreement(live.rows, chain);
+    await expectRowsMatchChain(live.rows, chain);
     await killed.rows.caughtUp(chain.client, slowMs);
     await expectSameRows(killed.rows, live.rows);
-    const calm = await startIndex();
+    const late = await startIndex();
     try {
-      await calm.rows.caughtUp(chain.client, slowMs);
-      await expectSameRows(calm.rows, live.rows);
+      await late.rows.caughtUp(chain.client, slowMs);
+      await expectSameRows(late.rows, live.rows);
     } finally {
-      await calm.rows.close();
+      await late.rows.close();
     }
   },
   2 * slowMs,

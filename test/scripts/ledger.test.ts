@@ -1,12 +1,11 @@
-/** `npm run ledger` as an operator types it. */
 import { beforeAll, expect, test } from "vitest";
-import { parseLedgerArguments } from "../../scripts/ledger/options.ts";
+import { parseLedgerArguments } from "../../scripts/ledger/arguments.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { tableOf, typeLedger } from "./support/ledger-command.ts";
+import { runLedger, tableOf } from "./support/ledger-command.ts";
 
 let chain: TestChain;
 let rpc: RpcProxy;
@@ -20,66 +19,65 @@ beforeAll(async () => {
   ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
 });
 
-const type = (args: readonly string[]) => typeLedger(stack.databaseUrl, args);
+const run = (args: readonly string[]) => runLedger(stack.databaseUrl, args);
 
-test("what is in flight, what waits, what is stuck, and afterwards what was spent", async () => {
+test("the overview lists entries in flight, waiting and stuck, and later the spending", async () => {
   const buyer = await newBuyer(chain);
   rpc.intercept((call, forward) =>
     call.method === "eth_sendRawTransaction"
       ? Promise.resolve({ error: { code: -32000, message: "the pool is full" } })
       : forward(),
   );
-  const flying = await ledger.buy(purchaseRequest(buyer.address), "flying");
-  await ledger.inState(flying, "signed");
+  const inFlight = await ledger.buy(purchaseRequest(buyer.address), "inFlight");
+  await ledger.inState(inFlight, "signed");
   rpc.intercept(async () => "lost");
   const waiting = await ledger.buy(purchaseRequest(buyer.address), "waiting");
 
-  const { code, said } = await type(["--older", "0"]);
+  const { code, said } = await run(["--older", "0"]);
   expect(code).toBe(0);
   expect(said).not.toContain("undefined");
   expect(tableOf(said, "Wallets")).toMatch(new RegExp(`${chain.relayer.address}\\s+1\\s+1\\s`));
-  expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* ${flying}`));
+  expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* ${inFlight}`));
   expect(tableOf(said, "Accepted and not signed")).toContain(waiting);
-  expect(tableOf(said, "Stuck: in flight")).toContain(flying);
+  expect(tableOf(said, "Stuck: in flight")).toContain(inFlight);
   expect(tableOf(said, "Stuck: not signed")).toContain(waiting);
-  expect(tableOf(said, "Nonces without")).toContain("none");
-  const patient = await type([]);
-  expect(tableOf(patient.said, "Stuck: in flight")).toContain("none");
-  expect(tableOf(patient.said, "Stuck: not signed")).toContain("none");
+  expect(tableOf(said, "Nonces that the ledger lacks")).toContain("none");
+  const later = await run([]);
+  expect(tableOf(later.said, "Stuck: in flight")).toContain("none");
+  expect(tableOf(later.said, "Stuck: not signed")).toContain("none");
 
-  const shown = await type(["show", flying.toUpperCase()]);
-  const { purchase, attempts } = await rowsOf(flying);
+  const shown = await run(["show", inFlight.toUpperCase()]);
+  const { purchase, attempts } = await rowsOf(inFlight);
   expect(shown.code).toBe(0);
-  expect(shown.said).toMatch(/idempotency_key +flying/);
-  expect(shown.said).toContain(`Transaction of nonce 0 from ${chain.relayer.address.toLowerCase()}: open`);
+  expect(shown.said).toMatch(/idempotency_key +inFlight/);
+  expect(shown.said).toContain(`Transaction with nonce 0 from ${chain.relayer.address.toLowerCase()}: open`);
   expect(shown.said).toContain(purchase);
   for (const hash of attempts) expect(shown.said).toContain(hash);
-  expect((await type(["show", waiting])).said).toContain("Nothing of it was ever signed.");
+  expect((await run(["show", waiting])).said).toContain("No transaction of it was ever signed.");
 
   rpc.intercept();
-  await ledger.settled(flying, 60_000);
-  await ledger.settled(waiting, 60_000);
+  await ledger.settled(inFlight);
+  await ledger.settled(waiting);
   const after = await waitFor({
-    what: "the gas to be on record",
+    what: "the gas cost in the ledger",
     probe: async () => {
-      const { said: now } = await type([]);
-      return tableOf(now, "Spent on what was signed since midnight UTC, by key").includes(buyer.address)
+      const { said: now } = await run([]);
+      return tableOf(now, "Spent on transactions signed since midnight UTC, by key").includes(buyer.address)
         ? now
         : undefined;
     },
-    timeoutMs: 60_000,
   });
   expect(tableOf(after, "In flight")).toContain("none");
-  expect(tableOf(after, "Spent on what was signed since midnight UTC, by wallet")).toMatch(
+  expect(tableOf(after, "Spent on transactions signed since midnight UTC, by wallet")).toMatch(
     / 2 +0\.00\d*[1-9]\d* +0\.000000$/m,
   );
-  const { premiums } = await rowsOf(flying);
-  expect(tableOf(after, "Spent on what was signed since midnight UTC, by key")).toContain(
+  const { premiums } = await rowsOf(inFlight);
+  expect(tableOf(after, "Spent on transactions signed since midnight UTC, by key")).toContain(
     (Number(premiums) / 1e6).toFixed(2),
   );
 });
 
-/** The purchase's hash, those of its forms, and what its buyer paid in all. */
+/** The purchase's hash, the hashes of its attempts, and the sum of its buyer's premiums. */
 async function rowsOf(id: string) {
   const { sql } = ledger.connection;
   const hashes = await sql<{ hash: string }[]>`
@@ -91,7 +89,7 @@ async function rowsOf(id: string) {
   return { ...row, attempts: hashes.map(({ hash }) => hash) };
 }
 
-test("a gap of nonces shows", async () => {
+test("the overview lists nonce gaps", async () => {
   const { sql } = ledger.connection;
   const wallet = `0x${"ab".repeat(20)}`;
   await sql`insert into service.relayer_wallet (chain_id, address, next_nonce) values (1, ${wallet}, 9)`;
@@ -107,24 +105,26 @@ test("a gap of nonces shows", async () => {
       insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
       values (${`0x${String(nonce).repeat(64)}`}, ${row?.id ?? ""}, '0x00', 2, 1, 1)`;
   }
-  const { said } = await type([]);
-  const gaps = [...tableOf(said, "Nonces without").matchAll(/0x[abAB]{40} +(\d+)$/gm)].map((gap) => gap[1]);
+  const { said } = await run([]);
+  const gaps = [...tableOf(said, "Nonces that the ledger lacks").matchAll(/0x[abAB]{40} +(\d+)$/gm)].map(
+    (gap) => gap[1],
+  );
   expect(gaps).toEqual(["5", "7"]);
 });
 
-test("stops are set, replaced, listed and lifted; what cannot be meant is refused", async () => {
+test("stops are set, replaced, listed and lifted; unknown targets are reported", async () => {
   const buyer = await newBuyer(chain);
   const [key] = await ledger.connection.sql<{ id: string }[]>`
     insert into service.api_key (key_hash, wallet, tier) values ('h', ${buyer.address.toLowerCase()}, 'free') returning id`;
   const stops = () =>
     ledger.connection.sql`select scope, subject, reason from service.stop order by scope, reason`;
 
-  expect((await type(["stop", "global", "--reason", "first"])).code).toBe(0);
-  expect((await type(["stop", "global", "--reason", "an incident"])).code).toBe(0);
+  expect((await run(["stop", "global", "--reason", "first"])).code).toBe(0);
+  expect((await run(["stop", "global", "--reason", "an incident"])).code).toBe(0);
   const [wallet, leaked, unknown] = await Promise.all([
-    type(["stop", "wallet", buyer.address, "--reason", "abuse"]),
-    type(["stop", "key", `${key?.id}`, "--reason", "leaked"]),
-    type(["stop", "wallet", `0x${"cd".repeat(20)}`, "--reason", "in advance"]),
+    run(["stop", "wallet", buyer.address, "--reason", "abuse"]),
+    run(["stop", "key", `${key?.id}`, "--reason", "leaked"]),
+    run(["stop", "wallet", `0x${"cd".repeat(20)}`, "--reason", "in advance"]),
   ]);
   expect(wallet.said).not.toContain("No writer");
   expect(leaked.code).toBe(0);
@@ -138,12 +138,12 @@ test("stops are set, replaced, listed and lifted; what cannot be meant is refuse
     { scope: "wallet", subject: buyer.address.toLowerCase(), reason: "abuse" },
     { scope: "wallet", subject: `0x${"cd".repeat(20)}`, reason: "in advance" },
   ]);
-  const listed = tableOf((await type([])).said, "Stops in force");
+  const listed = tableOf((await run([])).said, "Stops in force");
   expect(listed).toMatch(/global .*an incident/);
   expect(listed).toMatch(new RegExp(`wallet ${buyer.address} .*abuse`));
   expect(listed).toMatch(new RegExp(`key ${key?.id} .*leaked`));
 
-  expect(await type(["stop", "key", "999999", "--reason", "typo"])).toMatchObject({
+  expect(await run(["stop", "key", "999999", "--reason", "typo"])).toMatchObject({
     code: 1,
     said: expect.stringContaining("There is no key 999999."),
   });
@@ -153,9 +153,9 @@ test("stops are set, replaced, listed and lifted; what cannot be meant is refuse
     ["wallet", `0x${"CD".repeat(20)}`],
     ["key", `${key?.id}`],
   ];
-  const resumed = await Promise.all(targets.map((target) => type(["resume", ...target])));
+  const resumed = await Promise.all(targets.map((target) => run(["resume", ...target])));
   expect(resumed.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
-  expect(await type(["resume", "global"])).toMatchObject({
+  expect(await run(["resume", "global"])).toMatchObject({
     code: 1,
     said: expect.stringContaining("global was not stopped"),
   });
@@ -163,39 +163,39 @@ test("stops are set, replaced, listed and lifted; what cannot be meant is refuse
 });
 
 test.each([
-  [["frobnicate"], "frobnicate: is no command"],
+  [["frobnicate"], "frobnicate: unknown command"],
   [["stop"], "nothing: must be global, wallet or key"],
   [["stop", "everything", "--reason", "x"], "everything: must be global, wallet or key"],
   [["stop", "global"], "stop: needs a --reason"],
   [["stop", "global", "--reason", "  "], "stop: needs a --reason"],
-  [["stop", "global", "now", "--reason", "x"], "now: is too much after global"],
+  [["stop", "global", "now", "--reason", "x"], "unexpected argument now after global"],
   [["stop", "wallet", "0x12", "--reason", "x"], "wallet 0x12: must be followed by an address"],
-  [["stop", "wallet", `0x${"ab".repeat(20)}`, "more", "--reason", "x"], "more: is too much"],
+  [["stop", "wallet", `0x${"ab".repeat(20)}`, "more", "--reason", "x"], "unexpected argument more"],
   [["stop", "key", "0x12", "--reason", "x"], "key 0x12: must be followed by the id of a key"],
-  [["resume", "global", "--reason", "x"], "--reason: belongs to stop"],
+  [["resume", "global", "--reason", "x"], "--reason: only stop takes it"],
   [["show", "7"], "show 7: must be the id of a purchase"],
-  [["--older", "soon"], "--older soon: must be seconds"],
-  [["--older", "5", "show", "7"], "--older: does not belong to show"],
+  [["--older", "soon"], "--older soon: must be a number of seconds"],
+  [["--older", "5", "show", "7"], "--older: show does not take it"],
   [["--force"], "--force"],
 ] as const)("%j is refused: %s", (args, fault) => {
   expect(() => parseLedgerArguments(args)).toThrow(fault);
 });
 
-test("a fault of the command line, or a purchase that is not there, is a line or two and exit code 1", async () => {
+test("an invalid command line or an unknown purchase gives a short message and exit code 1", async () => {
   const nobody = "00000000-0000-0000-0000-000000000000";
   for (const [args, fault] of [
     [["stop", "global"], "stop: needs a --reason"],
-    [["show", nobody], `There is no purchase, errand or claim ${nobody}.`],
+    [["show", nobody], `There is no purchase, service transaction or claim ${nobody}.`],
   ] as const) {
-    const { code, said } = await type(args);
+    const { code, said } = await run(args);
     expect(said).toContain(fault);
     expect(said).not.toMatch(/\n +at /);
     expect(code).toBe(1);
   }
 });
 
-test("a database that cannot be reached, or is none of ours, is named without its password", async () => {
-  const { code, said } = await typeLedger("postgres://user:secret@127.0.0.1:9/cover");
+test("the error about an unusable database does not contain its password", async () => {
+  const { code, said } = await runLedger("postgres://user:secret@127.0.0.1:9/cover");
   expect(code).toBe(1);
   expect(said).toContain("The ledger in 127.0.0.1:9/cover cannot be used");
   expect(said).not.toContain("secret");

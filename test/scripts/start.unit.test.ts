@@ -5,7 +5,7 @@ import { expect, inject, test } from "vitest";
 
 const root = join(import.meta.dirname, "..", "..");
 
-test("a process that was not built does not start and says what to do", () => {
+test("a process without a bundle does not start and names the command to build it", () => {
   const folder = join(realpathSync(inject("runFolder")), "not-built");
   mkdirSync(folder);
   cpSync(join(root, "scripts", "start.mjs"), join(folder, "scripts", "start.mjs"));

@@ -1,4 +1,4 @@
-/** What this proves: no event of the contracts is forgotten, and no table stands without a projection that fills it. */
+/** Proves that every event of the contracts has a projection, and every table a projection that fills it. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableName, is } from "drizzle-orm";
@@ -10,14 +10,14 @@ import * as schema from "../../ponder.schema.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** Events that no row follows from, and why. */
+/** Events without a projection, and the reason. */
 const excluded: Readonly<Record<string, string>> = {
-  "ClaimBond:ApprovalForAll": "says who may move a holder's bonds; what is moved is indexed",
-  "ProtocolToken:Approval": "an allowance; no read of the service knows of allowances",
+  "ClaimBond:ApprovalForAll": "only allows transfers; the transfers themselves are indexed",
+  "ProtocolToken:Approval": "no indexed read returns allowances",
   "MockUSDC:Approval": "USDC is not indexed",
-  "MockUSDC:Transfer": "USDC is not indexed: premiums, sales and burns name their amounts themselves",
-  "MockPriceFeed:AnswerUpdated": "prices are read from the feeds, and only on local chains do feeds log this",
-  "MockSequencerFeed:StatusUpdated": "as for the price feeds",
+  "MockUSDC:Transfer": "USDC is not indexed: the events of premiums, sales and burns have their amounts",
+  "MockPriceFeed:AnswerUpdated": "prices are read from the feeds, and only local feeds log this",
+  "MockSequencerFeed:StatusUpdated": "the same as for the price feeds",
 };
 
 const isAbi = (value: unknown): value is Abi => Array.isArray(value);
@@ -41,13 +41,13 @@ const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf
   .join("\n");
 const projected = new Set([...sources.matchAll(/"([A-Z]\w*:\w+)"/g)].map(([, name]) => name));
 
-test("every event in abis/ has a projection or a reason to have none", async () => {
+test("every event in abis/ has a projection or a reason for none", async () => {
   const events = await eventsOfAbis();
   expect(events.length).toBeGreaterThan(40);
   expect(events.filter((event) => !projected.has(event) && !(event in excluded))).toEqual([]);
 });
 
-test("an exclusion names an event that exists and that no projection takes", async () => {
+test("each exclusion is an existing event without a projection", async () => {
   const events = await eventsOfAbis();
   expect(Object.keys(excluded).filter((event) => !events.includes(event) || projected.has(event))).toEqual(
     [],
@@ -61,14 +61,14 @@ test("every table is filled by a projection", () => {
   expect(tables.map(([name]) => name).filter((name) => !filled.has(name))).toEqual([]);
 });
 
-test("tables are named after their exports, so that rows are found where the code says", () => {
+test("each table has the name of its export", () => {
   for (const [name, table] of Object.entries(schema)) {
     if (!is(table, PgTable)) continue;
     expect(getTableName(table)).toBe(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   }
 });
 
-test("every contract with a projection is a source, at the address that the deployment file names", async () => {
+test("every contract with a projection is a source, with the address of the deployment file", async () => {
   const contracts = Object.fromEntries(
     contractKeys.map((key, index) => [key, `0x${(index + 1).toString(16).padStart(40, "0")}`]),
   );

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { ISql } from "postgres";
 import { inject } from "vitest";
-import { createDatabase, dropDatabase } from "../../scripts/local/postgres.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
+import { createDatabase, dropDatabase } from "./postgres-databases.ts";
 
 /**
- * A database that nobody else uses, with the migrated `service` schema unless it is to be `empty`; it is dropped when
- * the test file ends. @returns its URL.
+ * Creates a database with the migrated `service` schema, or an empty one. It is dropped when the test file ends.
+ * @returns its URL.
  */
 export async function freshDatabase({ empty = false } = {}): Promise<string> {
   const server = inject("postgresUrl");
@@ -16,5 +17,18 @@ export async function freshDatabase({ empty = false } = {}): Promise<string> {
   return url;
 }
 
-/** Lets a transaction hold its locks for as long as the test wants; Postgres ends the service's own after five idle seconds. */
+/** Lets a transaction hold its locks without a limit; Postgres ends the service's own after five idle seconds. */
 export const mayRest = (tx: ISql) => tx`set local idle_in_transaction_session_timeout = 0`;
+
+/** Waits until a session of this database is blocked on an advisory lock. */
+export const waitForLockWaiter = (sql: ISql) =>
+  waitFor({
+    what: "a session to wait for the lock",
+    probe: async () => {
+      const waiting = await sql`
+        select 1 from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
+      return waiting.length > 0 || undefined;
+    },
+    intervalMs: 20,
+  });

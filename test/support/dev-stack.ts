@@ -1,65 +1,60 @@
-/** `npm run dev` as a developer types it, in a folder and on ports of its own. */
+/** Runs `npm run dev` in its own folder and on its own ports. */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { z } from "zod";
+import { separateEnvironment } from "../../scripts/dev/environment.ts";
+import { readProcessRecord } from "../../scripts/dev/process-record.ts";
 import { isRunning } from "../../scripts/local/pids.ts";
-import { freePorts, isPortFree } from "../../scripts/local/ports.ts";
+import { isPortFree } from "../../scripts/local/ports.ts";
 import type { Exit } from "../../scripts/local/processes.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
-import { notePid } from "./run-folder.ts";
+import { recordPid } from "./run-folder.ts";
 
 const readyMs = 200_000;
 const root = join(import.meta.dirname, "..", "..");
-const noteShape = z.object({ children: z.array(z.object({ name: z.string(), pid: z.int() })) });
 
-/** Where a dev stack is to be: its folder and its ports. Several starts can share one place. */
-export type DevPlace = { readonly dataDir: string; readonly env: Readonly<Record<string, string>> };
+/** The folder and ports of a dev stack. It can be started there several times. */
+export type DevSettings = { readonly dataDir: string; readonly env: Readonly<Record<string, string>> };
 
 export type DevRun = {
   readonly pid: number;
   readonly exited: Promise<Exit>;
   readonly output: () => string;
-  /** Waits for the line that says so. @throws with the whole output when the run ends before. */
+  /** Waits for the line "Ready in …". @throws with the whole output when the run ends first. */
   readonly ready: () => Promise<void>;
-  /** A signal to the whole group, as the terminal sends it for Ctrl-C. */
+  /** Sends a signal to the whole process group, as a terminal does for Ctrl-C. */
   readonly signal: (signal: NodeJS.Signals) => void;
 };
 
-export async function devPlace(): Promise<DevPlace> {
-  const names = ["PORT", "ANVIL_PORT", "TESTNET_ANVIL_PORT", "POSTGRES_PORT", "PONDER_PORT", "METRICS_PORT"];
-  const ports = await freePorts(names.length);
-  const dataDir = join(inject("runFolder"), `dev-${ports[0]}`);
-  const env = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
-  return { dataDir, env: { ...env, DATA_DIR: dataDir, DATABASE_URL: "", REDIS_URL: "" } };
+export async function devSettings(): Promise<DevSettings> {
+  const dataDir = mkdtempSync(join(inject("runFolder"), "dev-"));
+  return { dataDir, env: await separateEnvironment(dataDir) };
 }
 
-/** The processes that the stack has noted: servers and services. */
-export function devChildren({ dataDir }: DevPlace): { name: string; pid: number }[] {
-  return noteShape.parse(JSON.parse(readFileSync(join(dataDir, "dev-stack.json"), "utf8"))).children;
-}
+/** The servers and services that the stack has recorded. */
+export const devChildren = ({ dataDir }: DevSettings) => readProcessRecord(dataDir)?.children ?? [];
 
-/** What is left of a stack: processes that run, ports that are taken. */
-export async function devLeftovers(place: DevPlace): Promise<string[]> {
-  const processes = devChildren(place).filter(({ pid }) => isRunning(pid));
-  const ports = Object.entries(place.env).filter(([name]) => name.endsWith("PORT"));
+/** The processes of a stack that still run and its ports that are still taken. */
+export async function devLeftovers(settings: DevSettings): Promise<string[]> {
+  const processes = devChildren(settings).filter(({ pid }) => isRunning(pid));
+  const ports = Object.entries(settings.env).filter(([name]) => name.endsWith("PORT"));
   const taken: string[] = [];
   for (const [name, port] of ports) if (!(await isPortFree(Number(port)))) taken.push(`${name} ${port}`);
   return [...processes.map(({ name }) => name), ...taken];
 }
 
-/** Types the command. Whatever it starts is ended with the test file. */
-export function typeDev(
-  place: DevPlace,
+/** Runs the command. It gets a Ctrl-C when the test file ends. */
+export function startDev(
+  settings: DevSettings,
   args: readonly string[] = [],
   env: Record<string, string> = {},
 ): DevRun {
   const child = spawn(process.execPath, [join(root, "scripts", "run.mjs"), "scripts/dev.ts", ...args], {
     cwd: root,
-    env: { ...process.env, ...place.env, ...env },
-    detached: true, // a group of its own, like that of a command at a terminal
+    env: { ...process.env, ...settings.env, ...env },
+    detached: true, // a separate process group, like that of a command at a terminal
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -78,7 +73,7 @@ export function typeDev(
   });
   const { pid } = child;
   if (pid === undefined) throw new Error("npm run dev could not be started");
-  notePid(inject("runFolder"), pid);
+  recordPid(inject("runFolder"), pid);
   const signal = (name: NodeJS.Signals) => {
     if (!exit) process.kill(-pid, name);
   };
@@ -95,7 +90,7 @@ export function typeDev(
       await waitFor({
         what: "npm run dev to be ready",
         probe: () => /^Ready in [\d.]+ s$/m.test(output) || undefined,
-        hopeless: () => exit && `npm run dev ended:\n${output}`,
+        giveUpReason: () => exit && `npm run dev ended:\n${output}`,
         timeoutMs: readyMs,
         intervalMs: 100,
       });

@@ -4,14 +4,15 @@ import { migrateService } from "../../lib/db/migrate.ts";
 import { buildServices } from "../../scripts/build.ts";
 import { compile } from "../../scripts/compile.ts";
 import { freePort } from "../../scripts/local/ports.ts";
-import { createDatabase, type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
-import { makeRunFolder, notePid, removeRunFolder, sweepDeadRuns } from "./run-folder.ts";
+import { type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
+import { createDatabase } from "./postgres-databases.ts";
+import { makeRunFolder, recordPid, removeDeadRuns, removeRunFolder } from "./run-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The run's Postgres; make a database of your own with `freshDatabase()`. */
+    /** The run's Postgres. Create a database with `freshDatabase()`. */
     postgresUrl: string;
-    /** The name of a database with the migrated `service` schema, for copies. */
+    /** The name of a database with the migrated `service` schema, to be copied. */
     migratedTemplate: string;
     /** A folder that is deleted after the run. */
     runFolder: string;
@@ -25,23 +26,23 @@ async function startDatabaseServer(runFolder: string): Promise<LocalPostgres> {
     dataDir: join(runFolder, "postgres"),
     port: await freePort(),
     logFile: join(runFolder, "postgres.log"),
-    // Test data needs to survive a crash of Postgres, not one of the machine.
+    // Test data must survive a crash of Postgres, but not one of the machine.
     settings: { fsync: false, full_page_writes: false, synchronous_commit: false, max_wal_size: "512MB" },
   });
-  notePid(runFolder, server.pid);
+  recordPid(runFolder, server.pid);
   await migrateService(await createDatabase(server.url, migratedTemplate));
   return server;
 }
 
 /** Once per run: compiles the contracts, bundles the services, and starts one Postgres for all test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  sweepDeadRuns();
+  removeDeadRuns();
   const runFolder = makeRunFolder();
-  // A run that is told to end (SIGTERM) gets no teardown.
+  // After SIGTERM vitest runs no teardown.
   process.once("exit", () => removeRunFolder(runFolder));
   compile();
   const building = buildServices();
-  building.catch(() => {}); // a failure is thrown below, once the server can be stopped
+  building.catch(() => {}); // thrown below, when the server can be stopped
   const server = await startDatabaseServer(runFolder);
   await building;
   project.provide("postgresUrl", server.url);

@@ -1,8 +1,8 @@
-/** An answer over HTTP, with its body parsed where it is JSON. */
+/** An HTTP response with its parsed body. */
 export type HttpAnswer = {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body when the answer says that it is JSON, else undefined. */
+  /** The parsed body of a JSON response, else undefined. */
   readonly json: unknown;
   readonly text: string;
 };
@@ -12,12 +12,12 @@ export type HttpRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it stands, for bodies that are not JSON. */
+  /** Sent unchanged, for bodies that are not JSON. */
   readonly rawBody?: string;
   readonly timeoutMs?: number;
 };
 
-/** Sends one request and reads the whole answer; redirects are answers, not followed. */
+/** Sends one request and reads the whole response. Does not follow redirects. */
 export async function http(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
   const { method, headers, body, rawBody, timeoutMs = 60_000 } = request;
   const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -33,7 +33,7 @@ export async function http(url: string, request: HttpRequest = {}): Promise<Http
   return {
     status: response.status,
     headers: response.headers,
-    json: isJson && text !== "" ? JSON.parse(text) : undefined, // the answer to HEAD has no body
+    json: isJson && text !== "" ? JSON.parse(text) : undefined, // the response to HEAD has no body
     text,
   };
 }

@@ -1,15 +1,22 @@
-/** Purchases in the ledger, as the api puts them there, and what became of them on the chain. */
-import { type Address, getAbiItem, type LocalAccount, parseAbiItem, toFunctionSelector } from "viem";
+/** Purchases in the ledger, accepted as by the api, and their results on the chain. */
+import {
+  type Address,
+  getAbiItem,
+  type Hex,
+  type LocalAccount,
+  parseAbiItem,
+  toFunctionSelector,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { acceptPurchases } from "../../api/buying/accept.ts";
-import type { Funds } from "../../api/buying/guards.ts";
+import { acceptPurchases } from "../../api/buying/accept-purchases.ts";
+import type { Funds } from "../../api/buying/refusal-reasons.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
 import { isSettled, type Purchase, type PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import { noteTold, readPurchase } from "../../lib/ledger/purchases.ts";
+import { noteOutcomeReceived, readPurchase } from "../../lib/ledger/purchases.ts";
 import { catalogue, type ProductName } from "../../lib/products.ts";
-import { openPurchaseQueue } from "../../lib/queues.ts";
+import { openPurchaseQueue } from "../../lib/queues/queue.ts";
 import { approveUsdc, mintUsdc, openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import type { TestChain } from "./chain.ts";
@@ -20,7 +27,7 @@ import type { RpcCall } from "./rpc-proxy.ts";
 /** USDC base units of a whole number of dollars. */
 export const usdc = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
 
-/** An account with USDC that lets the router take all of it; it owns ether for its approval and nothing else. */
+/** A new account with USDC, an allowance for the router, and ether for the approval. */
 export async function newBuyer(
   chain: TestChain,
   { dollars = 1_000_000, approve = true } = {},
@@ -43,28 +50,28 @@ export function purchaseRequest(
   return { productId: entry.productId, asset: entry.asset, coverageAmount: usdc(dollars), buyer };
 }
 
-/** Of a buyer whose purchases are not to be held up by each other. */
+/** Funds so high that a buyer's purchases do not limit each other. */
 export const plenty: Funds = { block: 2n ** 62n, balance: 2n ** 255n, allowance: 2n ** 255n };
 
 const purchaseSelector = toFunctionSelector(getAbiItem({ abi: coverRouterAbi, name: "purchasePolicyFor" }));
 
-/** Whether a call is the writer's simulation of a purchase: an estimate, or a plain call of the same function. */
+/** Whether a call is the writer's simulation of a purchase: a gas estimate, or an `eth_call` of the same function. */
 export const isSimulation = ({ method, params: [request] }: RpcCall): boolean =>
   method === "eth_estimateGas" ||
   (method === "eth_call" && JSON.stringify(request ?? null).includes(`"${purchaseSelector}`));
 
 export type TestLedger = {
   readonly connection: Connection;
-  /** Accepts a purchase and wakes the writer; the row's id. */
+  /** Accepts a purchase and wakes the writer. @returns the row's id. */
   readonly buy: (request: PurchaseRequest, idempotencyKey?: string) => Promise<string>;
   readonly read: (id: string) => Promise<Purchase>;
-  /** Waits until the purchase is mined, confirmed or failed, and counts as a caller who was told. */
+  /** Waits until the purchase is mined, confirmed or failed, and records that a caller has received the result. */
   readonly settled: (id: string, timeoutMs?: number) => Promise<Purchase>;
   /** Waits until the purchase is in this state. */
   readonly inState: (id: string, state: Purchase["state"], timeoutMs?: number) => Promise<Purchase>;
 };
 
-/** Does what the api does: the ledger's rows, a key for each wallet, and wake-ups through the queue. */
+/** Accepts purchases as the api does: inserts ledger rows and a key for each wallet, and wakes the writer through the queue. */
 export async function openLedger(
   chain: TestChain,
   { databaseUrl, redisUrl }: { databaseUrl: string; redisUrl?: string },
@@ -78,11 +85,11 @@ export async function openLedger(
   });
 
   const read = async (id: string): Promise<Purchase> => {
-    const purchase = await readPurchase(connection.db, id);
+    const purchase = await readPurchase(connection.sql, id);
     if (!purchase) throw new Error(`no purchase ${id}`);
     return purchase;
   };
-  const until = (id: string, what: string, test: (purchase: Purchase) => boolean, timeoutMs: number) =>
+  const until = (id: string, what: string, test: (purchase: Purchase) => boolean, timeoutMs?: number) =>
     waitFor({
       what: `purchase ${id} to be ${what}`,
       probe: async () => {
@@ -112,34 +119,34 @@ export async function openLedger(
         funds: plenty,
       };
       const accepted = (await acceptPurchases(connection, [purchase])).get(purchase);
-      if (!accepted || !("purchase" in accepted)) throw new Error(`not accepted: ${accepted?.outcome}`);
-      // A queue that is away is no fault: the writer's sweeper finds the row.
+      if (!accepted || !("purchase" in accepted))
+        throw new Error(`the purchase was not accepted: ${accepted?.outcome}`);
+      // An unreachable queue is no fault, because the writer's sweeper finds the row.
       await queue.wake(accepted.purchase.id).catch(() => {});
       return accepted.purchase.id;
     },
-    async settled(id, timeoutMs = 60_000) {
+    async settled(id, timeoutMs) {
       const purchase = await until(id, "settled", isSettled, timeoutMs);
-      await noteTold(connection.db, id);
+      await noteOutcomeReceived(connection.sql, id);
       return purchase;
     },
-    inState: (id, state, timeoutMs = 60_000) =>
-      until(id, state, (purchase) => purchase.state === state, timeoutMs),
+    inState: (id, state, timeoutMs) => until(id, state, (purchase) => purchase.state === state, timeoutMs),
   };
 }
 
-/** The hashes of all that was signed for a purchase: one transaction, with a higher fee in later forms. */
-export async function signedForms({ sql }: Connection, purchaseId: string): Promise<string[]> {
-  const rows = await sql<{ hash: string }[]>`
+/** The hashes of all attempts at these purchases, sorted. */
+export async function signedForms({ sql }: Connection, ...purchaseIds: readonly string[]): Promise<Hex[]> {
+  const rows = await sql<{ hash: Hex }[]>`
     select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = ${purchaseId}`;
-  return rows.map(({ hash }) => hash);
+    where t.purchase_id = any(${[...purchaseIds]}::uuid[])`;
+  return rows.map(({ hash }) => hash).sort();
 }
 
 const purchased = parseAbiItem(
   "event PolicyPurchased(bytes32 indexed productId, uint256 indexed policyId, address indexed buyer, uint256 coverage, uint256 premium, uint256 payout, address paidBy)",
 );
 
-/** The policies that the chain says a buyer has, counted from its own logs. */
+/** The buyer's policies on the chain, from its logs. */
 export const policiesOnChain = (chain: TestChain, buyer: Address) =>
   chain.client.getLogs({
     address: chain.deployment.contracts.coverRouter,

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take over a minute. Started last, they would keep the run waiting. */
+/** Test files that take over a minute. */
 const longest = [
   "fault/writer-killed",
   "fault/webhook-faults",
@@ -11,11 +11,11 @@ const longest = [
 ];
 
 const rank = ({ moduleId }: TestSpecification): number => {
-  const place = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-  return place === -1 ? longest.length : place;
+  const index = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+  return index === -1 ? longest.length : index;
 };
 
-/** Begins the longest test files first, so that no worker is left with one at the end. */
+/** Starts the longest test files first, so that none of them runs alone at the end. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -1,6 +1,6 @@
 /**
- * Holds every answer to the OpenAPI document that the same server serves. The checker knows the keywords that the
- * document uses and refuses a document with others, so that it cannot pass over one in silence.
+ * Compares every response with the server's OpenAPI document. The checker rejects a document with keywords that it does not
+ * handle, so that none is ignored.
  */
 import { expect } from "vitest";
 import { z } from "zod";
@@ -45,7 +45,7 @@ const schema: z.ZodType<Schema> = z.lazy(() =>
     additionalProperties: schema.optional(),
     allOf: z.array(schema).optional(),
     anyOf: z.array(schema).optional(),
-    // Words, which no value has to meet.
+    // Annotations without an effect on values.
     description: z.string().optional(),
     example: z.unknown().optional(),
     default: z.unknown().optional(),
@@ -86,7 +86,7 @@ function typeOf(value: unknown): string {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeOf(value) === "object";
 
-/** Finds what is wrong with a value, as lines of `path: fault`; fields that the document does not name are faults too. */
+/** Lists the faults of a value as lines of `path: fault`. Undocumented fields are faults too. */
 class Checker {
   readonly faults: string[] = [];
   constructor(readonly document: OpenApi) {}
@@ -94,11 +94,11 @@ class Checker {
   resolve({ $ref, ...rest }: Schema): Schema {
     if ($ref === undefined) return rest;
     const found = this.document.components.schemas[$ref.replace("#/components/schemas/", "")];
-    if (!found) throw new Error(`the document refers to ${$ref}, which it does not have`);
+    if (!found) throw new Error(`the document refers to ${$ref}, which does not exist`);
     return this.resolve(found);
   }
 
-  /** The fields that a schema names, in all its parts; undefined when it takes any. */
+  /** The fields of a schema with all its parts; undefined when it allows any. */
   fields(part: Schema): Set<string> | undefined {
     const { properties, additionalProperties, allOf = [] } = this.resolve(part);
     if (additionalProperties) return undefined;
@@ -131,8 +131,8 @@ class Checker {
       if (rules.maxLength !== undefined && value.length > rules.maxLength) fault("is too long");
     }
     if (typeof value === "number") {
-      if (rules.minimum !== undefined && value < rules.minimum) fault(`must be ${rules.minimum} at least`);
-      if (rules.maximum !== undefined && value > rules.maximum) fault(`must be ${rules.maximum} at most`);
+      if (rules.minimum !== undefined && value < rules.minimum) fault(`must be at least ${rules.minimum}`);
+      if (rules.maximum !== undefined && value > rules.maximum) fault(`must be at most ${rules.maximum}`);
     }
     if (Array.isArray(value) && rules.items) {
       const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = rules;
@@ -176,17 +176,14 @@ const eventComponent = z.looseObject({
   properties: z.looseObject({ type: z.looseObject({ enum: z.tuple([z.string()]) }) }),
 });
 
-/**
- * What is wrong with a delivered body by the component that describes its type, one line each: the component is the one
- * whose `type` is the body's.
- */
+/** The faults of a delivered event, by the component with the same `type`. */
 export function eventFaults(document: OpenApi, body: unknown): string[] {
   const { type } = z.object({ type: z.string() }).parse(body);
   const found = Object.entries(document.components.schemas).find(([, component]) => {
     const { data } = eventComponent.safeParse(component);
     return data?.properties.type.enum[0] === type;
   });
-  if (!found) return [`the document describes no event ${type}`];
+  if (!found) return [`the document has no event ${type}`];
   const checker = new Checker(document);
   checker.check(body, { $ref: `#/components/schemas/${found[0]}` }, type);
   return checker.faults;
@@ -194,7 +191,7 @@ export function eventFaults(document: OpenApi, body: unknown): string[] {
 
 const bareType = (answer: HttpAnswer) => answer.headers.get("content-type")?.split(";")[0]?.trim();
 
-/** The operation that a request meets; undefined when the document has none for it. */
+/** The operation of a request; undefined when the document has none. */
 function findOperation(document: OpenApi, method: string, pathname: string) {
   const parts = pathname.split("/");
   for (const [template, operations] of Object.entries(document.paths)) {
@@ -202,20 +199,19 @@ function findOperation(document: OpenApi, method: string, pathname: string) {
     const matches =
       wanted.length === parts.length &&
       wanted.every((part, index) => (part.startsWith("{") ? parts[index] !== "" : part === parts[index]));
-    const found = matches ? operations[method] : undefined;
-    if (found) return found;
+    if (matches && operations[method]) return operations[method];
   }
   return undefined;
 }
 
-/** What is wrong with an answer by the document, one line each; what the document does not know must be an error. */
+/** The faults of a response, one line each. An undocumented path must return an error. */
 export function faultsOf(document: OpenApi, method: string, pathname: string, answer: HttpAnswer): string[] {
   const checker = new Checker(document);
   const body = method === "head" ? undefined : answer.json;
   const known = findOperation(document, method === "head" ? "get" : method, pathname);
   if (!known) {
     if (answer.status < 400)
-      return [`${method} ${pathname} is not in the document and answered ${answer.status}`];
+      return [`${method} ${pathname} is not in the document and returned ${answer.status}`];
     if (method !== "head") checker.check(body, { $ref: "#/components/schemas/Error" }, "body");
     return checker.faults;
   }
@@ -232,14 +228,14 @@ export function faultsOf(document: OpenApi, method: string, pathname: string, an
   return checker.faults;
 }
 
-/** The document that a server serves, parsed; throws when it is not one that this checker understands whole. */
+/** The parsed document of a server. @throws when it has keywords that this checker does not handle. */
 export async function fetchOpenApi(apiUrl: string): Promise<OpenApi> {
   return openApi.parse((await http(`${apiUrl}/openapi.json`)).json);
 }
 
 export type CheckedRequest = (path: string, request?: HttpRequest) => Promise<HttpAnswer>;
 
-/** Requests to a server, each answer held to its document; what fails, fails the test. */
+/** Sends requests to a server and expects each response to match its document. */
 export async function checkedRequests(apiUrl: string): Promise<CheckedRequest> {
   const document = await fetchOpenApi(apiUrl);
   return async (path, request = {}) => {

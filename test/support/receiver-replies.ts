@@ -1,4 +1,4 @@
-/** The ways in which a receiver of webhooks answers, or does not. */
+/** The replies of webhook receivers, including faulty ones. */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -12,18 +12,18 @@ export type Reply =
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: string;
-      /** Waits so long before it answers. */
+      /** Waits before it replies. */
       readonly delayMs?: number;
     }
-  /** Reads the request and says nothing until the client hangs up. */
+  /** Reads the request and sends nothing until the client disconnects. */
   | { readonly kind: "hang" }
-  /** Reads the request and tears the connection down. */
+  /** Reads the request and resets the connection. */
   | { readonly kind: "reset" }
-  /** Sends one header after the other, each after so many ms, and never the last. */
+  /** Sends one header every `everyMs`, without an end. */
   | { readonly kind: "slow headers"; readonly everyMs: number }
-  /** Answers with this status and a body that goes on until the client hangs up. */
+  /** Sends this status and a body without an end, until the client disconnects. */
   | { readonly kind: "endless body"; readonly status: number }
-  /** The same, of zeros under gzip: a thousand times as long once it is unpacked. */
+  /** The same with gzip: the uncompressed body is over a hundred times as long. */
   | { readonly kind: "gzip bomb"; readonly status: number };
 
 export const ok: Reply = { kind: "answer", status: 200 };
@@ -40,10 +40,10 @@ export const endlessBody = (code = 200): Reply => ({ kind: "endless body", statu
 export const gzipBomb = (code = 200): Reply => ({ kind: "gzip bomb", status: code });
 
 const CHUNK = Buffer.alloc(64 * 1024, "x");
-/** A client that never hangs up must not keep the test's process busy for ever. */
+/** A limit, in case the client never disconnects. */
 const ENDLESS_BYTES = 1024 ** 3;
 
-/** Made as they are taken, each in a turn of its own, so that the process hears of the client's end in between. */
+/** Yields each chunk in its own turn of the event loop, so that the process notices when the client disconnects. */
 async function* chunks(): AsyncGenerator<Buffer> {
   for (let sent = 0; sent < ENDLESS_BYTES; sent += CHUNK.length) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -60,16 +60,16 @@ async function dripHeaders({ socket }: ServerResponse, everyMs: number): Promise
   }
 }
 
-/** Gives the reply; resolves when it is given or when the client has hung up. Never rejects for the client's sake. */
-export async function give(reply: Reply, response: ServerResponse): Promise<void> {
-  const gone = response.closed ? Promise.resolve() : once(response, "close").then(() => {});
+/** Sends the reply. Resolves when it is complete or the client has disconnected, and does not reject because of the client. */
+export async function sendReply(reply: Reply, response: ServerResponse): Promise<void> {
+  const disconnected = response.closed ? Promise.resolve() : once(response, "close").then(() => {});
   switch (reply.kind) {
     case "answer":
-      if (reply.delayMs !== undefined) await Promise.race([sleep(reply.delayMs), gone]);
+      if (reply.delayMs !== undefined) await Promise.race([sleep(reply.delayMs), disconnected]);
       response.writeHead(reply.status, reply.headers).end(reply.body ?? "");
       return;
     case "hang":
-      return gone;
+      return disconnected;
     case "reset":
       response.socket?.resetAndDestroy();
       return;
@@ -82,7 +82,7 @@ export async function give(reply: Reply, response: ServerResponse): Promise<void
       response.writeHead(reply.status, { "content-type": "text/plain", "content-encoding": "gzip" });
       return pipeline(
         Readable.from(chunks()),
-        // Fast, and still a hundredfold; flushed, so that the client has something to unpack.
+        // Level 1 is fast and still compresses a hundredfold. Flushed, so that the client can decompress each chunk.
         createGzip({ level: 1, flush: constants.Z_SYNC_FLUSH }),
         response,
       ).catch(() => {});

@@ -1,7 +1,6 @@
 /**
- * Receivers of webhooks in the test's own process: real HTTP servers whose replies a test changes while they run, and
- * which record what arrives. Many receivers share a server, each under a path of its own; `startReceivers` again gives
- * another port.
+ * Webhook receivers in the test's process: HTTP servers that record requests and whose replies a test can change. Several
+ * receivers share a server, each with its own path. Each call of `startReceivers` uses another port.
  */
 import { createHmac } from "node:crypto";
 import {
@@ -16,11 +15,11 @@ import { z } from "zod";
 import { freePort } from "../../scripts/local/ports.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
-import { give, ok, type Reply } from "./receiver-replies.ts";
+import { ok, type Reply, sendReply } from "./receiver-replies.ts";
 
 export * from "./receiver-replies.ts";
 
-/** The fields of an event's body that tests look at; `data` is theirs to read. */
+/** The fields of an event's body; tests check `data` themselves. */
 const eventSchema = z.object({
   id: z.string(),
   type: z.string(),
@@ -35,65 +34,65 @@ const eventSchema = z.object({
 export type ReceivedEvent = z.output<typeof eventSchema>;
 
 export type Received = {
-  /** When the whole request had arrived, ms since the epoch. */
+  /** The time at which the whole request had arrived, ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body as it arrived. */
+  /** The unparsed body. */
   readonly body: string;
-  /** `webhook-id`, empty without one. */
+  /** The header `webhook-id`; empty without one. */
   readonly id: string;
-  /** How it was replied to. */
+  /** The reply to the request. */
   readonly reply: Reply;
-  /** When it was, or when its client hung up, ms since the epoch; null until then. */
+  /** The time at which the reply was complete or the client disconnected, ms since the epoch; null until then. */
   readonly overAt: number | null;
 };
 
-/** The event in a request. @throws when the body is none */
+/** The event in a request. @throws when the body is no event. */
 export const eventOf = ({ body }: Received): ReceivedEvent => eventSchema.parse(JSON.parse(body));
-/** True for a request that was answered with 2xx, so that its sender knows it has arrived. */
+/** True for a request with a 2xx reply. */
 export const wasTaken = ({ reply }: Received): boolean =>
   reply.kind === "answer" && reply.status >= 200 && reply.status < 300;
 
-/** A reply for every request from now on, or one for each: `n` counts this receiver's requests from 0. */
-export type Manner = Reply | ((n: number, request: Omit<Received, "reply" | "overAt">) => Reply);
+/** One reply for all requests, or a function that chooses it; `n` counts this receiver's requests from 0. */
+export type ReplyRule = Reply | ((n: number, request: Omit<Received, "reply" | "overAt">) => Reply);
 
-/** Gives the replies in turn, again and again. */
+/** Repeats the replies in turn. */
 export const flapping =
-  (...replies: readonly [Reply, ...Reply[]]): Manner =>
+  (...replies: readonly [Reply, ...Reply[]]): ReplyRule =>
   (n) =>
     replies[n % replies.length] ?? replies[0];
 
 export type Receiver = {
   readonly url: string;
-  /** What has arrived, oldest first. */
+  /** The received requests, oldest first. */
   readonly requests: readonly Received[];
-  /** Replies to requests from now on; those at hand keep theirs. */
-  readonly behave: (manner: Manner) => void;
-  /** Requests that are being replied to just now. */
+  /** Sets the reply to future requests. */
+  readonly behave: (rule: ReplyRule) => void;
+  /** The number of requests without a complete reply. */
   readonly underWay: () => number;
-  /** The most requests that were being replied to at the same moment. */
+  /** The highest number of requests without a complete reply so far. */
   readonly mostAtOnce: () => number;
-  /** Forgets what has arrived. */
+  /** Deletes the recorded requests. */
   readonly forget: () => void;
-  /** Waits until so many requests have arrived, and resolves to all of them. */
+  /** Waits until so many requests have arrived. @returns all of them. */
   readonly received: (count: number, timeoutMs?: number) => Promise<readonly Received[]>;
 };
 
 export type Receivers = {
   /** The server's origin. */
   readonly url: string;
-  /** The receiver of this path, which answers 200 until told otherwise; the same one for the same name. */
+  /** The receiver of this path, which replies 200 by default. The same name gives the same receiver. */
   readonly at: (name: string) => Receiver;
-  /** The server ends, with every connection; what is sent to it now is refused. */
+  /** Stops the server and closes its connections; new connections are refused. */
   readonly close: () => Promise<void>;
-  /** Back on the same port. */
+  /** Starts the server again on the same port. */
   readonly open: () => Promise<void>;
 };
 
-/** Longer bodies are no events of ours. */
+/** The service sends no longer bodies. */
 const BODY_BYTES = 256 * 1024;
-/** What one receiver records; a sender that runs wild fails its test, and does not fill the memory. */
+/** The most requests that a receiver records, so that a sender in an endless loop does not fill the memory. */
 const REQUESTS = 200_000;
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -107,12 +106,12 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-type Hidden = Receiver & {
+type ServingReceiver = Receiver & {
   readonly serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 };
 
-function createReceiver(url: string): Hidden {
-  let manner: Manner = ok;
+function createReceiver(url: string): ServingReceiver {
+  let rule: ReplyRule = ok;
   let requests: Received[] = [];
   let count = 0;
   let atOnce = 0;
@@ -123,14 +122,14 @@ function createReceiver(url: string): Hidden {
       return requests;
     },
     behave(next) {
-      manner = next;
+      rule = next;
     },
     underWay: () => atOnce,
     mostAtOnce: () => most,
     forget() {
       requests = [];
     },
-    received: (wanted, timeoutMs = 60_000) =>
+    received: (wanted, timeoutMs) =>
       waitFor({
         what: `${wanted} requests at ${url}`,
         probe: () => (requests.length >= wanted ? requests : undefined),
@@ -141,7 +140,7 @@ function createReceiver(url: string): Hidden {
       const body = await bodyOf(request);
       const { method = "", headers } = request;
       const arrived = { at: Date.now(), method, headers, body, id: String(headers["webhook-id"] ?? "") };
-      const reply = typeof manner === "function" ? manner(count, arrived) : manner;
+      const reply = typeof rule === "function" ? rule(count, arrived) : rule;
       count += 1;
       if (requests.length >= REQUESTS) throw new Error(`${url} has more than ${REQUESTS} requests`);
       const received: Received & { overAt: number | null } = { ...arrived, reply, overAt: null };
@@ -149,7 +148,7 @@ function createReceiver(url: string): Hidden {
       atOnce += 1;
       most = Math.max(most, atOnce);
       try {
-        await give(reply, response);
+        await sendReply(reply, response);
       } finally {
         atOnce -= 1;
         received.overAt = Date.now();
@@ -158,14 +157,14 @@ function createReceiver(url: string): Hidden {
   };
 }
 
-/** Starts a server of receivers; it ends with the test file. */
+/** Starts a server of receivers, which stops when the test file ends. */
 export async function startReceivers(): Promise<Receivers> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const receivers = new Map<string, Hidden>();
+  const receivers = new Map<string, ServingReceiver>();
   let server: Server | undefined;
 
-  function at(name: string): Hidden {
+  function at(name: string): ServingReceiver {
     const known = receivers.get(`/${name}`) ?? createReceiver(`${url}/${name}`);
     receivers.set(`/${name}`, known);
     return known;
@@ -176,7 +175,7 @@ export async function startReceivers(): Promise<Receivers> {
       if (!receiver) response.writeHead(404).end();
       else receiver.serve(request, response).catch(() => request.socket.destroy());
     });
-    // The senders keep connections; the one that is closed under them is a fault of its own, for the tests of that.
+    // Senders reuse connections. Only tests of that fault close one under them.
     next.keepAliveTimeout = 60_000;
     await new Promise<void>((resolve, reject) => {
       next.once("error", reject);
@@ -197,12 +196,12 @@ export async function startReceivers(): Promise<Receivers> {
   return { url, at, close, open };
 }
 
-/** Seconds by which the time in a signature may differ from the receiver's clock. */
+/** The most seconds between the time in a signature and the receiver's clock. */
 const TOLERANCE_S = 300;
 
 /**
- * Expects that a request is signed with these secrets, newest first, as the spec and the Standard Webhooks say. Written
- * on its own: neither the sender's code nor the receiver's helper has a part in it.
+ * Expects a request to be signed with these secrets, newest first, by the specification and Standard Webhooks. It uses
+ * neither the sender's code nor the receiver's helper.
  */
 export function expectSigned({ headers, body, at }: Received, secrets: readonly [string, ...string[]]): void {
   const id = headers["webhook-id"];

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { describe, inject, test } from "vitest";
 import { freePort } from "../../scripts/local/ports.ts";
-import { redisBinary, startRedis } from "../../scripts/local/redis.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
-import { forgetPid, notePid } from "./run-folder.ts";
+import { redisBinary, startRedis } from "./redis-server.ts";
+import { forgetPid, recordPid } from "./run-folder.ts";
 
-/** Starts a Redis for this test file; it ends with the file. @throws when the machine has no `redis-server`. */
+/** Starts a Redis that stops when the test file ends. @throws when `redis-server` is not installed. */
 export async function freshRedis(): Promise<{ url: string; stop: () => Promise<void> }> {
   const runFolder = inject("runFolder");
   const port = await freePort();
   const logFile = join(runFolder, `redis-${port}.log`);
   const redis = await startRedis({ port, logFile });
-  if (!redis) throw new Error("this machine has no redis-server");
-  notePid(runFolder, redis.pid);
+  if (!redis) throw new Error("redis-server is not installed");
+  recordPid(runFolder, redis.pid);
   showOnFailure(`redis-server (port ${port})`, logFile);
   const stop = async () => {
     await redis.stop();
@@ -22,11 +22,11 @@ export async function freshRedis(): Promise<{ url: string; stop: () => Promise<v
   return { url: redis.url, stop };
 }
 
-/** With `TEST_QUEUE=redis` every stack but `npm run dev` has its queues and limits on Redis: half of `npm run test:matrix`. */
+/** With `TEST_QUEUE=redis` all stacks except `npm run dev` use Redis for queues and limits, as in `npm run test:matrix`. */
 const everywhere = process.env.TEST_QUEUE === "redis";
 const ofDatabases = new Map<string, Promise<{ url: string }>>();
 
-/** The Redis of all stacks on this database in this test file, or undefined where its queues are on Postgres. */
+/** The Redis of all stacks on this database in this test file; undefined when they use Postgres. */
 export async function redisOf(
   databaseUrl: string,
   { wanted = everywhere } = {},
@@ -40,19 +40,16 @@ export async function redisOf(
   return (await redis).url;
 }
 
-/**
- * A group of tests that need Redis. Without a `redis-server` on the machine the group stands in the report as skipped,
- * under its name; with `CI` set it fails instead.
- */
+/** A group of tests that need Redis. Without `redis-server` the group is skipped, or fails when `CI` is set. */
 export function describeWithRedis(name: string, tests: () => void): void {
   if (redisBinary()) {
     describe(name, tests);
   } else if (process.env.CI) {
     test(`${name} needs redis-server`, () => {
-      throw new Error("this machine has no redis-server, and with CI set nothing may be skipped");
+      throw new Error("redis-server is not installed, and with CI set no test may be skipped");
     });
   } else {
-    console.warn(`Skipped for want of redis-server: ${name}`);
+    console.warn(`Skipped without redis-server: ${name}`);
     describe.skip(name, tests);
   }
 }

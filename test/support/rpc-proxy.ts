@@ -1,4 +1,4 @@
-/** A node that misbehaves on command: a proxy in front of the chain that sees, delays, loses and forges answers. */
+/** A proxy in front of the chain that can record, delay, drop and change responses. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
 import { freePort } from "../../scripts/local/ports.ts";
@@ -12,10 +12,10 @@ const callSchema = z.object({
 const answerSchema = z.object({ id: z.unknown(), result: z.unknown(), error: z.unknown() }).partial();
 
 export type RpcCall = z.output<typeof callSchema>;
-/** The rest of a JSON-RPC answer beside its id. */
+/** A JSON-RPC response without its id. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: { code: number; message: string } };
 
-/** The whole HTTP request is answered with this status and no JSON. */
+/** Thrown by an interceptor to answer the whole HTTP request with this status and no body. */
 export class HttpFault extends Error {
   override name = "HttpFault";
   constructor(
@@ -26,28 +26,28 @@ export class HttpFault extends Error {
   }
 }
 
-/** Asks the chain: the call itself, or another one in its place. */
+/** Forwards the call to the chain, or another call instead. */
 export type Forward = (instead?: Pick<RpcCall, "method" | "params">) => Promise<RpcAnswer>;
 
 /**
- * Decides about one call of an HTTP request, which may carry several; `request` counts the requests. `lost` tears the
- * connection down, so that the client never learns the answers of that request.
+ * Handles one call of an HTTP request, which may contain several; `request` is the request's number. "lost" closes the
+ * connection, so that the client receives no response to the request.
  */
 export type Interceptor = (call: RpcCall, forward: Forward, request: number) => Promise<RpcAnswer | "lost">;
 
 export type RpcProxy = {
   readonly url: string;
-  /** Replaces the interceptor; without an argument everything is passed on. */
+  /** Sets the interceptor; without an argument all calls are forwarded. */
   readonly intercept: (interceptor?: Interceptor) => void;
-  /** From now on so many HTTP requests a second are served, and the others answered 429; without a number, all. */
+  /** Limits HTTP requests to `perSecond`, the others get 429. Without a number there is no limit. */
   readonly limit: (perSecond?: number) => void;
-  /** How often each method was called, batched or not. */
+  /** The number of calls by method, including those in batches. */
   readonly counts: ReadonlyMap<string, number>;
-  /** How many HTTP requests arrived. */
+  /** The number of HTTP requests. */
   readonly requests: () => number;
 };
 
-/** True for what exceeds the rate; a second's worth may come at once. */
+/** Returns true for requests above the rate; one second's requests may come at once. */
 function tokenBucket(perSecond: number): () => boolean {
   let tokens = perSecond;
   let filledAt = Date.now();
@@ -67,7 +67,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-/** Asks a node, also for what viem has no name for. */
+/** Calls a JSON-RPC method that viem need not know. */
 export async function askRpc(
   url: string,
   method: string,
@@ -83,7 +83,7 @@ export async function askRpc(
   return parsed.success ? { error: parsed.data } : { result: result ?? null };
 }
 
-/** Starts a proxy in front of `target`; it ends with the test file. */
+/** Starts a proxy in front of `target`, which stops when the test file ends. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let interceptor: Interceptor = (_call, forward) => forward();
   let requests = 0;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach } from "vitest";
 import { endAll, outputTails } from "./cleanup.ts";
 
-/** Budgets and caps count by the UTC day: no test begins so shortly before one ends, in ms. */
+/** Budgets and limits reset at midnight UTC, so no test starts within this time before it. */
 const BEFORE_MIDNIGHT_MS = 20_000;
 const DAY_MS = 86_400_000;
 

@@ -1,76 +1,52 @@
-/** The service's real processes for one test file: own database, own ports, own output files. */
-import { mkdtempSync, readFileSync } from "node:fs";
+/** The service's processes for one test file, with their own database, ports and output files. */
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { inject } from "vitest";
-import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
-import {
-  type ServiceName,
-  type StackSettings,
-  serviceReady,
-  startService,
-  type TestnetSettings,
-} from "../../scripts/dev/services.ts";
-import { serviceWallets } from "../../scripts/dev/wallets.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
-import { freePorts } from "../../scripts/local/ports.ts";
-import type { Child } from "../../scripts/local/processes.ts";
+import { createServiceStack, localSettings, type ServiceStack } from "../../scripts/local/service-stack.ts";
+import { serviceWallets } from "../../scripts/local/service-wallets.ts";
+import type { ServiceName, TestnetSettings } from "../../scripts/local/services.ts";
 import type { TestChain } from "./chain.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { freshDatabase } from "./database.ts";
 import { type HttpAnswer, type HttpRequest, http } from "./http.ts";
 import { redisOf } from "./redis.ts";
-import { forgetPid, notePid } from "./run-folder.ts";
+import { forgetPid, recordPid } from "./run-folder.ts";
 
 export type StackOptions = {
   readonly chain: TestChain;
   /** The processes to start; all three when left out. */
   readonly services?: readonly ServiceName[];
-  /** Puts queues and limits on a Redis, one for all stacks of a database; needs `describeWithRedis` around it. */
+  /** Puts queues and limits on Redis; stacks of one database share it. The test must be in `describeWithRedis`. */
   readonly redis?: boolean;
-  /** Of a database made before; a fresh one when left out. */
+  /** An existing database; a fresh one when left out. */
   readonly databaseUrl?: string;
-  /** Another way to the chain than straight to it, for tests that put a proxy in between. */
+  /** The URL of a proxy in front of the chain; the chain itself when left out. */
   readonly rpcUrl?: string;
-  /** Keys of the writer's wallets; the relayer that the deployment authorised when left out. */
+  /** Keys of the writer's wallets; that of the chain's relayer when left out. */
   readonly relayerKeys?: readonly Hex[];
-  /** The chain of sandbox and faucet: one of 84532; neither of the two when left out. */
+  /** The chain of sandbox and faucet, with chain id 84532; neither of the two runs when left out. */
   readonly testnet?: TestChain;
-  /** Another way to the testnet than straight to it. */
+  /** The URL of a proxy in front of the testnet. */
   readonly testnetRpcUrl?: string;
-  /** Keys of the testnet's wallets instead of those of `serviceWallets`; null leaves a wallet out, [] the relayers. */
+  /** Keys of the testnet's wallets; those of `serviceWallets` when left out. Null leaves a wallet out, [] the relayers. */
   readonly testnetKeys?: {
     readonly relayers?: readonly Hex[];
     readonly sandbox?: Hex | null;
     readonly faucet?: Hex | null;
   };
-  /** Environment variables over and above the stack's own, by process. */
+  /** More environment variables, by process. */
   readonly env?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 };
 
-export type Stack = {
-  readonly settings: StackSettings;
+export type Stack = ServiceStack & {
   readonly databaseUrl: string;
-  readonly apiUrl: string;
-  readonly ponderUrl: string;
-  /** Where the writer tells its metrics. */
-  readonly metricsUrl: string;
   /** One request to the api: `stack.request("/health")`. */
   readonly request: (path: string, request?: HttpRequest) => Promise<HttpAnswer>;
-  /** Starts a process that does not run, and waits until it is ready unless told not to. */
-  readonly start: (name: ServiceName, options?: { wait?: boolean }) => Promise<Child>;
-  /** Asks a process to stop with SIGTERM and waits for its end. */
-  readonly stopService: (name: ServiceName) => Promise<void>;
-  /** Kills a process as a crash would. */
-  readonly kill9: (name: ServiceName) => Promise<void>;
-  readonly restart: (name: ServiceName) => Promise<Child>;
-  /** All that a process has written so far, of every start. */
-  readonly output: (name: ServiceName) => string;
-  /** Stops all processes; done by itself when the test file ends. */
-  readonly stop: () => Promise<void>;
 };
 
-/** Tests come from one address, and in numbers; those of the limits themselves set their own. */
+/** All test requests come from one address. Tests of the rate limits set their own. */
 const unlimited = {
   PUBLIC_RATE_LIMIT: "1000000000",
   LIVE_SCAN_RATE_LIMIT: "1000000000",
@@ -80,12 +56,11 @@ const unlimited = {
   ONBOARD_RATE_LIMIT: "1000000000",
   SANDBOX_RATE_LIMIT: "1000000000",
 };
-/** Gas of a local chain is free: only the tests of the budgets come to their end. In ether a day. */
-const rich = { GAS_BUDGET_ETH: "1000000", GAS_BUDGET_PER_WALLET_ETH: "1000000" };
+/** Gas of a local chain is free. Tests of the gas budgets set their own. In ether a day. */
+const highBudgets = { GAS_BUDGET_ETH: "1000000", GAS_BUDGET_PER_WALLET_ETH: "1000000" };
 
 const everything: readonly ServiceName[] = ["indexer", "api", "writer"];
 
-/** What the processes are told of the testnet. */
 function testnetSettings(options: StackOptions): TestnetSettings | undefined {
   const { testnet, testnetRpcUrl, testnetKeys = {} } = options;
   if (!testnet) return undefined;
@@ -100,82 +75,38 @@ function testnetSettings(options: StackOptions): TestnetSettings | undefined {
   };
 }
 
-/** Starts the service's processes side by side and waits until all are ready. */
+/** Starts the service's processes at once and waits until all are ready; they stop when the test file ends. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { chain, services = everything } = options;
   const runFolder = inject("runFolder");
-  const [apiPort, ponderPort, metricsPort] = await freePorts(3);
-  if (apiPort === undefined || ponderPort === undefined || metricsPort === undefined) {
-    throw new Error("no free ports");
-  }
-  // A port can come twice in a run, once its first stack has ended.
-  const logFolder = mkdtempSync(join(runFolder, `stack-${apiPort}-`));
-
   const databaseUrl = options.databaseUrl ?? (await freshDatabase());
-  const settings: StackSettings = {
+  const settings = await localSettings({
     databaseUrl,
     rpcUrl: options.rpcUrl ?? chain.url,
-    // Polled: over a websocket Ponder reads the newest 30 blocks after its start only once another block is mined.
-    rpcWsUrl: "",
     deploymentFile: chain.deploymentFile,
     testnet: testnetSettings(options),
     redisUrl: await redisOf(databaseUrl, { wanted: options.redis }),
-    host: "127.0.0.1",
-    apiPort,
-    ponderPort,
-    metricsPort,
-    adminToken: DEV_ADMIN_TOKEN,
     relayerKeys: options.relayerKeys ?? [chain.relayerKey],
-    logLevel: "info",
     more: {
       ...options.env,
       api: { ...unlimited, ...options.env?.api },
-      writer: { ...rich, ...options.env?.writer },
+      writer: { ...highBudgets, ...options.env?.writer },
     },
-  };
-
-  const running = new Map<ServiceName, Child>();
-  const logFile = (name: ServiceName) => join(logFolder, `${name}.log`);
-
-  async function start(name: ServiceName, { wait = true } = {}): Promise<Child> {
-    if (running.has(name)) throw new Error(`${name} is running already`);
-    const child = await startService(name, settings, logFolder);
-    running.set(name, child);
-    notePid(runFolder, child.pid);
-    showOnFailure(name, child.logFile);
-    if (wait) await serviceReady(child, name, settings);
-    return child;
-  }
-  async function end(name: ServiceName, how: (child: Child) => Promise<unknown>): Promise<void> {
-    const child = running.get(name);
-    if (!child) return;
-    running.delete(name);
-    await how(child);
-    forgetPid(runFolder, child.pid);
-  }
-  const stopService = (name: ServiceName) => end(name, (child) => child.stop());
-  const stop = async () => {
-    await Promise.all([...running.keys()].map(stopService));
-  };
-
-  atEnd(stop);
-  await Promise.all(services.map((name) => start(name)));
-  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  });
+  // A port can be used again in a run, after its first stack has stopped.
+  const logFolder = mkdtempSync(join(runFolder, `stack-${settings.apiPort}-`));
+  const stack = createServiceStack(settings, logFolder, {
+    onStart({ name, pid, logFile }) {
+      recordPid(runFolder, pid);
+      showOnFailure(name, logFile);
+    },
+    onEnd: ({ pid }) => forgetPid(runFolder, pid),
+  });
+  atEnd(stack.stop);
+  await Promise.all(services.map((name) => stack.start(name)));
   return {
-    settings,
+    ...stack,
     databaseUrl,
-    apiUrl,
-    ponderUrl: `http://127.0.0.1:${ponderPort}`,
-    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
-    request: (path, request) => http(`${apiUrl}${path}`, request),
-    start,
-    stopService,
-    kill9: (name) => end(name, (child) => child.kill9()),
-    async restart(name) {
-      await stopService(name);
-      return start(name);
-    },
-    output: (name) => readFileSync(logFile(name), "utf8"),
-    stop,
+    request: (path, request) => http(`${stack.apiUrl}${path}`, request),
   };
 }

@@ -1,17 +1,17 @@
-/** A server that goes away on command: a proxy in front of Postgres or Redis whose connections can be cut. */
+/** A proxy in front of Postgres or Redis that can cut its connections. */
 import { createServer, connect as dial, type Socket } from "node:net";
 import { atEnd } from "./cleanup.ts";
 
 export type TcpProxy = {
-  /** The server's URL, by way of the proxy. */
+  /** The server's URL through the proxy. */
   readonly url: string;
-  /** Breaks every connection and refuses new ones, as a server does that has ended. */
+  /** Closes every connection and refuses new ones, like a stopped server. */
   readonly cut: () => Promise<void>;
-  /** Lets connections through again, on the same port. */
+  /** Accepts connections again on the same port. */
   readonly mend: () => Promise<void>;
 };
 
-/** Starts a proxy in front of the server that `target` (a URL) names; it ends with the test file. */
+/** Starts a proxy in front of the server at the URL `target`, which stops when the test file ends. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();

@@ -1,7 +1,7 @@
-/** Leases and nonces: one writer sends from a wallet at a time, and no nonce is without its bytes. */
+/** Leases and nonces: one writer sends from a wallet at a time, and every nonce has its signed bytes. */
 import { describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { failUnsigned } from "../../workers/ledger/accepted.ts";
+import { failUnsigned } from "../../workers/ledger/accepted-purchases.ts";
 import { storeFiller } from "../../workers/ledger/fillers.ts";
 import {
   LeaseLost,
@@ -10,8 +10,8 @@ import {
   renewLease,
   takeLease,
 } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open.ts";
-import { storeForm } from "../../workers/ledger/signed.ts";
+import { openTransactions } from "../../workers/ledger/open-transactions.ts";
+import { storeForm } from "../../workers/ledger/signing.ts";
 import {
   accepted,
   call,
@@ -21,19 +21,19 @@ import {
   relayer,
   sign,
   signer,
-  withBooks,
-} from "./support/books.ts";
+  useLedgerDatabase,
+} from "./support/ledger-fixture.ts";
 
-withBooks();
+useLedgerDatabase();
 
 describe("a lease", () => {
-  test("belongs to one writer at a time, and its token rises with each change of hands", async () => {
+  test("belongs to one writer at a time, and its token rises with each new owner", async () => {
     const [mine, theirs] = await Promise.all(
       ["me", "they"].map((owner) => takeLease(connection.sql, { chainId, address: relayer, owner })),
     );
     const holder = mine ?? theirs;
     expect([mine, theirs].filter(Boolean)).toHaveLength(1);
-    if (!holder) throw new Error("nobody holds it");
+    if (!holder) throw new Error("nobody has the lease");
     expect(await renewLease(connection.sql, holder)).toBe(true);
     await releaseLease(connection.sql, holder);
     expect(await renewLease(connection.sql, holder)).toBe(false);
@@ -41,7 +41,7 @@ describe("a lease", () => {
     expect(Number(next?.token)).toBe(Number(holder.token) + 1);
   });
 
-  test("that was taken over lets nothing be stored", async () => {
+  test("that another writer has taken over stores nothing", async () => {
     const old = await newLease();
     const id = await accepted();
     const [first] = await sign(old, [await accepted()]);
@@ -57,10 +57,10 @@ describe("a lease", () => {
     ).rejects.toThrow(LeaseLost);
     await expect(raiseNextNonce(connection.sql, old, 9)).rejects.toThrow(LeaseLost);
     expect(await connection.sql`select hash from service.attempt`).toEqual([{ hash: first.signed.hash }]);
-    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "accepted" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "accepted" });
   });
 
-  test("that lapsed lets nothing be stored, though nobody took it", async () => {
+  test("that has expired stores nothing, also when no other writer has taken it", async () => {
     const lease = await newLease();
     const id = await accepted();
     await connection.sql`update service.relayer_wallet set lease_until = now() - interval '1 second'`;
@@ -71,11 +71,11 @@ describe("a lease", () => {
 });
 
 describe("signing", () => {
-  test("gives nonces in the order of acceptance, without a gap, whatever is signed at the same moment", async () => {
+  test("gives nonces in the order of acceptance, without gaps, also in concurrent rounds", async () => {
     const lease = await newLease(5);
     const ids: string[] = [];
     for (let n = 0; n < 6; n += 1) ids.push(await accepted());
-    // The same purchases in two overlapping rounds, as a job that runs twice would bring them.
+    // Two rounds with some of the same purchases, as after a job that runs twice.
     const rounds = await Promise.all([sign(lease, ids.slice(0, 4)), sign(lease, ids.slice(2))]);
     const signed = rounds.flat();
     expect(signed.map((one) => one.id).toSorted()).toEqual(ids.toSorted());
@@ -86,7 +86,7 @@ describe("signing", () => {
     expect(row?.next).toBe("11");
   });
 
-  test("that fails on the way takes no nonce", async () => {
+  test("that fails takes no nonce", async () => {
     const lease = await newLease();
     const id = await accepted();
     const failing = () => Promise.reject(new Error("no key"));
@@ -98,7 +98,7 @@ describe("signing", () => {
     expect(await sign(lease, [id])).toMatchObject([{ id, nonce: 0 }]);
   });
 
-  test("leaves out what is too old, what has failed, and what another chain is to do", async () => {
+  test("leaves out purchases that are too old, that have failed, or that are of another chain", async () => {
     const lease = await newLease();
     const [old, failed, elsewhere] = [await accepted(), await accepted(), await accepted({ chainId: 84532 })];
     await connection.sql`update service.purchase set created_at = now() - interval '61 seconds' where id = ${old}`;
@@ -106,11 +106,11 @@ describe("signing", () => {
     expect(await sign(lease, [old, failed, elsewhere])).toEqual([]);
   });
 
-  test("what was signed cannot be failed for want of a signature", async () => {
+  test("a signed purchase cannot be failed as unsigned", async () => {
     const lease = await newLease();
     const id = await accepted();
     await sign(lease, [id]);
     expect(await failUnsigned(connection.sql, id, { code: "chain_not_found", message: "m" })).toBe(false);
-    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "signed" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "signed" });
   });
 });

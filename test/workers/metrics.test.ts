@@ -1,15 +1,15 @@
-/** The writer's figures for Prometheus, from a real writer on its own port. */
+/** The writer's metrics, scraped from a writer process. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../scripts/local/wait.ts";
-import { createStages, type Stage, stages } from "../../workers/metrics/stages.ts";
+import { createStages, type Stage, stages } from "../../workers/metrics/purchase-stages.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
 import { newBuyer, openLedger, purchaseRequest } from "../support/ledger.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { namesWith, type Samples, scrape, scrapeUntil } from "./support/metrics.ts";
 
 let chain: TestChain;
 
@@ -17,27 +17,13 @@ beforeAll(async () => {
   chain = await startChain({ blockTime: 1, mixedMining: true });
 });
 
-type Samples = ReadonlyMap<string, number>;
-
-/** The samples of an answer, by their names with labels as Prometheus prints them. */
-async function scrape(url: string): Promise<Samples> {
-  const response = await fetch(url);
-  expect(response.status).toBe(200);
-  expect(response.headers.get("content-type")).toContain("text/plain");
-  const lines = (await response.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return new Map(lines.map((line) => [line.replace(/ \S+$/, ""), Number(line.split(" ").at(-1))]));
-}
-
-const gaugesOf = (samples: Samples, start: string) =>
-  [...samples.keys()].filter((name) => name.startsWith(start));
-
-test("every figure is there, and each purchase passes through each stage once", async () => {
+test("every metric is exported, and each purchase passes each stage once", async () => {
   const stack = await startStack({ chain, services: ["writer"] });
   const ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
   const wallet = chain.relayer.address.toLowerCase();
   const before = await scrape(stack.metricsUrl);
   expect(before.get('relay_settled_total{outcome="bought"}')).toBe(0);
-  expect(gaugesOf(before, "relay_wallet_transactions_left")).toEqual([]);
+  expect(namesWith(before, "relay_wallet_transactions_left")).toEqual([]);
 
   const buyer = await newBuyer(chain);
   const nonce = await chain.client.getTransactionCount({ address: chain.relayer.address });
@@ -49,14 +35,11 @@ test("every figure is there, and each purchase passes through each stage once", 
   const poor = await newBuyer(chain, { approve: false });
   await ledger.settled(await ledger.buy(purchaseRequest(poor.address)));
 
-  const after = await waitFor({
-    what: "the purchases to be counted",
-    probe: async () => {
-      const samples = await scrape(stack.metricsUrl);
-      return samples.get('relay_settled_total{outcome="bought"}') === 5 ? samples : undefined;
-    },
-    timeoutMs: 60_000,
-  });
+  const after = await scrapeUntil(
+    stack.metricsUrl,
+    "the purchases to be counted",
+    (samples) => samples.get('relay_settled_total{outcome="bought"}') === 5,
+  );
   for (const stage of stages) {
     const expected = stage === "accept" ? 6 : 5;
     expect(after.get(`relay_stage_seconds_count{stage="${stage}"}`), stage).toBe(expected);
@@ -69,7 +52,7 @@ test("every figure is there, and each purchase passes through each stage once", 
   expect(spent).toBeCloseTo(Number(balance - left) / 1e18, 12);
   expect(spent).toBeGreaterThan(0);
   expect(after.get(`relay_wallet_balance_wei{wallet="${wallet}"}`)).toBe(Number(left));
-  // The cost of the last one stands for all: the first into a slot costs more than those that follow.
+  // The estimate uses the newest purchase; the first one costs more, because it writes new storage slots.
   const perPurchase = Number(balance - left) / 5;
   const transactions = after.get(`relay_wallet_transactions_left{wallet="${wallet}"}`) ?? 0;
   expect(transactions / (Number(left) / perPurchase)).toBeGreaterThan(0.5);
@@ -94,7 +77,7 @@ test("every figure is there, and each purchase passes through each stage once", 
   });
 });
 
-test("what is in flight and what waits shows while it does, and an outage costs only what it hides", async () => {
+test("shows transactions in flight and waiting purchases, and an outage hides only its own metrics", async () => {
   const databaseUrl = await freshDatabase();
   const [rpc, database] = [await startRpcProxy(chain.url), await startTcpProxy(databaseUrl)];
   const stack = await startStack({ chain, services: ["writer"], rpcUrl: rpc.url, databaseUrl: database.url });
@@ -102,40 +85,32 @@ test("what is in flight and what waits shows while it does, and an outage costs 
   const buyer = await newBuyer(chain);
   const wallet = chain.relayer.address.toLowerCase();
 
-  const until = (what: string, met: (samples: Samples) => boolean) =>
-    waitFor({
-      what,
-      probe: async () => {
-        const samples = await scrape(stack.metricsUrl);
-        return met(samples) ? samples : undefined;
-      },
-      timeoutMs: 60_000,
-      intervalMs: 200,
-    });
+  const until = (what: string, condition: (samples: Samples) => boolean) =>
+    scrapeUntil(stack.metricsUrl, what, condition);
 
-  // The node refuses the bytes: they stay in flight and grow old.
+  // The node refuses the transaction, which stays in flight.
   rpc.intercept((call, forward) =>
     call.method === "eth_sendRawTransaction"
       ? Promise.resolve({ error: { code: -32000, message: "the pool is full" } })
       : forward(),
   );
   const stuck = await ledger.buy(purchaseRequest(buyer.address));
-  const flying = await until(
-    "a transaction in flight to grow old",
+  const inFlight = await until(
+    "a transaction to be in flight for a second",
     (samples) => (samples.get(`relay_wallet_oldest_in_flight_seconds{wallet="${wallet}"}`) ?? 0) > 1,
   );
-  expect(flying.get(`relay_wallet_in_flight{wallet="${wallet}"}`)).toBe(1);
-  expect(flying.get('relay_broadcasts_total{answer="unknown"}')).toBeGreaterThan(0);
+  expect(inFlight.get(`relay_wallet_in_flight{wallet="${wallet}"}`)).toBe(1);
+  expect(inFlight.get('relay_broadcasts_total{answer="unknown"}')).toBeGreaterThan(0);
 
   rpc.intercept(async () => "lost");
   const waiting = await ledger.buy(purchaseRequest(buyer.address), "waits");
-  const blind = await until(
-    "an accepted purchase to wait",
+  const withoutNode = await until(
+    "an accepted purchase to wait for a second",
     (samples) => (samples.get("relay_oldest_accepted_seconds") ?? 0) > 1,
   );
-  expect(blind.get("relay_accepted_waiting")).toBe(1);
-  expect(blind.get('relay_source_up{source="chain"}')).toBe(0);
-  expect(gaugesOf(blind, "relay_wallet_balance_wei")).toEqual([]);
+  expect(withoutNode.get("relay_accepted_waiting")).toBe(1);
+  expect(withoutNode.get('relay_source_up{source="chain"}')).toBe(0);
+  expect(namesWith(withoutNode, "relay_wallet_balance_wei")).toEqual([]);
 
   rpc.intercept();
   await ledger.settled(stuck, 60_000);
@@ -143,19 +118,19 @@ test("what is in flight and what waits shows while it does, and an outage costs 
 
   await database.cut();
   const started = Date.now();
-  const dark = await until(
-    "the ledger to be gone",
+  const withoutLedger = await until(
+    "the ledger to be unavailable",
     (samples) => samples.get('relay_source_up{source="ledger"}') === 0,
   );
   expect(Date.now() - started).toBeLessThan(10_000);
-  expect(gaugesOf(dark, "relay_wallet_next_nonce")).toEqual([]);
-  expect(gaugesOf(dark, "relay_accepted_waiting")).toEqual([]);
-  expect(dark.get(`relay_wallet_balance_wei{wallet="${wallet}"}`)).toBeGreaterThan(0);
+  expect(namesWith(withoutLedger, "relay_wallet_next_nonce")).toEqual([]);
+  expect(namesWith(withoutLedger, "relay_accepted_waiting")).toEqual([]);
+  expect(withoutLedger.get(`relay_wallet_balance_wei{wallet="${wallet}"}`)).toBeGreaterThan(0);
   await database.mend();
-  await until("the ledger to be back", (samples) => samples.get("relay_accepted_waiting") === 0);
+  await until("the ledger to be available", (samples) => samples.get("relay_accepted_waiting") === 0);
 });
 
-test("it serves GET /metrics and nothing else, and a port that is taken is named", async () => {
+test("serves GET /metrics and nothing else, and names a port that is taken", async () => {
   const stack = await startStack({ chain, services: ["writer"] });
   expect((await fetch(stack.metricsUrl, { method: "POST" })).status).toBe(404);
   expect((await fetch(new URL("/", stack.metricsUrl))).status).toBe(404);
@@ -171,31 +146,31 @@ test("it serves GET /metrics and nothing else, and a port that is taken is named
   server.close();
 });
 
-test("stages follow each other, whatever is told twice, late or out of order", () => {
+test("stages follow each other despite repeated, late and unordered reports", () => {
   const samples: [Stage, number][] = [];
   let clock = 0;
-  const tracked = createStages(
+  const measured = createStages(
     (stage, seconds) => samples.push([stage, seconds]),
     () => clock,
   );
-  tracked.begin("a", 0.5);
-  tracked.begin("a", 9);
+  measured.begin("a", 0.5);
+  measured.begin("a", 9);
   clock = 1000;
-  tracked.end("simulate", ["a", "unknown"]);
-  tracked.end("simulate", ["a"]);
+  measured.end("simulate", ["a", "unknown"]);
+  measured.end("simulate", ["a"]);
   clock = 3000;
-  tracked.end("queue", ["a"]);
-  tracked.end("sign", ["a"]);
-  tracked.alias("a", "0xa");
-  tracked.forget("a");
-  tracked.alias("0xa", "0xb");
+  measured.end("queue", ["a"]);
+  measured.end("sign", ["a"]);
+  measured.alias("a", "0xa");
+  measured.forget("a");
+  measured.alias("0xa", "0xb");
   clock = 7000;
-  // The block was seen before the node's answer, under the hash of the second form.
-  tracked.end("mine", ["0xb"]);
-  tracked.end("broadcast", ["0xa"]);
+  // The block comes before the node's answer, with the hash at the higher fee.
+  measured.end("mine", ["0xb"]);
+  measured.end("broadcast", ["0xa"]);
   clock = 7500;
-  tracked.end("settle", ["0xb"]);
-  tracked.end("settle", ["0xb", "0xa"]);
+  measured.end("settle", ["0xb"]);
+  measured.end("settle", ["0xb", "0xa"]);
   expect(samples).toEqual([
     ["accept", 0.5],
     ["simulate", 1],
@@ -207,12 +182,12 @@ test("stages follow each other, whatever is told twice, late or out of order", (
   ]);
 });
 
-test("what is followed has a bound: the oldest is forgotten", () => {
+test("a bounded number of purchases is measured, without the oldest", () => {
   let settled = 0;
-  const tracked = createStages((stage) => {
+  const measured = createStages((stage) => {
     if (stage === "settle") settled += 1;
   });
-  for (let n = 0; n < 50_000; n += 1) tracked.begin(String(n), 0);
-  tracked.end("settle", ["0", "1", "49999"]);
+  for (let n = 0; n < 50_000; n += 1) measured.begin(String(n), 0);
+  measured.end("settle", ["0", "1", "49999"]);
   expect(settled).toBe(1);
 });

@@ -1,10 +1,10 @@
 /**
- * What this proves: over a history that reaches every event of the protocol, each becomes one event of the outbox, in the
- * chain's order, whose body says what the chain's own logs and views say; and it goes to those whom it concerns.
+ * What this proves: over a history with every event of the protocol, the outbox stores each event once and in chain order, its
+ * body agrees with the chain's logs and views, and its deliveries go to the right subscriptions.
  */
 import { beforeAll, expect, test } from "vitest";
 import { eventTypes } from "../../lib/webhooks/events.ts";
-import { buyers, chapters, storyOn } from "../src/support/history.ts";
+import { buyers, chapters, historyContext } from "../src/support/history.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { eventFaults, fetchOpenApi } from "../support/openapi.ts";
 import { expectedExpiries, expectedLogEvents } from "./support/expected-events.ts";
@@ -13,7 +13,7 @@ import { type OutboxWorld, type StoredEvent, startOutboxWorld } from "./support/
 let chain: TestChain;
 let world: OutboxWorld;
 let events: StoredEvent[];
-/** A subscription to everything for each buyer, and one of the first buyer's to expiries alone. */
+/** Each buyer's subscription to all events, and one of the first buyer to expiries alone. */
 const subscriptions: { id: number; wallet: string; types: readonly string[] }[] = [];
 
 beforeAll(async () => {
@@ -26,39 +26,39 @@ beforeAll(async () => {
   const expiries = await world.subscribe(address, { events: ["policy_expired"] });
   subscriptions.push({ id: expiries, wallet: address, types: ["policy_expired"] });
   world.start();
-  for (const chapter of chapters) await chapter.play(storyOn(chain));
-  await world.passed();
+  for (const chapter of chapters) await chapter.play(historyContext(chain));
+  await world.processed();
   events = await world.events();
 });
 
-/** An event reduced to what the expectation says. */
-const told = ({ type, parties, body }: StoredEvent) => {
+/** The fields of an event that the expectation has. */
+const comparable = ({ type, parties, body }: StoredEvent) => {
   const { blockNumber, blockHash, txHash, createdAt, data } = body;
   return { type, parties, blockNumber, blockHash, txHash, createdAt, data };
 };
 const isExpiry = ({ type }: { type: string }) => type === "policy_expired";
 
-test("every event of a log is told once, in the chain's order, with all that the chain says of it", async () => {
+test("every log has one event, in chain order, with the log's data", async () => {
   const logs = events.filter((event) => !isExpiry(event));
-  expect(logs.map(told)).toEqual(await expectedLogEvents(chain));
+  expect(logs.map(comparable)).toEqual(await expectedLogEvents(chain));
   const types = new Set(events.map(({ type }) => type));
   expect(eventTypes.filter((type) => !types.has(type))).toEqual(["event_reverted"]);
 });
 
-test("every policy that expired is told once, in the block whose time passed its end", async () => {
+test("every expired policy has one event, in the first block after its end", async () => {
   const byPolicy = (a: { data: unknown }, b: { data: unknown }) =>
     JSON.stringify(a.data) < JSON.stringify(b.data) ? -1 : 1;
-  const expiries = events.filter(isExpiry).map(told).sort(byPolicy);
+  const expiries = events.filter(isExpiry).map(comparable).sort(byPolicy);
   expect(expiries).toEqual((await expectedExpiries(chain)).sort(byPolicy));
   expect(expiries.length).toBeGreaterThan(5);
 });
 
-test("events are numbered by their blocks, whether a log or the time made them", () => {
+test("events are numbered in block order, logs and expiries alike", () => {
   const blocks = events.map(({ blockNumber }) => blockNumber);
   expect(blocks).toEqual(blocks.toSorted((a, b) => a - b));
 });
 
-test("the columns say what the body says, and the id follows from chain, block, transaction and log alone", () => {
+test("the columns agree with the body, and the key is made of block, transaction and log", () => {
   for (const event of events) {
     const { id, type, blockNumber, blockHash, txHash, body } = event;
     expect(body).toMatchObject({ id, type, version: 1, chainId: 8453, blockHash, txHash });
@@ -74,7 +74,7 @@ test("the columns say what the body says, and the id follows from chain, block, 
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
 });
 
-test("a subscription gets the events of its types in which its wallet is a party, and everybody's burns", async () => {
+test("a subscription receives the events of its types and wallet, and all burns", async () => {
   const deliveries = await world.deliveries();
   for (const { id, wallet, types } of subscriptions) {
     const own = deliveries.filter(({ webhookId }) => webhookId === id).map(({ seq }) => seq);
@@ -88,14 +88,14 @@ test("a subscription gets the events of its types in which its wallet is a party
   expect(new Set(world.announced)).toEqual(new Set(subscriptions.map(({ id }) => String(id))));
 });
 
-test("every body is as the OpenAPI document describes it, that of a reversal too", async () => {
+test("every body fits the OpenAPI document, also the body of a reversal", async () => {
   await world.connection.sql`update service.delivery set taken_at = now()`;
   await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
     method: "anvil_reorg",
     params: [1, []],
   });
   await chain.client.mine({ blocks: 1 });
-  await world.passed();
+  await world.processed();
   await world.stack.start("api");
   const document = await fetchOpenApi(world.stack.apiUrl);
   const all = await world.events();

@@ -1,21 +1,15 @@
 /**
- * What this proves: a policy that nobody triggered or cancelled expires once, when the chain's time passes its end, whoever
- * was away at that moment; and an expiry that a reorganisation undid is taken back, and told again when it comes.
+ * What this proves: a policy that was neither triggered nor cancelled has one expiry event, in the first block after its end,
+ * also after an outage; and an expiry that a reorganisation undoes is reverted, and happens again at its time.
  */
 import { keccak256, stringToHex, zeroHash } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import {
-  openProtocol,
-  type Protocol,
-  revertTo,
-  snapshot,
-  timeTravel,
-} from "../../scripts/local/protocol/actions/index.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
+import { openProtocol, type Protocol, snapshot } from "../../scripts/local/protocol/actions/index.ts";
 import type { Outbox } from "../../workers/outbox/start.ts";
-import { type EmitterChain, entry, startEmitterChain } from "../src/support/emitters.ts";
+import { type EmitterChain, entry, startEmitterChain } from "../src/support/emitter-chain.ts";
+import { revertTo, timeTravel } from "../support/protocol-actions.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type OutboxWorld, startOutboxWorld } from "./support/outbox.ts";
 
@@ -41,7 +35,7 @@ beforeAll(async () => {
   subscription = await world.subscribe(alice, { events: ["policy_expired"] });
   await chain.client.mine({ blocks: 1 });
   outbox = world.start({ rpcUrl: proxy.url });
-  await world.passed();
+  await world.processed();
 });
 
 beforeEach(async () => {
@@ -49,7 +43,7 @@ beforeEach(async () => {
   since = (await world.events()).at(-1)?.seq ?? 0;
 });
 
-/** A policy of one hour, bought in the next block; returns its id. */
+/** Buys a policy of one hour in the next block; returns its id. */
 async function buy(buyer = alice): Promise<bigint> {
   policies += 1n;
   const args = { productId, policyId: policies, buyer, coverage: 500n, premium: 7n, payout: 400n };
@@ -72,20 +66,21 @@ const expiries = async () =>
   (await world.events()).filter(({ seq, type, body }) => {
     return seq > since && (type === "policy_expired" || body.data.eventType === "policy_expired");
   });
-const told = async () => (await expiries()).map(({ type, body }) => `${type} ${body.data.policyId}`);
+const expiredPolicies = async () =>
+  (await expiries()).map(({ type, body }) => `${type} ${body.data.policyId}`);
 
-test("it expires in the first block after its last second, not in the block of that second, and once", async () => {
+test("a policy expires once, in the first block after its last second", async () => {
   const policyId = await buy();
   const { timestamp } = await chain.client.getBlock();
   await timeTravel(protocol, HOUR);
-  await world.passed();
-  expect(await told()).toEqual([]);
+  await world.processed();
+  expect(await expiredPolicies()).toEqual([]);
   const end = await timeTravel(protocol, 1n);
   const block = await chain.client.getBlock();
-  await world.passed();
+  await world.processed();
   await chain.client.mine({ blocks: 3 });
   await close(policyId, "PolicyExpired");
-  await world.passed();
+  await world.processed();
   expect(await expiries()).toMatchObject([
     {
       ...{ key: `expired:${productId}:${policyId}`, occurrence: 1, parties: [alice], txHash: null },
@@ -103,18 +98,18 @@ test("it expires in the first block after its last second, not in the block of t
   expect(deliveries).toMatchObject([{ webhookId: subscription, type: "policy_expired" }]);
 });
 
-test("one that was triggered or cancelled before never does", async () => {
+test("a triggered or cancelled policy does not expire", async () => {
   const [triggered, cancelled, expired] = [await buy(), await buy(), await buy()];
   await trigger(triggered);
   await close(cancelled, "PolicyCancelled");
   await timeTravel(protocol, HOUR + 10n);
-  await world.passed();
-  expect(await told()).toEqual([`policy_expired ${expired}`]);
+  await world.processed();
+  expect(await expiredPolicies()).toEqual([`policy_expired ${expired}`]);
 });
 
-test("one that expired while the writer was away is told afterwards, in the block in which it did", async () => {
+test("an expiry during a writer outage is stored afterwards, with the first block after its end", async () => {
   const policyId = await buy();
-  await world.passed();
+  await world.processed();
   await outbox.stop();
   for (let n = 0; n < 12; n += 1) await timeTravel(protocol, HOUR / 10n);
   const blocks = await Promise.all(
@@ -125,7 +120,7 @@ test("one that expired while the writer was away is told afterwards, in the bloc
   );
   await chain.client.mine({ blocks: 20 });
   outbox = world.start({ rpcUrl: proxy.url });
-  await world.passed();
+  await world.processed();
   const [event, ...more] = await expiries();
   expect(more).toEqual([]);
   const end = BigInt(String(event?.body.data.expiresAt));
@@ -134,29 +129,24 @@ test("one that expired while the writer was away is told afterwards, in the bloc
   expect(event?.body.data.policyId).toBe(String(policyId));
 });
 
-test("while the node does not answer it waits, and the events of logs do not", async () => {
+test("while the node does not answer, expiries wait and log events do not", async () => {
   const policyId = await buy();
-  await world.passed();
+  await world.processed();
   proxy.intercept(async () => {
     throw new HttpFault(503);
   });
   await chain.client.mine({ blocks: 3 });
   await timeTravel(protocol, HOUR + 1n);
   const other = await buy(bob);
-  await world.passed();
-  expect(await told()).toEqual([]);
+  await world.processed();
+  expect(await expiredPolicies()).toEqual([]);
   const bought = (await world.events()).filter(({ type }) => type === "policy_purchased");
   expect(bought.at(-1)?.body.data.policyId).toBe(String(other));
   proxy.intercept();
-  await waitFor({
-    what: "the expiry",
-    probe: async () => ((await told()).length > 0 ? true : undefined),
-    timeoutMs: 60_000,
-  });
-  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+  await expect.poll(expiredPolicies).toEqual([`policy_expired ${policyId}`]);
 });
 
-test("many that expire in one block are all told, once each, and before what happens in later blocks", async () => {
+test("450 policies that expire in one block have one event each, before the events of later blocks", async () => {
   const count = 450;
   const ids = Array.from({ length: count }, () => {
     policies += 1n;
@@ -172,18 +162,18 @@ test("many that expire in one block are all told, once each, and before what hap
   }
   await timeTravel(protocol, HOUR * 2n);
   for (let n = 0n; n < 5n; n += 1n) await close(1_000_000n + n, "PolicyCancelled");
-  await world.passed();
+  await world.processed();
   const found = (await expiries()).map(({ body }) => BigInt(String(body.data.policyId)));
   expect(found.toSorted((a, b) => Number(a - b)).filter((id) => id >= (ids[0] ?? 0n))).toEqual(ids);
   const blocks = (await world.events()).map(({ blockNumber }) => blockNumber);
   expect(blocks.slice(-count)).toEqual(blocks.slice(-count).toSorted((a, b) => a - b));
 });
 
-test("an expiry whose block fell out stands while the time is past the end all the same", async () => {
+test("an expiry stays valid when its block is replaced but the policy has expired all the same", async () => {
   const policyId = await buy();
   await timeTravel(protocol, HOUR + 1n);
-  await world.passed();
-  // It sees the chain only once the time is past the end again.
+  await world.processed();
+  // The outbox resumes when the new chain is past the end too.
   await outbox.stop();
   await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
     method: "anvil_reorg",
@@ -193,32 +183,28 @@ test("an expiry whose block fell out stands while the time is past the end all t
   await world.rows.caughtUp(chain.client);
   outbox = world.start({ rpcUrl: proxy.url });
   await chain.client.mine({ blocks: 2 });
-  await world.passed();
+  await world.processed();
   expect((await expiries())[0]?.reverted).toBe(false);
-  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+  expect(await expiredPolicies()).toEqual([`policy_expired ${policyId}`]);
 });
 
-test("one that a reorganisation undid is taken back, and expires again when its time comes", async () => {
+test("an expiry that a reorganisation undoes is reverted, and happens again at its time", async () => {
   const policyId = await buy();
   await chain.client.mine({ blocks: 1 });
   const before = await snapshot(protocol);
   await timeTravel(protocol, HOUR + 1n);
-  await world.passed();
+  await world.processed();
   await world.connection.sql`update service.delivery set taken_at = now() where event_seq > ${since}`;
   await revertTo(protocol, before);
   await timeTravel(protocol, 10n);
   await timeTravel(protocol, 10n);
-  await waitFor({
-    what: "the expiry to be taken back",
-    probe: async () => ((await expiries()).length === 2 ? true : undefined),
-    timeoutMs: 60_000,
-  });
+  await expect.poll(expiries).toHaveLength(2);
   await timeTravel(protocol, HOUR);
-  await world.passed();
-  const [first, taken, second, ...more] = await expiries();
+  await world.processed();
+  const [first, reversal, second, ...more] = await expiries();
   expect(more).toEqual([]);
   expect(first).toMatchObject({ type: "policy_expired", occurrence: 1, reverted: true });
-  expect(taken).toMatchObject({
+  expect(reversal).toMatchObject({
     type: "event_reverted",
     body: { data: { eventId: first?.id, data: { policyId: String(policyId) } } },
   });
@@ -226,37 +212,33 @@ test("one that a reorganisation undid is taken back, and expires again when its 
   expect(second?.id).not.toBe(first?.id);
 });
 
-test("one that is triggered in the blocks that took the place of the others has not expired", async () => {
+test("an expiry is reverted when the replacing blocks trigger the policy", async () => {
   const policyId = await buy();
   await chain.client.mine({ blocks: 1 });
   const before = await snapshot(protocol);
   await timeTravel(protocol, HOUR + 1n);
-  await world.passed();
+  await world.processed();
   await revertTo(protocol, before);
   await trigger(policyId);
   await timeTravel(protocol, 2n * HOUR);
-  await world.passed();
-  await waitFor({
-    what: "the expiry to be taken back",
-    probe: async () => ((await expiries())[0]?.reverted ? true : undefined),
-    timeoutMs: 60_000,
-  });
+  await world.processed();
+  await expect.poll(async () => (await expiries())[0]?.reverted).toBe(true);
   await chain.client.mine({ blocks: 2 });
-  await world.passed();
-  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+  await world.processed();
+  expect(await expiredPolicies()).toEqual([`policy_expired ${policyId}`]);
 });
 
-test("with three confirmations it is told once two blocks stand on the one whose time passed its end", async () => {
+test("with three confirmations an expiry is stored two blocks after its block", async () => {
   await outbox.stop();
   outbox = world.start({ rpcUrl: proxy.url, confirmations: 3 });
   const policyId = await buy();
   await timeTravel(protocol, HOUR + 1n);
   const block = await chain.client.getBlock();
   await chain.client.mine({ blocks: 1 });
-  await world.passed(3);
-  expect(await told()).toEqual([]);
+  await world.processed(3);
+  expect(await expiredPolicies()).toEqual([]);
   await chain.client.mine({ blocks: 1 });
-  await world.passed(3);
-  expect(await told()).toEqual([`policy_expired ${policyId}`]);
+  await world.processed(3);
+  expect(await expiredPolicies()).toEqual([`policy_expired ${policyId}`]);
   expect(await expiries()).toMatchObject([{ blockNumber: Number(block.number), blockHash: block.hash }]);
 });

@@ -1,24 +1,21 @@
 /**
- * What this proves: those who hold the outbox together, one after the other without a pause, keep no pass waiting; and what a
- * client is told has failed is not done afterwards.
+ * What this proves: overlapping requests under the shared outbox lock do not starve the outbox; and a request that failed for
+ * its client changes nothing afterwards.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { createWebhook, listWebhooks } from "../../api/webhooks/store.ts";
 import { type Connection, connect, isConnectionError } from "../../lib/db/connect.ts";
-import { holdOutbox, outboxLock, whileWanted } from "../../lib/webhooks/outbox-lock.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
+import { abortableTransaction, lockOutboxShared, outboxLock } from "../../lib/webhooks/outbox-lock.ts";
 import type { ChainEvent } from "../../workers/outbox/event.ts";
-import { writePass } from "../../workers/outbox/write.ts";
-import { untilLockWanted } from "../api/support/webhook-desk.ts";
+import { storeEvents } from "../../workers/outbox/store-events.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { freshDatabase, mayRest } from "../support/database.ts";
+import { freshDatabase, mayRest, waitForLockWaiter } from "../support/database.ts";
 
 const CHAIN = 31_337;
 const owner = { chain: CHAIN, wallet: "0x00000000000000000000000000000000000000aa" } as const;
-const wish = { url: "https://example.com/", events: ["*"], secret: "sealed", head: 1n };
-const whenever = new AbortController().signal;
+const webhook = { url: "https://example.com/", events: ["*"], secret: "sealed", head: 1n };
+const neverAborted = new AbortController().signal;
 
 let clients: Connection;
 let outbox: Connection;
@@ -42,72 +39,72 @@ const burn = (block: bigint): ChainEvent => ({
   data: { burner: owner.wallet, source: "direct", tokenAmount: "1", usdcSpent: "0", effectivePrice: null },
 });
 
-async function pass(block: bigint) {
-  const [row] = await outbox.sql<{ pass: string }[]>`
-    select pass::text from service.outbox where chain_id = ${CHAIN}`;
-  const cursor = { finalBlock: 0n, finalTime: 0n, passedBlock: 0n, pass: row?.pass ?? "0" };
-  const plan = { reverted: [], events: [burn(block)], finalBlock: 0n, passedBlock: block };
-  return writePass(outbox.sql, CHAIN, {
+async function storeBurn(block: bigint) {
+  const [row] = await outbox.sql<{ version: string }[]>`
+    select pass::text as version from service.outbox where chain_id = ${CHAIN}`;
+  const cursor = { finalBlock: 0n, finalTime: 0n, processedBlock: 0n, version: row?.version ?? "0" };
+  const plan = { reverted: [], events: [burn(block)], finalBlock: 0n, processedBlock: block };
+  return storeEvents(outbox.sql, CHAIN, {
     cursor,
-    plan: { ...plan, timeIsFinal: false, again: false },
+    plan: { ...plan, timeIsFinal: false, more: false },
     finalTime: 0n,
   });
 }
 
-test("many who hold the outbox, each before the last one ends, keep no pass waiting", async () => {
+test("overlapping shared locks do not starve the outbox", async () => {
   let over = false;
   let held = 0;
   const holders = Array.from({ length: 4 }, async (_, n) => {
     await sleep(75 * n);
     while (!over) {
-      await whileWanted(clients.db, whenever, async (tx) => {
-        await holdOutbox(tx, CHAIN);
-        await tx.execute(sql`select pg_sleep(0.3)`);
+      await abortableTransaction(clients.sql, neverAborted, async (tx) => {
+        await lockOutboxShared(tx, CHAIN);
+        await tx`select pg_sleep(0.3)`;
       });
       held += 1;
     }
   });
-  await waitFor({
-    what: "each of them to have held it",
-    probe: () => (held >= 4 ? true : undefined),
-    timeoutMs: 60_000,
-  });
+  await expect.poll(() => held).toBeGreaterThanOrEqual(4);
   const waits: number[] = [];
   for (let block = 1n; block <= 4n; block += 1n) {
     const began = performance.now();
-    expect(await pass(block)).toEqual([]);
+    expect(await storeBurn(block)).toEqual([]);
     waits.push(performance.now() - began);
   }
   over = true;
   await Promise.all(holders);
-  // One round of theirs, and some for a busy machine.
+  // The time of one round of shared locks, with a margin for a busy machine.
   expect(Math.max(...waits)).toBeLessThan(10_000);
   expect(held).toBeGreaterThan(4);
 });
 
-test("a call gives up when a pass takes long, and makes nothing", async () => {
+test("a request fails when the outbox holds its lock for long, and creates nothing", async () => {
   const began = performance.now();
   await outbox.sql.begin(async (tx) => {
     await mayRest(tx);
     await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(CHAIN)}, 0))`;
-    const error = await createWebhook(clients.db, owner, wish, whenever).catch((reason: unknown) => reason);
+    const error = await createWebhook(clients.sql, owner, webhook, neverAborted).catch(
+      (reason: unknown) => reason,
+    );
     expect(isConnectionError(error)).toBe(true);
   });
   expect(performance.now() - began).toBeLessThan(4000);
-  expect((await listWebhooks(clients.db, owner, { limit: 1, offset: 0 })).total).toBe(0);
+  expect((await listWebhooks(clients.sql, owner, { limit: 1, offset: 0 })).total).toBe(0);
 });
 
-test("a call whose client was told that it has failed makes nothing, be it as far as it may", async () => {
-  const told = new AbortController();
-  const { making } = await outbox.sql.begin(async (tx) => {
+test("a request that was answered as failed creates nothing, also when it waits for its last lock", async () => {
+  const request = new AbortController();
+  const { creating } = await outbox.sql.begin(async (tx) => {
     await mayRest(tx);
     await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(CHAIN)}, 0))`;
-    const result = createWebhook(clients.db, owner, wish, told.signal).catch((reason: unknown) => reason);
-    await untilLockWanted(tx);
-    told.abort(new Error("told"));
-    return { making: result };
+    const result = createWebhook(clients.sql, owner, webhook, request.signal).catch(
+      (reason: unknown) => reason,
+    );
+    await waitForLockWaiter(tx);
+    request.abort(new Error("answered"));
+    return { creating: result };
   });
-  expect(await making).toMatchObject({ message: "told" });
-  expect((await listWebhooks(clients.db, owner, { limit: 1, offset: 0 })).total).toBe(0);
-  expect(await createWebhook(clients.db, owner, wish, whenever)).toMatchObject({ state: "active" });
+  expect(await creating).toMatchObject({ message: "answered" });
+  expect((await listWebhooks(clients.sql, owner, { limit: 1, offset: 0 })).total).toBe(0);
+  expect(await createWebhook(clients.sql, owner, webhook, neverAborted)).toMatchObject({ state: "active" });
 });

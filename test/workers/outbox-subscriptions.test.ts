@@ -1,12 +1,11 @@
 /**
- * What this proves: a subscription gets what happens on the chain from its creation on, be the block that it happens in an old
- * one's replacement, and nothing from before; and blocks that are not deep enough are not told of.
+ * What this proves: a subscription receives the events after its creation, also those in a block that replaces an older one,
+ * and no earlier ones; and events without enough confirmations are not sent.
  */
 import type { Address } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../scripts/local/wait.ts";
 import type { Outbox } from "../../workers/outbox/start.ts";
-import { type EmitterChain, startEmitterChain } from "../src/support/emitters.ts";
+import { type EmitterChain, startEmitterChain } from "../src/support/emitter-chain.ts";
 import { issueBonds } from "./support/bonds.ts";
 import { type OutboxWorld, startOutboxWorld } from "./support/outbox.ts";
 
@@ -16,7 +15,7 @@ const bob: Address = "0x0000000000000000000000000000000000000b0b";
 let chain: EmitterChain;
 let world: OutboxWorld;
 let outbox: Outbox;
-/** Made before the outbox first began, and before its first event. */
+/** Created before the outbox first starts. */
 let early: number;
 
 beforeAll(async () => {
@@ -25,57 +24,57 @@ beforeAll(async () => {
   await issueBonds(chain, alice, 1n);
   early = await world.subscribe(alice);
   await issueBonds(chain, alice, 2n);
-  // So far that what came before the newest sixty blocks is final when the outbox begins.
+  // Enough blocks to make both bonds final before the outbox starts.
   await chain.client.mine({ blocks: 100 });
   await world.rows.caughtUp(chain.client);
 });
 
 const mine = (blocks = 1) => chain.client.mine({ blocks });
-/** The bonds that a subscription is told of, by their amounts. */
-async function toldTo(webhookId: number): Promise<string[]> {
+/** The amounts of the bonds with a delivery for a subscription. */
+async function bondsFor(webhookId: number): Promise<string[]> {
   const events = new Map((await world.events()).map((event) => [event.seq, event]));
   return (await world.deliveries())
     .filter((delivery) => delivery.webhookId === webhookId && delivery.state !== "cancelled")
     .map(({ seq }) => String(events.get(seq)?.body.data.amount));
 }
 
-test("the first outbox of a chain begins where the oldest subscription does, and tells it nothing from before", async () => {
+test("the first outbox of a chain starts at the oldest subscription, and sends it no earlier events", async () => {
   outbox = world.start();
-  await world.passed();
-  expect(await toldTo(early)).toEqual(["2"]);
+  await world.processed();
+  expect(await bondsFor(early)).toEqual(["2"]);
   expect((await world.events()).map(({ body }) => body.data.amount)).toEqual(["2"]);
 });
 
-test("a new subscription gets what comes, not what was, and not what is another wallet's or type's", async () => {
+test("a new subscription receives later events of its wallet and types alone", async () => {
   await issueBonds(chain, alice, 3n);
-  await world.passed();
+  await world.processed();
   const late = await world.subscribe(alice);
   const other = await world.subscribe(alice, { events: ["listing_created", "token_burned"] });
   const bobs = await world.subscribe(bob, { events: ["bond_minted"] });
   await issueBonds(chain, alice, 4n);
   await issueBonds(chain, bob, 5n);
-  await world.passed();
-  expect(await toldTo(early)).toEqual(["2", "3", "4"]);
-  expect(await toldTo(late)).toEqual(["4"]);
-  expect(await toldTo(other)).toEqual([]);
-  expect(await toldTo(bobs)).toEqual(["5"]);
+  await world.processed();
+  expect(await bondsFor(early)).toEqual(["2", "3", "4"]);
+  expect(await bondsFor(late)).toEqual(["4"]);
+  expect(await bondsFor(other)).toEqual([]);
+  expect(await bondsFor(bobs)).toEqual(["5"]);
 });
 
-test("what is mined between the creation and the outbox's next pass is the subscription's, what was mined before is not", async () => {
-  await world.passed();
+test("a subscription receives events mined after its creation, also before the outbox's next run", async () => {
+  await world.processed();
   await outbox.stop();
   await issueBonds(chain, alice, 6n);
   const between = await world.subscribe(alice);
   await issueBonds(chain, alice, 7n);
   outbox = world.start();
-  await world.passed();
-  expect(await toldTo(between)).toEqual(["7"]);
+  await world.processed();
+  expect(await bondsFor(between)).toEqual(["7"]);
 });
 
-test("what a reorganisation puts into a block from before the creation is new to the subscription", async () => {
+test("a subscription receives an event that a reorganisation adds to a block from before its creation", async () => {
   await issueBonds(chain, alice, 8n);
   await mine();
-  await world.passed();
+  await world.processed();
   const head = await chain.client.getBlockNumber();
   const fresh = await world.subscribe(alice);
   await chain.client.request<{ Method: "anvil_rollback"; Parameters: [number]; ReturnType: null }>({
@@ -85,23 +84,19 @@ test("what a reorganisation puts into a block from before the creation is new to
   const { blockNumber } = await issueBonds(chain, alice, 9n);
   expect(blockNumber).toBeLessThanOrEqual(head);
   await mine(3);
-  await waitFor({
-    what: "the bond in the block that took an old one's place",
-    probe: async () => ((await toldTo(early)).at(-1) === "9" ? true : undefined),
-    timeoutMs: 60_000,
-  });
-  expect(await toldTo(fresh)).toEqual(["9"]);
+  await expect.poll(async () => (await bondsFor(early)).at(-1)).toBe("9");
+  expect(await bondsFor(fresh)).toEqual(["9"]);
 });
 
-test("a subscription that delivers no more gets no deliveries, but what it misses stands", async () => {
+test("an undeliverable subscription gets no deliveries, and its missed events can be listed", async () => {
   const away = await world.subscribe(alice);
   const { sql } = world.connection;
   await sql`
     update service.webhook set state = 'undeliverable', undeliverable_at = now(), position = passed_event
     where id = ${away}`;
   await issueBonds(chain, alice, 10n);
-  await world.passed();
-  expect(await toldTo(away)).toEqual([]);
+  await world.processed();
+  expect(await bondsFor(away)).toEqual([]);
   const missed = await sql<{ amount: string }[]>`
     select e.body::json -> 'data' ->> 'amount' as amount from service.event e, service.webhook w
     where w.id = ${away} and e.seq > w.position and service.is_for(e, w)`;
@@ -112,21 +107,21 @@ test("a deleted subscription gets no deliveries", async () => {
   const [deleted, there] = [await world.subscribe(bob), await world.subscribe(bob)];
   await world.connection.sql`update service.webhook set state = 'deleted', secret = '' where id = ${deleted}`;
   await issueBonds(chain, bob, 20n);
-  await world.passed();
-  expect([await toldTo(deleted), await toldTo(there)]).toEqual([[], ["20"]]);
+  await world.processed();
+  expect([await bondsFor(deleted), await bondsFor(there)]).toEqual([[], ["20"]]);
 });
 
-test("with three confirmations an event is told once two blocks stand on its own, and one that falls out before never", async () => {
+test("with three confirmations an event is sent two blocks later, and never when a reorganisation removes it before", async () => {
   await outbox.stop();
   outbox = world.start({ confirmations: 3 });
   const patient = await world.subscribe(alice);
   await issueBonds(chain, alice, 11n);
   await mine();
-  await world.passed(3);
-  expect(await toldTo(patient)).toEqual([]);
+  await world.processed(3);
+  expect(await bondsFor(patient)).toEqual([]);
   await mine();
-  await world.passed(3);
-  expect(await toldTo(patient)).toEqual(["11"]);
+  await world.processed(3);
+  expect(await bondsFor(patient)).toEqual(["11"]);
   await issueBonds(chain, alice, 12n);
   await mine();
   await world.rows.caughtUp(chain.client);
@@ -135,7 +130,7 @@ test("with three confirmations an event is told once two blocks stand on its own
     params: [2, []],
   });
   await mine(5);
-  await world.passed(3);
-  expect(await toldTo(patient)).toEqual(["11"]);
+  await world.processed(3);
+  expect(await bondsFor(patient)).toEqual(["11"]);
   expect((await world.events()).filter(({ body }) => body.data.amount === "12")).toEqual([]);
 });

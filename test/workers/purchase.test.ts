@@ -9,7 +9,6 @@ import {
   setGlobalPause,
   setRelayer,
   setRouterPaused,
-  setSequencer,
 } from "../../scripts/local/protocol/actions/index.ts";
 import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
@@ -20,6 +19,7 @@ import {
   purchaseRequest,
   type TestLedger,
 } from "../support/ledger.ts";
+import { setSequencer } from "../support/protocol-actions.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let chain: TestChain;
@@ -39,7 +39,7 @@ beforeAll(async () => {
 const relayerNonce = () => chain.client.getTransactionCount({ address: chain.relayer.address });
 
 describe("a relayed purchase", () => {
-  test.each(productNames)("buys %s, and the ledger holds the policy that the chain has", async (name) => {
+  test.each(productNames)("buys %s, and the ledger stores the chain's policy", async (name) => {
     const owner = await newBuyer(chain);
     const id = await ledger.buy(purchaseRequest(owner.address, name, 1_000));
     const purchase = await ledger.settled(id);
@@ -64,7 +64,7 @@ describe("a relayed purchase", () => {
   });
 
   test("is relayed from a wallet that the api can name", async () => {
-    const relayers = await liveRelayers(ledger.connection.db, 8453);
+    const relayers = await liveRelayers(ledger.connection.sql, 8453);
     expect(relayers).toEqual([{ address: chain.relayer.address, chainId: 8453, seenAt: expect.any(Date) }]);
   });
 });
@@ -75,7 +75,7 @@ function settledReceipt(purchase: Purchase) {
   return purchase;
 }
 
-describe("a purchase that would revert fails with the contract's reason, and spends neither gas nor a nonce", () => {
+describe("a purchase that would revert fails with the contract's reason, and uses neither gas nor a nonce", () => {
   type Refusal = {
     name: string;
     code: string;

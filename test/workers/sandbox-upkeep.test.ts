@@ -1,6 +1,6 @@
 /**
- * The sandbox's wallet provides for itself: whatever it lacks it is given, what keeps it from that stands in the info, and
- * once that is mended it comes back without anybody's help.
+ * The upkeep of the sandbox's wallet: the service gives it what it lacks, reports in the info what prevents that, and
+ * recovers without help once the cause is gone.
  */
 import {
   type Address,
@@ -14,7 +14,7 @@ import {
   toHex,
 } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { serviceWallets } from "../../scripts/dev/wallets.ts";
+import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { failure, messageOf } from "../api/support/api.ts";
 import { boughtOf, type Info, startSandbox, type TestSandbox } from "../api/support/sandbox.ts";
 
@@ -28,32 +28,32 @@ beforeAll(async () => {
 const usdc = () => sandbox.testnet.deployment.contracts.usdc;
 const router = () => sandbox.testnet.deployment.contracts.coverRouter;
 
-/** Errands of the upkeep so far, by purpose and state. */
-async function errands(): Promise<Record<string, number>> {
+/** ServiceTransactions of the upkeep so far, by purpose and state. */
+async function serviceTransactions(): Promise<Record<string, number>> {
   const rows = await sandbox.connection.sql<{ key: string; count: number }[]>`
-    select purpose || ' ' || state as key, count(*)::int from service.errand group by 1 order by 1`;
+    select purpose || ' ' || state as key, count(*)::int from service.service_transaction group by 1 order by 1`;
   return Object.fromEntries(rows.map(({ key, count }) => [key, count]));
 }
 
-/** Writes a word of the token's storage: what the wallet has must change without a transaction of its own. */
+/** Writes a word of the token's storage: a balance must change without a transaction of the wallet. */
 async function write(slot: Hex, amount: bigint): Promise<void> {
   const { client } = sandbox.testnet;
   await client.setStorageAt({ address: usdc(), index: slot, value: toHex(amount, { size: 32 }) });
   await client.mine({ blocks: 1 });
 }
 
-/** Where a mapping of the token keeps what is of `key`. */
+/** The storage slot of `key` in a mapping of the token. */
 const slotOf = (key: Address, mapping: Hex): Hex => keccak256(concat([pad(key), mapping]));
 const balances = toHex(0, { size: 32 });
 const allowances = toHex(1, { size: 32 });
 
-/** Sets what the wallet has. */
+/** Sets the wallet's balance. */
 const setUsdc = (dollars: number) => write(slotOf(wallet.address, balances), parseUnits(String(dollars), 6));
-/** Sets what the cover router may take of it, 6 decimals. */
+/** Sets the cover router's allowance, 6 decimals. */
 const setAllowance = (amount: bigint) => write(slotOf(router(), slotOf(wallet.address, allowances)), amount);
 const setEther = (address: Address, value: bigint) => sandbox.testnet.client.setBalance({ address, value });
 
-/** Waits until the chain shows that the wallet was given USDC; the info follows some seconds later. */
+/** Waits until the wallet has USDC again on the chain; the info follows some seconds later. */
 const refilled = () =>
   expect
     .poll(() =>
@@ -68,7 +68,7 @@ const refilled = () =>
 
 const unready = ({ status }: Info) => status === "unready";
 
-/** Runs `work` while no mint succeeds: the function is not found under its name. */
+/** Runs `work` while every mint reverts, because the contract has no function with its selector. */
 async function withoutMint(work: () => Promise<void>): Promise<void> {
   const { client } = sandbox.testnet;
   const code = (await client.getCode({ address: usdc() })) ?? "0x";
@@ -82,37 +82,37 @@ async function withoutMint(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test("from nothing: it is given USDC and ether, approves, and buys; once each", async () => {
+test("an empty wallet gets USDC and ether, approves, and buys; each once", async () => {
   const { funds } = await sandbox.until();
   expect(funds).toMatchObject({ usdc: "100000000000", allowance: String(maxUint256) });
   boughtOf(await sandbox.buy());
-  expect(Object.keys(await errands()).map((key) => key.split(" ")[0])).toEqual([
+  expect(Object.keys(await serviceTransactions()).map((key) => key.split(" ")[0])).toEqual([
     "sandbox_approval",
     "sandbox_ether",
     "sandbox_usdc",
   ]);
-  expect(Object.values(await errands())).toEqual([1, 1, 1]);
+  expect(Object.values(await serviceTransactions())).toEqual([1, 1, 1]);
 });
 
-test("when its USDC runs low it is given more, and buys all the while", async () => {
+test("a wallet with little USDC gets more, and can buy meanwhile", async () => {
   await setUsdc(9000);
   boughtOf(await sandbox.buy());
   await refilled();
   boughtOf(await sandbox.buy());
 });
 
-test("when its USDC is gone it is back in a moment", async () => {
+test("a wallet without USDC is soon refilled", async () => {
   await setUsdc(1);
   await refilled();
   await sandbox.until();
   boughtOf(await sandbox.buy());
 });
 
-test("what a wallet has left undone whose key is gone keeps nobody waiting", async () => {
+test("upkeep of a wallet whose key was removed does not block upkeep", async () => {
   const { connection } = sandbox;
   const gone = `0x${"9".repeat(40)}`;
   await connection.sql`
-    insert into service.errand (chain_id, sender, purpose, "to", data, value, state, tx_hash)
+    insert into service.service_transaction (chain_id, sender, purpose, "to", data, value, state, tx_hash)
     select 84532, ${gone}, purpose, ${usdc().toLowerCase()}, '0x', 0, 'broadcast', ${`0x${"9".repeat(64)}`}
     from unnest(array['sandbox_usdc', 'sandbox_approval', 'sandbox_ether']) purpose`;
   await setUsdc(1);
@@ -120,14 +120,14 @@ test("what a wallet has left undone whose key is gone keeps nobody waiting", asy
   await sandbox.until();
 });
 
-test("an approval that was taken back is renewed", async () => {
+test("a revoked approval is renewed", async () => {
   await setAllowance(5n);
   await sandbox.until(({ funds }) => funds?.allowance === "5");
   await sandbox.until();
   boughtOf(await sandbox.buy());
 });
 
-test("while minting is refused it says so, first as a warning, then as a reason; then it mends itself", async () => {
+test("while minting fails the info has a warning, then the reason why it cannot buy; then it recovers", async () => {
   await withoutMint(async () => {
     await setUsdc(5000);
     const warned = await sandbox.until(({ reason }) => reason !== null);
@@ -148,9 +148,9 @@ test("while minting is refused it says so, first as a warning, then as a reason;
 });
 
 test.each([
-  ["that lacks nothing", async () => {}, "needs 0."],
+  ["with USDC and an approval", async () => {}, "needs 0."],
   [
-    "that has nothing at all",
+    "that is empty",
     async () => {
       await setUsdc(0);
       await setAllowance(0n);
@@ -159,7 +159,7 @@ test.each([
     "The wallet has 0 USDC, which is too little for a premium. The cover router has no approval",
   ],
 ])(
-  "without ether of the relayer a wallet %s buys nothing and says why; with ether again it does",
+  "while the relayer lacks ether a wallet %s cannot buy and reports why; with ether again it can",
   async (_, make, words) => {
     const { client } = sandbox.testnet;
     const ether = await client.getBalance({ address: relayer.address });
@@ -174,11 +174,14 @@ test.each([
   },
 );
 
-test("when the gas of the day is spent it says so, and nothing is begun", async () => {
+test("once the day's gas budget is spent that is reported, and no service transaction begins", async () => {
   await sandbox.stack.stopService("writer");
-  const poor = await startSandbox({ chains: sandbox, env: { writer: { GAS_BUDGET_ETH: "0.000000000001" } } });
-  const { reason } = await poor.until(unready);
+  const unpaid = await startSandbox({
+    chains: sandbox,
+    env: { writer: { GAS_BUDGET_ETH: "0.000000000001" } },
+  });
+  const { reason } = await unpaid.until(unready);
   expect(reason).toBe("The gas that may be spent in a day (UTC) is spent.");
-  expect(failure(await poor.buy())).toEqual([503, "sandbox_unready"]);
-  expect(await poor.connection.sql`select 1 from service.errand`).toHaveLength(0);
+  expect(failure(await unpaid.buy())).toEqual([503, "sandbox_unready"]);
+  expect(await unpaid.connection.sql`select 1 from service.service_transaction`).toHaveLength(0);
 });

@@ -1,15 +1,15 @@
-/** Outcomes: written once, rewritten by another block, final or dropped with theirs; and the evidence of each state. */
+/** Outcomes: stored once, replaced by another block, final or dropped with their block; and the columns of each state. */
 import type { Hex } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { hasMinedFillers, storeFiller } from "../../workers/ledger/fillers.ts";
+import type { Candidate } from "../../workers/ledger/gas-spending.ts";
 import { type Lease, raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open.ts";
-import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/settled.ts";
-import { type Call, markSent, type Signed, signPurchases, storeForm } from "../../workers/ledger/signed.ts";
-import type { Candidate } from "../../workers/ledger/spending.ts";
+import { openTransactions } from "../../workers/ledger/open-transactions.ts";
+import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/outcomes.ts";
+import { type Call, markSent, type Signed, signPurchases, storeForm } from "../../workers/ledger/signing.ts";
 import { mayRest } from "../support/database.ts";
 import {
   accept,
@@ -20,16 +20,16 @@ import {
   connection,
   databaseUrl,
   newLease,
+  newPurchase,
   relayer,
   router,
   sign,
   signer,
-  wish,
-  withBooks,
+  useLedgerDatabase,
   word,
-} from "./support/books.ts";
+} from "./support/ledger-fixture.ts";
 
-withBooks();
+useLedgerDatabase();
 
 describe("settling", () => {
   let lease: Lease;
@@ -44,23 +44,23 @@ describe("settling", () => {
     hash = signed.signed.hash;
   });
 
-  test("twice changes nothing; another block rewrites the receipt; a final one stays", async () => {
+  test("a second time changes nothing; another block replaces the receipt; a final receipt stays", async () => {
     expect(await settle(connection.sql, [bought(hash, 7)])).toMatchObject([{ id, kind: "bought", hash }]);
     expect(await settle(connection.sql, [bought(hash, 7)])).toEqual([]);
     expect(await settle(connection.sql, [bought(hash, 8, 2n)])).toMatchObject([{ id }]);
-    expect(await readPurchase(connection.db, id)).toMatchObject({
+    expect(await readPurchase(connection.sql, id)).toMatchObject({
       state: "mined",
       receipt: { policyId: 2n, blockNumber: 8n },
     });
     await confirmBlock(connection.sql, chainId, { number: 8n, hash: word(8) });
     expect(await settle(connection.sql, [bought(hash, 9, 3n)])).toEqual([]);
-    expect(await readPurchase(connection.db, id)).toMatchObject({
+    expect(await readPurchase(connection.sql, id)).toMatchObject({
       state: "confirmed",
       receipt: { policyId: 2n },
     });
   });
 
-  test("of the call and the empty transfer in its place, whichever is mined decides", async () => {
+  test("the call or the empty transfer that replaces it: the one that is mined decides", async () => {
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     if (!open) throw new Error("nothing is open");
     const form = { signed: await signer(0, call), cancels: true };
@@ -76,19 +76,19 @@ describe("settling", () => {
     };
     expect(await settle(connection.sql, [replaced])).toMatchObject([{ id, kind: "replaced" }]);
     // Until it is final a reorganisation may still let the call be mined instead.
-    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "broadcast" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "broadcast" });
     await settle(connection.sql, [bought(hash, 8)]);
-    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "mined" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "mined" });
     await settle(connection.sql, [{ ...replaced, blockNumber: 9n, blockHash: word(9) }]);
     await confirmBlock(connection.sql, chainId, { number: 9n, hash: word(9) });
-    expect(await readPurchase(connection.db, id)).toMatchObject({
+    expect(await readPurchase(connection.sql, id)).toMatchObject({
       state: "replaced",
       code: "purchase_expired",
       txHash: form.signed.hash,
     });
   });
 
-  test("a replaced purchase frees its key once that is final", async () => {
+  test("a replaced purchase frees its idempotency key once it is final", async () => {
     const key = { idempotencyKey: "to-be-freed" };
     const first = await accepted(key);
     const [signed] = await sign(lease, [first]);
@@ -104,12 +104,12 @@ describe("settling", () => {
         message: "m",
       },
     ]);
-    expect(await accept(wish(key))).toMatchObject({ outcome: "joined", purchase: { id: first } });
+    expect(await accept(newPurchase(key))).toMatchObject({ outcome: "joined", purchase: { id: first } });
     await confirmBlock(connection.sql, chainId, { number: 7n, hash: word(7) });
-    expect(await accept(wish(key))).toMatchObject({ outcome: "created" });
+    expect(await accept(newPurchase(key))).toMatchObject({ outcome: "created" });
   });
 
-  test("by two rounds at once, in whatever order, and a block that falls out between them: nobody waits for ever", async () => {
+  test("concurrent rounds in different orders, beside a dropped block, do not deadlock", async () => {
     const ids = [id, ...(await Promise.all(Array.from({ length: 20 }, () => accepted())))];
     const signed = await sign(lease, ids.slice(1));
     const outcomes = [hash, ...signed.map((one) => one.signed.hash)].map((one) => bought(one, 7));
@@ -120,27 +120,29 @@ describe("settling", () => {
       settle(connection.sql, outcomes.toReversed()),
     ]);
     await settle(connection.sql, outcomes);
-    const states = await Promise.all(ids.map(async (one) => (await readPurchase(connection.db, one))?.state));
+    const states = await Promise.all(
+      ids.map(async (one) => (await readPurchase(connection.sql, one))?.state),
+    );
     expect(new Set(states)).toEqual(new Set(["mined"]));
   });
 
-  test("a late note that the bytes were sent does not undo it", async () => {
+  test("a late note that the bytes were sent does not undo the outcome", async () => {
     await settle(connection.sql, [bought(hash, 7)]);
     await markSent(connection.sql, [{ hash, accepted: true }]);
-    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "mined" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "mined" });
   });
 
-  test("a purchase whose nonce was lost is signed again under another one", async () => {
+  test("a purchase that lost its nonce is signed again under another one", async () => {
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     await markLost(connection.sql, Number(open?.id), hash);
     // The holder turned out to be one of our own forms: nothing is lost.
-    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "signed" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "signed" });
     await markLost(connection.sql, Number(open?.id), word(99));
-    expect(await readPurchase(connection.db, id)).toMatchObject({ state: "accepted" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "accepted" });
     expect(await sign(lease, [id])).toMatchObject([{ id, nonce: 1 }]);
   });
 
-  test("one purchase can have no second transaction that may be mined", async () => {
+  test("a purchase cannot have two transactions that may be mined", async () => {
     await expect(connection.sql`
       insert into service.transaction (chain_id, wallet, nonce, kind, purchase_id, "to", data, gas_limit)
       values (${chainId}, ${relayer}, 1, 'purchase', ${id}, ${router}, '0x', 21000)`).rejects.toThrow(
@@ -149,7 +151,7 @@ describe("settling", () => {
   });
 });
 
-test("a state without its evidence cannot be stored", async () => {
+test("a state cannot be stored without the columns that prove it", async () => {
   const id = await accepted();
   const hash = word(5);
   const illegal = [
@@ -160,7 +162,7 @@ test("a state without its evidence cannot be stored", async () => {
     `state = 'confirmed', tx_hash = '${hash}', block_number = 1, block_hash = '${hash}', policy_id = 1, premium_paid = 1`,
     "state = 'failed', joinable = false",
     "state = 'failed', failure_code = 'c', failure_message = 'm', joinable = false",
-    // Signed, and no block that shows the failure: not proven.
+    // Signed, without a block that proves the failure.
     `state = 'failed', failure_code = 'c', failure_message = 'm', tx_hash = '${hash}', final_at = now()`,
     `state = 'accepted', tx_hash = '${hash}'`,
     "state = 'done'",
@@ -175,7 +177,7 @@ test("a state without its evidence cannot be stored", async () => {
   }
 });
 
-describe("outcomes that meet", () => {
+describe("concurrent outcomes", () => {
   const bought = (hash: Hex, block: number) => ({
     kind: "bought" as const,
     hash,
@@ -190,7 +192,7 @@ describe("outcomes that meet", () => {
     select t.state as transaction, p.state as purchase, p.final_at is not null as final, p.block_number::int as block
     from service.transaction t join service.purchase p on p.id = t.purchase_id`;
 
-  /** Settles a purchase in block 7 and then, not committed yet, in block 8, while `meanwhile` is asked about block 7. */
+  /** Settles a purchase in block 7 and, in an open transaction, in block 8; `meanwhile` handles block 7 concurrently. */
   async function movedWhile(meanwhile: () => Promise<unknown>): Promise<void> {
     const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
     if (!lease) throw new Error("no lease");
@@ -204,7 +206,7 @@ describe("outcomes that meet", () => {
       sign: async () => form,
     });
     await settle(connection.sql, [bought(form.hash, 7)]);
-    // A reader that sees block 7 and has to wait for the transaction's row, however short the moment is in life.
+    // `meanwhile` reads block 7 and has to wait for the lock on the transaction's row.
     const other = connect(databaseUrl, { name: "other", max: 1 });
     await other.sql`begin`;
     await mayRest(other.sql);
@@ -218,21 +220,20 @@ describe("outcomes that meet", () => {
           where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`;
         return rows.length > 0 ? true : undefined;
       },
-      timeoutMs: 60_000,
     });
     await other.sql`commit`;
     await asked;
     await other.close();
   }
 
-  test("a purchase that moved to another block meanwhile is made final by that block alone", async () => {
+  test("a purchase that moved to another block is made final by that block only", async () => {
     await movedWhile(() => confirmBlock(connection.sql, chainId, block(7)));
     expect(await states()).toEqual([{ transaction: "mined", purchase: "mined", final: false, block: 8 }]);
     await confirmBlock(connection.sql, chainId, block(8));
     expect(await states()).toEqual([{ transaction: "final", purchase: "confirmed", final: true, block: 8 }]);
   });
 
-  test("a purchase that moved to another block meanwhile does not fall out with the old one", async () => {
+  test("a purchase that moved to another block is not dropped with the old one", async () => {
     await movedWhile(async () => expect(await dropBlock(connection.sql, chainId, block(7))).toEqual([]));
     expect(await states()).toEqual([{ transaction: "mined", purchase: "mined", final: false, block: 8 }]);
     expect(await dropBlock(connection.sql, chainId, block(8))).toHaveLength(1);
@@ -242,7 +243,7 @@ describe("outcomes that meet", () => {
   });
 });
 
-test("a filler that was mined hours after it was signed is still looked at", async () => {
+test("a filler that was mined hours after its signing is still watched", async () => {
   const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
   if (!lease) throw new Error("no lease");
   await raiseNextNonce(connection.sql, lease, 1);

@@ -1,4 +1,4 @@
-/** How calls are simulated: against a real node, counting what it is asked. */
+/** The simulation of calls, against a real node, with a count of its requests. */
 import { encodeFunctionData, hexToBytes } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 const estimated = () => (rpc.counts.get("eth_estimateGas") ?? 0) - estimates;
 
-/** A zero byte of calldata costs less gas: of buyers without one, all purchases need the same. */
+/** Zero bytes of calldata cost less gas: with buyers' addresses without them all purchases need the same gas. */
 async function purchaseOf(options?: Parameters<typeof newBuyer>[1]) {
   let { address } = await newBuyer(chain, options);
   while (hexToBytes(address).includes(0)) ({ address } = await newBuyer(chain, options));
@@ -35,7 +35,7 @@ async function purchaseOf(options?: Parameters<typeof newBuyer>[1]) {
   return { from: chain.relayer.address, to, data: purchaseCalldata(purchaseRequest(address)) };
 }
 
-test("the first call is estimated, and those like it are run once with as much gas", async () => {
+test("the first call is estimated, and later ones run once with the same gas", async () => {
   const simulate = createSimulator(node);
   const call = await purchaseOf();
   const gas = await simulate(call);
@@ -46,20 +46,20 @@ test("the first call is estimated, and those like it are run once with as much g
   expect(estimated()).toBe(1);
 });
 
-test("a call that would revert rejects with its reason, whatever is known", async () => {
+test("a call that would revert rejects with its reason, also when an estimate is cached", async () => {
   const simulate = createSimulator(node);
   await simulate(await purchaseOf());
   const refused = await simulate(await purchaseOf({ approve: false })).catch(findRevert);
   expect(refused).toMatchObject({ name: "ERC20InsufficientAllowance" });
 });
 
-test("a call that needs more is estimated, and then stands for the others", async () => {
+test("a call that needs more gas is estimated, and later ones run with that gas", async () => {
   const simulate = createSimulator(node);
   const { from } = await purchaseOf();
   const mint = encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args: [from, 1n] });
   const cheap = await simulate({ from, to: chain.deployment.contracts.usdc, data: mint });
-  const dear = await simulate(await purchaseOf());
-  expect(dear).toBeGreaterThan(cheap);
-  expect(await simulate({ from, to: chain.deployment.contracts.usdc, data: mint })).toBe(dear);
+  const expensive = await simulate(await purchaseOf());
+  expect(expensive).toBeGreaterThan(cheap);
+  expect(await simulate({ from, to: chain.deployment.contracts.usdc, data: mint })).toBe(expensive);
   expect(estimated()).toBe(2);
 });

@@ -1,4 +1,4 @@
-/** The writer as a process: what it refuses to start with, and what it waits for. */
+/** The writer as a process: which configurations it refuses, and which servers it waits for. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generatePrivateKey } from "viem/accounts";
@@ -18,14 +18,14 @@ beforeAll(async () => {
   chain = await startChain({ blockTime: 1, mixedMining: true });
 });
 
-/** Starts a writer that is expected to leave; its exit code and what it said. */
+/** Starts a writer that is expected to exit; returns its exit code and its output. */
 async function refusal(options: Partial<Parameters<typeof startStack>[0]>) {
   const stack = await startStack({ chain, services: [], ...options });
   const writer = await stack.start("writer", { wait: false });
   return { exit: await writer.exited, output: stack.output("writer") };
 }
 
-test("a key that is not anvil's is refused on a local chain, and not shown", async () => {
+test("a key that is not anvil's is refused on a local chain, and not printed", async () => {
   const key = generatePrivateKey();
   const { exit, output } = await refusal({ relayerKeys: [chain.relayerKey, key] });
   expect(exit.code).toBe(1);
@@ -39,10 +39,10 @@ test("anvil's keys are refused on a chain that is not local", async () => {
   writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, local: false }));
   const { exit, output } = await refusal({ chain: { ...chain, deploymentFile } });
   expect(exit.code).toBe(1);
-  expect(output).toContain("is one of anvil's accounts, whose key everybody knows");
+  expect(output).toContain("is one of anvil's accounts, and their keys are public");
 });
 
-test("the key for secrets that everybody knows is refused on a chain that is not local", async () => {
+test("the default key for secrets is refused on a chain that is not local", async () => {
   const deploymentFile = join(inject("runFolder"), "not-local-either.json");
   writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, local: false }));
   const key = generatePrivateKey();
@@ -51,7 +51,7 @@ test("the key for secrets that everybody knows is refused on a chain that is not
   expect(output).toContain("SECRETS_KEY is required on a chain that is not local");
 });
 
-test("a node of another chain is refused", async () => {
+test("a node of a chain other than the deployment file's is refused", async () => {
   const deploymentFile = join(inject("runFolder"), "other-chain.json");
   writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, chainId: 84532 }));
   const { exit, output } = await refusal({ chain: { ...chain, deploymentFile } });
@@ -59,7 +59,7 @@ test("a node of another chain is refused", async () => {
   expect(output).toContain("RPC_URL serves chain 8453, but DEPLOYMENT_FILE describes chain 84532");
 });
 
-test("every bad variable is named at once", async () => {
+test("all invalid variables are named at once", async () => {
   const env = { writer: { RELAYER_PRIVATE_KEYS: "0x1", CONFIRMATIONS: "many", MAX_FEE_GWEI: "" } };
   const { exit, output } = await refusal({ env });
   expect(exit.code).toBe(1);
@@ -68,39 +68,37 @@ test("every bad variable is named at once", async () => {
   expect(output).not.toContain("MAX_FEE_GWEI");
 });
 
-test("it waits for Postgres and the chain, survives the loss of both, and sells when they are back", async () => {
+test("it waits for Postgres and the chain, survives the loss of both, and then relays purchases again", async () => {
   const databaseUrl = await freshDatabase();
   const [rpc, database] = [await startRpcProxy(chain.url), await startTcpProxy(databaseUrl)];
   rpc.intercept(async () => "lost");
   await database.cut();
   const stack = await startStack({ chain, services: [], rpcUrl: rpc.url, databaseUrl: database.url });
   const writer = await stack.start("writer", { wait: false });
-  const says = (text: string) =>
+  const untilOutput = (text: string) =>
     waitFor({
-      what: `the writer to say: ${text}`,
+      what: `the writer to log: ${text}`,
       probe: () => (stack.output("writer").includes(text) ? true : undefined),
-      timeoutMs: 60_000,
     });
-  await says("waiting for the chain");
+  await untilOutput("waiting for the chain");
   rpc.intercept();
-  await says("waiting for Postgres");
+  await untilOutput("waiting for Postgres");
   await database.mend();
-  await says("the writer is ready");
+  await untilOutput("the writer is ready");
 
   const ledger = await openLedger(chain, { databaseUrl });
   const buyer = await newBuyer(chain);
   await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)));
 
-  const failures = () => stack.output("writer").split("failed, goes on trying").length - 1;
+  const failures = () => stack.output("writer").split("failed, retrying").length - 1;
   const failed = failures();
   await database.cut();
   rpc.intercept(async () => "lost");
   const missed = await ledger.buy(purchaseRequest(buyer.address), "missed");
   const asked = rpc.requests();
   await waitFor({
-    what: "the writer to have tried again and again",
+    what: "the writer to retry several times",
     probe: () => (failures() > failed && rpc.requests() >= asked + 10) || undefined,
-    timeoutMs: 60_000,
   });
   await database.mend();
   rpc.intercept();
@@ -109,7 +107,7 @@ test("it waits for Postgres and the chain, survives the loss of both, and sells 
   expect(writer.exit()).toBeUndefined();
 
   // Its addresses are published while it lives, and gone once it has left.
-  expect(await liveRelayers(ledger.connection.db, 8453)).toHaveLength(1);
+  expect(await liveRelayers(ledger.connection.sql, 8453)).toHaveLength(1);
   await stack.stopService("writer");
-  expect(await liveRelayers(ledger.connection.db, 8453)).toEqual([]);
+  expect(await liveRelayers(ledger.connection.sql, 8453)).toEqual([]);
 });

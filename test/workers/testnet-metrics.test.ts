@@ -1,11 +1,11 @@
-/** What the writer's figures say of the testnet: its wallets, its errands, sandbox and faucet. */
+/** The writer's metrics of the testnet: wallets, service transactions, sandbox and faucet. */
 import { beforeAll, expect, test } from "vitest";
 import { lower } from "../../lib/lower.ts";
-import { serviceWallets } from "../../scripts/dev/wallets.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
+import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { startChain, startTestnet, type TestChain } from "../support/chain.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { startStack } from "../support/stack.ts";
+import { namesWith, scrape, scrapeUntil } from "./support/metrics.ts";
 
 let chain: TestChain;
 let testnet: TestChain;
@@ -17,37 +17,14 @@ beforeAll(async () => {
   ]);
 });
 
-type Samples = ReadonlyMap<string, number>;
-
-async function scrape({ metricsUrl }: Stack): Promise<Samples> {
-  const response = await fetch(metricsUrl);
-  expect(response.status).toBe(200);
-  const lines = (await response.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return new Map(lines.map((line) => [line.replace(/ \S+$/, ""), Number(line.split(" ").at(-1))]));
-}
-
-const until = (stack: Stack, what: string, met: (samples: Samples) => boolean) =>
-  waitFor({
-    what,
-    probe: async () => {
-      const samples = await scrape(stack);
-      return met(samples) ? samples : undefined;
-    },
-    timeoutMs: 60_000,
-    intervalMs: 200,
-  });
-
-const named = (samples: Samples, start: string) =>
-  [...samples.keys()].filter((name) => name.startsWith(start));
-
-test("each wallet shows with its role, errands by their purpose, and a testnet that is away spoils nothing", async () => {
+test("shows wallets by role and service transactions by purpose, and a testnet outage hides only its own metrics", async () => {
   const node = await startRpcProxy(testnet.url);
   const stack = await startStack({ chain, testnet, testnetRpcUrl: node.url, services: ["writer"] });
   const labels = (role: keyof typeof serviceWallets) =>
     `{wallet="${lower(serviceWallets[role].address)}",role="${role}"}`;
 
-  const ready = await until(
-    stack,
+  const ready = await scrapeUntil(
+    stack.metricsUrl,
     "the sandbox to be ready",
     (samples) => samples.get("sandbox_ready") === 1,
   );
@@ -57,14 +34,14 @@ test("each wallet shows with its role, errands by their purpose, and a testnet t
   for (const role of ["relayer", "sandbox", "faucet"] as const) {
     expect(ready.get(`testnet_wallet_in_flight${labels(role)}`), role).toBe(0);
   }
-  // It began with nothing: its ether came from the relayer, and the approval was its own.
+  // The sandbox's wallet was empty: the relayer sent it ether, and it sent its approval itself.
   expect(ready.get(`testnet_wallet_next_nonce${labels("sandbox")}`)).toBeGreaterThan(0);
   expect(ready.get("sandbox_usdc")).toBeGreaterThan(0);
   expect(ready.get("sandbox_allowance_usdc")).toBeGreaterThan(0);
   expect(Object.fromEntries(ready)).toMatchObject({
-    'testnet_errands_waiting{purpose="faucet_ether"}': 0,
-    'testnet_errands_failed{purpose="sandbox_approval"}': 0,
-    testnet_oldest_errand_seconds: 0,
+    'testnet_service_transactions_waiting{purpose="faucet_ether"}': 0,
+    'testnet_service_transactions_failed{purpose="sandbox_approval"}': 0,
+    testnet_oldest_service_transaction_seconds: 0,
     faucet_claims_today: 0,
     faucet_claims_open: 0,
     testnet_accepted_waiting: 0,
@@ -75,20 +52,23 @@ test("each wallet shows with its role, errands by their purpose, and a testnet t
   expect(ready.get(`relay_wallet_balance_wei${relayer}`)).toBeGreaterThan(0);
 
   node.intercept(() => new Promise(() => {}));
-  const dark = await until(
-    stack,
-    "the testnet to be away",
+  const withoutTestnet = await scrapeUntil(
+    stack.metricsUrl,
+    "the testnet to be unavailable",
     (samples) => samples.get('testnet_source_up{source="chain"}') === 0,
   );
-  expect(named(dark, "testnet_wallet_balance_wei")).toEqual([]);
-  expect(dark.get('relay_source_up{source="chain"}')).toBe(1);
-  expect(dark.get(`relay_wallet_balance_wei${relayer}`)).toBeGreaterThan(0);
-  expect(dark.get("faucet_claims_today")).toBe(0);
-  expect(dark.has('testnet_errands_waiting{purpose="faucet_usdc"}')).toBe(true);
+  expect(namesWith(withoutTestnet, "testnet_wallet_balance_wei")).toEqual([]);
+  expect(withoutTestnet.get('relay_source_up{source="chain"}')).toBe(1);
+  expect(withoutTestnet.get(`relay_wallet_balance_wei${relayer}`)).toBeGreaterThan(0);
+  expect(withoutTestnet.get("faucet_claims_today")).toBe(0);
+  expect(withoutTestnet.has('testnet_service_transactions_waiting{purpose="faucet_usdc"}')).toBe(true);
 });
 
-test("without a testnet there is nothing of it", async () => {
-  const samples = await scrape(await startStack({ chain, services: ["writer"] }));
+test("without a testnet there are no testnet metrics", async () => {
+  const { metricsUrl } = await startStack({ chain, services: ["writer"] });
+  const samples = await scrape(metricsUrl);
   expect(samples.size).toBeGreaterThan(0);
-  for (const start of ["testnet_", "sandbox_", "faucet_"]) expect(named(samples, start)).toEqual([]);
+  for (const prefix of ["testnet_", "sandbox_", "faucet_"]) {
+    expect(namesWith(samples, prefix)).toEqual([]);
+  }
 });

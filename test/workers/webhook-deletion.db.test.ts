@@ -1,19 +1,22 @@
 /**
- * What this proves: a deleted subscription gets no call any more, what is under way for it ends without an error and brings
- * nothing back, and all that is left of it is removed in rounds that keep nobody waiting.
+ * What this proves: a deleted subscription gets no further calls, its call in flight ends without an error and without
+ * restoring it, and its rows are removed in short rounds.
  */
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
 import { deleteWebhook } from "../../api/webhooks/store.ts";
 import { connect } from "../../lib/db/connect.ts";
-import type { Attempt } from "../../lib/webhooks/attempt.ts";
-import { claim, handBack, release } from "../../workers/webhooks/claim.ts";
+import {
+  claimDeliveries,
+  releaseLeases,
+  unclaimDeliveries,
+} from "../../workers/webhooks/claim-deliveries.ts";
 import { prune } from "../../workers/webhooks/prune.ts";
-import { type Settlement, settle } from "../../workers/webhooks/settle.ts";
+import { type Settlement, settleDeliveries } from "../../workers/webhooks/settle-deliveries.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { type Receivers, slow, startReceivers } from "../support/receiver.ts";
-import { all, CHAIN, type Deliveries, openDeliveries, WALLET } from "./support/deliveries.ts";
+import { all, CHAIN, type Deliveries, openDeliveries, refusedAttempt, WALLET } from "./support/deliveries.ts";
 
 let world: Deliveries;
 let receivers: Receivers;
@@ -22,18 +25,14 @@ let remove: (id: string) => Promise<boolean>;
 beforeAll(async () => {
   world = await openDeliveries();
   receivers = await startReceivers();
-  const { db, close } = connect(world.databaseUrl, { name: "api", max: 1 });
+  const { sql, close } = connect(world.databaseUrl, { name: "api", max: 1 });
   atEnd(close);
-  remove = (id) => deleteWebhook(db, { chain: CHAIN, wallet: WALLET }, Number(id));
+  remove = (id) => deleteWebhook(sql, { chain: CHAIN, wallet: WALLET }, Number(id));
 });
 
 const writer = { chainId: CHAIN, token: randomUUID() };
-const refused: Attempt = {
-  ...{ at: new Date().toISOString(), durationMs: 1, outcome: "refused", status: 500 },
-  ...{ error: "answered 500", response: "" },
-};
 
-test("a deleted subscription is not called any more; what is under way for it ends as it would", async () => {
+test("a deleted subscription is not called, and its call in flight ends normally", async () => {
   const [gone, going, there] = ["gone", "going", "there"].map((name) => receivers.at(name));
   if (!gone || !going || !there) throw new Error("no receivers");
   const hooks = await Promise.all([gone, going, there].map(({ url }) => world.subscribe(url)));
@@ -45,44 +44,44 @@ test("a deleted subscription is not called any more; what is under way for it en
   await world.publish([goneId], 1, { test: true });
   expect(await remove(goneId)).toBe(true);
   expect(await remove(goneId)).toBe(false);
-  const complaints: string[] = [];
-  const log = pino({ level: "warn" }, { write: (line: string) => complaints.push(line) });
+  const warnings: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => warnings.push(line) });
   const delivery = await world.start({ log });
   await going.received(1);
   expect(await remove(goingId)).toBe(true);
   delivery.wake([goneId, goingId, thereId]);
-  await world.until(thereId, "the others' events to arrive", all("delivered"));
+  await world.until(thereId, "the other subscription's deliveries", all("delivered"));
   await expect.poll(() => going.underWay()).toBe(0);
-  // The sweeper looks for what is due again and again: it finds what nobody was woken for.
+  // Two sweeps: each finds deliveries without a wake-up.
   for (let n = 0; n < 2; n += 1) {
     await world.publish([thereId]);
-    await world.until(thereId, "what nobody was woken for", all("delivered"));
+    await world.until(thereId, "a delivery without a wake-up", all("delivered"));
   }
   await delivery.stop();
   expect([gone.requests.length, going.requests.length, there.requests.length]).toEqual([0, 1, 5]);
-  expect(complaints).toEqual([]);
+  expect(warnings).toEqual([]);
 });
 
-test("an attempt that was the last one, and a writer that gives back, do not bring it back", async () => {
+test("neither the last attempt nor a returned delivery restores it", async () => {
   const { id } = await world.subscribe(receivers.at("last").url);
   await world.publish([id], 2);
   await world.sql`update service.delivery set failures = 6 where webhook_id = ${id}`;
-  const turn = (await claim(world.sql, writer, [id])).get(id);
-  const [last, unsent] = turn?.deliveries ?? [];
+  const batch = (await claimDeliveries(world.sql, writer, [id])).get(id);
+  const [last, unsent] = batch?.deliveries ?? [];
   if (!last || !unsent) throw new Error("nothing was claimed");
   await remove(id);
   const settlement: Settlement = {
     ...{ webhookId: id, deliveryId: last.id, takenAt: last.takenAt },
-    ...{ attempt: refused, kind: "exhausted" },
+    ...{ attempt: refusedAttempt, kind: "exhausted" },
   };
-  await settle(world.sql, [settlement]);
-  await handBack(world.sql, [unsent]);
-  expect(await release(world.sql, writer, [id])).toEqual(new Map());
+  await settleDeliveries(world.sql, [settlement]);
+  await unclaimDeliveries(world.sql, [unsent]);
+  expect(await releaseLeases(world.sql, writer, [id])).toEqual(new Map());
   expect(await world.webhook(id)).toMatchObject({ state: "deleted", position: null, leased: false });
-  expect((await claim(world.sql, writer, [id])).size).toBe(0);
+  expect((await claimDeliveries(world.sql, writer, [id])).size).toBe(0);
 });
 
-test("what is left is removed in rounds, and what is not deleted stays", async () => {
+test("its rows are removed in rounds, and other subscriptions stay", async () => {
   const { sql } = world;
   const [many, kept] = [
     await world.subscribe("http://127.0.0.1:9/"),
@@ -98,7 +97,7 @@ test("what is left is removed in rounds, and what is not deleted stays", async (
         (select count(*)::int from service.webhook where state = 'deleted') as webhooks`;
     return row;
   };
-  // What the tests before have left goes first; a writer that stops leaves the rest to the next one.
+  // Rows of earlier tests are removed first. A writer that stops leaves the rest to the next one.
   const before = (await left())?.deliveries ?? 0;
   expect(before).toBeGreaterThanOrEqual(5000);
   let asked = 0;
@@ -116,7 +115,7 @@ test("what is left is removed in rounds, and what is not deleted stays", async (
   expect(await world.deliveries(kept.id)).toHaveLength(500);
   const late: Settlement = {
     ...{ webhookId: many.id, deliveryId: "1", takenAt: new Date().toISOString() },
-    ...{ attempt: refused, kind: "exhausted" },
+    ...{ attempt: refusedAttempt, kind: "exhausted" },
   };
-  await settle(sql, [late]);
+  await settleDeliveries(sql, [late]);
 });

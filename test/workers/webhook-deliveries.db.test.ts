@@ -1,13 +1,13 @@
 /**
- * What this proves: each event arrives, signed and in order; what fails is tried again by the schedule and while its time
- * has not come leaves others alone; the seventh failure makes the subscription undeliverable.
+ * What this proves: each event arrives signed and in order; a failed delivery is retried on schedule without delaying others;
+ * and the seventh failure makes the subscription undeliverable.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectSigned, flapping, hang, ok, startReceivers, status } from "../support/receiver.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { all, type Deliveries, openDeliveries } from "./support/deliveries.ts";
 
-function promises(open: () => Promise<Deliveries>): void {
+function deliveryTests(open: () => Promise<Deliveries>): void {
   let world: Deliveries;
   let receivers: Awaited<ReturnType<typeof startReceivers>>;
   let wake: (ids: readonly string[]) => void;
@@ -23,7 +23,7 @@ function promises(open: () => Promise<Deliveries>): void {
     return { receiver, ...(await world.subscribe(receiver.url)) };
   }
 
-  test("events arrive signed, with the very bytes that are stored, one at a time and in their order", async () => {
+  test("events arrive signed, with the stored body, one at a time and in order", async () => {
     const { receiver, id, secret } = await subscribed("order");
     const events = await world.publish([id], 50);
     wake([id]);
@@ -33,7 +33,7 @@ function promises(open: () => Promise<Deliveries>): void {
     for (const request of requests) expectSigned(request, [secret]);
     expect(requests[0]?.headers["content-type"]).toBe("application/json");
     expect(requests[0]?.body).toContain("Prämie");
-    const [first] = await world.until(id, "all to be delivered", all("delivered"));
+    const [first] = await world.until(id, "all deliveries", all("delivered"));
     expect(first).toMatchObject({
       failures: 0,
       takenAt: null,
@@ -42,20 +42,20 @@ function promises(open: () => Promise<Deliveries>): void {
     expect(first?.attempts).toHaveLength(1);
   });
 
-  test("what nobody was woken for is found", async () => {
+  test("a delivery without a wake-up is found", async () => {
     const { receiver, id } = await subscribed("found");
     await world.publish([id]);
     await receiver.received(1);
   });
 
-  test("a failed one waits for its retry, and later ones go on", async () => {
+  test("a failed delivery waits for its retry, and later ones continue", async () => {
     const { receiver, id } = await subscribed("later");
     const events = await world.publish([id], 5);
     receiver.behave((_n, request) => (request.id === events[1] ? status(500) : ok));
     wake([id]);
     await world.until(
       id,
-      "four to be delivered",
+      "four deliveries",
       (rows) => rows.filter((r) => r.state === "delivered").length === 4,
     );
     const failed = (await world.until(id, "a failure", (rows) => rows[1]?.failures === 1))[1];
@@ -67,12 +67,12 @@ function promises(open: () => Promise<Deliveries>): void {
     expect(failed?.dueIn).toBeGreaterThan(45);
     expect(failed?.dueIn).toBeLessThan(66);
     receiver.behave(ok);
-    await world.hurry(id);
+    await world.makeDue(id);
     await world.until(id, "the retry", all("delivered"));
     expect(receiver.requests.filter((request) => request.id === events[1])).toHaveLength(2);
   });
 
-  test("each retry waits as long as the schedule says, and the seventh failure is the last", async () => {
+  test("each retry follows the schedule, and the seventh failure is the last", async () => {
     const { receiver, id } = await subscribed("undeliverable");
     receiver.behave(status(503));
     const [first] = await world.publish([id], 1);
@@ -81,13 +81,13 @@ function promises(open: () => Promise<Deliveries>): void {
     for (let failures = 1; failures <= 6; failures += 1) {
       const [row] = await world.until(id, `failure ${failures}`, (rows) => rows[0]?.failures === failures);
       delays.push((row?.dueIn ?? 0) / 60);
-      await world.hurry(id);
+      await world.makeDue(id);
     }
     for (const [index, minutes] of [1, 5, 30, 120, 720, 1440].entries()) {
       expect(delays[index]).toBeGreaterThan(minutes * 0.85);
       expect(delays[index]).toBeLessThan(minutes * 1.1);
     }
-    const [row] = await world.until(id, "the end", (rows) => rows[0]?.state === "undeliverable");
+    const [row] = await world.until(id, "the last failure", (rows) => rows[0]?.state === "undeliverable");
     expect(row?.attempts).toHaveLength(7);
     const [{ seq } = { seq: 0 }] = await world.sql<{ seq: number }[]>`
       select seq::int from service.event where id = ${first ?? ""}`;
@@ -96,31 +96,31 @@ function promises(open: () => Promise<Deliveries>): void {
       position: String(seq - 1),
       leased: false,
     });
-    // What comes later is kept for it and not sent.
+    // Later events are stored for it, but not sent.
     receiver.forget();
     await world.publish([id], 3);
     const other = await subscribed("meanwhile");
     for (let n = 0; n < 3; n += 1) {
       await world.publish([other.id]);
       wake([id, other.id]);
-      await world.until(other.id, "another one's delivery", all("delivered"));
+      await world.until(other.id, "the other subscription's delivery", all("delivered"));
     }
     expect(receiver.requests).toEqual([]);
   });
 
-  test("what waits when a subscription becomes undeliverable is undeliverable with it", async () => {
-    const { receiver, id } = await subscribed("with-it");
+  test("all pending deliveries become undeliverable with their subscription", async () => {
+    const { receiver, id } = await subscribed("all-pending");
     receiver.behave(status(500));
     await world.publish([id], 3);
     await world.until(id, "three failures", (rows) => rows.every((row) => row.failures === 1));
     await world.sql`
       update service.delivery set failures = 6, next_attempt_at = now() where webhook_id = ${id}
         and event_seq = (select min(event_seq) from service.delivery where webhook_id = ${id})`;
-    const rows = await world.until(id, "the end", all("undeliverable"));
+    const rows = await world.until(id, "the last failure", all("undeliverable"));
     expect(rows.map((row) => row.failures)).toEqual([7, 1, 1]);
   });
 
-  test("a receiver's Retry-After is honoured up to the next step", async () => {
+  test("a receiver's Retry-After is respected up to the next step", async () => {
     const { receiver, id } = await subscribed("retry-after");
     const answers = [
       status(429, { "retry-after": "120" }),
@@ -131,13 +131,13 @@ function promises(open: () => Promise<Deliveries>): void {
     const [first] = await world.until(id, "a failure", (rows) => rows[0]?.failures === 1);
     expect(first?.dueIn).toBeGreaterThan(100);
     expect(first?.dueIn).toBeLessThanOrEqual(120);
-    await world.hurry(id);
+    await world.makeDue(id);
     const [second] = await world.until(id, "another failure", (rows) => rows[0]?.failures === 2);
     expect(second?.dueIn).toBeGreaterThan(1700);
     expect(second?.dueIn).toBeLessThanOrEqual(1800);
   });
 
-  test("a retry comes when its time has come, though nobody asks for it", async () => {
+  test("a retry is made at its time, without a wake-up", async () => {
     const { receiver, id } = await subscribed("in-time");
     receiver.behave((n) => (n === 0 ? status(500) : ok));
     await world.publish([id]);
@@ -147,14 +147,14 @@ function promises(open: () => Promise<Deliveries>): void {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  test("a secret that was rotated signs beside the new one until its time is over", async () => {
+  test("after a rotation the previous secret signs beside the new one until it expires", async () => {
     const { receiver, id, secret } = await subscribed("rotated");
-    const [former] = await world.sql<
+    const [sealed] = await world.sql<
       { secret: string }[]
     >`select secret from service.webhook where id = ${id}`;
     const next = await world.subscribe(receiver.url);
     await world.sql`
-      update service.webhook set previous_secret = ${former?.secret ?? ""}, previous_secret_until = now() + interval '1 day',
+      update service.webhook set previous_secret = ${sealed?.secret ?? ""}, previous_secret_until = now() + interval '1 day',
         secret = (select secret from service.webhook where id = ${next.id}) where id = ${id}`;
     await world.publish([id]);
     const [request] = await receiver.received(1);
@@ -166,10 +166,10 @@ function promises(open: () => Promise<Deliveries>): void {
     expect(after?.headers["x-service-signature-previous"]).toBeUndefined();
   });
 
-  test("what was reverted is not sent, and what was deleted is no fault", async () => {
+  test("a reverted event is not sent, and a deleted subscription causes no error", async () => {
     const [reverted, deleted] = [await subscribed("reverted"), await subscribed("deleted")];
     await world.publish([reverted.id]);
-    await world.until(reverted.id, "the first", all("delivered"));
+    await world.until(reverted.id, "the first delivery", all("delivered"));
     await world.sql.begin(async (tx) => {
       const [event] = await tx<{ seq: string }[]>`
         insert into service.event (chain_id, id, key, type, block_number, parties, body, reverted_at)
@@ -177,7 +177,7 @@ function promises(open: () => Promise<Deliveries>): void {
       await tx`insert into service.delivery (webhook_id, event_seq) values (${reverted.id}, ${event?.seq ?? ""})`;
     });
     wake([reverted.id]);
-    await world.until(reverted.id, "it to be cancelled", (rows) => rows[1]?.state === "cancelled");
+    await world.until(reverted.id, "the cancelled delivery", (rows) => rows[1]?.state === "cancelled");
     expect(reverted.receiver.requests).toHaveLength(1);
 
     await world.publish([deleted.id], 30);
@@ -190,12 +190,12 @@ function promises(open: () => Promise<Deliveries>): void {
     await receiver.received(1);
   });
 
-  test("a test call is made once, beside the events and without their schedule", async () => {
+  test("a test call is made once, apart from events and without retries", async () => {
     const { receiver, id, secret } = await subscribed("test");
     receiver.behave(flapping(ok, status(500)));
     for (const [n, state] of ["delivered", "undeliverable"].entries()) {
       await world.publish([id], 1, { test: true });
-      const rows = await world.until(id, "the test's end", (now) => now[n]?.state === state);
+      const rows = await world.until(id, "the outcome of the test call", (now) => now[n]?.state === state);
       expect(rows[n]?.attempts).toHaveLength(1);
     }
     const requests = await receiver.received(2);
@@ -203,9 +203,8 @@ function promises(open: () => Promise<Deliveries>): void {
     expect(await world.webhook(id)).toMatchObject({ state: "active" });
   });
 
-  test("one that hangs delays nobody else", async () => {
+  test("a hanging receiver does not delay others", async () => {
     const slow = await subscribed("slow");
-
     slow.receiver.behave(hang);
     await world.publish([slow.id], 3);
     wake([slow.id]);
@@ -216,15 +215,15 @@ function promises(open: () => Promise<Deliveries>): void {
     const before = Date.now();
     await receiver.received(20);
     expect(Date.now() - before).toBeLessThan(8000);
-    const [timeout] = await world.until(slow.id, "the time-out", (rows) => rows[0]?.failures === 1);
+    const [timeout] = await world.until(slow.id, "the timeout", (rows) => rows[0]?.failures === 1);
     expect(timeout?.attempts).toMatchObject([{ outcome: "timeout", status: null, response: null }]);
     expect(timeout?.attempts[0]?.durationMs).toBeGreaterThanOrEqual(9_900);
     expect(timeout?.attempts[0]?.durationMs).toBeLessThan(20_000);
   });
 }
 
-describe("deliveries, the queue on Postgres", () => promises(() => openDeliveries()));
+describe("deliveries, the queue on Postgres", () => deliveryTests(() => openDeliveries()));
 
 describeWithRedis("deliveries, the queue on Redis", () =>
-  promises(async () => openDeliveries((await freshRedis()).url)),
+  deliveryTests(async () => openDeliveries((await freshRedis()).url)),
 );

@@ -1,9 +1,9 @@
-/** What this proves: what is old is forgotten once it has arrived, and not before. */
+/** What this proves: pruning deletes old deliveries and events, but no undelivered ones. */
 import { expect, test } from "vitest";
 import { prune } from "../../workers/webhooks/prune.ts";
 import { CHAIN, openDeliveries } from "./support/deliveries.ts";
 
-test("after thirty days what arrived is forgotten, with the events that nobody needs; what did not arrive stays", async () => {
+test("after thirty days delivered rows and events without deliveries are deleted, and undelivered rows stay", async () => {
   const world = await openDeliveries();
   const { sql } = world;
   await sql`insert into service.outbox (chain_id, final_block, final_time, passed_block) values (${CHAIN}, 1, 0, 1)`;

@@ -1,11 +1,11 @@
 import type { Sql } from "postgres";
 import type { Address } from "viem";
-import { holds, type Lease, LeaseLost } from "./leases.ts";
-import type { Call, Signed } from "./signed.ts";
+import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+import type { Call, Signed } from "./signing.ts";
 
-/** SQL over fillers: empty transfers of a wallet to itself that close gaps of nonces. */
+/** SQL of fillers: empty transfers of a wallet to itself, which close nonce gaps. */
 
-/** Nonces from `first` up to the next one to give out, that no row of the ledger has; at most 100. */
+/** Nonces from `first` up to the wallet's next nonce that have no row in the ledger; at most 100. */
 export async function nonceGaps(
   sql: Sql,
   chainId: number,
@@ -21,7 +21,7 @@ export async function nonceGaps(
   return rows.map((row) => Number(row.nonce));
 }
 
-/** Puts an empty transfer to the wallet itself on a nonce that no row has. Throws {@link LeaseLost}. */
+/** Stores a filler for a nonce without a row; false when the nonce has a row by now. Throws {@link LeaseLost}. */
 export async function storeFiller(
   sql: Sql,
   lease: Lease,
@@ -30,7 +30,7 @@ export async function storeFiller(
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
     const held = await tx`
-      select 1 from service.relayer_wallet where ${holds(tx, lease)} and next_nonce > ${nonce} for share`;
+      select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} and next_nonce > ${nonce} for share`;
     if (held.length === 0) throw new LeaseLost(lease);
     const stored = await tx`
       with stored as (
@@ -47,10 +47,10 @@ export async function storeFiller(
   });
 }
 
-/** So long after it was signed a filler is looked at: it may have waited hours for its block, and lose that block again. */
+/** How long after its signing a filler is watched: it may be mined hours later, and its block may then be replaced. */
 const FILLER_HOURS = 24;
 
-/** Whether a filler of the wallet was mined of late. */
+/** Whether the wallet has a mined filler that is still watched. */
 export async function hasMinedFillers(sql: Sql, chainId: number, wallet: Address): Promise<boolean> {
   const rows = await sql`
     select 1 from service.transaction
@@ -60,8 +60,8 @@ export async function hasMinedFillers(sql: Sql, chainId: number, wallet: Address
 }
 
 /**
- * Fillers whose nonce the chain no longer counts as used: their block fell out of the chain, and what closed a gap is to
- * be sent again. A node that is behind makes this do nothing worse than to look once more.
+ * Reopens fillers that the chain no longer counts as mined, because their block fell out of the chain: they are sent
+ * again. A wrong count from a node that is behind does no harm: the filler is then found mined again.
  */
 export async function reopenFillers(
   sql: Sql,

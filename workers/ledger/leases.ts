@@ -1,10 +1,11 @@
 import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
-import type { WalletRole } from "../../lib/ledger/tables.ts";
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
 
 /**
- * One writer owns a wallet at a time. The fencing token rises whenever a wallet changes hands, and every statement that
- * takes a nonce or stores signed bytes checks it, by the database's clock: a writer that was asleep can store nothing.
+ * One writer owns a wallet at a time. The fencing token rises with each new owner. Every statement that takes a nonce
+ * or stores signed bytes checks token and expiry by the database's clock: a writer that was suspended can store
+ * nothing.
  */
 export type Lease = { chainId: number; address: Address; owner: string /** A decimal. */; token: string };
 
@@ -13,12 +14,12 @@ export const LEASE_SECONDS = 8;
 /** A lease survives two failed renewals. */
 export const RENEW_MS = 2000;
 
-/** The condition under which a statement on `relayer_wallet` speaks for the lease's owner. */
-export const holds = (sql: ISql, { chainId, address, owner, token }: Lease) => sql`
+/** SQL condition on `relayer_wallet`: the lease is still held. */
+export const leaseHeld = (sql: ISql, { chainId, address, owner, token }: Lease) => sql`
   chain_id = ${chainId} and address = ${address} and lease_owner = ${owner}
   and fencing_token = ${token} and lease_until > now()`;
 
-/** The lease was lost: another writer may be sending from this wallet. Nothing was stored. */
+/** The lease was lost, and nothing was stored: another writer may be sending from this wallet. */
 export class LeaseLost extends Error {
   override name = "LeaseLost";
   constructor(readonly lease: Lease) {
@@ -26,7 +27,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Takes a wallet that nobody owns; undefined while another writer does. `address` is lowercase. */
+/** Takes the lease of a wallet; undefined while another writer has it. `address` is lowercase. */
 export async function takeLease(
   sql: Sql,
   { chainId, address, owner, role = "relayer" }: Omit<Lease, "token"> & { role?: WalletRole },
@@ -43,15 +44,15 @@ export async function takeLease(
   return row && { chainId, address, owner, token: row.token };
 }
 
-/** Notes what keeps the lease's owner from signing with the wallet; undefined when nothing does. */
+/** Stores why the lease's owner cannot sign with the wallet; `fault` is undefined when it can. */
 export async function noteFault(sql: Sql, lease: Lease, fault: string | undefined): Promise<void> {
-  const words = fault ?? null;
+  const text = fault ?? null;
   await sql`
-    update service.relayer_wallet set fault = ${words}
-    where ${holds(sql, lease)} and fault is distinct from ${words}::text`;
+    update service.relayer_wallet set fault = ${text}
+    where ${leaseHeld(sql, lease)} and fault is distinct from ${text}::text`;
 }
 
-/** Whether some writer sends purchases from another wallet than these. */
+/** Whether some writer has a relayer wallet other than these. */
 export async function hasOtherRelayers(
   sql: Sql,
   chainId: number,
@@ -63,7 +64,7 @@ export async function hasOtherRelayers(
   return rows.length > 0;
 }
 
-/** Extends a lease, also one that lapsed while nobody took it; false when it is lost. */
+/** Extends a lease, also one that has expired and that no other writer has taken; false when it is lost. */
 export async function renewLease(sql: Sql, { chainId, address, owner, token }: Lease): Promise<boolean> {
   const rows = await sql`
     update service.relayer_wallet
@@ -73,7 +74,7 @@ export async function renewLease(sql: Sql, { chainId, address, owner, token }: L
   return rows.length > 0;
 }
 
-/** Gives a wallet back, so that another writer need not wait until the lease lapses. */
+/** Gives a lease back, so that another writer need not wait until it expires. */
 export async function releaseLease(sql: Sql, { chainId, address, owner, token }: Lease): Promise<void> {
   await sql`
     update service.relayer_wallet set lease_owner = null, lease_until = now()
@@ -81,13 +82,14 @@ export async function releaseLease(sql: Sql, { chainId, address, owner, token }:
 }
 
 /**
- * Sets the first nonce to give out to the greater of the ledger's and the chain's `pending` count: what the ledger gave
- * out before may still be on its way, and what others sent from this wallet is gone. Throws {@link LeaseLost}.
+ * Raises the wallet's next nonce to the chain's `pending` count, and returns it. Nonces that the ledger gave out may
+ * not have reached the chain yet, and others may have sent from this wallet: the greater count is right.
+ * @throws LeaseLost
  */
 export async function raiseNextNonce(sql: Sql, lease: Lease, pending: number): Promise<number> {
   const [row] = await sql<{ next: string }[]>`
     update service.relayer_wallet set next_nonce = greatest(coalesce(next_nonce, 0), ${pending})
-    where ${holds(sql, lease)} returning next_nonce as next`;
+    where ${leaseHeld(sql, lease)} returning next_nonce as next`;
   if (!row) throw new LeaseLost(lease);
   return Number(row.next);
 }

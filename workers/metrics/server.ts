@@ -5,23 +5,23 @@ import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Chain } from "../relayer/chain.ts";
-import { createDeliveryGauges, createDeliveryMeter, type DeliveryMeter } from "./deliveries.ts";
-import { createGauges } from "./gauges.ts";
-import { createMeter, type Meter } from "./meter.ts";
-import { createTestnetGauges } from "./testnet.ts";
-import { mainWallets, testnetWallets } from "./wallets.ts";
+import { createGauges } from "./relay-gauges.ts";
+import { createMeter, type Meter } from "./relay-meter.ts";
+import { createTestnetGauges } from "./testnet-gauges.ts";
+import { mainWallets, testnetWallets } from "./wallet-labels.ts";
+import { createDeliveryGauges, createDeliveryMeter, type DeliveryMeter } from "./webhook-metrics.ts";
 
-/** A statement of a scrape is ended after this time, in ms. */
+/** Statement timeout of a scrape, in ms. */
 const STATEMENT_MS = 2000;
 
-type Place = { deployment: Deployment; chain: Chain };
-export type MetricsOptions = Place & {
+type DeployedChain = { deployment: Deployment; chain: Chain };
+export type MetricsOptions = DeployedChain & {
   config: WriterConfig;
-  /** The chain of sandbox and faucet, where there is one. */
-  testnet?: Place | undefined;
+  /** The chain of sandbox and faucet, if configured. */
+  testnet?: DeployedChain | undefined;
   log: Logger;
 };
-/** `testnetMeter` is of the testnet's relayer; nobody sees its figures where no testnet is configured. */
+/** Without a testnet, no scrape shows the figures of `testnetMeter`. */
 export type Metrics = {
   meter: Meter;
   testnetMeter: Meter;
@@ -32,19 +32,19 @@ export type Metrics = {
 function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: WriterConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const fault =
+      const message =
         error.code === "EADDRINUSE"
           ? `METRICS_PORT ${port} is taken by another process`
-          : `METRICS_HOST ${host}, METRICS_PORT ${port} cannot be listened on: ${error.message}`;
-      reject(new ConfigError([fault]));
+          : `cannot listen on METRICS_HOST ${host}, METRICS_PORT ${port}: ${error.message}`;
+      reject(new ConfigError([message]));
     });
     server.listen({ port, host }, resolve);
   });
 }
 
 /**
- * Serves `GET /metrics`, the writer's own figures for Prometheus, and nothing else. It answers what it can while Postgres
- * or the node is away. Throws {@link ConfigError} when the port cannot be had.
+ * Serves the writer's metrics for Prometheus at `GET /metrics`. While Postgres or the node is away, it omits their gauges.
+ * Throws {@link ConfigError} when it cannot listen on the port.
  */
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const { config, deployment, chain, testnet, log } = options;
@@ -52,7 +52,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const meter = createMeter(registry);
   const testnetMeter = createMeter(testnet ? registry : new Registry(), "testnet");
   const deliveryMeter = createDeliveryMeter(registry);
-  // A connection of its own: a scrape does not wait for purchases, nor a purchase for a scrape.
+  // A separate connection: scrapes and purchases do not wait for each other.
   const { sql, close } = connect(config.DATABASE_URL, {
     name: "writer-metrics",
     max: 1,
@@ -65,21 +65,21 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
     createDeliveryGauges(registry, { sql, chain, chainId }),
   ];
   if (testnet) {
-    const itsChainId = testnet.deployment.chainId;
+    const testnetChainId = testnet.deployment.chainId;
     const options = {
       prefix: "testnet",
       sql,
       chain: testnet.chain,
-      chainId: itsChainId,
+      chainId: testnetChainId,
       wallets: testnetWallets(config),
       meter: testnetMeter,
       log,
     } as const;
-    collectors.push(createGauges(registry, options), createTestnetGauges(registry, sql, itsChainId));
+    collectors.push(createGauges(registry, options), createTestnetGauges(registry, sql, testnetChainId));
   }
 
   let collecting: Promise<string> | undefined;
-  /** Scrapes of the same moment share one answer. */
+  /** Concurrent scrapes share one result. */
   function scrape(): Promise<string> {
     collecting ??= Promise.all(collectors.map((collect) => collect()))
       .then(() => registry.metrics())
@@ -97,7 +97,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
     scrape().then(
       (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
       (error: unknown) => {
-        log.error({ error: errorText(error) }, "metrics could not be answered");
+        log.error({ err: errorText(error) }, "collecting the metrics failed");
         response.writeHead(500).end();
       },
     );

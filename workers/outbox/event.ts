@@ -1,29 +1,36 @@
 import type { Address, Hex } from "viem";
-import type { EventData, EventType } from "../../lib/webhooks/events.ts";
-import { BODY_VERSION, eventId } from "../../lib/webhooks/events.ts";
+import {
+  BODY_VERSION,
+  type EventBody,
+  type EventData,
+  type EventType,
+  eventId,
+} from "../../lib/webhooks/events.ts";
 
-/** A block of the chain; its time in Unix seconds. */
+/** A block of the chain; the timestamp in Unix seconds. */
 export type Block = { readonly number: bigint; readonly hash: Hex; readonly timestamp: bigint };
 
-/** Events that happen on the chain, by a log or by time. */
+/** Events that a log or the time of a block causes. */
 export type ChainEventType = Exclude<EventType, "event_reverted">;
-/** Those that a log tells. */
+/** Events that a log causes. */
 export type LogEventType = Exclude<ChainEventType, "policy_expired">;
 
-/** Something that happened, before it is stored. */
+/** An event of the chain, before it is stored. */
 export type ChainEvent = {
   readonly type: ChainEventType;
   readonly block: Block;
-  /** Null for what no transaction did. */
+  /** Null for an expiry, which no transaction causes. */
   readonly log: { readonly index: number; readonly txHash: Hex } | null;
+  /** The same for the same log, or the same policy's expiry, whenever it is indexed. */
   readonly key: string;
+  /** Counts the events of this key: above 1 when a reverted event happens again. */
   readonly occurrence: number;
-  /** In lower case, each once. */
+  /** Wallets in lower case, without duplicates. */
   readonly parties: readonly Address[];
   readonly data: EventData[ChainEventType];
 };
 
-/** A row of `service.event` that is still to be written; `reverts` is the number of the event that it takes back. */
+/** A new row of `service.event`; `reverts` is the `seq` of the event that it reverts. */
 export type EventRow = {
   readonly id: string;
   readonly key: string;
@@ -38,7 +45,7 @@ export type EventRow = {
   readonly reverts: string | null;
 };
 
-/** A stored event that may have to be taken back; `seq` and `blockNumber` are decimals. */
+/** A stored event that a reorganisation may revert; `seq` and `blockNumber` are decimals. */
 export type StoredEvent = {
   readonly seq: string;
   readonly id: string;
@@ -51,26 +58,15 @@ export type StoredEvent = {
   readonly body: string;
 };
 
-type Envelope = {
-  id: string;
-  type: EventType;
-  createdAt: string;
-  chainId: number;
-  blockNumber: string;
-  blockHash: Hex;
-  txHash: Hex | null;
-  data: object;
-};
-
-/** The very bytes that subscribers get. */
-const bodyOf = ({ id, type, ...rest }: Envelope) =>
+/** The body that subscribers receive, byte for byte. */
+const bodyOf = ({ id, type, ...rest }: Omit<EventBody, "version" | "data"> & { data: object }) =>
   JSON.stringify({ id, type, version: BODY_VERSION, ...rest });
 
-/** The time of a block, ISO 8601. */
+/** The timestamp of a block, ISO 8601. */
 const timeOf = ({ timestamp }: Block) => new Date(Number(timestamp) * 1000).toISOString();
 
-/** The row of something that happened. */
-export function rowOf(chainId: number, event: ChainEvent): EventRow {
+/** The row of a chain event. */
+export function eventRow(chainId: number, event: ChainEvent): EventRow {
   const { type, block, log, key, occurrence, parties, data } = event;
   const id = eventId(chainId, key, occurrence);
   const blockNumber = String(block.number);
@@ -91,17 +87,17 @@ export function rowOf(chainId: number, event: ChainEvent): EventRow {
   };
 }
 
-/** The row that takes an event back: it stands where the event stood, and tells which block stands there now. */
-export function reversalOf(chainId: number, event: StoredEvent, canonicalBlockHash: Hex): EventRow {
+/** The row that reverts an event. It has the event's block, and its body names the block that replaced it. */
+export function reversalRow(chainId: number, event: StoredEvent, canonicalBlockHash: Hex): EventRow {
   const { blockNumber, blockHash, txHash, parties } = event;
   const key = `reverted:${event.id}`;
   const id = eventId(chainId, key, 1);
-  const { data: taken }: { data: object } = JSON.parse(event.body);
+  const { data: revertedData }: { data: object } = JSON.parse(event.body);
   const data: EventData["event_reverted"] = {
     eventId: event.id,
     eventType: event.type,
     canonicalBlockHash,
-    data: taken,
+    data: revertedData,
   };
   const createdAt = new Date().toISOString();
   return {

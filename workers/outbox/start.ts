@@ -4,15 +4,16 @@ import { listenTo } from "../../lib/db/listen.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import type { Logger } from "../../lib/log.ts";
 import * as indexed from "../../ponder.schema.ts";
-import { startLoop } from "../loop.ts";
-import { openBlocks } from "./blocks.ts";
-import { createPass } from "./pass.ts";
+import { startLoop } from "../common/loop.ts";
+import { createOutboxContext } from "./context.ts";
+import { processBlocks } from "./process-blocks.ts";
+import { createBlockReader } from "./read-block.ts";
 
-/** How often the index is looked at when no notification comes, in ms. */
+/** How often the outbox runs when no notification comes, in ms. */
 const POLL_MS = 500;
-/** As long as a node is restarted, in ms. */
+/** Longer than a restart of a node, in ms. */
 const HOLD_MS = 20_000;
-/** An event may be everybody's: with a hundred thousand subscriptions its deliveries take seconds to write, in ms. */
+/** In ms. An event with a hundred thousand subscriptions takes seconds to store. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 
 export type OutboxOptions = {
@@ -23,39 +24,34 @@ export type OutboxOptions = {
     WEBHOOK_CONFIRMATIONS: number;
   };
   deployment: Pick<Deployment, "chainId" | "name">;
-  /** How long new events wait for reversals that belong before them, in ms; 20 s when left out. */
+  /** How long new events wait for the proof of earlier reversals, in ms; 20 s by default. */
   holdMs?: number;
-  /** Subscriptions for which deliveries were written, by their ids; a hint, for the deliveries are in the database. */
+  /** Receives the ids of subscriptions with new deliveries. It is a hint: the deliveries are in the database. */
   onDeliveries: (webhookIds: readonly string[]) => void;
   log: Logger;
 };
 export type Outbox = {
-  /** Finishes the pass at work. */
+  /** Waits for the present run. */
   stop(): Promise<void>;
 };
 
 /**
- * Starts to turn what the index sees on the chain into events and their deliveries. Several writers may: each event is
- * written once. It rests while there is no index, and comes back by itself while database or node are away.
+ * Starts to store the index's events and their deliveries. Several writers may run it: each event is stored once. It waits
+ * while there is no index, and resumes by itself after an outage of database or node.
  */
-export function startOutbox({
-  config,
-  deployment,
-  holdMs = HOLD_MS,
-  onDeliveries,
-  log,
-}: OutboxOptions): Outbox {
+export function startOutbox(options: OutboxOptions): Outbox {
+  const { config, deployment, holdMs = HOLD_MS, onDeliveries, log } = options;
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema } = config;
   setDatabaseSchema(indexed, viewsSchema);
   const statementTimeout = STATEMENT_TIMEOUT_MS;
-  // Tables may grow a thousandfold in a minute: plans that were made while they were small would read them from end to end.
+  // Tables may grow a thousandfold in a minute: a plan cached while they were small would scan them completely.
   const common = { max: 1, statementTimeout, freshPlans: true };
   const connection = connect(url, { name: "outbox", ...common });
   const snapshots = connect(url, { name: "outbox-index", ...common, snapshots: true });
-  const pass = createPass({
+  const context = createOutboxContext({
     sql: connection.sql,
     snapshots: snapshots.sql,
-    readBlock: openBlocks(deployment, config.RPC_URL),
+    readBlock: createBlockReader(deployment, config.RPC_URL),
     viewsSchema,
     chainId: deployment.chainId,
     confirmations: config.WEBHOOK_CONFIRMATIONS,
@@ -63,24 +59,24 @@ export function startOutbox({
     onDeliveries,
     log,
   });
-  const passing = startLoop({
+  const loop = startLoop({
     name: "the outbox",
     log,
     pauseMs: () => POLL_MS,
     round: async () => {
-      if (await pass()) passing.nudge();
+      if (await processBlocks(context)) loop.nudge();
     },
   });
-  // Ponder tells of each change of its checkpoint. That is documented nowhere, so it is a hint and no more.
+  // Ponder notifies this channel at each new checkpoint. It is undocumented, so the outbox also polls.
   const listener = listenTo(url, {
     name: "outbox-listener",
     channel: `${viewsSchema}_live_query`,
-    onHint: passing.nudge,
-    onStart: passing.nudge,
+    onNotification: loop.nudge,
+    onStart: loop.nudge,
   });
   return {
     async stop() {
-      await Promise.all([passing.stop(), listener.close()]);
+      await Promise.all([loop.stop(), listener.close()]);
       await Promise.all([connection.close(), snapshots.close()]);
     },
   };

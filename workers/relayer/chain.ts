@@ -12,10 +12,10 @@ import {
   RpcRequestError,
   type RpcTransactionReceipt,
 } from "viem";
-import { createReadClient } from "../../lib/chain/client.ts";
+import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 
-/** A block as the writer uses it; `baseFee` in wei per gas. */
+/** The fields of a block that the writer uses; `baseFee` in wei per gas. */
 export type Block = {
   number: bigint;
   hash: Hex;
@@ -30,29 +30,29 @@ export type Receipt = {
   blockHash: Hex;
   succeeded: boolean;
   logs: readonly Log[];
-  /** What its gas cost in wei, the L1's share included. */
+  /** Cost of the gas in wei, with the L1 data fee. */
   gasCost: bigint;
 };
-/** `value` in wei, none when left out. */
+/** `value` in wei, 0 when left out. */
 export type CallRequest = { from: Address; to: Address; data: Hex; value?: bigint };
 
 /**
- * The calls that the writer makes to a node, and no others. Calls of the same tick travel in one HTTP request. Every
- * function rejects when the node does not answer.
+ * All the requests that the writer sends to a node. Requests of the same tick share one HTTP request. Every function
+ * rejects when the node does not answer.
  */
 export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl: string) {
   const client = createReadClient(deployment, rpcUrl);
-  let blockReceipts = true;
+  const node: ReceiptSource = { client, supportsBlockReceipts: true };
   const height = (at: bigint | "latest") => (at === "latest" ? at : numberToHex(at));
 
   return {
     client,
     /**
-     * Gas that the call needs now; with `most`, the node tries no more than that. Rejects with the contract's revert when it
-     * would revert, and with an error of the node when `most` is not enough.
+     * Gas that the call needs in the latest state; with `limit`, the node tries no more gas than that. Rejects with the
+     * contract's revert, and with the node's error when `limit` is not enough.
      */
-    async estimateGas(call: CallRequest, most?: bigint): Promise<bigint> {
-      const request = { ...requestOf(call), ...(most === undefined ? {} : { gas: numberToHex(most) }) };
+    async estimateGas(call: CallRequest, limit?: bigint): Promise<bigint> {
+      const request = { ...requestOf(call), ...(limit === undefined ? {} : { gas: numberToHex(limit) }) };
       const params: [typeof request, "latest"] = [request, "latest"];
       return hexToBigInt(await client.request({ method: "eth_estimateGas", params }));
     },
@@ -63,7 +63,7 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
         params: [{ ...requestOf(call), gas: numberToHex(call.gas) }, height(at)],
       });
     },
-    /** Hands signed bytes to the node. */
+    /** Broadcasts a signed transaction. */
     async send(bytes: Hex): Promise<void> {
       await client.request({ method: "eth_sendRawTransaction", params: [bytes] }, { retryCount: 0 });
     },
@@ -81,31 +81,11 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
         typeof tx === "string" ? [] : [{ hash: tx.hash, from: tx.from, nonce: Number(tx.nonce) }],
       );
     },
-    /**
-     * The receipts of some transactions of a block, in one call however many there are; a node that cannot do that, or not
-     * for this block, is asked for each. A receipt that the node does not have is left out.
-     */
-    async receiptsIn(block: Pick<Block, "number">, hashes: readonly Hex[]): Promise<Receipt[]> {
-      const wanted = new Set<string>(hashes);
-      if (hashes.length > 1 && blockReceipts) {
-        try {
-          const params: [Hex] = [numberToHex(block.number)];
-          const receipts = await client.request({ method: "eth_getBlockReceipts", params });
-          return (receipts ?? []).filter((receipt) => wanted.has(receipt.transactionHash)).map(receiptOf);
-        } catch (error) {
-          if (!isRefusal(error)) throw error;
-          if (isUnknownMethod(error)) blockReceipts = false;
-        }
-      }
-      const receipts = await Promise.all(hashes.map((hash) => this.receipt(hash)));
-      return receipts.flatMap((receipt) => (receipt ? [receipt] : []));
-    },
-    /** Undefined when the node knows of no receipt, which proves nothing. */
-    async receipt(hash: Hex): Promise<Receipt | undefined> {
-      const receipt = await client.request({ method: "eth_getTransactionReceipt", params: [hash] });
-      return receipt ? receiptOf(receipt) : undefined;
-    },
-    /** The number of a wallet's transactions: mined up to a block, or with those that wait in the node's pool. */
+    /** The receipts of some transactions of a block. A receipt that the node does not have is left out. */
+    receiptsIn: (block: Pick<Block, "number">, hashes: readonly Hex[]) => receiptsIn(node, block, hashes),
+    /** Undefined when the node has no receipt, which does not prove that the transaction was not mined. */
+    receipt: (hash: Hex) => readReceipt(client, hash),
+    /** The wallet's transaction count: of mined transactions up to a block, or with those in the node's pool. */
     async nonce(address: Address, at: bigint | "latest" | "pending"): Promise<number> {
       const tag = at === "pending" ? at : height(at);
       return Number(await client.request({ method: "eth_getTransactionCount", params: [address, tag] }));
@@ -114,14 +94,46 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     async balance(address: Address): Promise<bigint> {
       return hexToBigInt(await client.request({ method: "eth_getBalance", params: [address, "latest"] }));
     },
-    /** What the node proposes to pay beside the base fee, in wei per gas. */
+    /** The priority fee that the node suggests, in wei per gas. */
     async priorityFee(): Promise<bigint> {
       return hexToBigInt(await client.request({ method: "eth_maxPriorityFeePerGas" }));
     },
   };
 }
 
-/** A call as nodes take it. */
+type ReceiptSource = {
+  readonly client: ReadClient;
+  /** False once the node has said that it does not know `eth_getBlockReceipts`. */
+  supportsBlockReceipts: boolean;
+};
+
+async function readReceipt(client: ReadClient, hash: Hex): Promise<Receipt | undefined> {
+  const receipt = await client.request({ method: "eth_getTransactionReceipt", params: [hash] });
+  return receipt ? receiptOf(receipt) : undefined;
+}
+
+/** Reads all receipts in one request, or one by one where the node refuses that, for this block or in general. */
+async function receiptsIn(
+  node: ReceiptSource,
+  { number }: Pick<Block, "number">,
+  hashes: readonly Hex[],
+): Promise<Receipt[]> {
+  const wanted = new Set<string>(hashes);
+  if (hashes.length > 1 && node.supportsBlockReceipts) {
+    try {
+      const params: [Hex] = [numberToHex(number)];
+      const receipts = await node.client.request({ method: "eth_getBlockReceipts", params });
+      return (receipts ?? []).filter((receipt) => wanted.has(receipt.transactionHash)).map(receiptOf);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      if (isUnknownMethod(error)) node.supportsBlockReceipts = false;
+    }
+  }
+  const receipts = await Promise.all(hashes.map((hash) => readReceipt(node.client, hash)));
+  return receipts.flatMap((receipt) => (receipt ? [receipt] : []));
+}
+
+/** The call in the form of the JSON-RPC API. */
 const requestOf = ({ from, to, data, value }: CallRequest) => ({
   from,
   to,
@@ -129,7 +141,7 @@ const requestOf = ({ from, to, data, value }: CallRequest) => ({
   ...(value === undefined ? {} : { value: numberToHex(value) }),
 });
 
-/** True when the node has answered that it will not, or with more than can be read; a node that is away has not. */
+/** True when the node answered with an error, or with a body that is too large; false when it did not answer. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof RpcRequestError || cause instanceof ResponseBodyTooLargeError) !==
@@ -163,6 +175,6 @@ const receiptOf = (receipt: RpcTransactionReceipt): Receipt => ({
   gasCost: hexToBigInt(receipt.gasUsed) * hexToBigInt(receipt.effectiveGasPrice) + l1FeeOf(receipt),
 });
 
-/** Rollups of the OP stack bill the data that a transaction puts on the L1 apart from its gas; others have no such field. */
+/** Rollups of the OP stack charge for the data on the L1 apart from the gas; other chains have no such field. */
 const l1FeeOf = (receipt: RpcTransactionReceipt): bigint =>
   "l1Fee" in receipt && isHex(receipt.l1Fee) ? hexToBigInt(receipt.l1Fee) : 0n;

@@ -1,6 +1,7 @@
 /** Fee rules, in wei per gas. */
 
-export type Market = { baseFee: bigint; priorityFee: bigint };
+/** The base fee of the latest block, and the priority fee that the node suggests. */
+export type MarketFees = { baseFee: bigint; priorityFee: bigint };
 export type Fees = { maxFee: bigint; priorityFee: bigint };
 
 /** Nodes replace a transaction only when both of its fees rise by a tenth at least; an eighth leaves room to round. */
@@ -14,17 +15,17 @@ const raised = (fee: bigint) => fee + fee / BUMP_DIVISOR + 1n;
  * The fees of a new transaction: twice the base fee outlasts six full blocks. Undefined when the base fee alone is
  * above `cap`: then nothing is signed until it falls.
  */
-export function initialFees({ baseFee, priorityFee }: Market, cap: bigint): Fees | undefined {
+export function initialFees({ baseFee, priorityFee }: MarketFees, cap: bigint): Fees | undefined {
   if (baseFee > cap) return undefined;
   const maxFee = smaller(2n * baseFee + priorityFee, cap);
   return { maxFee, priorityFee: smaller(priorityFee, maxFee) };
 }
 
 /**
- * The fees that replace a stuck transaction of fees `last`: an eighth above, or the market's when that is more.
- * Undefined when the least that a node would take is above `cap`.
+ * The fees that replace a stuck transaction with the fees `last`: an eighth higher, or the market's when that is more.
+ * Undefined when the least that a node would accept is above `cap`.
  */
-export function bumpedFees(last: Fees, market: Market, cap: bigint): Fees | undefined {
+export function bumpedFees(last: Fees, market: MarketFees, cap: bigint): Fees | undefined {
   const least = { maxFee: raised(last.maxFee), priorityFee: raised(last.priorityFee) };
   if (least.maxFee > cap) return undefined;
   const maxFee = smaller(larger(least.maxFee, 2n * market.baseFee + market.priorityFee), cap);

@@ -10,8 +10,9 @@ import {
 } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import type { Log } from "./chain.ts";
 
-/** Prepared once: viem otherwise hashes the function's signature for each call, and every event's of an ABI for each log. */
+/** Prepared once: viem would hash the function's signature for each call, and all events' signatures for each log. */
 const purchase = prepareEncodeFunctionData({ abi: coverRouterAbi, functionName: "purchasePolicyFor" });
 const purchased = [getAbiItem({ abi: coverRouterAbi, name: "PolicyPurchased" })] as const;
 const [POLICY_PURCHASED] = encodeEventTopics({ abi: purchased });
@@ -20,8 +21,6 @@ const [POLICY_PURCHASED] = encodeEventTopics({ abi: purchased });
 export function purchaseCalldata({ productId, coverageAmount, asset, buyer }: PurchaseRequest): Hex {
   return encodeFunctionData({ ...purchase, args: [productId, coverageAmount, asset, buyer] });
 }
-
-type Log = { address: Address; topics: readonly Hex[]; data: Hex };
 
 /**
  * The policy that a transaction bought, from the `PolicyPurchased` of our own router; undefined when it emitted none.

@@ -1,44 +1,39 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
-import type { Logger } from "../../lib/log.ts";
-import { markSent, type Signed, stoppedHashes } from "../ledger/signed.ts";
-import type { Meter } from "../metrics/meter.ts";
-import { type NodeAnswer, type SendAnswer, sendAnswer } from "./answers.ts";
-import type { Chain } from "./chain.ts";
+import { markSent, type Signed, stoppedHashes } from "../ledger/signing.ts";
+import type { ChainContext } from "./chain-context.ts";
+import { type BroadcastResult, broadcastResultOf } from "./node-errors.ts";
 
+/** Most hashes of one statement. */
 const ROUND = 100;
 
-export type SenderOptions = {
-  sql: Sql;
-  /** For what may be forgotten: bytes that were sent and not noted are sent again. */
+export type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & {
+  /** For writes that a crash may lose: a transaction that was sent and not noted is sent again. */
   notes: Sql;
-  chain: Pick<Chain, "send">;
-  meter: Meter;
-  log: Logger;
 };
 
 /**
- * Hands stored bytes to the node, unless the operator has stopped them, and writes down that it was done. Sending the same
- * bytes twice is harmless, so every doubt ends in sending them again, and no answer of a node ends in a failure. Rejects,
- * with nothing sent, when the database cannot say whether it may be.
+ * Broadcasts stored transactions, unless the operator has stopped them, and notes the node's answers. Sending the same
+ * bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a purchase. Rejects,
+ * with nothing sent, when the database cannot be asked for the operator's stops.
  */
 export function createSender({ sql, notes, chain, meter, log }: SenderOptions) {
-  const stopped = createBatcher((hashes: Hex[]) => stoppedHashes(sql, hashes), ROUND);
+  const readStopped = createBatcher((hashes: Hex[]) => stoppedHashes(sql, hashes), ROUND);
   const note = createBatcher((sent: { hash: Hex; accepted: boolean }[]) => markSent(notes, sent), ROUND);
 
-  return async function send({ hash, bytes }: Pick<Signed, "hash" | "bytes">): Promise<SendAnswer> {
-    if ((await stopped(hash)).has(hash)) {
+  return async function send({ hash, bytes }: Pick<Signed, "hash" | "bytes">): Promise<void> {
+    if ((await readStopped(hash)).has(hash)) {
       log.warn({ hash }, "not sent: the operator has stopped it");
-      return { kind: "stopped" };
+      return;
     }
-    const answer = await chain.send(bytes).then((): NodeAnswer => ({ kind: "accepted" }), sendAnswer);
-    meter.answered(hash, answer.kind);
-    if (answer.kind !== "accepted") {
-      log.warn({ hash, answer: answer.kind, reason: answer.reason }, "sent a transaction without success");
+    const sending = chain.send(bytes);
+    const result = await sending.then((): BroadcastResult => ({ kind: "accepted" }), broadcastResultOf);
+    meter.answered(hash, result.kind);
+    if (result.kind !== "accepted") {
+      log.warn({ hash, answer: result.kind, reason: result.reason }, "a node did not accept a transaction");
     }
-    await note({ hash, accepted: answer.kind === "accepted" });
-    return answer;
+    await note({ hash, accepted: result.kind === "accepted" });
   };
 }
 

@@ -1,20 +1,21 @@
 import type { CallRequest, Chain } from "./chain.ts";
 
-/** An estimate stands for so long, in ms: then a call is estimated anew, so that the figure can fall too. */
+/** How long an estimate is used, in ms. Then the next call is estimated again, so that the figure can fall too. */
 const ESTIMATE_TTL_MS = 60_000;
 
 /**
- * Simulates calls of one kind, and tells how much gas they need. An estimate makes the node run a call a dozen times to
- * find the least that is enough; a plain call with as much gas as the dearest of late runs it once, and proves the same.
+ * Simulates calls of one kind, and returns the gas that they need. For an estimate the node runs a call a dozen times,
+ * to find the least gas that is enough. A plain call with the highest recent estimate runs it once, and proves the
+ * same.
  */
 export function createSimulator(chain: Pick<Chain, "estimateGas" | "call">) {
-  let dearest: { gas: bigint; until: number } | undefined;
+  let highest: { gas: bigint; until: number } | undefined;
 
-  /** Gas that the call can do with in the newest state. Rejects with the contract's revert when it would revert. */
+  /** Gas that is enough for the call in the latest state. Rejects with the contract's revert when it would revert. */
   return async function simulate(call: CallRequest): Promise<bigint> {
-    if (dearest && performance.now() < dearest.until) {
-      const { gas } = dearest;
-      // Whatever fails is estimated: it may revert, or need more gas than the others.
+    if (highest && performance.now() < highest.until) {
+      const { gas } = highest;
+      // A call that fails is estimated: it may revert, or need more gas than the others.
       const enough = await chain.call({ ...call, gas }, "latest").then(
         () => true,
         () => false,
@@ -22,8 +23,8 @@ export function createSimulator(chain: Pick<Chain, "estimateGas" | "call">) {
       if (enough) return gas;
     }
     const gas = await chain.estimateGas(call);
-    if (!dearest || performance.now() >= dearest.until || gas > dearest.gas) {
-      dearest = { gas, until: performance.now() + ESTIMATE_TTL_MS };
+    if (!highest || performance.now() >= highest.until || gas > highest.gas) {
+      highest = { gas, until: performance.now() + ESTIMATE_TTL_MS };
     }
     return gas;
   };

@@ -1,109 +1,105 @@
-import type { HostOf } from "./hosts.ts";
-import { createPlaces, type Place, type Places, type PlacesOptions } from "./places.ts";
+import { LRUCache } from "lru-cache";
+import { createFairLimit, type FairLimit, type Slot } from "./concurrency-limit.ts";
+import type { HostOf } from "./receiver-hosts.ts";
 
 /**
- * Who gets a turn when. Each subscription has one turn at a time; those that failed or were slow last time share places
- * of their own, so that the others never wait for them. In either lane hosts take turns, and none has all places.
+ * Decides when each subscription's deliveries are made. A subscription has one batch at a time. After a failed or slow call
+ * it is in the slow lane, which has slots of its own, so that it does not delay the others. In each lane, hosts take turns, and
+ * no host gets all slots.
  */
 
-export type Lane = "prompt" | "laggard";
+export type Lane = "regular" | "slow";
 
-/** How a turn ended: where the next one belongs, and whether there is to be one at once. */
-export type TurnEnd = { readonly lane: Lane; readonly again: boolean };
+/** The lane of the subscription's next batch, and whether that should follow at once. */
+export type BatchEnd = { readonly lane: Lane; readonly again: boolean };
 
 export type Dispatcher = {
-  /** The subscription has something due. During its turn: look once more afterwards. */
+  /** The subscription has due deliveries. During its batch, another one follows. */
   wake(webhookId: string): void;
-  /** Its last attempt, of whichever writer, failed. */
-  lags(webhookId: string): void;
-  /** Subscriptions that wait for their turn or have it. */
+  /** The subscription's last attempt failed, perhaps in another writer. */
+  markSlow(webhookId: string): void;
+  /** Subscriptions that wait for a batch or have one. */
   readonly size: number;
-  /** No turn begins any more; resolves when those at work have ended. */
+  /** Starts no more batches; resolves when the running ones have ended. */
   stop(): Promise<void>;
 };
 
-/** Of the writer's places, one in so many is for laggards. */
-const LAGGARDS_SHARE = 4;
-/** Turns at once at one host and port, by lane. */
-export const HOST_PLACES: Record<Lane, number> = { prompt: 128, laggard: 32 };
-/** For each place so many turns may have stepped aside, because they take long: when many receivers hang at once. */
-const ASIDE = 4;
-/** Calls that turns can have under way to one host and port. */
-export const HOST_CALLS = (HOST_PLACES.prompt + HOST_PLACES.laggard) * (1 + ASIDE);
-/** Laggards that are remembered; the oldest is forgotten, and is one of the others until it lags again. */
-const MAX_LAGGARDS = 50_000;
+/** One slot in four belongs to the slow lane. */
+const SLOW_SHARE = 4;
+/** Concurrent batches for one host and port, by lane. */
+export const HOST_CONCURRENCY: Record<Lane, number> = { regular: 128, slow: 32 };
+/** Batches per slot that may continue after an early release, for when many receivers hang at once. */
+const OVERTIME_PER_SLOT = 4;
+/** Concurrent calls to one host and port. */
+export const CALLS_PER_HOST = (HOST_CONCURRENCY.regular + HOST_CONCURRENCY.slow) * (1 + OVERTIME_PER_SLOT);
+/** Subscriptions in the slow lane. One more moves the oldest to the regular lane, until its next failure. */
+const MAX_SLOW = 50_000;
 
 export type DispatcherOptions = {
-  /** Turns at once. */
+  /** Concurrent batches. */
   concurrency: number;
   hostOf: HostOf;
-  /** Makes a subscription's deliveries. Must not reject. */
-  turn: (webhookId: string, lane: Lane, place: Place) => Promise<TurnEnd>;
-  /** A subscription's host is not known now; it waits until it is woken again. */
+  /** Delivers a subscription's due events. Must not reject. */
+  deliver: (webhookId: string, lane: Lane, slot: Slot) => Promise<BatchEnd>;
+  /** A subscription's host could not be read; the subscription waits for the next wake-up. */
   onError: (error: unknown) => void;
 };
 
-export function createDispatcher({ concurrency, hostOf, turn, onError }: DispatcherOptions): Dispatcher {
-  const forLaggards = Math.max(1, Math.floor(concurrency / LAGGARDS_SHARE));
-  const total: Record<Lane, number> = {
-    prompt: Math.max(1, concurrency - forLaggards),
-    laggard: forLaggards,
+export function createDispatcher({ concurrency, hostOf, deliver, onError }: DispatcherOptions): Dispatcher {
+  const slowSlots = Math.max(1, Math.floor(concurrency / SLOW_SHARE));
+  const limitOf = (lane: Lane, total: number) =>
+    createFairLimit({ total, perKey: HOST_CONCURRENCY[lane], overtimePerSlot: OVERTIME_PER_SLOT });
+  const limits: Record<Lane, FairLimit> = {
+    regular: limitOf("regular", Math.max(1, concurrency - slowSlots)),
+    slow: limitOf("slow", slowSlots),
   };
-  const placesOf = (lane: Lane): Places => {
-    const options: PlacesOptions = { total: total[lane], ofKey: HOST_PLACES[lane], aside: ASIDE };
-    return createPlaces(options);
-  };
-  const places: Record<Lane, Places> = { prompt: placesOf("prompt"), laggard: placesOf("laggard") };
-  /** Those that wait or are at work, and whether they were woken during their turn. */
-  const known = new Map<string, { atWork: boolean; again: boolean }>();
-  const laggards = new Set<string>();
+  /** Subscriptions that wait for a batch or have one, and whether another batch must follow. */
+  const active = new Map<string, { delivering: boolean; again: boolean }>();
+  const slow = new LRUCache<string, true>({ max: MAX_SLOW });
   let stopped = false;
   let ended = () => {};
 
   function setLane(webhookId: string, lane: Lane): void {
-    laggards.delete(webhookId);
-    if (lane === "prompt") return;
-    laggards.add(webhookId);
-    const [oldest] = laggards;
-    if (oldest !== undefined && laggards.size > MAX_LAGGARDS) laggards.delete(oldest);
+    if (lane === "slow") slow.set(webhookId, true);
+    else slow.delete(webhookId);
   }
 
-  async function takeTurns(webhookId: string): Promise<void> {
-    const state = { atWork: false, again: true };
-    known.set(webhookId, state);
+  async function deliverWhileWoken(webhookId: string): Promise<void> {
+    const state = { delivering: false, again: true };
+    active.set(webhookId, state);
     while (state.again && !stopped) {
-      state.atWork = false;
-      // Before anything is taken: whoever waits holds nothing that others could use.
+      state.delivering = false;
+      // Wait for a slot before claiming anything: a waiting subscription holds no lease.
       const host = await hostOf(webhookId).catch(onError);
       if (host === undefined) break;
-      const lane = laggards.has(webhookId) ? "laggard" : "prompt";
-      const place = await places[lane].enter(host);
+      const lane = slow.has(webhookId) ? "slow" : "regular";
+      const slot = await limits[lane].acquire(host);
       if (!stopped) {
-        state.atWork = true;
+        state.delivering = true;
         state.again = false;
-        const end = await turn(webhookId, lane, place);
+        const end = await deliver(webhookId, lane, slot);
         setLane(webhookId, end.lane);
         if (end.again) state.again = true;
       }
-      place.leave();
+      slot.release();
     }
-    known.delete(webhookId);
-    if (known.size === 0) ended();
+    active.delete(webhookId);
+    if (active.size === 0) ended();
   }
 
   return {
     wake(webhookId) {
-      const state = known.get(webhookId);
-      if (state) state.again ||= state.atWork;
-      else if (!stopped) void takeTurns(webhookId);
+      const state = active.get(webhookId);
+      if (state) state.again ||= state.delivering;
+      else if (!stopped) void deliverWhileWoken(webhookId);
     },
-    lags: (webhookId) => setLane(webhookId, "laggard"),
+    markSlow: (webhookId) => setLane(webhookId, "slow"),
     get size() {
-      return known.size;
+      return active.size;
     },
     async stop() {
       stopped = true;
-      if (known.size > 0) await new Promise<void>((resolve) => (ended = resolve));
+      if (active.size > 0) await new Promise<void>((resolve) => (ended = resolve));
     },
   };
 }

@@ -1,17 +1,14 @@
 import type { Sql } from "postgres";
-import { removeDeleted } from "./deleted.ts";
+import { removeDeleted } from "./remove-deleted.ts";
 
-/**
- * Forgets what arrived long ago, the events that nobody is to be sent any more, and deleted subscriptions; what did not
- * arrive is kept.
- */
+/** Deletes old deliveries, old events without deliveries, and deleted subscriptions. Undelivered deliveries stay. */
 
-/** How long deliveries and events are kept: as far back as a subscription can be sent what it missed. */
+/** Retention of deliveries and events, in days, which is also how far back a subscription can replay events. */
 const KEPT_DAYS = 30;
-/** Rows of one statement: none holds locks for long. */
+/** Rows of one statement, so that none holds locks for long. */
 const ROUND = 2000;
 
-/** Deletes in rounds until nothing is left to delete, or `stopping`. @returns the rows that were deleted. */
+/** Deletes in rounds until nothing is left, or `stopping`. @returns the numbers of deleted rows. */
 export async function prune(
   sql: Sql,
   { chainId, stopping = () => false }: { chainId: number; stopping?: () => boolean },
@@ -37,7 +34,7 @@ async function pruneDeliveries(sql: Sql, chainId: number): Promise<number> {
   return count;
 }
 
-/** Where a round ended; the time as Postgres writes it, to the microsecond. */
+/** The last event of a round; the time in Postgres's text format, to the microsecond. */
 type Reached = { readonly createdAt: string; readonly seq: string };
 
 async function pruneEvents(sql: Sql, chainId: number, stopping: () => boolean): Promise<number> {
@@ -54,8 +51,8 @@ async function pruneEvents(sql: Sql, chainId: number, stopping: () => boolean): 
 type EventsRound = { readonly deleted: number; readonly reached: Reached | null };
 
 /**
- * An event that may still turn out not to have happened is kept, as is one that another event takes back. A round looks
- * only at what comes after the last one's, so that what is kept is read once.
+ * Deletes a round of events after the last one, so that kept events are read once. It keeps events that may still be reverted,
+ * and events with a reversal.
  */
 async function pruneEventsAfter(sql: Sql, chainId: number, { createdAt, seq }: Reached) {
   const [round] = await sql<EventsRound[]>`

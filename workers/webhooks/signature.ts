@@ -1,22 +1,25 @@
 import { createHmac, type KeyObject } from "node:crypto";
 
 /**
- * The headers by which a receiver knows that an attempt is ours. The key of each HMAC is the hex secret's UTF-8 bytes.
- * `X-Service-Signature` is over the body alone; `webhook-signature` (Standard Webhooks) is over the event's id, the
- * attempt's time and the body, so that an old request cannot be sent again by somebody else.
+ * The headers that authenticate an attempt. The key of each HMAC is the UTF-8 bytes of the hex secret. `X-Service-Signature`
+ * covers the body alone; `webhook-signature` (Standard Webhooks) covers the event's id, the attempt's time and the body, so
+ * that an old request cannot be replayed.
  */
 
-/** The hex secret, or for who signs often a key that was made of its bytes once. */
+/** The hex secret, or a key object of its bytes, which is faster for repeated use. */
 export type SigningKey = string | KeyObject;
 
-export type Signed = {
-  /** The very bytes that are sent. */
-  readonly body: string;
+export type SigningSecrets = {
   readonly secret: SigningKey;
-  /** The one before a rotation, while it still signs. */
+  /** The secret before a rotation, while it still signs. */
   readonly previousSecret?: SigningKey | undefined;
+};
+
+export type SignatureInput = SigningSecrets & {
+  /** The body that is sent, byte for byte. */
+  readonly body: string;
   readonly eventId: string;
-  /** When the attempt is made, in Unix seconds. */
+  /** The time of the attempt, in Unix seconds. */
   readonly timestamp: number;
 };
 
@@ -33,21 +36,39 @@ export type SignatureHeaders = {
 const bodySignature = (body: string, secret: SigningKey): string =>
   createHmac("sha256", secret).update(body).digest("hex");
 
-const standard = (content: string, secret: SigningKey) =>
+const standardSignature = (content: string, secret: SigningKey) =>
   `v1,${createHmac("sha256", secret).update(content).digest("base64")}`;
 
 /** The signature headers of one attempt. */
-export function signatureHeaders(signed: Signed): SignatureHeaders {
-  const { body, secret, previousSecret, eventId, timestamp } = signed;
+export function signatureHeaders(input: SignatureInput): SignatureHeaders {
+  const { body, secret, previousSecret, eventId, timestamp } = input;
   const content = `${eventId}.${timestamp}.${body}`;
   const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
   return {
     "webhook-id": eventId,
     "webhook-timestamp": String(timestamp),
-    "webhook-signature": secrets.map((one) => standard(content, one)).join(" "),
+    "webhook-signature": secrets.map((one) => standardSignature(content, one)).join(" "),
     "x-service-signature": bodySignature(body, secret),
     ...(previousSecret === undefined
       ? {}
       : { "x-service-signature-previous": bodySignature(body, previousSecret) }),
   };
 }
+
+/** One event for one receiver, with its signature headers. */
+export type SignedRequest = {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** Signs an event with the present time. */
+export const signRequest = (
+  url: string,
+  { eventId, body }: Pick<SignatureInput, "eventId" | "body">,
+  secrets: SigningSecrets,
+): SignedRequest => ({
+  url,
+  body,
+  headers: signatureHeaders({ ...secrets, body, eventId, timestamp: Math.floor(Date.now() / 1000) }),
+});

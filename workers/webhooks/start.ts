@@ -1,46 +1,42 @@
 import { randomUUID } from "node:crypto";
 import type { WriterConfig } from "../../lib/config.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import { openWebhookQueue, startWebhookWorker } from "../../lib/queues.ts";
+import { openWebhookQueue, type WebhookQueue } from "../../lib/queues/queue.ts";
+import { type QueueWorker, startWebhookWorker } from "../../lib/queues/worker.ts";
+import { valueWithin } from "../../lib/timeout.ts";
 import type { AllowedHost } from "../../lib/webhooks/allowed-hosts.ts";
-import { createTargetGuard, type Resolve } from "../../lib/webhooks/guard.ts";
 import { createSealer } from "../../lib/webhooks/secrets.ts";
-import { soon } from "../../lib/within.ts";
-import { startLoop } from "../loop.ts";
-import type { DeliveryMeter } from "../metrics/deliveries.ts";
-import { queueOptionsOf } from "../queue-options.ts";
-import { createBooks } from "./books.ts";
-import { findDue, SWEEP_LIMIT } from "./claim.ts";
-import { createDispatcher, HOST_CALLS } from "./dispatcher.ts";
-import { createHosts } from "./hosts.ts";
-import { openPools } from "./pools.ts";
-import { ANSWER_MS, createPoster } from "./post.ts";
-import { prune } from "./prune.ts";
-import { createTester, findTests, TEST_CALLS } from "./tests.ts";
-import { createSecrets, createTurns } from "./turn.ts";
+import { createTargetGuard, type Resolve } from "../../lib/webhooks/target-guard.ts";
+import { startLoop } from "../common/loop.ts";
+import { queueOptionsOf } from "../common/queue-options.ts";
+import type { DeliveryMeter } from "../metrics/webhook-metrics.ts";
+import { openDatabasePools } from "./database-pools.ts";
+import { deliverBatch } from "./deliver-batch.ts";
+import { createDeliveryStore } from "./delivery-store.ts";
+import { CALLS_PER_HOST, createDispatcher } from "./dispatcher.ts";
+import { ANSWER_MS, createReceiverClient } from "./receiver-client.ts";
+import { createHostLookup } from "./receiver-hosts.ts";
+import { createSecretCache } from "./secret-cache.ts";
+import { createTestCallLimit, MAX_TEST_CALLS, makeTestCall } from "./test-calls.ts";
+import { createWakeScheduler, handleWakeUp, PRUNE, SWEEP_MS, sweep, type WakeContext } from "./wake-ups.ts";
 
-/** Deliveries that are due and that no wake-up led to are found after so long, in ms. */
-const SWEEP_MS = 1000;
-/** A sweep takes this part of the time at most, however much there is to find. */
+/** The largest part of the time that sweeps may take. */
 const SWEEP_SHARE = 0.1;
-/** The chore of the queue, and how often it is done, in ms; whether it is still scheduled is looked at more often. */
-const PRUNE = "prune";
+/** How often old rows are pruned, and how often its schedule is checked, in ms. */
 const PRUNE_MS = 3_600_000;
 const SCHEDULE_MS = 60_000;
-/** Subscriptions that wait here for their turn because of new events; the sweeper finds the others when these are done. */
+/** Subscriptions that new events may add to the dispatcher; the sweep finds the others later. */
 const MAX_WAITING = 20_000;
-/** So many wake-ups that are to come later are noted before those that have come are forgotten. */
-const CLEAN_LATER = 5000;
-/** Jobs at once: each only notes what it was woken for. */
+/** Concurrent jobs; a job only passes its wake-ups on. */
 const JOBS = 50;
-/** What is under way at a stop has so long to end, in ms; then it is given up, and so is the writing down. */
+/** How long a stop waits for running work, in ms, and then for outcomes to be stored after aborting the work. */
 const STOP_MS = 5000;
-const HURRY_MS = 1500;
+const ABORT_MS = 1500;
 
 export type DeliveryOptions = {
   config: Pick<WriterConfig, "DATABASE_URL" | "REDIS_URL" | "SECRETS_KEY" | "WEBHOOK_CONCURRENCY">;
   chainId: number;
-  /** Where webhooks may lead beside public addresses. */
+  /** Hosts that webhooks may call beside public addresses. */
   allow: readonly AllowedHost[];
   meter: DeliveryMeter;
   log: Logger;
@@ -50,95 +46,32 @@ export type DeliveryOptions = {
 };
 
 export type Delivery = {
-  /** These subscriptions have deliveries due. */
+  /** Starts the deliveries of these subscriptions. */
   wake(webhookIds: readonly string[]): void;
-  /** Leaves within seven seconds. What is given up counts as no failure; whoever goes on sends it once more. */
+  /** Takes seven seconds at most. Aborted attempts do not count as failures; another writer repeats them. */
   stop(): Promise<void>;
 };
 
-/** Starts to send events to subscribers. Rejects when the queue's server is away. */
+/** Starts to deliver events to subscribers. Rejects while the queue's server is away. */
 export async function startDelivery(options: DeliveryOptions): Promise<Delivery> {
-  const { config, chainId, allow, meter, log, resolve, answerMs = ANSWER_MS } = options;
-  const { DATABASE_URL: url, WEBHOOK_CONCURRENCY: concurrency } = config;
+  const { config, log } = options;
   const queueOptions = queueOptionsOf(config, log, "the webhooks' queue");
+  const handle = (id: string) => handleWakeUp(parts.wakeContext, id);
   const worker = await startWebhookWorker({ ...queueOptions, concurrency: JOBS, handle });
   const queue = openWebhookQueue(queueOptions);
-  const pools = openPools(url);
-  const { sql, notes, patient } = pools;
-  const writer = { chainId, token: randomUUID() };
-  let stopping = false;
+  const parts = createParts(options, queue);
+  const { wakeContext } = parts;
+  const { dispatcher } = wakeContext;
 
-  const guard = createTargetGuard({ allow, ...(resolve ? { resolve } : {}) });
-  // One for each call that can be under way: none waits for another's connection while its time for an answer runs.
-  const poster = createPoster({ guard, connections: HOST_CALLS + TEST_CALLS, answerMs });
-  const secretsOf = createSecrets(createSealer(config.SECRETS_KEY));
-  const books = createBooks({ sql, notes, patient, writer, log });
-
-  const later = createLater((webhookId, ms) => queue.wake(webhookId, ms));
-  const turn = createTurns({
-    books,
-    poster,
-    secretsOf,
-    meter,
+  // The first sweep starts before the first wake-up, because it marks the slow subscriptions.
+  const sweeping = startLoop({
+    name: "looking for due deliveries",
     log,
-    later,
-    stopping: () => stopping,
+    pauseMs: () => Math.max(SWEEP_MS, wakeContext.lastSweepMs / SWEEP_SHARE),
+    round: () => sweep(wakeContext),
   });
-  const dispatcher = createDispatcher({
-    concurrency,
-    hostOf: createHosts(sql),
-    turn,
-    onError: (error) => log.warn({ error: errorText(error) }, "receivers could not be looked up"),
-  });
-  const test = createTester({ sql, writer, poster, secretsOf, meter, log });
-  /** Test calls that wait or are under way: the sweeper finds those that wait again and again. */
-  const testing = new Map<string, Promise<void>>();
-  function startTest(deliveryId: string): void {
-    if (stopping || testing.has(deliveryId)) return;
-    const running = test(deliveryId).finally(() => testing.delete(deliveryId));
-    testing.set(deliveryId, running);
-  }
-
-  let pruning: Promise<void> | undefined;
-  async function pruneAll(): Promise<void> {
-    const pruned = await prune(patient, { chainId, stopping: () => stopping });
-    if (pruned.deliveries + pruned.events > 0) log.info(pruned, "old deliveries and events are forgotten");
-  }
-
-  async function handle(id: string): Promise<void> {
-    if (/^\d+$/.test(id)) dispatcher.wake(id);
-    else if (/^test-\d+$/.test(id)) startTest(id.slice("test-".length));
-    else if (id === PRUNE) {
-      pruning ??= pruneAll()
-        .catch((error: unknown) =>
-          log.warn({ error: errorText(error) }, "old deliveries could not be forgotten"),
-        )
-        .finally(() => {
-          pruning = undefined;
-        });
-    }
-  }
-
-  let lastSweepMs = 0;
-  let sweptTo = "0";
-  async function sweep(): Promise<void> {
-    const began = performance.now();
-    const found = await findDue(sql, chainId, sweptTo);
-    // The next sweep goes on where this one was full, so that none is left out behind many that stay due.
-    sweptTo = (found.length === SWEEP_LIMIT && found.at(-1)?.webhookId) || "0";
-    for (const { webhookId, failing } of found) {
-      if (failing) dispatcher.lags(webhookId);
-      dispatcher.wake(webhookId);
-    }
-    for (const deliveryId of await findTests(sql, writer)) startTest(deliveryId);
-    lastSweepMs = performance.now() - began;
-  }
-
-  const pauseMs = () => Math.max(SWEEP_MS, lastSweepMs / SWEEP_SHARE);
-  // It goes first, for it tells who lags.
-  const sweeping = startLoop({ name: "looking for due deliveries", log, pauseMs, round: sweep });
   const scheduling = startLoop({
-    name: "scheduling the webhooks' chores",
+    name: "scheduling the pruning",
     log,
     pauseMs: () => SCHEDULE_MS,
     round: () => queue.ensureEvery(PRUNE, PRUNE_MS),
@@ -147,41 +80,66 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 
   return {
     wake(webhookIds) {
-      // Without the queue, which under load would cost more than the calls. Other writers' sweepers find what waits here.
+      // Without the queue, which would cost more than the calls. The sweeps of other writers find what waits here.
       for (const webhookId of webhookIds) {
         if (dispatcher.size < MAX_WAITING) dispatcher.wake(webhookId);
       }
     },
-    async stop() {
-      stopping = true;
-      const loops = Promise.all([worker.close(), sweeping.stop(), scheduling.stop()]);
-      const ended = Promise.all([dispatcher.stop(), ...testing.values(), pruning]);
-      await soon(
-        STOP_MS,
-        ended.then(() => true),
-      );
-      books.hurry();
-      poster.stop();
-      await soon(HURRY_MS, Promise.all([ended, loops]));
-      await Promise.all([poster.close(), queue.close(), pools.close()]);
-    },
+    stop: () => stopDelivery(parts, queue, [worker.close, sweeping.stop, scheduling.stop]),
   };
 }
 
-/** Hands wake-ups that are to come later to the queue, once for each subscription unless a sooner one is wanted. */
-function createLater(wake: (webhookId: string, ms: number) => Promise<void>) {
-  const due = new Map<string, number>();
-  let cleanAt = CLEAN_LATER;
-  return (webhookId: string, ms: number): void => {
-    const now = Date.now();
-    const known = due.get(webhookId);
-    if (known !== undefined && known > now && known <= now + ms + SWEEP_MS) return;
-    if (due.size >= cleanAt) {
-      for (const [id, at] of due) if (at <= now) due.delete(id);
-      cleanAt = Math.max(CLEAN_LATER, 2 * due.size);
-    }
-    due.set(webhookId, now + ms);
-    // A queue that is away is made up for by the sweeper.
-    void wake(webhookId, Math.ceil(ms)).catch(() => due.delete(webhookId));
+type Parts = ReturnType<typeof createParts>;
+
+function createParts(options: DeliveryOptions, queue: WebhookQueue) {
+  const { config, chainId, allow, meter, log, resolve, answerMs = ANSWER_MS } = options;
+  const pools = openDatabasePools(config.DATABASE_URL);
+  const { sql, patient } = pools;
+  const writer = { chainId, token: randomUUID() };
+  const state = { stopping: false };
+  const isStopping = () => state.stopping;
+
+  const guard = createTargetGuard({ allow, ...(resolve ? { resolve } : {}) });
+  // A connection for each concurrent call: a call's time limit must not run while it waits for a connection.
+  const client = createReceiverClient(guard, CALLS_PER_HOST + MAX_TEST_CALLS, answerMs);
+  const openSecrets = createSecretCache(createSealer(config.SECRETS_KEY));
+  const store = createDeliveryStore(pools, writer, log);
+  const wakeIn = createWakeScheduler((webhookId, ms) => queue.wake(webhookId, ms));
+  const deliveryContext = { store, client, openSecrets, meter, log, wakeIn, isStopping };
+  const dispatcher = createDispatcher({
+    concurrency: config.WEBHOOK_CONCURRENCY,
+    hostOf: createHostLookup(sql),
+    deliver: (webhookId, lane, slot) => deliverBatch(deliveryContext, webhookId, lane, slot),
+    onError: (error) => log.warn({ err: errorText(error) }, "the receivers' hosts could not be read"),
+  });
+  const limit = createTestCallLimit();
+  const testCallContext = { sql, writer, client, openSecrets, meter, log, limit };
+  const wakeContext: WakeContext = {
+    ...{ writer, sql, patient, dispatcher, isStopping, log },
+    makeTestCall: (deliveryId) => makeTestCall(testCallContext, deliveryId),
+    testCalls: new Map(),
+    pruning: undefined,
+    sweptTo: "0",
+    lastSweepMs: 0,
   };
+  return { pools, state, client, store, wakeContext };
+}
+
+async function stopDelivery(
+  { pools, state, client, store, wakeContext }: Parts,
+  queue: WebhookQueue,
+  stopLoops: readonly QueueWorker["close"][],
+): Promise<void> {
+  const { dispatcher, testCalls, pruning } = wakeContext;
+  state.stopping = true;
+  const loops = Promise.all(stopLoops.map((stop) => stop()));
+  const ended = Promise.all([dispatcher.stop(), ...testCalls.values(), pruning]);
+  await valueWithin(
+    STOP_MS,
+    ended.then(() => true),
+  );
+  store.stopRetrying();
+  client.abort();
+  await valueWithin(ABORT_MS, Promise.all([ended, loops]));
+  await Promise.all([client.close(), queue.close(), pools.close()]);
 }

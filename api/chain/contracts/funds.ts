@@ -3,8 +3,8 @@ import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
 /**
- * What a buyer can pay the cover router: its USDC and what it lets the router take, 6 decimals, after a block. Rejects
- * when the node does not answer or no longer has that block's state.
+ * A buyer's USDC balance and its allowance to the cover router after a block, 6 decimals. Rejects when the node does not
+ * answer or no longer has the block's state.
  */
 export async function readFunds(
   chain: ReadClient,
@@ -13,12 +13,12 @@ export async function readFunds(
   blockNumber: bigint,
 ): Promise<{ balance: bigint; allowance: bigint }> {
   const token = { address: usdc, abi: erc20Abi, blockNumber } as const;
-  const ask = () =>
+  const read = () =>
     Promise.all([
       chain.readContract({ ...token, functionName: "balanceOf", args: [buyer] }),
       chain.readContract({ ...token, functionName: "allowance", args: [buyer, coverRouter] }),
     ]);
-  // Of several nodes behind one URL, one that is behind does not have the block, and the next one may.
-  const [balance, allowance] = await ask().catch(ask).catch(ask).catch(ask);
+  // Behind one URL there may be several nodes: one may lag, and the next one has the block.
+  const [balance, allowance] = await read().catch(read).catch(read).catch(read);
   return { balance, allowance };
 }

@@ -1,14 +1,14 @@
-/** What a wallet holds of each bond, from the claim bond's log and its balances. */
+/** A wallet's bonds, from the claim bond's logs and balances. */
 import { type Address, encodeEventTopics, formatLog, parseEventLogs } from "viem";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../log-scan.ts";
 
-/** What one address holds of one epoch: whole dollars; `maturityDate` in Unix seconds, null when there is none. */
+/** One address's bonds of one epoch, in whole dollars; `maturityDate` in Unix seconds, null when unset. */
 export type ChainHolding = { epochId: bigint; amount: bigint; maturityDate: bigint | null };
 
-/** The epochs of which the wallet ever received bonds in the range. */
+/** The epochs of all bonds that the wallet received in the range. */
 async function scanEpochs(
   scan: LogScan,
   { claimBond: address }: Contracts,
@@ -26,7 +26,7 @@ async function scanEpochs(
       eventName: ["TransferSingle", "TransferBatch"],
       logs: logs.map((log) => formatLog(log)),
     });
-    if (transfers.length !== logs.length) throw new LogScanError("a log is no transfer of bonds");
+    if (transfers.length !== logs.length) throw new LogScanError("a log is not a transfer of bonds");
     for (const { eventName, args } of transfers) {
       for (const id of eventName === "TransferSingle" ? [args.id] : args.ids) epochs.add(id);
     }

@@ -27,7 +27,7 @@ export type ChainPolicy = PolicyKey & {
   bondEpochId: bigint | null;
 };
 
-/** One policy, as of a block or the newest one; undefined when there is none. Rejects when the node does not answer. */
+/** Reads one policy at a block, by default the newest; undefined when there is none. Rejects when the node does not answer. */
 export async function readPolicy(
   chain: ReadClient,
   contracts: Contracts,

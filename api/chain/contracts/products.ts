@@ -5,7 +5,7 @@ import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
 /**
- * A product's terms as the contracts hold them. Ratios and falls are basis points, the premium is in millionths of the
+ * A product's terms in the contracts. Ratios and price falls are basis points, the premium is in millionths of the
  * coverage, durations are seconds; `shield` is the adapter, checksummed.
  */
 export type ProductTerms = {
@@ -32,8 +32,8 @@ export const isSold = ({ active, paused }: Pick<ProductTerms, "active" | "paused
   active && !paused;
 
 /**
- * One product's terms, as of a block or the newest one; undefined when the router does not know the id. Rejects when the
- * node does not answer.
+ * Reads one product's terms at a block, by default the newest; undefined when the router does not know the id. Rejects
+ * when the node does not answer.
  */
 export async function readProduct(
   chain: ReadClient,

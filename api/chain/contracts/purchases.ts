@@ -1,4 +1,4 @@
-/** A wallet's purchases, and products' names, from the router's log. */
+/** A wallet's purchases and products' names, from the router's logs. */
 import { type Address, encodeEventTopics, formatLog, type Hex, parseEventLogs, type RpcLog } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
@@ -6,27 +6,27 @@ import { productIdOf } from "../../../lib/products.ts";
 import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../log-scan.ts";
 import type { PolicyKey } from "./policy.ts";
 
-/** A purchase, as the router's log tells it. */
+/** A purchase in the router's logs. */
 export type Purchase = PolicyKey & {
   readonly blockNumber: bigint;
   readonly logIndex: number;
   readonly txHash: Hex;
 };
 
-/** Decodes logs of one event, all of them: one that were passed over would be missing in the answer. */
+/** Decodes all logs of one event. @throws LogScanError for a log of another event, which would be missing in the answer */
 function decode<const Name extends "PolicyPurchased" | "ProductTermsSet">(
   eventName: Name,
   logs: readonly RpcLog[],
 ) {
   const rows = logs.map((log) => formatLog(log));
   const events = parseEventLogs({ abi: coverRouterAbi, eventName, logs: rows });
-  if (events.length !== logs.length) throw new LogScanError(`a log is no ${eventName}`);
+  if (events.length !== logs.length) throw new LogScanError(`a log is not a ${eventName}`);
   return events;
 }
 
 /**
- * Every purchase of a buyer in the range, newest first. `PolicyCreated` of the policy manager does not have its buyer
- * indexed and is not looked for: the router logs each purchase beside it.
+ * Every purchase of a buyer in the range, newest first. It reads the router's `PolicyPurchased`, because `PolicyCreated` of
+ * the policy manager does not index the buyer.
  * @throws as `scanLogs`
  */
 export async function scanPurchases(
@@ -48,12 +48,12 @@ export async function scanPurchases(
 
 type Position = Pick<Purchase, "blockNumber" | "logIndex">;
 
-/** True when `a` stands before `b` in the chain. */
+/** True when `a` comes before `b` in the chain. */
 export const isBefore = (a: Position, b: Position): boolean =>
   a.blockNumber === b.blockNumber ? a.logIndex < b.logIndex : a.blockNumber < b.blockNumber;
 
 /**
- * The names of these products, as far as the log tells them; a name that is not its id's preimage is none.
+ * The names of these products, where logged; a name that is not its id's preimage is ignored.
  * @throws as `scanLogs`
  */
 export async function scanProductNames(

@@ -5,7 +5,7 @@ import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
-/** Payouts that the vault can still reserve, USDC with 6 decimals. Rejects when the node does not answer. */
+/** The vault's free capacity for payouts, USDC with 6 decimals. Rejects when the node does not answer. */
 export const readCapacity = (chain: ReadClient, contracts: Contracts): Promise<bigint> =>
   chain.readContract({
     address: contracts.bondVault,
@@ -13,7 +13,7 @@ export const readCapacity = (chain: ReadClient, contracts: Contracts): Promise<b
     functionName: "availableCapacityUSD",
   });
 
-/** Premium and payout of a coverage, as the router computes them; 6 decimals all. Rejects for an unknown product. */
+/** Premium and payout for a coverage, computed by the router; all 6 decimals. Rejects for an unknown product. */
 export async function readQuote(
   chain: ReadClient,
   contracts: Contracts,
@@ -29,7 +29,7 @@ export async function readQuote(
   return { premium, payout };
 }
 
-/** Whether cover can be sold at all now; `capacity` are payouts that the vault can still reserve (6 decimals). */
+/** Whether the protocol sells cover now; `capacity` is the vault's free capacity for payouts (6 decimals). */
 export type SellingState = {
   relayers: { address: Address; authorized: boolean }[];
   routerPaused: boolean;
@@ -37,7 +37,7 @@ export type SellingState = {
   capacity: bigint;
 };
 
-/** Reads it for these relayers, in one request to the node. Rejects when the node does not answer. */
+/** Reads the state for these relayers in one request to the node. Rejects when the node does not answer. */
 export async function readSellingState(
   chain: ReadClient,
   contracts: Contracts,

@@ -10,10 +10,10 @@ import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import type { PolicyKey } from "./policy.ts";
 
-/** A policy as the router's log tells it; 6 decimals all. */
+/** A policy in the router's log; amounts have 6 decimals. */
 export type BoughtPolicy = PolicyKey & { buyer: Address; coverage: bigint; premium: bigint; payout: bigint };
 
-/** A transaction that is in a block, and the policies that it bought of our router. */
+/** A mined transaction, and the policies that it bought from our router. */
 export type MinedTransaction = {
   hash: Hex;
   succeeded: boolean;
@@ -26,7 +26,7 @@ export type MinedTransaction = {
   policies: BoughtPolicy[];
 };
 
-/** Undefined when no block has it, as far as the node knows. Rejects when the node does not answer. */
+/** Undefined when the node knows of no block with the transaction. Rejects when the node does not answer. */
 export async function readTransaction(
   chain: ReadClient,
   { coverRouter }: Contracts,

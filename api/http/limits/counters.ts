@@ -10,22 +10,22 @@ import {
 } from "rate-limiter-flexible";
 import { fromDatabase } from "../dependency-timeout.ts";
 
-/** So many requests of one client in so many seconds, from the client's first request on. */
+/** At most `limit` requests per client within `seconds`, from the client's first request on. */
 export type Window = { readonly name: string; readonly limit: number; readonly seconds: number };
 
-/** What was counted of a client in its window, until it ends in `msBeforeNext` ms. */
+/** A client's count in its window, which ends in `msBeforeNext` ms. */
 export type Count = { readonly used: number; readonly msBeforeNext: number; readonly exceeded: boolean };
 
 export type Counter = {
   /** Counts a request. */
   consume(client: string): Promise<Count>;
-  /** Counts nothing; null for a client of whom nothing is known. */
+  /** Reads the count without changing it; null for a client without requests in this window. */
   look(client: string): Promise<Count | null>;
 };
 
 /**
- * Clients that are remembered in memory at once, about 0.5 kB each: addresses are cheap to make up, memory is not. Beyond
- * that the client whose window began first starts afresh.
+ * Most clients kept in memory, about 0.5 kB each: an attacker can use any number of addresses. Beyond it the client with
+ * the oldest window is dropped, and starts a new one.
  */
 export const MAX_CLIENTS = 50_000;
 
@@ -35,10 +35,10 @@ const optionsOf = ({ name, limit, seconds }: Window) => ({
   keyPrefix: `cover:limit:${name}`,
 });
 
-/** A client above the limit is refused from this process's memory until its window ends: a flood writes nothing. */
+/** Above the limit a client is refused from memory until its window ends, so that a flood writes nothing. */
 const blockedOnceExceeded = ({ limit }: Window) => ({ inMemoryBlockOnConsumed: limit + 1 });
 
-/** The library rejects with the count of a request that exceeds the limit; here that is an outcome like the others. */
+/** The library rejects a request above the limit with its count; here that is a result like the others. */
 async function settled(count: Promise<RateLimiterRes>): Promise<Count> {
   try {
     const { consumedPoints, msBeforeNext } = await count;
@@ -59,9 +59,9 @@ const counterOf = (limiter: RateLimiterAbstract, { limit }: Window): Counter => 
   },
 });
 
-/** The library's counter in memory, which keeps every client for its window, with a bound to their number. */
+/** The library's counter in memory, with at most `MAX_CLIENTS` clients. */
 class BoundedMemory extends RateLimiterMemory {
-  /** In the order in which their windows began; some may have ended. */
+  /** In the order in which their windows began; some windows may have ended. */
   readonly #clients = new Set<string>();
 
   override async consume(client: string): Promise<RateLimiterRes> {
@@ -82,11 +82,11 @@ class BoundedMemory extends RateLimiterMemory {
   }
 }
 
-/** Counts of this process alone; it never rejects. */
+/** Counts in this process only; never rejects. */
 export const countInMemory = (window: Window): Counter =>
   counterOf(new BoundedMemory(optionsOf(window)), window);
 
-/** Counts that all processes share; it rejects at once while Redis is away. */
+/** Counts over all processes; rejects at once while Redis is down. */
 export const countInRedis = (window: Window, redis: Redis): Counter =>
   counterOf(
     new RateLimiterRedis({
@@ -98,7 +98,7 @@ export const countInRedis = (window: Window, redis: Redis): Counter =>
     window,
   );
 
-/** Our connections as the library takes them: it asks for a pool of `pg`, of which it needs this one method. */
+/** Adapts our connections to the library, which expects a pool of `pg` and uses only this method. */
 const poolOf = (sql: postgres.Sql) => ({
   async query({ text, values }: { text: string; values: (string | number | null)[] }) {
     const rows = await sql.unsafe(text, values);
@@ -107,9 +107,9 @@ const poolOf = (sql: postgres.Sql) => ({
 });
 
 /**
- * Counts that all processes share: one statement each, whose row lock makes them exact. Rows of windows that ended an
- * hour ago are deleted every five minutes by the library.
- * Rejects with ApiError `database_unavailable` while Postgres is away.
+ * Counts over all processes, exactly: one statement per request locks the client's row. The library deletes rows an hour
+ * after their window, every five minutes.
+ * Rejects with ApiError `database_unavailable` while Postgres is down.
  */
 export function countInPostgres(window: Window, sql: postgres.Sql): Counter {
   const limiter = new RateLimiterPostgres({

@@ -1,56 +1,56 @@
-/** One limit: so many requests of each client in a window, counted in Redis where there is one. */
+/** A rate limit: at most `limit` requests per client and window, counted in Redis where configured. */
 import type { Redis } from "ioredis";
 import { type Count, type Counter, countInRedis, type Window } from "./counters.ts";
 
-/** After a failure Redis is left alone so long, in ms, for a server that hangs must not hold up every request. */
-const REDIS_REST_MS = 1000;
+/** Pause after a Redis failure, in ms, so that a server that hangs does not delay every request. */
+const REDIS_PAUSE_MS = 1000;
 
-/** Where a client stands in its window. */
-export type Standing = {
+/** A client's use of its limit in the current window. */
+export type RateLimitStatus = {
   readonly limit: number;
   readonly remaining: number;
-  /** Whole seconds until the window ends, 1 at least. */
+  /** Whole seconds until the window ends, at least 1. */
   readonly resetSeconds: number;
   /** True for a request above the limit. */
   readonly exceeded: boolean;
 };
 
-/** Each rejects only as the limit's own counter does, and one in memory never does. */
+/** Rejects only when the fallback counter does; a counter in memory never does. */
 export type Limiter = {
   readonly limit: number;
   readonly windowSeconds: number;
   /** Counts a request. */
-  consume(client: string): Promise<Standing>;
-  /** Tells whether a request would exceed the limit, and counts nothing. */
-  peek(client: string): Promise<Standing>;
+  consume(client: string): Promise<RateLimitStatus>;
+  /** Checks whether one more request would exceed the limit, without counting it. */
+  peek(client: string): Promise<RateLimitStatus>;
 };
 
 export type LimiterOptions = {
   readonly window: Window;
   readonly redis: Redis | undefined;
-  /** Counts where there is no Redis, and while it is away: a limit is never switched off. */
-  readonly own: Counter;
-  /** Hears of a Redis that failed, once for each time that it is left alone. */
+  /** Counts without Redis, and while Redis is down: a limit is never switched off. */
+  readonly fallback: Counter;
+  /** Called once per pause with the error of the Redis that failed. */
   readonly onRedisError: (error: unknown) => void;
 };
 
-export function createLimiter({ window, redis, own, onRedisError }: LimiterOptions): Limiter {
+export function createLimiter({ window, redis, fallback, onRedisError }: LimiterOptions): Limiter {
   const { limit, seconds } = window;
   const shared = redis && countInRedis(window, redis);
-  let restUntil = 0;
+  let pausedUntil = 0;
 
-  async function ask<T>(question: (counter: Counter) => Promise<T>): Promise<T> {
-    if (!shared || performance.now() < restUntil) return question(own);
+  async function withCounter<T>(use: (counter: Counter) => Promise<T>): Promise<T> {
+    if (!shared || performance.now() < pausedUntil) return use(fallback);
     try {
-      return await question(shared);
+      return await use(shared);
     } catch (error) {
-      if (performance.now() >= restUntil) onRedisError(error);
-      restUntil = performance.now() + REDIS_REST_MS;
-      return question(own);
+      if (performance.now() >= pausedUntil) onRedisError(error);
+      pausedUntil = performance.now() + REDIS_PAUSE_MS;
+      return use(fallback);
     }
   }
 
-  const standing = ({ used, msBeforeNext, exceeded }: Count): Standing => ({
+  const statusOf = ({ used, msBeforeNext, exceeded }: Count): RateLimitStatus => ({
     limit,
     remaining: exceeded ? 0 : Math.max(0, limit - used),
     resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
@@ -60,10 +60,10 @@ export function createLimiter({ window, redis, own, onRedisError }: LimiterOptio
   return {
     limit,
     windowSeconds: seconds,
-    consume: async (client) => standing(await ask((counter) => counter.consume(client))),
+    consume: async (client) => statusOf(await withCounter((counter) => counter.consume(client))),
     async peek(client) {
-      const counted = await ask((counter) => counter.look(client));
-      return standing(counted ?? { used: 0, msBeforeNext: seconds * 1000, exceeded: false });
+      const counted = await withCounter((counter) => counter.look(client));
+      return statusOf(counted ?? { used: 0, msBeforeNext: seconds * 1000, exceeded: false });
     },
   };
 }

@@ -1,15 +1,15 @@
-/** The limits of this API by name. Each is a counter of its own: a client that exceeds one may still use the others. */
+/** The rate limits of this API. Each has its own counter: a client that exceeds one may still use the others. */
 import { Redis } from "ioredis";
 import type postgres from "postgres";
 import type { ApiConfig } from "../../../lib/config.ts";
 import { errorText, type Logger } from "../../../lib/log.ts";
-import type { KeyTier } from "../../keys/store.ts";
+import type { KeyTier } from "../api-keys.ts";
 import { countInMemory, countInPostgres, type Window } from "./counters.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 
 /**
- * How long a count in Redis may take before it is made without it, in ms; one that must be exact has more patience, for
- * elsewhere it begins anew.
+ * How long a count in Redis may take before the fallback counts, in ms. An exact limit waits longer, because the
+ * fallback starts from zero.
  */
 const LOOSE_TIMEOUT_MS = 250;
 const EXACT_TIMEOUT_MS = 1500;
@@ -17,25 +17,25 @@ const MINUTE = 60;
 const HOUR = 3600;
 
 export type Limits = {
-  /** Reads that need no credential. */
+  /** Reads without a credential. */
   readonly publicReads: Limiter;
-  /** Scans of the chain, which cost a hundred times as much. They do not count as public reads too. */
+  /** Live scans of the chain, a hundred times as expensive; they do not count as public reads. */
   readonly liveScans: Limiter;
-  /** Keys that were refused. */
+  /** Refused API keys. */
   readonly failedKeys: Limiter;
-  /** Admin tokens that were refused; apart from the keys, so that a client's old key never locks the operator out. */
+  /** Refused admin tokens; separate from keys, so that a client's old key never locks the operator out. */
   readonly failedAdminTokens: Limiter;
-  /** Requests of a key, by the key's number; exact over all processes, as is the next one. */
+  /** Requests of a key, by key id; exact over all processes. */
   readonly keys: Readonly<Record<KeyTier, Limiter>>;
-  /** Requests for a key, whatever comes of them. */
+  /** Onboarding requests, successful or not; exact over all processes. */
   readonly onboardings: Limiter;
-  /** Purchases of the sandbox that an address asks for; exact. */
+  /** Sandbox purchases of a client address; exact over all processes. */
   readonly sandbox: Limiter;
 };
 
 export type OpenLimits = Limits & { close(): void };
 
-/** A connection that never makes a request wait for a server that is away. */
+/** A connection that fails at once while Redis is down, instead of queueing commands. */
 function connectRedis(url: string, commandTimeout: number): Redis {
   const redis = new Redis(url, {
     commandTimeout,
@@ -43,13 +43,13 @@ function connectRedis(url: string, commandTimeout: number): Redis {
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => Math.min(times * 100, 2000),
   });
-  redis.on("error", () => {}); // told where a count fails
+  redis.on("error", () => {}); // reported where a count fails
   return redis;
 }
 
 /**
- * Opens the limits. It waits for nothing. While Redis is away, or where there is none, each process counts by itself
- * what costs little, and all of them count in Postgres (`sql`) what must be exact.
+ * Opens the limits without waiting for a connection. Without Redis, or while it is down, each process counts the loose
+ * limits in memory, and the exact ones are counted in Postgres (`sql`).
  */
 export function openLimits(
   config: Pick<
@@ -67,17 +67,17 @@ export function openLimits(
   log: Logger,
 ): OpenLimits {
   const { REDIS_URL: url } = config;
-  const quick = url === undefined ? undefined : connectRedis(url, LOOSE_TIMEOUT_MS);
-  const patient = url === undefined ? undefined : connectRedis(url, EXACT_TIMEOUT_MS);
+  const looseRedis = url === undefined ? undefined : connectRedis(url, LOOSE_TIMEOUT_MS);
+  const exactRedis = url === undefined ? undefined : connectRedis(url, EXACT_TIMEOUT_MS);
   const onRedisError = (error: unknown) =>
-    log.warn({ err: errorText(error) }, "Redis is away: requests are counted without it");
+    log.warn({ err: errorText(error) }, "Redis is down: counting requests without it");
   const loose = (name: string, limit: number) => {
     const window: Window = { name, limit, seconds: MINUTE };
-    return createLimiter({ window, redis: quick, own: countInMemory(window), onRedisError });
+    return createLimiter({ window, redis: looseRedis, fallback: countInMemory(window), onRedisError });
   };
   const exact = (name: string, limit: number, seconds: number) => {
     const window: Window = { name, limit, seconds };
-    return createLimiter({ window, redis: patient, own: countInPostgres(window, sql), onRedisError });
+    return createLimiter({ window, redis: exactRedis, fallback: countInPostgres(window, sql), onRedisError });
   };
   return {
     publicReads: loose("public", config.PUBLIC_RATE_LIMIT),
@@ -91,8 +91,8 @@ export function openLimits(
     onboardings: exact("onboardings", config.ONBOARD_RATE_LIMIT, HOUR),
     sandbox: exact("sandbox", config.SANDBOX_RATE_LIMIT, HOUR),
     close() {
-      quick?.disconnect();
-      patient?.disconnect();
+      looseRedis?.disconnect();
+      exactRedis?.disconnect();
     },
   };
 }

@@ -2,24 +2,28 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Context, MiddlewareHandler } from "hono";
 import { ApiError } from "../../../lib/errors.ts";
 import type { ApiEnv } from "../env.ts";
-import { rateLimitHeaders } from "./document.ts";
-import type { Limiter, Standing } from "./limiter.ts";
+import { rateLimitHeaders } from "./headers.ts";
+import type { Limiter, RateLimitStatus } from "./limiter.ts";
 
-/** Names a request's client, by the socket's address and the header `X-Forwarded-For`. */
+/** Names the client of a request, from the socket's address and the header `X-Forwarded-For`. */
 export type ClientOf = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
- * The request's client, as the limits that go by addresses name it.
- * @throws ApiError when the connection is gone: nobody hears it, and whoever has no name would have a share of its own
+ * The request's client, as limits by address count it.
+ * @throws ApiError when the connection is closed: a client without an address would get a limit of its own
  */
 export function clientName(c: Context, clientOf: ClientOf): string {
   const { address } = getConnInfo(c).remote;
-  if (address === undefined) throw new ApiError("request_timeout", "The connection is gone.");
+  if (address === undefined) throw new ApiError("request_timeout", "The connection is closed.");
   return clientOf(address, c.req.header("x-forwarded-for"));
 }
 
-/** Where every answer to a credential-free read comes from: the addresses that count as public reads, and as scans. */
+/** Addresses that count as public reads. */
 const PUBLIC_PATHS = [
+  "/",
+  "/docs/*",
+  "/favicon.svg",
+  "/favicon.ico",
   "/health",
   "/products/*",
   "/policies/*",
@@ -36,26 +40,27 @@ const PUBLIC_PATHS = [
   "/sandbox/*",
   "/api/v1/faucet/*",
 ];
+/** Addresses that count as live scans. */
 const SCAN_PATHS = ["/api/v1/public/*"];
 
-/** Says where the client stands, on whatever answer the request gets. */
-export function tell(c: Context, standing: Standing): void {
-  for (const [name, value] of rateLimitHeaders(standing)) c.header(name, value);
+/** Sets the rate-limit headers of the response. */
+export function setRateLimitHeaders(c: Context, status: RateLimitStatus): void {
+  for (const [name, value] of rateLimitHeaders(status)) c.header(name, value);
 }
 
-const tooMany = (message: string, { resetSeconds }: Standing) =>
+const tooMany = (message: string, { resetSeconds }: RateLimitStatus) =>
   new ApiError("rate_limit", message, { retryAfter: resetSeconds });
 
-/** Counts a request, tells where its client stands, and refuses it above the limit with 429. */
+/** Counts a request, sets the headers, and refuses it with 429 above the limit. `what` names the requests. */
 async function count(c: Context, limiter: Limiter, client: string, what: string): Promise<void> {
-  const standing = await limiter.consume(client);
-  tell(c, standing);
-  if (!standing.exceeded) return;
+  const status = await limiter.consume(client);
+  setRateLimitHeaders(c, status);
+  if (!status.exceeded) return;
   const period = limiter.windowSeconds === 3600 ? "an hour" : "a minute";
-  throw tooMany(`More than ${standing.limit} ${what} in ${period}; try again later.`, standing);
+  throw tooMany(`More than ${status.limit} ${what} in ${period}; try again later.`, status);
 }
 
-/** Counts each request by its client's address. */
+/** Counts each request by client address. */
 export const limitClients =
   (limiter: Limiter, clientOf: ClientOf, what = "requests"): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
@@ -63,32 +68,20 @@ export const limitClients =
     await next();
   };
 
-/** Tells where the client stands, and counts nothing: what is counted, the handler knows. */
-export const tellStanding =
+/** Sets the headers without counting: the handler decides what counts. */
+export const showLimit =
   (limiter: Limiter, clientOf: ClientOf): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
-    tell(c, await limiter.peek(clientName(c, clientOf)));
+    setRateLimitHeaders(c, await limiter.peek(clientName(c, clientOf)));
     await next();
   };
 
-/** Counts a purchase of the sandbox, which above the limit is 403: so the API specification has it. */
-export async function countSandboxCall(c: Context, limiter: Limiter, client: string): Promise<void> {
-  const standing = await limiter.consume(client);
-  tell(c, standing);
-  if (!standing.exceeded) return;
-  throw new ApiError(
-    "sandbox_cap_exceeded",
-    `More than ${standing.limit} sandbox calls in an hour; try again later.`,
-    { retryAfter: standing.resetSeconds },
-  );
-}
-
-/** Counts a request of a key, whose number stands for it: however the header was written, it is one key. */
+/** Counts a request by key id: however the header is written, it is the same key. */
 export const limitKey = (c: Context, limiter: Limiter, keyId: number): Promise<void> =>
   count(c, limiter, String(keyId), "requests of this key");
 
-/** Which limit stands before which address, for the app to put in front of its routes. */
-export function readLimits(
+/** The limits in front of routes without a credential, by path. */
+export function publicLimits(
   limits: { publicReads: Limiter; liveScans: Limiter },
   clientOf: ClientOf,
 ): [path: string, limit: MiddlewareHandler<ApiEnv>][] {
@@ -101,8 +94,8 @@ export function readLimits(
 }
 
 /**
- * Checks a credential by `check`, which throws `unauthenticated` for a bad one. A client with too many of those gets 429
- * instead, also for a good one: whoever guesses must not learn which is right.
+ * Checks a credential with `check`, which throws `unauthenticated` for a bad one. After too many refusals a client gets
+ * 429, for a good credential too: a guesser must not learn which one is right.
  */
 export async function limitFailures<T>(
   c: Context,
@@ -111,9 +104,9 @@ export async function limitFailures<T>(
   check: () => Promise<T>,
 ): Promise<T> {
   const client = clientName(c, clientOf);
-  const refuse = (standing: Standing) => {
-    tell(c, standing);
-    return tooMany("Too many refused credentials in a minute; try again later.", standing);
+  const refuse = (status: RateLimitStatus) => {
+    setRateLimitHeaders(c, status);
+    return tooMany("Too many refused credentials in a minute; try again later.", status);
   };
   const before = await limiter.peek(client);
   if (before.exceeded) throw refuse(before);
@@ -121,10 +114,10 @@ export async function limitFailures<T>(
     return await check();
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "unauthenticated") throw error;
-    const standing = await limiter.consume(client);
-    // Of many at the same moment, only as many are answered as the limit allows.
-    if (standing.exceeded) throw refuse(standing);
-    tell(c, standing);
+    const status = await limiter.consume(client);
+    // Concurrent guesses may all pass `peek`: only as many as the limit allows get an answer.
+    if (status.exceeded) throw refuse(status);
+    setRateLimitHeaders(c, status);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { type Address, createPublicClient, http, type LocalAccount } from "viem";
 import type { Deployment } from "../../../lib/deployments.ts";
-import { planDeployment, retirementCalls } from "./plan.ts";
-import { sendAll } from "./send.ts";
+import { planDeployment, retirementCalls } from "./deployment-plan.ts";
+import { sendAll } from "./send-transactions.ts";
 import { allTerms } from "./terms.ts";
 
 export type DeployOptions = {
@@ -9,23 +9,23 @@ export type DeployOptions = {
   readonly chainId: number;
   /** The chain's name as clients see it. */
   readonly name: string;
-  /** Pays, and owns every contract afterwards; on a local chain anvil's account 0. */
+  /** Deploys and then owns every contract; on a local chain anvil's account 0. */
   readonly owner: LocalAccount;
   /** Put on the router's allowlist. */
   readonly relayers: readonly Address[];
   readonly local: boolean;
   readonly explorerUrl?: string | null;
   /**
-   * The V5.0 product is paused and the withdrawn one inactive, as in release V5.4 (the default). With `false` both are
-   * on sale, so that a history can sell them first; retire them with {@link retireProducts}.
+   * True (the default) pauses the V5.0 product and deactivates the withdrawn one, as in release V5.4. With `false` a history
+   * can sell both first and retire them with {@link retireProducts}.
    */
   readonly retired?: boolean;
 };
 
 /**
- * Puts the reference protocol with all its products, mock USDC and feeds on a chain, and returns its deployment file.
- * The contracts must be compiled. Takes about a second on anvil, which may mine by transaction or by time.
- * @throws when a transaction is refused or reverts.
+ * Deploys the reference protocol with all its products, mock USDC and feeds, and returns the deployment file's content. The
+ * contracts must be compiled. Takes about a second on anvil, whether it mines by transaction or by time.
+ * @throws when the node rejects a transaction, or one reverts.
  */
 export async function deployProtocol(options: DeployOptions): Promise<Deployment> {
   const { rpcUrl, chainId, name, owner, relayers, local, explorerUrl = null, retired = true } = options;
@@ -44,7 +44,7 @@ export async function deployProtocol(options: DeployOptions): Promise<Deployment
   };
 }
 
-/** Pauses the V5.0 product and deactivates the withdrawn one, where a deployment left them on sale. */
+/** Pauses the V5.0 product and deactivates the withdrawn one, after a deployment with `retired: false`. */
 export async function retireProducts(
   { chainId, contracts }: Deployment,
   rpcUrl: string,

@@ -1,13 +1,13 @@
-/** The terms under which the reference deployment sells its products. */
+/** The terms of the reference deployment's products. */
 import type { Hex } from "viem";
 import { type AssetSymbol, assetBytes32, productIdOf } from "../../../lib/products.ts";
 
-/** The payout is 80 % of the coverage: a deductible of 20 %. */
+/** The payout is 80 % of the coverage. */
 export const PAYOUT_RATIO_BPS = 8_000;
-/** The premium is twice what the payout is expected to cost. */
+/** The premium is twice the expected cost of the payout. */
 export const MARGIN_BPS = 20_000;
 
-/** Of the catalogue, of release V5.0 (policies without a price snapshot), or withdrawn from sale. */
+/** On sale (catalogue), from release V5.0 without price snapshots (legacy), or withdrawn from sale. */
 export type ProductGeneration = "catalogue" | "legacy" | "withdrawn";
 
 export type ProductTerms = {
@@ -17,10 +17,10 @@ export type ProductTerms = {
   readonly asset: Hex;
   /** Millionths of the coverage: 2920 is 2.92 USD per 1000 USD. */
   readonly premiumPpm: number;
-  /** The fall from the purchase price that triggers, in basis points. */
+  /** The drop from the purchase price that triggers a payout, in basis points. */
   readonly triggerDropBps: number;
   readonly durationSeconds: number;
-  /** Cover begins this long after the purchase; part of the duration. */
+  /** Cover starts so long after the purchase. It is a part of the duration. */
   readonly waitingSeconds: number;
   readonly generation: ProductGeneration;
 };
@@ -57,7 +57,7 @@ export const catalogueTerms: readonly ProductTerms[] = [
   terms("FLASHETH48-001", 48, 123_010, 1_400),
 ];
 
-/** The four-hour product of release V5.0: sold without a price snapshot, and paused since. */
+/** The four-hour product of release V5.0, sold without a price snapshot and paused since. */
 export const legacyTerms = terms("FLASHBTC4H-001", 4, 9_800, 350, { generation: "legacy" });
 /** A product with a waiting period that is no longer sold. */
 export const withdrawnTerms = terms("FLASHETH72-001", 72, 168_000, 1_800, {
@@ -66,6 +66,13 @@ export const withdrawnTerms = terms("FLASHETH72-001", 72, 168_000, 1_800, {
 });
 
 export const allTerms: readonly ProductTerms[] = [...catalogueTerms, legacyTerms, withdrawnTerms];
+
+/** The terms of a product. @throws when the deployment has no product with this name. */
+export function termsOf(name: string): ProductTerms {
+  const found = allTerms.find((product) => product.name === name);
+  if (!found) throw new Error(`no product ${name}`);
+  return found;
+}
 
 /** The probability of a trigger that a premium implies, in basis points, rounded. */
 export const triggerProbBps = (premiumPpm: number): number =>

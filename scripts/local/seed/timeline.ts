@@ -1,4 +1,4 @@
-/** The history's clock and its prices: each scene begins at its time, with feeds that report there. */
+/** The clock and the prices of the seeded history. */
 import type { LocalAccount } from "viem";
 import { chainTime, nextBlockAt, type Protocol, pushPrice } from "../protocol/actions/index.ts";
 
@@ -12,7 +12,7 @@ type Prices = { readonly BTC: bigint; readonly ETH: bigint; readonly token: bigi
 const wave = (days: number, period: number, phase: number) => Math.sin((days / period) * 2 * Math.PI + phase);
 const usd = (price: number) => BigInt(Math.round(price * 1e8));
 
-/** Made-up prices of a day, always the same: slow waves, the token between 0.08 and 0.13 USD. */
+/** The made-up prices of a day: slow waves that are the same in each run, with the token between 0.08 and 0.13 USD. */
 export const pricesOf = (daysAgo: number): Prices => ({
   BTC: usd(62_000 + 9_000 * wave(daysAgo, 310, 0) + 1_500 * wave(daysAgo, 23, 1)),
   ETH: usd(3_100 + 450 * wave(daysAgo, 270, 2) + 120 * wave(daysAgo, 17, 0)),
@@ -20,24 +20,24 @@ export const pricesOf = (daysAgo: number): Prices => ({
 });
 
 export type Timeline = {
-  /** Moves the chain to `secondsAgo` before the present and lets all feeds report that time's prices. */
+  /** Moves the chain to `secondsAgo` before the present and pushes that time's prices to all feeds. */
   readonly at: (secondsAgo: number) => Promise<void>;
-  /** Moves the chain there and nothing else. */
-  readonly quietlyAt: (secondsAgo: number) => Promise<void>;
+  /** Moves the chain there without new prices. */
+  readonly withoutPricesAt: (secondsAgo: number) => Promise<void>;
 };
 
-/** A timeline whose present is `now`, Unix seconds. `reporter` sends the feeds' rounds. */
+/** A timeline whose present is `now`, in Unix seconds. `reporter` pushes the prices. */
 export function createTimeline(protocol: Protocol, reporter: LocalAccount, now: bigint): Timeline {
-  const quietlyAt = async (secondsAgo: number) => {
+  const withoutPricesAt = async (secondsAgo: number) => {
     const wanted = now - BigInt(secondsAgo);
     const newest = await chainTime(protocol);
-    // A chain that also mines by time may be there already.
+    // A chain that also mines by time may already be there.
     if (wanted > newest) await nextBlockAt(protocol, wanted);
   };
   return {
-    quietlyAt,
+    withoutPricesAt,
     async at(secondsAgo) {
-      await quietlyAt(secondsAgo);
+      await withoutPricesAt(secondsAgo);
       const prices = pricesOf(secondsAgo / DAY);
       for (const feed of ["BTC", "ETH", "token"] as const)
         await pushPrice(protocol, reporter, feed, prices[feed]);

@@ -1,4 +1,4 @@
-/** The API as its own process on a chain and a database of its own, without indexer and writer unless asked for. */
+/** Starts the api as its own process, with its own chain and database, and other processes on request. */
 import { z } from "zod";
 import { DEV_ADMIN_TOKEN } from "../../../lib/config.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
@@ -12,11 +12,11 @@ export type TestApi = {
   readonly chain: TestChain;
   readonly protocol: Protocol;
   readonly stack: Stack;
-  /** One request; its answer is held to the served OpenAPI document. */
+  /** Sends one request and checks the response against the served OpenAPI document. */
   readonly request: CheckedRequest;
 };
 
-/** Starts a chain with the protocol, and the named processes (the api alone when left out) on it. */
+/** Starts a chain with the protocol, and the named processes on it (default: only the api). */
 export async function startApi(
   options: Omit<StackOptions, "chain"> & { chainOptions?: TestChainOptions } = {},
 ): Promise<TestApi> {
@@ -35,20 +35,19 @@ export const admin = { "x-admin-token": DEV_ADMIN_TOKEN };
 
 const issued = z.object({ keyId: z.number(), apiKey: z.string() });
 
-/** Issues a key to a wallet, once the first start has made the tables: until then the API rightly answers 503. */
+/** Issues a key to a wallet; retries on 503, which the api returns until the first start has created the tables. */
 export async function issueKey(
   request: CheckedRequest,
   wallet: string,
   tier: "free" | "paid" = "free",
 ): Promise<{ keyId: number; apiKey: string; headers: { "x-api-key": string } }> {
   const answer = await waitFor({
-    what: "the tables to be there",
+    what: "the tables to exist",
     probe: async () => {
       const body = { wallet, tier };
       const { status, json } = await request("/api/v1/keys/generate", { headers: admin, body });
       return status === 503 ? undefined : { json };
     },
-    timeoutMs: 60_000,
   });
   const { keyId, apiKey } = issued.parse(answer.json);
   return { keyId, apiKey, headers: { "x-api-key": apiKey } };
@@ -56,18 +55,18 @@ export async function issueKey(
 
 const envelope = z.object({ error: z.string(), message: z.string(), details: z.unknown() });
 
-/** The status and code of an error, for one comparison. */
+/** Status and code of an error response, to compare both at once. */
 export function failure(answer: HttpAnswer): [status: number, code: string] {
   return [answer.status, envelope.parse(answer.json).error];
 }
 
-/** The error's words. */
+/** The `message` of an error response. */
 export const messageOf = (answer: HttpAnswer): string => envelope.parse(answer.json).message;
 
 const details = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
 
-/** The fields that a `validation_error` names, sorted. */
-export const faultyFields = (answer: HttpAnswer): string[] =>
+/** The field paths that a `validation_error` lists, sorted. */
+export const invalidFields = (answer: HttpAnswer): string[] =>
   details
     .parse(answer.json)
     .details.map(({ path }) => path)

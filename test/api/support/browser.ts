@@ -1,11 +1,11 @@
-/** Opens a page in a real Chromium and tells what it showed, said and asked for. */
+/** Opens a page in a real Chromium and returns its DOM, console output and requests. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inject, test } from "vitest";
 import { z } from "zod";
 import { startProcess } from "../../../scripts/local/processes.ts";
-import { notePid } from "../../support/run-folder.ts";
+import { recordPid } from "../../support/run-folder.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -14,7 +14,7 @@ function findBrowser(): string | undefined {
     try {
       return execFileSync("which", [name], { encoding: "utf8" }).trim();
     } catch {
-      // the next one
+      // not installed: try the next name
     }
   }
   return undefined;
@@ -22,20 +22,20 @@ function findBrowser(): string | undefined {
 
 const browser = findBrowser();
 
-/** A test that needs Chromium: without one it stands in the report as skipped; with `CI` set it fails instead. */
+/** A test that needs Chromium: without it the test is skipped, or fails if `CI` is set. */
 export function testWithBrowser(name: string, run: () => Promise<void>): void {
   if (browser) test(name, run);
   else if (process.env.CI) {
     test(name, () => {
-      throw new Error("this machine has no chromium, and with CI set nothing may be skipped");
+      throw new Error("chromium is not installed, and with CI set no test may be skipped");
     });
   } else {
-    console.warn(`Skipped for want of chromium: ${name}`);
+    console.warn(`Skipped, chromium is not installed: ${name}`);
     test.skip(name, run);
   }
 }
 
-/** The browser's own errands are switched off as far as they can be; every other host is beyond its reach. */
+/** Switches off the browser's own network requests where possible, and makes every host but 127.0.0.1 unreachable. */
 const flags = [
   "--headless",
   "--no-sandbox",
@@ -58,23 +58,23 @@ const netLog = z.object({
 });
 
 export type Visit = {
-  /** The page's elements as they stood at the end. */
+  /** The page's DOM after it has loaded. */
   readonly dom: string;
-  /** What the console said. */
+  /** The console output. */
   readonly console: string;
-  /** Every address that the page asked for; those that the browser asked for on its own are left out. */
+  /** Every URL that the page requested, without the browser's own requests. */
   readonly requests: readonly string[];
 };
 
-/** Visits `url` with an empty profile and waits until the page has come to rest. */
+/** Visits `url` with an empty profile and waits until the page has loaded. */
 export async function visit(url: string): Promise<Visit> {
-  if (!browser) throw new Error("this machine has no chromium");
+  if (!browser) throw new Error("chromium is not installed");
   const folder = mkdtempSync(join(inject("runFolder"), "browser-"));
   const log = join(folder, "net.json");
   const output = join(folder, "output.log");
   const args = [...flags, `--user-data-dir=${folder}/profile`, `--log-net-log=${log}`, "--dump-dom", url];
   const child = await startProcess({ name: "chromium", command: browser, args, logFile: output });
-  notePid(inject("runFolder"), child.pid);
+  recordPid(inject("runFolder"), child.pid);
   const { code } = await child.exited;
   if (code !== 0)
     throw new Error(`chromium exited with ${code}: ${readFileSync(output, "utf8").slice(-2000)}`);

@@ -7,7 +7,7 @@ import { issueKey, type TestApi } from "./api.ts";
 export type Buyer = {
   readonly account: LocalAccount;
   readonly headers: { readonly "x-api-key": string };
-  /** One purchase call for the buyer's own money; what `body` names goes over the defaults. */
+  /** Sends one purchase with the buyer as payer; `body` overrides the defaults. */
   readonly buy: (body?: Record<string, unknown>, headers?: Record<string, string>) => Promise<HttpAnswer>;
 };
 
@@ -16,21 +16,18 @@ export async function createBuyer(api: TestApi, account: LocalAccount): Promise<
   const { coverRouter } = api.chain.deployment.contracts;
   await mintUsdc(api.protocol, account, account.address, parseUnits("1000000", 6));
   await approveUsdc(api.protocol, account, coverRouter);
-  return keyHolder(api, account);
+  return createKeyHolder(api, account);
 }
 
-/** A wallet with a key and nothing else. */
-export async function keyHolder(api: TestApi, account: LocalAccount): Promise<Buyer> {
+/** A wallet with a key, without USDC or allowance. */
+export async function createKeyHolder(api: TestApi, account: LocalAccount): Promise<Buyer> {
   const { headers } = await issueKey(api.request, account.address);
   const defaults = { productName: "FLASHBTC1H-001", coverageAmount: "100000000", buyer: account.address };
   return {
     account,
     headers,
     buy: (body = {}, more = {}) =>
-      api.request("/api/v1/policies", {
-        headers: { ...headers, ...more },
-        body: { ...defaults, ...body },
-      }),
+      api.request("/api/v1/policies", { headers: { ...headers, ...more }, body: { ...defaults, ...body } }),
   };
 }
 
@@ -43,5 +40,5 @@ const receipt = z.object({
   premiumPaid: z.string(),
 });
 
-/** The receipt in an answer. @throws when the answer is none */
+/** The receipt in a response. @throws when the response has none */
 export const receiptOf = (answer: HttpAnswer) => receipt.parse(answer.json);

@@ -1,4 +1,4 @@
-/** Contract wallets (ERC-1271), there already or only promised (ERC-6492), that obey one account. */
+/** Contract wallets with one owner, deployed (ERC-1271) or counterfactual (ERC-6492). */
 import { createRequire } from "node:module";
 import {
   type Abi,
@@ -47,7 +47,7 @@ const compiled = z.object({
   }),
 });
 
-/** The creation code of the factory. The protocol's own compiler, for a source that is no part of the protocol. */
+/** The factory's creation code, compiled by the protocol's compiler; the source is not part of the protocol. */
 function factoryCode(): Hex {
   const solc: { compile(input: string): string } = createRequire(import.meta.url)("solc");
   const outputSelection = { wallets: { Factory: ["evm.bytecode.object"] } };
@@ -58,16 +58,16 @@ function factoryCode(): Hex {
 }
 
 export type ContractWallets = {
-  /** The address of an account's wallet, whether the wallet is there or not. */
+  /** The address of an account's wallet, deployed or not. */
   readonly addressOf: (owner: LocalAccount) => Promise<Address>;
-  /** Makes the wallet. */
+  /** Deploys the wallet. */
   readonly create: (owner: LocalAccount) => Promise<Address>;
-  /** A signature by the owner, for a wallet that is not there yet. */
-  readonly promised: (owner: LocalAccount, signature: Hex) => Hex;
+  /** Wraps the owner's signature for a wallet that is not deployed yet. */
+  readonly counterfactual: (owner: LocalAccount, signature: Hex) => Hex;
 };
 
-/** Puts a factory of such wallets on the chain. */
-export async function contractWallets(chain: TestChain): Promise<ContractWallets> {
+/** Deploys a factory of such wallets. */
+export async function deployWalletFactory(chain: TestChain): Promise<ContractWallets> {
   const { client, owner: deployer } = chain;
   const send = async (call: { to?: Address; data: Hex }) => {
     const hash = await client.sendTransaction({ account: deployer, ...call });
@@ -93,7 +93,7 @@ export async function contractWallets(chain: TestChain): Promise<ContractWallets
       await send({ to: factory, data: creation(owner) });
       return addressOf(owner);
     },
-    promised: (owner, signature) =>
+    counterfactual: (owner, signature) =>
       serializeErc6492Signature({ address: factory, data: creation(owner), signature }),
   };
 }

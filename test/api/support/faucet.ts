@@ -1,4 +1,4 @@
-/** The api, and the writer unless left out, with a testnet of their own; and clients of the faucet, by address. */
+/** Starts the api, and the writer unless omitted, with a main chain and a testnet; faucet clients differ by address. */
 import postgres from "postgres";
 import { type Address, isAddressEqual } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -13,36 +13,36 @@ import { type Stack, type StackOptions, startStack } from "../../support/stack.t
 export const CLAIM = "/api/v1/faucet/claim";
 export const STATUS = "/api/v1/faucet/status";
 
-export type FaucetWorld = {
+export type TestFaucet = {
   readonly chain: TestChain;
   readonly testnet: TestChain;
   readonly stack: Stack;
   readonly sql: postgres.Sql;
   readonly request: CheckedRequest;
-  /** A claim from a client of this address; a fresh one, and a fresh wallet, when left out. */
+  /** Sends a claim from this client address; address and wallet are new if omitted. */
   readonly claim: (options?: {
     wallet?: string;
     from?: string;
     request?: HttpRequest;
   }) => Promise<HttpAnswer>;
-  /** Forgets all claims. */
-  readonly reset: () => Promise<void>;
+  /** Lifts the limits of all claims so far. */
+  readonly forgetClaims: () => Promise<void>;
 };
 
 export const newWallet = (): Address => privateKeyToAccount(generatePrivateKey()).address;
 
 let clients = 0;
-export const newClient = (): string => {
+export const newClientAddress = (): string => {
   clients += 1;
   return `198.51.${Math.floor(clients / 250)}.${(clients % 250) + 1}`;
 };
 
-/** Believes what a proxy on this machine says of its clients. */
+/** Trusts the X-Forwarded-For header of a proxy on this machine. */
 export async function startFaucet({
   env = {},
   services = ["api", "writer"],
   ...more
-}: Omit<StackOptions, "chain" | "testnet"> = {}): Promise<FaucetWorld> {
+}: Omit<StackOptions, "chain" | "testnet"> = {}): Promise<TestFaucet> {
   const [chain, testnet] = await Promise.all([startChain(), startTestnet()]);
   const stack = await startStack({
     chain,
@@ -58,7 +58,6 @@ export async function startFaucet({
     await waitFor({
       what: "the faucet to be ready",
       probe: async () => (statusOf(await request(STATUS)).status === "ready" ? true : undefined),
-      timeoutMs: 60_000,
     });
   }
   return {
@@ -67,13 +66,13 @@ export async function startFaucet({
     stack,
     sql,
     request,
-    claim: ({ wallet = newWallet(), from = newClient(), request: options = {} } = {}) =>
+    claim: ({ wallet = newWallet(), from = newClientAddress(), request: options = {} } = {}) =>
       request(CLAIM, {
         body: { wallet },
         ...options,
         headers: { "x-forwarded-for": from, ...options.headers },
       }),
-    async reset() {
+    async forgetClaims() {
       await sql`truncate service.faucet_slot, service.faucet_day`;
       await sql`update service.faucet_claim set claimed_at = claimed_at - interval '2 days'`;
     },
@@ -89,7 +88,7 @@ const paid = z.object({
   mockUsdcAddress: z.string(),
   nextEligibleAt: z.iso.datetime(),
 });
-export const paidOf = (answer: HttpAnswer) => paid.parse(answer.json);
+export const grantOf = (answer: HttpAnswer) => paid.parse(answer.json);
 
 const status = z.object({
   enabled: z.boolean(),
@@ -114,8 +113,8 @@ const usdcAbi = [
   },
 ] as const;
 
-/** What the chain says that a wallet has. */
-export async function holdings({ testnet }: Pick<FaucetWorld, "testnet">, wallet: Address) {
+/** A wallet's ether and USDC, read from the chain. */
+export async function balancesOf({ testnet }: Pick<TestFaucet, "testnet">, wallet: Address) {
   const { client, deployment } = testnet;
   const [wei, usdc] = await Promise.all([
     client.getBalance({ address: wallet }),
@@ -129,9 +128,9 @@ export async function holdings({ testnet }: Pick<FaucetWorld, "testnet">, wallet
   return { wei, usdc };
 }
 
-/** The faucet's transactions to a wallet that are in a block, found in the blocks themselves. */
-export async function transfersTo(
-  { testnet }: Pick<FaucetWorld, "testnet">,
+/** Counts the faucet's mined transactions to a wallet by reading every block. */
+export async function countTransfersTo(
+  { testnet }: Pick<TestFaucet, "testnet">,
   wallet: Address,
 ): Promise<number> {
   const { client } = testnet;

@@ -1,226 +1,226 @@
-/** Purchases that are bought, and those that are refused for what they are and who asks for them. */
+/** Purchases that succeed, and purchases that are refused because of their request, their caller or their product. */
 import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
 import { setProductPaused, setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
 import { legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
 import { isSimulation } from "../../support/ledger.ts";
 import { admin, issueKey } from "./api.ts";
-import { keyHolder } from "./buyer.ts";
-import { bodyOf, newKey, PATH, type Row, withChain } from "./purchase-row.ts";
-import { delegate } from "./purchase-world.ts";
+import { createKeyHolder } from "./buyer.ts";
+import { bodyOf, changeChain, newKey, POLICIES, type PurchaseCase } from "./purchase-case.ts";
+import { delegate } from "./purchase-setup.ts";
 
-export const bought: Row[] = [
-  { what: "bought", status: 201, policies: 1, reach: (_world, buyer) => buyer.buy() },
+export const bought: PurchaseCase[] = [
+  { name: "a purchase", status: 201, policies: 1, send: (_setup, buyer) => buyer.buy() },
   {
-    what: "a replay",
+    name: "the same request with the same Idempotency-Key",
     status: 200,
     policies: 1,
-    async reach(_world, buyer) {
+    async send(_setup, buyer) {
       const key = newKey();
       await buyer.buy({}, key);
       return buyer.buy({}, key);
     },
   },
   {
-    what: "asked for without waiting",
+    name: "Prefer: respond-async",
     status: 202,
-    reach: (_world, buyer) => buyer.buy({}, { ...newKey(), prefer: "respond-async" }),
+    send: (_setup, buyer) => buyer.buy({}, { ...newKey(), prefer: "respond-async" }),
   },
   {
-    what: "another wallet's money, by its leave",
+    name: "another wallet as buyer, with its delegation",
     status: 201,
     policies: 1,
-    async reach(world, buyer) {
-      const agent = await world.freshBuyer({ approve: false });
-      await delegate(world, buyer, agent);
+    async send(setup, buyer) {
+      const agent = await setup.freshBuyer({ approve: false });
+      await delegate(setup, buyer, agent);
       return agent.buy({ buyer: buyer.account.address });
     },
   },
 ];
 
-export const refused: Row[] = [
+export const refused: PurchaseCase[] = [
   ...[
-    ["a field that is wrong", { coverageAmount: "1e8" }],
-    ["name and id that disagree", { productId: productIdOf("FLASHETH1H-001") }],
+    ["an invalid field", { coverageAmount: "1e8" }],
+    ["a product name and an id of different products", { productId: productIdOf("FLASHETH1H-001") }],
   ].map(
-    ([what, body]): Row => ({
-      what: String(what),
+    ([name, body]): PurchaseCase => ({
+      name: String(name),
       status: 400,
       code: "validation_error",
-      reach: (_world, buyer) => buyer.buy(body as Record<string, unknown>),
+      send: (_setup, buyer) => buyer.buy(body as Record<string, unknown>),
     }),
   ),
   {
-    what: "a body that is no JSON",
+    name: "a body that is not JSON",
     status: 400,
     code: "validation_error",
-    reach: (world, { headers }) => world.request(PATH, { headers, rawBody: "{" }),
+    send: (setup, { headers }) => setup.request(POLICIES, { headers, rawBody: "{" }),
   },
   {
-    what: "an Idempotency-Key of 129 characters",
+    name: "an Idempotency-Key of 129 characters",
     status: 400,
     code: "validation_error",
-    reach: (_world, buyer) => buyer.buy({}, { "idempotency-key": "x".repeat(129) }),
+    send: (_setup, buyer) => buyer.buy({}, { "idempotency-key": "x".repeat(129) }),
   },
   {
-    what: "a name that is no product's",
+    name: "an unknown product name",
     status: 400,
     code: "unknown_product",
-    reach: (_world, buyer) => buyer.buy({ productName: "FLASHBTC4H-001" }),
+    send: (_setup, buyer) => buyer.buy({ productName: "FLASHBTC4H-001" }),
   },
   ...[
     ["no key", {}],
     ["a malformed key", { "x-api-key": "lk_1" }],
     ["an unknown key", { "x-api-key": `lk_${"0".repeat(64)}` }],
   ].map(
-    ([what, headers]): Row => ({
-      what: String(what),
+    ([name, headers]): PurchaseCase => ({
+      name: String(name),
       status: 401,
       code: "unauthenticated",
-      reach: (world, buyer) =>
-        world.request(PATH, { headers: headers as Record<string, string>, body: bodyOf(buyer) }),
+      send: (setup, buyer) =>
+        setup.request(POLICIES, { headers: headers as Record<string, string>, body: bodyOf(buyer) }),
     }),
   ),
   {
-    what: "a revoked key",
+    name: "a revoked key",
     status: 401,
     code: "unauthenticated",
-    async reach(world, buyer) {
-      const { keyId, headers } = await issueKey(world.request, buyer.account.address);
-      await world.request(`/api/v1/keys/${keyId}`, { method: "DELETE", headers: admin });
-      return world.request(PATH, { headers, body: bodyOf(buyer) });
+    async send(setup, buyer) {
+      const { keyId, headers } = await issueKey(setup.request, buyer.account.address);
+      await setup.request(`/api/v1/keys/${keyId}`, { method: "DELETE", headers: admin });
+      return setup.request(POLICIES, { headers, body: bodyOf(buyer) });
     },
   },
   {
-    what: "another wallet's money",
+    name: "another wallet as buyer, without a delegation",
     status: 403,
     code: "buyer_not_authorized",
-    reach: (world, buyer) => buyer.buy({ buyer: world.chain.owner.address }),
+    send: (setup, buyer) => buyer.buy({ buyer: setup.chain.owner.address }),
   },
   {
-    what: "more of another wallet's money than it gave leave for",
+    name: "a premium above the delegation's cap",
     status: 403,
     code: "buyer_not_authorized",
-    async reach(world, buyer) {
-      const agent = await world.freshBuyer({ approve: false });
-      await delegate(world, buyer, agent, { cap: 291_999n });
+    async send(setup, buyer) {
+      const agent = await setup.freshBuyer({ approve: false });
+      await delegate(setup, buyer, agent, { cap: 291_999n });
       return agent.buy({ buyer: buyer.account.address });
     },
   },
   {
-    what: "a leave that has expired",
+    name: "an expired delegation",
     status: 403,
     code: "buyer_not_authorized",
-    async reach(world, buyer) {
-      const agent = await world.freshBuyer({ approve: false });
-      const id = await delegate(world, buyer, agent);
-      // As if its hour were over.
-      await world.connection
+    async send(setup, buyer) {
+      const agent = await setup.freshBuyer({ approve: false });
+      const id = await delegate(setup, buyer, agent);
+      // Moves the expiry into the past.
+      await setup.connection
         .sql`update service.delegation set expires_at = now() - interval '1 s' where id = ${id}`;
       return agent.buy({ buyer: buyer.account.address });
     },
   },
   {
-    what: "a leave that was revoked",
+    name: "a revoked delegation",
     status: 403,
     code: "buyer_not_authorized",
-    async reach(world, buyer) {
-      const agent = await world.freshBuyer({ approve: false });
-      const id = await delegate(world, buyer, agent);
+    async send(setup, buyer) {
+      const agent = await setup.freshBuyer({ approve: false });
+      const id = await delegate(setup, buyer, agent);
       const { headers } = buyer;
-      await world.request(`/api/v1/agent/delegations/${id}`, { method: "DELETE", headers });
+      await setup.request(`/api/v1/agent/delegations/${id}`, { method: "DELETE", headers });
       return agent.buy({ buyer: buyer.account.address });
     },
   },
   {
-    what: "a relayer that is taken off the allowlist before the simulation",
+    name: "a relayer removed from the allowlist before the simulation",
     status: 403,
     code: "not_authorized_relayer",
-    async reach(world, buyer) {
-      world.writerNode.intercept(async (call, forward) => {
+    async send(setup, buyer) {
+      setup.writerNode.intercept(async (call, forward) => {
         if (isSimulation(call)) {
-          world.writerNode.intercept();
-          await setRelayer(world.protocol, world.chain.owner, world.chain.relayer.address, false);
+          setup.writerNode.intercept();
+          await setRelayer(setup.protocol, setup.chain.owner, setup.chain.relayer.address, false);
         }
         return forward();
       });
       return buyer.buy();
     },
-    after: (world) => setRelayer(world.protocol, world.chain.owner, world.chain.relayer.address, true),
+    restore: (setup) => setRelayer(setup.protocol, setup.chain.owner, setup.chain.relayer.address, true),
   },
   {
-    what: "an id that is no product's",
+    name: "an unknown product id",
     status: 404,
     code: "invalid_product",
-    reach: (_world, buyer) => buyer.buy({ productName: undefined, productId: productIdOf("nothing") }),
+    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: productIdOf("nothing") }),
   },
   {
-    what: "a key that stands for another body",
+    name: "an Idempotency-Key already used with another body",
     status: 409,
     code: "idempotency_conflict",
     policies: 1,
-    async reach(_world, buyer) {
+    async send(_setup, buyer) {
       const key = newKey();
       await buyer.buy({}, key);
       return buyer.buy({ coverageAmount: "100000001" }, key);
     },
   },
   {
-    what: "a body of more than a megabyte",
+    name: "a body larger than 1 MiB",
     status: 413,
     code: "payload_too_large",
-    reach: (_world, buyer) => buyer.buy({ more: "x".repeat(2 ** 20) }),
+    send: (_setup, buyer) => buyer.buy({ more: "x".repeat(2 ** 20) }),
   },
   {
-    what: "a body of another kind",
+    name: "a content type other than JSON",
     status: 415,
     code: "unsupported_media_type",
-    reach: (world, { headers }) =>
-      world.request(PATH, { headers: { ...headers, "content-type": "text/plain" }, rawBody: "{}" }),
+    send: (setup, { headers }) =>
+      setup.request(POLICIES, { headers: { ...headers, "content-type": "text/plain" }, rawBody: "{}" }),
   },
   {
-    what: "an inactive product",
+    name: "an inactive product",
     status: 422,
     code: "product_inactive",
-    reach: (_world, buyer) => buyer.buy({ productName: undefined, productId: withdrawnTerms.productId }),
+    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: withdrawnTerms.productId }),
   },
   {
-    what: "too little coverage",
+    name: "a coverage below the minimum",
     status: 422,
     code: "coverage_below_minimum",
-    reach: (_world, buyer) => buyer.buy({ coverageAmount: "99999999" }),
+    send: (_setup, buyer) => buyer.buy({ coverageAmount: "99999999" }),
   },
   {
-    what: "more coverage than the vault can pay",
+    name: "a coverage above the vault's capacity",
     status: 422,
     code: "coverage_above_maximum",
-    reach: (_world, buyer) => buyer.buy({ coverageAmount: String(2n ** 100n) }),
+    send: (_setup, buyer) => buyer.buy({ coverageAmount: String(2n ** 100n) }),
   },
   {
-    what: "a paused legacy entry",
+    name: "a paused legacy product",
     status: 422,
     code: "shield_paused",
-    reach: (_world, buyer) => buyer.buy({ productName: undefined, productId: legacyTerms.productId }),
+    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: legacyTerms.productId }),
   },
   {
-    what: "a product that was paused",
+    name: "a paused product",
     status: 422,
     code: "shield_paused",
-    reach: withChain((world) =>
-      setProductPaused(world.protocol, world.chain.owner, productIdOf("FLASHBTC1H-001"), true),
+    send: changeChain((setup) =>
+      setProductPaused(setup.protocol, setup.chain.owner, productIdOf("FLASHBTC1H-001"), true),
     ),
-    after: (world) =>
-      setProductPaused(world.protocol, world.chain.owner, productIdOf("FLASHBTC1H-001"), false),
+    restore: (setup) =>
+      setProductPaused(setup.protocol, setup.chain.owner, productIdOf("FLASHBTC1H-001"), false),
   },
   {
-    what: "the third request in a minute of a key that may make two",
+    name: "a key's third request in a minute, where the limit is two",
     status: 429,
     code: "rate_limit",
-    async reach(world, { account }) {
-      const { headers } = await keyHolder(world.strict, account);
+    async send(setup, { account }) {
+      const { headers } = await createKeyHolder(setup.strict, account);
       const request = { headers, body: {} };
-      for (let n = 0; n < 2; n += 1) expect((await world.strict.request(PATH, request)).status).toBe(400);
-      const answer = await world.strict.request(PATH, request);
+      for (let n = 0; n < 2; n += 1) expect((await setup.strict.request(POLICIES, request)).status).toBe(400);
+      const answer = await setup.strict.request(POLICIES, request);
       expect(answer.headers.get("x-ratelimit-limit")).toBe("2");
       expect(answer.headers.get("x-ratelimit-remaining")).toBe("0");
       return answer;

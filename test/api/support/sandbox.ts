@@ -1,4 +1,4 @@
-/** Both chains with api and writer on them, for tests of the sandbox. */
+/** Starts the main chain, the testnet, the api and the writer for tests of the sandbox. */
 import type { Address } from "viem";
 import { expect } from "vitest";
 import { z } from "zod";
@@ -17,13 +17,13 @@ export type TestSandbox = {
   /** The testnet's contracts. */
   readonly protocol: Protocol;
   readonly stack: Stack;
-  /** Each answer is held to the document. */
+  /** Each response is checked against the OpenAPI document. */
   readonly request: CheckedRequest;
   readonly connection: Connection;
   readonly info: () => Promise<Info>;
-  /** Waits until the sandbox can buy, or until `test` holds of what it says of itself. */
+  /** Waits until `GET /sandbox/info` meets `test`; by default, until the sandbox is ready. */
   readonly until: (test?: (info: Info) => boolean) => Promise<Info>;
-  /** One call; `body` is sent as JSON, and nothing when it is left out. */
+  /** Sends one purchase; `body` is sent as JSON, and no body if omitted. */
   readonly buy: (body?: unknown, headers?: Record<string, string>) => Promise<HttpAnswer>;
 };
 
@@ -46,7 +46,7 @@ const bought = z.object({
   blockExplorer: z.string(),
 });
 
-/** What was bought. @throws when the answer is none */
+/** The policy in a response. @throws when the response has none */
 export function boughtOf(answer: HttpAnswer): z.output<typeof bought> {
   expect(answer.status, answer.text).toBe(200);
   return bought.parse(answer.json);
@@ -54,11 +54,11 @@ export function boughtOf(answer: HttpAnswer): z.output<typeof bought> {
 
 export type SandboxOptions = Omit<StackOptions, "chain" | "testnet"> & {
   readonly testnetOptions?: TestChainOptions;
-  /** Chains of another stack, to share them. */
+  /** Shares the chains of another stack. */
   readonly chains?: Pick<TestSandbox, "main" | "testnet">;
 };
 
-/** Starts both processes, without a faucet unless asked for one, on chains of their own. */
+/** Starts api and writer on their own chains; without a faucet unless `testnetKeys` names its key. */
 export async function startSandbox({
   testnetOptions,
   chains,
@@ -90,23 +90,22 @@ export async function startSandbox({
     info,
     until: (test = ({ status, reason }) => status === "ready" && reason === null) =>
       waitFor({
-        what: "the sandbox to be so",
+        what: "the sandbox to reach the expected status",
         probe: async () => {
           const answer = await request("/sandbox/info");
           if (answer.status !== 200) return undefined;
           const now = infoSchema.parse(answer.json);
           return test(now) ? now : undefined;
         },
-        timeoutMs: 60_000,
       }),
     buy: (body, headers) => request("/sandbox/try", callOf(body, headers)),
   };
 }
 
-/** A call as a client sends it; without a body there is no content type either. */
+/** A request as a client sends it; without a body there is no content type either. */
 export const callOf = (body?: unknown, headers: Record<string, string> = {}): HttpRequest =>
   body === undefined ? { method: "POST", headers } : { body, headers };
 
-/** The nonce of a wallet of the testnet: how many transactions it has sent. */
+/** The nonce of a testnet wallet. */
 export const nonceOf = ({ testnet }: Pick<TestSandbox, "testnet">, address: Address): Promise<number> =>
   testnet.client.getTransactionCount({ address });

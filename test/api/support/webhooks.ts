@@ -1,4 +1,4 @@
-/** Wallets with keys and webhooks, and events as the outbox stores them. */
+/** Creates wallets with keys and webhooks, and stores events as the outbox does. */
 import { randomBytes } from "node:crypto";
 import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -11,19 +11,19 @@ import { issueKey, type TestApi } from "./api.ts";
 export const WEBHOOKS = "/api/v1/webhooks";
 
 const made = z.object({ id: z.number(), secret: z.string(), fromBlock: z.string() });
-/** The webhook in an answer that made one. @throws when it did not */
+/** The new webhook in a response. @throws when there is none */
 const madeOf = (answer: HttpAnswer) => made.parse(answer.json);
 
 export type Subscriber = {
   readonly wallet: Address;
   readonly headers: { readonly "x-api-key": string };
-  /** One call under `/api/v1/webhooks`, with the wallet's key. */
+  /** Sends one request under `/api/v1/webhooks`, with the wallet's key. */
   readonly call: (method: string, path?: string, body?: unknown) => Promise<HttpAnswer>;
-  /** A webhook of the wallet for all its events, unless the test names some. */
+  /** Creates a webhook of the wallet, for all its events by default. */
   readonly subscribe: (url: string, events?: unknown) => Promise<z.output<typeof made>>;
 };
 
-/** A wallet with a key, and nothing else. */
+/** A wallet with a key; a new wallet if omitted. */
 export async function newSubscriber({ request }: TestApi, wallet?: Address): Promise<Subscriber> {
   const owner = wallet ?? privateKeyToAccount(generatePrivateKey()).address;
   const { headers } = await issueKey(request, owner);
@@ -39,10 +39,7 @@ export async function newSubscriber({ request }: TestApi, wallet?: Address): Pro
 
 export type MadeEvent = { seq: string; id: string };
 
-/**
- * Stores an event of a wallet as the outbox would: `block` is its block's number, `type` its type, `daysAgo` when it was
- * recorded.
- */
+/** Stores an event of a wallet as the outbox does, in block number `block`, recorded `daysAgo` days ago. */
 export async function storeEvent(
   { sql }: Connection,
   wallet: Address,
@@ -63,6 +60,6 @@ export async function storeEvent(
   return row;
 }
 
-/** Takes an event off the chain, as the outbox would note it. */
+/** Marks an event as reverted, as the outbox does after a reorganisation. */
 export const revertEvent = ({ sql }: Connection, { seq }: MadeEvent) =>
   sql`update service.event set reverted_at = now() where seq = ${seq}`;

@@ -1,4 +1,4 @@
-/** Makes many events of all sorts cheaply: blocks of many calls, which come when the test says so. Random by its seed. */
+/** Makes many events of all types cheaply, in blocks of many calls that the test mines. A seed decides its random choices. */
 import fc from "fast-check";
 import { type Hex, type LocalAccount, parseEventLogs } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
@@ -14,37 +14,37 @@ import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 
 const USDC = 1_000_000n;
-/** BTC in USD with 8 decimals, and when it has fallen enough for every product. */
+/** BTC in USD with 8 decimals: the usual price, and one below every trigger price. */
 const PRICE = 6_000_000_000_000n;
 const FALLEN = 4_800_000_000_000n;
 const SECONDS_PER_BLOCK = 2;
-/** What happened longer ago is left alone, in blocks. */
-const MEMORY = 20n;
-/** More than any call of the protocol takes; a block has room for two hundred. */
+/** How many blocks back calls refer to policies, bonds and listings. */
+const LOOK_BACK = 20n;
+/** Gas limit, above the need of every call of the protocol; a block has room for two hundred. */
 const GAS = 1_500_000n;
 const DRAWS = 50_000;
-/** Ponder counts a block as final when so many follow it. */
+/** Confirmations after which Ponder regards a block as final. */
 const FINAL = 32;
 /** The deepest reorganisation. */
 const DEEPEST = 10;
 
-/** Those whose events are watched. */
+/** The wallets with subscriptions. */
 export const players: readonly LocalAccount[] = [2, 3, 4, 5, 6, 7].map((index) => anvilAccount(index));
 
 export type EventMaker = {
   readonly protocol: act.Protocol;
-  /** One block; most have about thirty events, one in ten none that anybody hears of. */
+  /** Mines a block, most with about thirty events, one in ten without any for subscribers. */
   readonly block: () => Promise<void>;
-  /** So many of the newest blocks are replaced; of their calls all, some or none are in the new ones. */
+  /** Replaces some of the newest blocks; the new ones have all, some or none of their calls. */
   readonly reorganise: () => Promise<void>;
-  /** A block after the one-hour policies have ended. */
+  /** Mines a block after the end of the one-hour policies. */
   readonly passAnHour: () => Promise<void>;
-  /** A block of so many burns, each of which concerns everybody who asks for burns. */
+  /** Mines a block of burns, each an event for every subscription to burns. */
   readonly burns: (count: number) => Promise<void>;
   readonly random: (below: number) => number;
 };
 
-/** An even random number below a bound, by the seed. */
+/** Evenly distributed numbers below a bound, by the seed. */
 function createRandom(seed: number): (below: number) => number {
   const draws = fc.sample(fc.noBias(fc.nat()), { seed, numRuns: DRAWS });
   let next = 0;
@@ -56,7 +56,7 @@ function createRandom(seed: number): (below: number) => number {
 
 const bitcoin = catalogueTerms.filter(({ symbol }) => symbol === "BTC");
 
-async function equip(protocol: act.Protocol, owner: LocalAccount): Promise<void> {
+async function fundPlayers(protocol: act.Protocol, owner: LocalAccount): Promise<void> {
   const { coverRouter, marketplace, policyManager } = protocol.deployment.contracts;
   for (const account of [...players, owner]) {
     await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
@@ -67,7 +67,7 @@ async function equip(protocol: act.Protocol, owner: LocalAccount): Promise<void>
   await act.refreshFeeds(protocol, owner);
 }
 
-/** Prepares a chain that was started with `retired: false`, and takes over its mining. */
+/** Prepares a chain that was started with `retired: false`, and takes control of its mining. */
 export async function openEventMaker(chain: TestChain, seed: number): Promise<EventMaker> {
   const { client, owner, deployment } = chain;
   const { contracts } = deployment;
@@ -99,7 +99,7 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
       const bytes = await from.signTransaction({ type: "eip1559", chainId, nonce, to, data, ...fees });
       signed.push({ from: from.address, bytes });
     }
-    // In one request; without automine the pool puts them in the order of their nonces.
+    // In one request; without automine the pool orders them by nonce.
     await Promise.all(
       signed.map(({ bytes }) => protocol.client.sendRawTransaction({ serializedTransaction: bytes })),
     );
@@ -109,11 +109,11 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
 
   const push = (price: bigint): Call => call(owner, contracts.btcUsdFeed, mockPriceFeedAbi, "push", price);
 
-  /** What the newest blocks say can be done. */
-  async function lately() {
+  /** The policies, bonds and listings of the newest blocks. */
+  async function recentItems() {
     const head = await client.getBlockNumber();
     const address = [contracts.coverRouter, contracts.bondVault, contracts.marketplace];
-    const logs = await client.getLogs({ address, fromBlock: head > MEMORY ? head - MEMORY : 0n });
+    const logs = await client.getLogs({ address, fromBlock: head > LOOK_BACK ? head - LOOK_BACK : 0n });
     return {
       policies: parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" }).map(
         ({ args }) => args,
@@ -141,9 +141,9 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
   const onListing = (from: LocalAccount, name: "executeBuy" | "cancel", listingId: bigint): Call =>
     call(from, contracts.marketplace, bondMarketplaceAbi, name, listingId);
 
-  /** Calls that may revert: what they are about may be closed, or gone with a reorganisation. */
-  async function ordinary(): Promise<Call[]> {
-    const { policies, bonds, listings } = await lately();
+  /** Calls that may revert, because their item is closed or a reorganisation removed it. */
+  async function mixedCalls(): Promise<Call[]> {
+    const { policies, bonds, listings } = await recentItems();
     return [
       push(PRICE),
       ...Array.from({ length: 24 }, purchase),
@@ -162,7 +162,7 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
     call(owner, contracts.protocolToken, protocolTokenAbi, "burn", BigInt(1 + random(1_000_000)));
 
   async function triggers(): Promise<void> {
-    const { policies } = await lately();
+    const { policies } = await recentItems();
     await mine([push(FALLEN), push(FALLEN), push(FALLEN)]);
     const { roundId } = await act.latestRound(protocol, "BTC");
     const proof = act.oracleProof([roundId - 2n, roundId - 1n, roundId]);
@@ -175,7 +175,7 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
     await mine([...submitted, push(PRICE)]);
   }
 
-  await equip(protocol, owner);
+  await fundPlayers(protocol, owner);
   await client.setAutomine(false);
   await client.setBlockTimestampInterval({ interval: SECONDS_PER_BLOCK });
   await client.mine({ blocks: FINAL });
@@ -187,18 +187,18 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
     async block() {
       blocks += 1;
       if (blocks % 5 === 0) await triggers();
-      else await mine(await ordinary());
+      else await mine(await mixedCalls());
     },
     burns: (count) => mine(Array.from({ length: count }, burn)),
     async reorganise() {
       const depth = 1 + random(Math.min(DEEPEST, recent.length));
       const dropped = recent.slice(-depth);
-      const manner = random(3);
-      // A sender's calls come back up to some point, one block later than they were: nonces leave no other choice.
+      const mode = random(3);
+      // Nonces allow only a sender's first calls to return. Each returns one block later.
       const kept = new Map<string, number>();
-      const back = dropped.flatMap((calls, index) =>
+      const returning = dropped.flatMap((calls, index) =>
         calls.flatMap(({ from, bytes }) => {
-          const left = kept.get(from) ?? (manner === 0 ? 0 : manner === 1 ? 1_000 : random(20));
+          const left = kept.get(from) ?? (mode === 0 ? 0 : mode === 1 ? 1_000 : random(20));
           kept.set(from, left - 1);
           return left > 0 ? [[bytes, Math.min(index + 1, depth - 1)] as const] : [];
         }),
@@ -207,7 +207,7 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
         Method: "anvil_reorg";
         Parameters: [number, readonly (readonly [Hex, number])[]];
         ReturnType: null;
-      }>({ method: "anvil_reorg", params: [depth, back] });
+      }>({ method: "anvil_reorg", params: [depth, returning] });
       recent = [];
     },
     async passAnHour() {

@@ -1,42 +1,43 @@
-/** A Postgres of a test's own, which can be made to crash. */
+/** A Postgres server for one test file, which it can stop, kill and start again. */
 import { join } from "node:path";
 import { inject } from "vitest";
 import { signalPid, waitUntilGone } from "../../../scripts/local/pids.ts";
 import { freePort } from "../../../scripts/local/ports.ts";
-import { createDatabase, startPostgres } from "../../../scripts/local/postgres.ts";
+import { type LocalPostgres, startPostgres } from "../../../scripts/local/postgres.ts";
 import { atEnd } from "../../support/cleanup.ts";
-import { notePid } from "../../support/run-folder.ts";
+import { createDatabase } from "../../support/postgres-databases.ts";
+import { recordPid } from "../../support/run-folder.ts";
 
 export type OwnPostgres = {
-  /** Of a fresh database on it. */
+  /** A new database on this server. */
   readonly databaseUrl: string;
-  /** Ends it as a crash would, and starts it again. */
-  readonly crash: () => Promise<void>;
+  readonly start: () => Promise<LocalPostgres>;
+  readonly stop: () => Promise<void>;
+  /** Ends the server without a clean shutdown. */
+  readonly kill: () => Promise<void>;
 };
 
-/** Starts one, with a database of this name; it ends with the test file. */
+/** Starts a server with a database of this name; the server stops at the end of the test file. */
 export async function startOwnPostgres(database: string): Promise<OwnPostgres> {
   const runFolder = inject("runFolder");
   const port = await freePort();
   const dataDir = join(runFolder, `postgres-${port}`);
-  const start = async () => {
-    const started = await startPostgres({
-      dataDir,
-      port,
-      logFile: `${dataDir}.log`,
-      settings: { fsync: false },
-    });
-    notePid(runFolder, started.pid);
-    return started;
-  };
-  let server = await start();
-  atEnd(() => server.stop());
+  let server: LocalPostgres;
+  async function start(): Promise<LocalPostgres> {
+    server = await startPostgres({ dataDir, port, logFile: `${dataDir}.log`, settings: { fsync: false } });
+    recordPid(runFolder, server.pid);
+    return server;
+  }
+  const { url } = await start();
+  const stop = () => server.stop();
+  atEnd(stop);
   return {
-    databaseUrl: await createDatabase(server.url, database),
-    async crash() {
+    databaseUrl: await createDatabase(url, database),
+    start,
+    stop,
+    async kill() {
       signalPid(server.pid, "SIGQUIT");
       await waitUntilGone(server.pid, 60_000);
-      server = await start();
     },
   };
 }

@@ -6,8 +6,8 @@ import {
   type RpcCall,
 } from "../../support/rpc-proxy.ts";
 
-/** Where the parameters of each method name a block. */
-const blockAt: Readonly<Record<string, number>> = {
+/** Index of the block parameter of each method. */
+const blockParameter: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_estimateGas: 1,
   eth_getBalance: 1,
@@ -16,7 +16,7 @@ const blockAt: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 0,
   eth_getBlockReceipts: 0,
 };
-/** These answer null for a block that the node does not have; the others say that they do not have it. */
+/** These methods answer null for an unknown block; the others answer with an error. */
 const answersNull = (method: string) => method.startsWith("eth_getBlock");
 
 function receiptBlock(answer: RpcAnswer): number {
@@ -25,7 +25,7 @@ function receiptBlock(answer: RpcAnswer): number {
   return known ? Number(receipt.blockNumber) : 0;
 }
 
-/** What a node says whose newest block is `newest`. */
+/** The answer of a node that has no block after `newest`. */
 async function answerAsOf(newest: number, call: RpcCall, forward: Forward): Promise<RpcAnswer> {
   const { method, params } = call;
   if (method === "eth_blockNumber") return { result: `0x${newest.toString(16)}` };
@@ -33,7 +33,7 @@ async function answerAsOf(newest: number, call: RpcCall, forward: Forward): Prom
     const answer = await forward();
     return receiptBlock(answer) > newest ? { result: null } : answer;
   }
-  const index = blockAt[method];
+  const index = blockParameter[method];
   if (index === undefined) return forward();
   const block = params[index];
   if (typeof block === "string" && block.startsWith("0x")) {
@@ -44,21 +44,21 @@ async function answerAsOf(newest: number, call: RpcCall, forward: Forward): Prom
 }
 
 /**
- * Two nodes behind one URL that take requests in turn: one is at the head, the other `behind` blocks behind it, and
- * knows of no block, receipt or nonce after its own newest block. Transactions reach both.
+ * Two nodes behind one URL that answer requests in turn: one is at the head, the other is `behind` blocks behind and
+ * knows no later block, receipt or nonce. Transactions reach both.
  */
-export function staleEverySecondTime(chainUrl: string, behind: number): Interceptor {
+export function alternateWithStaleNode(chainUrl: string, behind: number): Interceptor {
   const newest = new Map<number, Promise<number>>();
 
-  async function askNewest(): Promise<number> {
+  async function readNewest(): Promise<number> {
     const answer = await askRpc(chainUrl, "eth_blockNumber");
     return Math.max(0, Number("result" in answer ? answer.result : 0) - behind);
   }
 
   return async function intercept(call, forward, request) {
     if (request % 2 === 0) return forward();
-    // All calls of a request meet the same node.
-    const known = newest.get(request) ?? askNewest();
+    // One node answers all calls of a request.
+    const known = newest.get(request) ?? readNewest();
     newest.set(request, known);
     return answerAsOf(await known, call, forward);
   };

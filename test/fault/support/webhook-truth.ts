@@ -1,6 +1,6 @@
 /**
- * What subscribers must have been told, read from the chain's own logs, and the verdict on what they were: every event
- * of the wallet at least once under one id, nothing else without its `event_reverted`.
+ * Derives the expected events of a subscriber from the chain's logs, and compares them with its requests: it must have each
+ * event at least once under one id, and `event_reverted` for every event that is not on the chain.
  */
 import { isAddressEqual, parseEventLogs, zeroAddress } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
@@ -12,29 +12,29 @@ import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { eventOf, type Received, type ReceivedEvent, wasTaken } from "../../support/receiver.ts";
 
-/** An event of the chain; `ref` tells it from the others of its transaction. */
+/** An event of the chain; `ref` distinguishes it from others of its transaction. */
 export type TrueEvent = {
   readonly type: string;
   readonly ref: string;
-  /** For an expiry, which has no block of its own, all three are null. */
+  /** These three are null for an expiry, which has no log. */
   readonly txHash: string | null;
   readonly blockHash: string | null;
   readonly logIndex: number | null;
-  /** Of an expiry, the first block whose time has passed the end. */
+  /** For an expiry the first block after the end of the cover. */
   readonly blockNumber: bigint;
-  /** In lower case; null where it concerns everybody. */
+  /** In lower case; null for a burn, which concerns every subscription to burns. */
   readonly parties: readonly string[] | null;
 };
 
 export type Subscriber = {
   readonly wallet: string;
   readonly events: readonly string[];
-  /** The chain's newest block when it subscribed. */
+  /** The newest block at its creation. */
   readonly fromBlock: bigint;
   readonly requests: readonly Received[];
 };
 
-/** The same for an event as the chain tells it and as it was sent. */
+/** Equal for an event of the chain and the sent event. */
 export const keyOf = (event: {
   type: string;
   ref: string;
@@ -45,7 +45,7 @@ export const keyOf = (event: {
     ? `${event.type} ${event.ref}`
     : `${event.type} ${event.ref} ${event.txHash} ${event.blockHash}`;
 
-/** Every event of the chain as it is now, in its order, the expiries at the end. */
+/** Every event of the present chain, in chain order, with the expiries at the end. */
 export async function eventsOnChain({ client, deployment }: TestChain): Promise<TrueEvent[]> {
   const { contracts } = deployment;
   const addresses = [
@@ -61,7 +61,7 @@ export async function eventsOnChain({ client, deployment }: TestChain): Promise<
   const events: TrueEvent[] = [];
   for (const log of parseEventLogs({ abi: abis, logs })) {
     const { address, blockNumber, blockHash, transactionHash: txHash, logIndex } = log;
-    const note = (type: string, ref: string, parties: readonly string[] | null) =>
+    const add = (type: string, ref: string, parties: readonly string[] | null) =>
       events.push({
         ...{ type, ref, blockNumber, blockHash, txHash, logIndex },
         parties: parties?.map((party) => party.toLowerCase()) ?? null,
@@ -69,34 +69,34 @@ export async function eventsOnChain({ client, deployment }: TestChain): Promise<
     if (log.eventName === "Transfer") {
       const { to, value } = log.args;
       if (isAddressEqual(address, contracts.protocolToken) && to === zeroAddress)
-        note("token_burned", `${value}`, null);
+        add("token_burned", `${value}`, null);
     } else if (log.eventName === "PolicyPurchased") {
       const ref = `${log.args.productId}/${log.args.policyId}`;
       buyers.set(ref, log.args.buyer);
-      note("policy_purchased", ref, [log.args.buyer]);
+      add("policy_purchased", ref, [log.args.buyer]);
     } else if (log.eventName === "PolicyTriggered") {
-      note("policy_triggered", `${log.args.productId}/${log.args.policyId}`, [log.args.buyer]);
+      add("policy_triggered", `${log.args.productId}/${log.args.policyId}`, [log.args.buyer]);
     } else if (log.eventName === "PolicyCancelled") {
       const ref = `${log.args.productId}/${log.args.policyId}`;
-      note("policy_cancelled", ref, [buyers.get(ref) ?? "nobody"]);
+      add("policy_cancelled", ref, [buyers.get(ref) ?? "unknown"]);
     } else if (log.eventName === "BondIssued") {
-      note("bond_minted", `${log.args.epochId}/${log.args.usdAmount}`, [log.args.to]);
+      add("bond_minted", `${log.args.epochId}/${log.args.usdAmount}`, [log.args.to]);
     } else if (log.eventName === "BondQueued") {
-      note("bond_queued", `${log.args.queueId}`, [log.args.holder]);
+      add("bond_queued", `${log.args.queueId}`, [log.args.holder]);
     } else if (log.eventName === "BondRedeemed" || log.eventName === "QueueProcessed") {
-      note("bond_redeemed", `${log.args.tokenAmount}`, [log.args.holder]);
+      add("bond_redeemed", `${log.args.tokenAmount}`, [log.args.holder]);
     } else if (log.eventName === "Listed") {
-      note("listing_created", `${log.args.listingId}`, [log.args.seller]);
+      add("listing_created", `${log.args.listingId}`, [log.args.seller]);
     } else if (log.eventName === "Bought") {
-      note("listing_purchased", `${log.args.listingId}`, [log.args.seller, log.args.buyer]);
+      add("listing_purchased", `${log.args.listingId}`, [log.args.seller, log.args.buyer]);
     } else if (log.eventName === "Cancelled" || log.eventName === "ListingEmergencyCancelled") {
-      note("listing_cancelled", `${log.args.listingId}`, [log.args.seller]);
+      add("listing_cancelled", `${log.args.listingId}`, [log.args.seller]);
     }
   }
   return [...events, ...(await expiries({ client, deployment }, events))];
 }
 
-/** The policies whose end has passed: neither triggered nor cancelled. */
+/** The expiries: policies past their end, neither triggered nor cancelled. */
 async function expiries(
   { client }: Pick<TestChain, "client" | "deployment">,
   events: readonly TrueEvent[],
@@ -117,8 +117,8 @@ async function expiries(
     const end = (times[Number(blockNumber - first)] ?? 0n) + BigInt(terms?.durationSeconds ?? 0);
     const passed = times.findIndex((time) => time > end);
     if (passed < 0) return [];
-    const nowhere = { txHash: null, blockHash: null, logIndex: null };
-    return [{ type: "policy_expired", ref, parties, blockNumber: first + BigInt(passed), ...nowhere }];
+    const noLog = { txHash: null, blockHash: null, logIndex: null };
+    return [{ type: "policy_expired", ref, parties, blockNumber: first + BigInt(passed), ...noLog }];
   });
 }
 
@@ -127,7 +127,7 @@ const concerns = (event: TrueEvent, { wallet, events, fromBlock }: Subscriber): 
   (event.parties === null || event.parties.includes(wallet.toLowerCase())) &&
   (events.includes("*") || events.includes(event.type));
 
-/** The events of the chain that a subscriber must have been told. */
+/** The events of the chain that a subscriber must receive. */
 export const eventsOf = (truth: readonly TrueEvent[], subscriber: Subscriber): TrueEvent[] =>
   truth.filter((event) => concerns(event, subscriber));
 
@@ -140,12 +140,12 @@ function refOf({ type, data }: ReceivedEvent): string {
 }
 const keyOfReceived = (event: ReceivedEvent) => keyOf({ ...event, ref: refOf(event) });
 
-/** What was told wrongly to a subscriber, in words; nothing when all is well. */
+/** Describes what is wrong with a subscriber's requests; empty when nothing is. */
 export function faultsOf(truth: readonly TrueEvent[], subscriber: Subscriber): string[] {
   const faults: string[] = [];
   const wanted = new Map(eventsOf(truth, subscriber).map((event) => [keyOf(event), event]));
-  /** Ids under which each event arrived, and which of them were taken back. */
-  const told = new Map<string, Set<string>>();
+  /** The ids of each received event, and the ids that were reverted. */
+  const received = new Map<string, Set<string>>();
   const reverted = new Set<string>();
   const bodies = new Map<string, string>();
   for (const request of subscriber.requests) {
@@ -159,47 +159,47 @@ export function faultsOf(truth: readonly TrueEvent[], subscriber: Subscriber): s
       reverted.add(String(event.data.eventId));
       continue;
     }
-    if (reverted.has(event.id)) faults.push(`${event.id} was told again after it was taken back`);
+    if (reverted.has(event.id)) faults.push(`${event.id} was sent again after its reversal`);
     const key = keyOfReceived(event);
-    told.set(key, (told.get(key) ?? new Set()).add(event.id));
+    received.set(key, (received.get(key) ?? new Set()).add(event.id));
   }
-  for (const key of wanted.keys()) if (!told.has(key)) faults.push(`missing: ${key}`);
-  for (const [key, ids] of told) {
-    const standing = [...ids].filter((id) => !reverted.has(id));
-    if (standing.length > (wanted.has(key) ? 1 : 0))
-      faults.push(`${wanted.has(key) ? "told as two" : "not on the chain"}: ${key} ${standing.join()}`);
-    if (standing.length === 0 && wanted.has(key)) faults.push(`taken back though it stands: ${key}`);
+  for (const key of wanted.keys()) if (!received.has(key)) faults.push(`missing: ${key}`);
+  for (const [key, ids] of received) {
+    const valid = [...ids].filter((id) => !reverted.has(id));
+    if (valid.length > (wanted.has(key) ? 1 : 0))
+      faults.push(`${wanted.has(key) ? "sent under two ids" : "not on the chain"}: ${key} ${valid.join()}`);
+    if (valid.length === 0 && wanted.has(key)) faults.push(`reverted though on the chain: ${key}`);
   }
   return faults;
 }
 
 /**
- * Where a subscriber's first attempts were not in the chain's order, in words: each event comes after all earlier ones of
- * the chain that were told and not taken back. Holds for receivers that let every connection in.
+ * Describes where a subscriber's first attempts were not in chain order: each event must come after all earlier valid ones.
+ * Applies to receivers that accept every connection.
  */
-export function disorderOf({ requests }: Subscriber, truth: readonly TrueEvent[]): string[] {
+export function orderFaultsOf({ requests }: Subscriber, truth: readonly TrueEvent[]): string[] {
   const faults: string[] = [];
-  const places = new Map(truth.map((event) => [keyOf(event), event]));
+  const byKey = new Map(truth.map((event) => [keyOf(event), event]));
   const seen = new Set<string>();
-  /** Block and log of what was told and stands. */
-  const standing = new Map<string, { block: bigint; log: number }>();
+  /** Block and log of the received events that are not reverted. */
+  const valid = new Map<string, { block: bigint; log: number }>();
   for (const request of requests) {
     if (seen.has(request.id)) continue;
     seen.add(request.id);
     const event = eventOf(request);
     if (event.type === "event_reverted") {
-      standing.delete(String(event.data.eventId));
+      valid.delete(String(event.data.eventId));
       continue;
     }
     const block = BigInt(event.blockNumber ?? 0);
-    // Expiries come at the end of their block.
-    const place = { block, log: places.get(keyOfReceived(event))?.logIndex ?? Number.POSITIVE_INFINITY };
-    for (const [id, other] of standing) {
-      const known = Number.isFinite(other.log) && Number.isFinite(place.log);
-      if (other.block > block || (known && other.block === block && other.log > place.log))
+    // Expiries come last in their block.
+    const position = { block, log: byKey.get(keyOfReceived(event))?.logIndex ?? Number.POSITIVE_INFINITY };
+    for (const [id, other] of valid) {
+      const known = Number.isFinite(other.log) && Number.isFinite(position.log);
+      if (other.block > block || (known && other.block === block && other.log > position.log))
         faults.push(`${event.type} of block ${block} came after ${id} of block ${other.block}`);
     }
-    standing.set(event.id, place);
+    valid.set(event.id, position);
   }
   return faults;
 }

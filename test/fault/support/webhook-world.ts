@@ -1,18 +1,18 @@
-/** A chain, the whole service on it, and subscribers whose receivers are the test's own. */
+/** A chain with the whole service, and subscribers with receivers in the test's process. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { z } from "zod";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import type { ServiceName } from "../../../scripts/dev/services.ts";
+import type { ServiceName } from "../../../scripts/local/services.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { issueKey } from "../../api/support/api.ts";
 import { openRows, type Rows } from "../../src/support/rows.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
-import { type Manner, ok, type Receiver, type Reply } from "../../support/receiver.ts";
+import { ok, type Receiver, type Reply, type ReplyRule } from "../../support/receiver.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
 import { type EventMaker, openEventMaker } from "./event-maker.ts";
-import { disorderOf, eventsOf, eventsOnChain, faultsOf, type Subscriber } from "./webhook-truth.ts";
+import { eventsOf, eventsOnChain, faultsOf, orderFaultsOf, type Subscriber } from "./webhook-truth.ts";
 
 export type WebhookWorld = {
   readonly chain: TestChain;
@@ -24,7 +24,7 @@ export type WebhookWorld = {
 
 export type WebhookWorldOptions = {
   readonly seed: number;
-  /** Of a server of the test's own; a database on the run's when left out. */
+  /** By default a database on the run's server. */
   readonly databaseUrl?: string;
   /** Starts a Redis for the queues; needs `describeWithRedis` around it. */
   readonly redis?: boolean;
@@ -55,13 +55,13 @@ export type Subscription = Subscriber & {
   readonly headers: { readonly "x-api-key": string };
 };
 
-/** Subscribes a wallet over the api. Nothing may be mined meanwhile: the subscription begins at the newest block. */
+/** Subscribes a wallet through the api. Mine nothing meanwhile: the subscription starts at the newest block. */
 export async function subscribe(
   { chain, stack }: WebhookWorld,
   receiver: Receiver,
   wallet: string,
   events: readonly string[] = ["*"],
-  manner?: Manner,
+  manner?: ReplyRule,
 ): Promise<Subscription> {
   if (manner) receiver.behave(manner);
   const fromBlock = await chain.client.getBlockNumber();
@@ -78,19 +78,22 @@ export async function subscribe(
   };
 }
 
-/** What is waiting for its retry is due now. */
-export const hurry = ({ connection }: Pick<WebhookWorld, "connection">): Promise<unknown> =>
+/** Makes all pending retries due now. */
+export const makeRetriesDue = ({ connection }: Pick<WebhookWorld, "connection">): Promise<unknown> =>
   connection.sql`
     update service.delivery set next_attempt_at = now()
     where state = 'pending' and not test and taken_at is null and next_attempt_at > now()`;
 
-/** Hurries every so many ms until it is told to stop; a database that is away is no fault. */
-export function keepHurrying(world: Pick<WebhookWorld, "connection">, everyMs: number): () => Promise<void> {
+/** Makes retries due every `everyMs`, also across database outages. Call the result to stop. */
+export function keepRetriesDue(
+  world: Pick<WebhookWorld, "connection">,
+  everyMs: number,
+): () => Promise<void> {
   const stopped = new AbortController();
   const { signal } = stopped;
   const all = (async () => {
     while (!signal.aborted) {
-      await hurry(world).catch(() => {});
+      await makeRetriesDue(world).catch(() => {});
       await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
   })();
@@ -100,32 +103,32 @@ export function keepHurrying(world: Pick<WebhookWorld, "connection">, everyMs: n
   };
 }
 
-/** Deliveries that are still on their way. */
-export async function pending({ connection }: Pick<WebhookWorld, "connection">): Promise<number> {
+/** Counts pending deliveries. */
+export async function countPending({ connection }: Pick<WebhookWorld, "connection">): Promise<number> {
   const [row] = await connection.sql<{ count: number }[]>`
     select count(*)::int as count from service.delivery where state = 'pending' and not test`;
   return row?.count ?? 0;
 }
 
-/** Waits until the newest block's events have been put on their way and every delivery has been tried. */
+/** Waits until the outbox has processed the newest block and every delivery has an attempt. */
 export const caughtUp = ({ chain, connection }: WebhookWorld, timeoutMs: number): Promise<true> =>
   waitFor({
-    what: "the subscribers to be told of the newest block",
+    what: "attempts of all deliveries up to the newest block",
     probe: async () => {
       const head = await chain.client.getBlockNumber();
-      const [row] = await connection.sql<{ told: boolean }[]>`
+      const [row] = await connection.sql<{ done: boolean }[]>`
         select passed_block >= ${String(head)}::bigint and not exists (
-          select 1 from service.delivery where state = 'pending' and attempts = '[]') as told from service.outbox`;
-      return row?.told === true ? true : undefined;
+          select 1 from service.delivery where state = 'pending' and attempts = '[]') as done from service.outbox`;
+      return row?.done === true ? true : undefined;
     },
     timeoutMs,
   });
 
 /**
- * Waits until nothing is wrong with what the subscribers were told and nothing is on its way, and then holds them to the
- * truth once more. The chain must be at rest.
+ * Waits until the subscribers' requests have no faults and no delivery is pending, and then expects both. The chain must not
+ * change meanwhile.
  */
-export async function expectToldTheTruth(
+export async function expectCorrectDeliveries(
   world: WebhookWorld,
   subscribers: readonly Subscription[],
   {
@@ -142,23 +145,23 @@ export async function expectToldTheTruth(
         .filter(([, found]) => found.length > 0),
     );
   await waitFor({
-    what: "every subscriber to be told the truth",
+    what: "correct deliveries to every subscriber",
     probe: async () =>
-      Object.keys(faults()).length === 0 && (await pending(world)) === 0 ? true : undefined,
+      Object.keys(faults()).length === 0 && (await countPending(world)) === 0 ? true : undefined,
     timeoutMs,
     intervalMs: 250,
-  }).catch(() => {}); // said better by what follows
+  }).catch(() => {}); // the expectations below fail with more detail
   expect(faults()).toEqual({});
-  expect(await pending(world), "deliveries on their way").toBe(0);
-  for (const one of ordered) expect(disorderOf(one, truth), `order of ${one.receiver.url}`).toEqual([]);
+  expect(await countPending(world), "pending deliveries").toBe(0);
+  for (const one of ordered) expect(orderFaultsOf(one, truth), `order of ${one.receiver.url}`).toEqual([]);
   return { events: Math.max(...subscribers.map((one) => eventsOf(truth, one).length)) };
 }
 
 /**
- * A receiver that fails with an event from none to `most` times, as its id says, before it takes it. Below seven, which
- * would end the subscription.
+ * A receiver that fails an event up to `most` times before it accepts it; the event's id decides how often. Seven failures would
+ * make the subscription undeliverable.
  */
-export function failingFirst(most: number, ...failures: readonly [Reply, ...Reply[]]): Manner {
+export function failingFirst(most: number, ...failures: readonly [Reply, ...Reply[]]): ReplyRule {
   const attempts = new Map<string, number>();
   return (n, { id }) => {
     const attempt = attempts.get(id) ?? 0;

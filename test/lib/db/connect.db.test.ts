@@ -1,9 +1,10 @@
 import { sql as statement } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/postgres-js";
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../lib/db/connect.ts";
 import { freshDatabase } from "../../support/database.ts";
 
-/** Ends the session that runs it, as a restart of Postgres does. */
+/** Ends its own session, as a restart of Postgres does. */
 const endOwnSession = "select pg_terminate_backend(pg_backend_pid())";
 
 async function open(max: number) {
@@ -12,13 +13,14 @@ async function open(max: number) {
   return connection;
 }
 
-/** A statement that meets a session that has just ended fails once; the pool then has a new one. */
+/** A statement on a session that has just ended fails once; the pool then opens a new one. */
 const works = (query: () => Promise<unknown>) =>
   expect.poll(() => query().then(() => "works", String)).toBe("works");
 
 // postgres.js throws past every handler when it rolls back on a lost connection: it ended the process.
 test.each([1, 3])("a transaction whose connection is lost rejects, and a pool of %i goes on", async (max) => {
-  const { sql, db } = await open(max);
+  const { sql } = await open(max);
+  const db = drizzle(sql);
   for (let round = 0; round < 3; round++) {
     await expect(sql.begin((tx) => tx.unsafe(endOwnSession))).rejects.toThrow();
     await works(() => sql`select 1`);

@@ -1,4 +1,4 @@
-/** What subscribers verify deliveries with, against the headers that the writer makes. */
+/** `verifyWebhook`, which subscribers use, against the headers that the writer signs. */
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
@@ -27,7 +27,7 @@ const verify = (
   options: VerifyOptions = { now },
 ) => verifyWebhook(given.body ?? body, given.headers ?? headers, given.secrets ?? secret, options);
 
-/** Why a request is refused. */
+/** The reason and message of a failed verification. */
 function refusal(work: () => unknown): [VerificationFailure, string] {
   try {
     work();
@@ -39,7 +39,7 @@ function refusal(work: () => unknown): [VerificationFailure, string] {
 }
 
 describe("a delivery is accepted", () => {
-  test("whatever holds its headers and its body", () => {
+  test("in every supported type of headers and body", () => {
     const upper = Object.fromEntries(Object.entries(headers).map(([name, v]) => [name.toUpperCase(), v]));
     const listed = Object.fromEntries(Object.entries(headers).map(([name, v]) => [name, [v]]));
     for (const form of [headers, upper, listed, new Headers(headers)]) {
@@ -65,14 +65,14 @@ describe("a delivery is accepted", () => {
     expect(refusal(() => verify({ secrets: [former, newSecret()] }))[0]).toBe("wrong_signature");
   });
 
-  test("during a rotation by whoever has the new secret, the old one or both, and nobody else", () => {
+  test("during a rotation with the new secret, the old one or both, and no other", () => {
     for (const secrets of [secret, former, [secret, former]]) {
       expect(verify({ headers: rotated, secrets })).toEqual(event);
     }
     expect(refusal(() => verify({ headers: rotated, secrets: newSecret() }))[0]).toBe("wrong_signature");
   });
 
-  test("with signatures of other versions beside ours", () => {
+  test("with additional signatures of other versions", () => {
     const more = `v2,abc ${headers["webhook-signature"]} v1a,xyz`;
     expect(verify({ headers: { ...headers, "webhook-signature": more } })).toEqual(event);
   });
@@ -87,26 +87,26 @@ describe("a request is refused", () => {
 
   test.each<[what: string, changes: Record<string, string | undefined>, reason: VerificationFailure]>([
     ["another id", { "webhook-id": "evt_2" }, "wrong_signature"],
-    ["an id that reaches into the time", { "webhook-id": `evt_1.${timestamp}` }, "wrong_signature"],
-    ["another time", { "webhook-timestamp": String(timestamp + 1) }, "wrong_signature"],
-    ["a time with a zero in front", { "webhook-timestamp": `0${timestamp}` }, "wrong_signature"],
+    ["an id that contains the timestamp", { "webhook-id": `evt_1.${timestamp}` }, "wrong_signature"],
+    ["another timestamp", { "webhook-timestamp": String(timestamp + 1) }, "wrong_signature"],
+    ["a timestamp with a leading zero", { "webhook-timestamp": `0${timestamp}` }, "wrong_signature"],
     ["another signature", { "webhook-signature": flipped(standard, 10) }, "wrong_signature"],
     ["another last digit", { "webhook-signature": `${standard.slice(0, -2)}B=` }, "malformed_header"],
-    ["somebody else's signature", { "webhook-signature": other["webhook-signature"] }, "wrong_signature"],
+    ["another secret's signature", { "webhook-signature": other["webhook-signature"] }, "wrong_signature"],
     ["another body signature", { "x-service-signature": flipped(service, 0) }, "wrong_signature"],
     [
-      "somebody else's body signature",
+      "another secret's body signature",
       { "x-service-signature": other["x-service-signature"] },
       "wrong_signature",
     ],
     ["no id", { "webhook-id": undefined }, "missing_header"],
     ["an empty id", { "webhook-id": "" }, "missing_header"],
-    ["no time", { "webhook-timestamp": undefined }, "missing_header"],
+    ["no timestamp", { "webhook-timestamp": undefined }, "missing_header"],
     ["no signature", { "webhook-signature": undefined }, "missing_header"],
     ["no body signature", { "x-service-signature": undefined }, "missing_header"],
-    ["a time that is none", { "webhook-timestamp": "now" }, "malformed_header"],
-    ["a time in exponents", { "webhook-timestamp": "1e9" }, "malformed_header"],
-    ["a negative time", { "webhook-timestamp": "-1" }, "malformed_header"],
+    ["a timestamp that is not a number", { "webhook-timestamp": "now" }, "malformed_header"],
+    ["a timestamp with an exponent", { "webhook-timestamp": "1e9" }, "malformed_header"],
+    ["a negative timestamp", { "webhook-timestamp": "-1" }, "malformed_header"],
     ["a short signature", { "webhook-signature": standard.slice(0, -4) }, "malformed_header"],
     ["a long signature", { "webhook-signature": `${standard}AAAA` }, "malformed_header"],
     ["a signature without a version", { "webhook-signature": standard.slice(3) }, "malformed_header"],
@@ -114,26 +114,26 @@ describe("a request is refused", () => {
     ["an empty signature", { "webhook-signature": "v1," }, "malformed_header"],
     ["a short body signature", { "x-service-signature": service.slice(1) }, "malformed_header"],
     ["a long body signature", { "x-service-signature": `${service}00` }, "malformed_header"],
-    ["a body signature that is no hex", { "x-service-signature": "z".repeat(64) }, "malformed_header"],
+    ["a body signature that is not hex", { "x-service-signature": "z".repeat(64) }, "malformed_header"],
     ["a body signature in base64", { "x-service-signature": standard.slice(3) }, "malformed_header"],
-    ["a former signature that is no hex", { "x-service-signature-previous": "x" }, "malformed_header"],
+    ["a previous signature that is not hex", { "x-service-signature-previous": "x" }, "malformed_header"],
   ])("with %s", (_, changes, reason) => {
     expect(refusal(() => verify({ headers: { ...headers, ...changes } }))[0]).toBe(reason);
   });
 
-  test("with another body, be it by a space or a byte", () => {
+  test("with a changed body, also by a single space or byte", () => {
     for (const changed of [`${body} `, body.slice(0, -1), body.replace("1", "2"), ""]) {
       expect(refusal(() => verify({ body: changed }))[0]).toBe("wrong_signature");
     }
   });
 
-  test("by another secret, and by the bytes that the secret's hex stands for", () => {
+  test("with another secret, or with the bytes that the secret encodes in hex", () => {
     expect(refusal(() => verify({ secrets: former }))[0]).toBe("wrong_signature");
     const decoded = `whsec_${Buffer.from(secret, "hex").toString("base64")}`;
     expect(refusal(() => verify({ secrets: decoded }))[0]).toBe("wrong_signature");
   });
 
-  test("with the signature of only one kind right", () => {
+  test("when only one of the two signatures is valid", () => {
     for (const name of ["webhook-signature", "x-service-signature"] as const) {
       const [reason, message] = refusal(() => verify({ headers: { ...headers, [name]: other[name] } }));
       expect([reason, message]).toEqual(["wrong_signature", expect.stringContaining(name)]);
@@ -153,17 +153,17 @@ describe("a request is refused", () => {
   });
 
   test.each([
-    ["at the end of the tolerance", 300, true],
-    ["a second later", 301, false],
+    ["as old as the tolerance", 300, true],
+    ["one second older", 301, false],
     ["as far in the future", -300, true],
-    ["further in the future", -301, false],
-  ])("when it is copied: %s", (_, age, accepted) => {
+    ["one second further in the future", -301, false],
+  ])("when its timestamp is outside the tolerance: %s", (_, age, accepted) => {
     const options = { now: now + age * 1000 };
     if (accepted) expect(verify({}, options)).toEqual(event);
     else expect(refusal(() => verify({}, options))[0]).toBe("outside_tolerance");
   });
 
-  test("outside of a tolerance of one's own, by the clock when nothing else is said", () => {
+  test("outside a custom tolerance, by `Date.now()` by default", () => {
     expect(refusal(() => verify({}, { now: now + 2000, toleranceSeconds: 1 }))[0]).toBe("outside_tolerance");
     expect(verify({}, { now: now + 9_000_000, toleranceSeconds: 10_000 })).toEqual(event);
     expect(refusal(() => verify({}, {}))[0]).toBe("outside_tolerance");
@@ -172,24 +172,24 @@ describe("a request is refused", () => {
     expect(refusal(() => verify({}, { now: Number.NaN }))[0]).toBe("outside_tolerance");
   });
 
-  test("when it is signed and no JSON", () => {
+  test("when the signed body is not JSON", () => {
     const noJson = { ...signed, body: "hello" };
     expect(refusal(() => verify({ body: "hello", headers: signatureHeaders(noJson) }))[0]).toBe("not_json");
   });
 });
 
-test("a call that no request can mend is a TypeError", () => {
+test("invalid arguments throw a TypeError", () => {
   expect(() => verify({ secrets: [] })).toThrow(TypeError);
   expect(() => verify({ secrets: "" })).toThrow(TypeError);
   expect(() => verify({ secrets: "whsec_" })).toThrow(TypeError);
   const parsed: unknown = event;
-  // @ts-expect-error a body that a framework has parsed
+  // @ts-expect-error a parsed body
   expect(() => verifyWebhook(parsed, headers, secret)).toThrow(/not what was parsed/);
   // @ts-expect-error no headers
   expect(() => verifyWebhook(body, null, secret)).toThrow(TypeError);
 });
 
-test("agrees with the signatures of the specification, made by hand", () => {
+test("accepts the signatures of the API specification, computed in the test", () => {
   const hmac = (content: string) => createHmac("sha256", Buffer.from(secret, "utf8")).update(content);
   const byHand = {
     "Webhook-Id": "evt_1",
@@ -200,7 +200,7 @@ test("agrees with the signatures of the specification, made by hand", () => {
   expect(verify({ headers: byHand })).toEqual(event);
 });
 
-test("is what the package exports", async () => {
+test("the package exports it", async () => {
   const exported = await import("parametric-cover-service/webhooks");
   expect(exported.verifyWebhook(body, headers, secret, { now })).toEqual(event);
 });

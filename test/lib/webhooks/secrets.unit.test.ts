@@ -6,7 +6,7 @@ import { signatureHeaders } from "../../../workers/webhooks/signature.ts";
 const WALLET = "0x00000000000000000000000000000000000000AA";
 const sealer = createSealer("11".repeat(32));
 
-test("a secret is 32 bytes in hex, and what is sealed opens again", () => {
+test("a secret is 32 random bytes in hex, and opens after it was sealed", () => {
   const secret = newSecret();
   expect(secret).toMatch(/^[0-9a-f]{64}$/);
   const sealed = sealer.seal(secret, WALLET);
@@ -15,7 +15,7 @@ test("a secret is 32 bytes in hex, and what is sealed opens again", () => {
   expect(sealer.seal(secret, WALLET)).not.toBe(sealed);
 });
 
-test("another key, another wallet and damage do not open it", () => {
+test("a sealed secret does not open with another key or wallet, or when damaged", () => {
   const sealed = sealer.seal("secret", WALLET);
   const bytes = Buffer.from(sealed.slice(3), "base64");
   bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
@@ -31,7 +31,7 @@ test("another key, another wallet and damage do not open it", () => {
   }
 });
 
-test("both signatures are HMACs under the secret's own letters, the newest first", () => {
+test("both signatures are HMACs keyed with the characters of the hex secret, the newest secret first", () => {
   const signed = {
     body: '{"id":"evt_1"}',
     secret: "ab".repeat(32),

@@ -1,7 +1,7 @@
-/** Where webhooks may not lead, and where they may: for the guard alone and for the calls that go through it. */
-import type { Resolve } from "../../../lib/webhooks/guard.ts";
+/** URLs that webhooks may and may not call, for tests of the target guard and of the receiver client. */
+import type { Resolve } from "../../../lib/webhooks/target-guard.ts";
 
-/** What the names of these tables resolve to. */
+/** The DNS of these tables. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "public.example.com": ["93.184.216.34"],
   "dual.example.com": ["93.184.216.34", "2606:2800:220:1::1"],
@@ -39,7 +39,7 @@ export const goodTargets: readonly string[] = [
   "https://[2a00:1450:4001:81b::200e]/",
 ];
 
-/** Each with what the reason must speak of. */
+/** Each with a part of the expected reason. */
 export const hostileTargets: readonly (readonly [target: string, reason: string])[] = [
   // This machine.
   ["https://127.0.0.1/", "this machine"],
@@ -116,19 +116,19 @@ export const hostileTargets: readonly (readonly [target: string, reason: string]
   ["https://[3fff::1]/", "documentation"],
   ["https://192.0.0.8/", "reserved"],
   ["https://192.88.99.1/", "6to4"],
-  // For many, for nobody, for later.
+  // Multicast, broadcast, discarding, unallocated and reserved addresses.
   ["https://224.0.0.1/", "multicast"],
   ["https://239.255.255.255/", "multicast"],
   ["https://[ff02::1]/", "multicast"],
   ["https://240.0.0.1/", "reserved"],
   ["https://255.255.255.255/", "broadcast"],
   ["https://[100::1]/", "discarding"],
-  ["https://[4000::1]/", "nobody was given"],
+  ["https://[4000::1]/", "unallocated"],
   ["https://[2001:10::1]/", "ORCHID"],
   ["https://[2001:20::1]/", "ORCHID"],
   ["https://[2001:1ff::1]/", "reserved"],
   ["https://[5f00::1]/", "segment routing"],
-  // IPv4 addresses in other clothes.
+  // IPv4 addresses inside IPv6 addresses.
   ["https://[::ffff:127.0.0.1]/", "inside an IPv6"],
   ["https://[::ffff:a9fe:a9fe]/", "inside an IPv6"],
   ["https://[::ffff:8.8.8.8]/", "inside an IPv6"],
@@ -164,10 +164,10 @@ export const hostileTargets: readonly (readonly [target: string, reason: string]
   ["https://999.1.1.1/", "must be a URL"],
   ["https://public%2eexample%00.com/", "must be a URL"],
   ["https://[::1/", "must be a URL"],
-  ["https://intranet/", "in full"],
+  ["https://intranet/", "fully qualified"],
   ["https://public.example.com./", "dot"],
-  ["https://nowhere.example.com/", "nowhere"],
-  ["https://garbage.example.com/", "no address"],
+  ["https://nowhere.example.com/", "without an address"],
+  ["https://garbage.example.com/", "invalid address"],
   ["https://public.example.com\\@127.0.0.1/", "backslashes"],
   ["https://127.0.0.1\t/", "spaces"],
   ["https://public.example.com /", "spaces"],

@@ -1,9 +1,19 @@
-/** Burns, pauses, prices and time. */
+/** Actions on burns, pauses, prices and time. */
 import { type Address, erc20Abi, parseEther } from "viem";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
-import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
-import { type Action, amountUpTo, chosen, chosenPlayer, DAY, HOUR, type Scene, USDC, WEEK } from "./scene.ts";
+import * as act from "../../support/protocol-actions.ts";
+import {
+  type Action,
+  type ActionContext,
+  amountUpTo,
+  DAY,
+  HOUR,
+  pick,
+  pickUser,
+  USDC,
+  WEEK,
+} from "./action.ts";
 
 const usdcOf = ({ client, deployment }: act.Protocol, address: Address) =>
   client.readContract({
@@ -13,7 +23,7 @@ const usdcOf = ({ client, deployment }: act.Protocol, address: Address) =>
     args: [address],
   });
 
-/** A burner spends at most 40 USDC of its income; one that has none gets some, as a gift. */
+/** A burner spends at most 40 USDC of its income; without enough income it gets USDC first. */
 const burnWith =
   (kind: act.BurnerKind): Action =>
   ({ protocol, owner, draw }) =>
@@ -27,10 +37,10 @@ const burnWith =
 export const twapBurn = burnWith("twapBurner");
 export const buybackBurn = burnWith("buybackEngine");
 
-/** Also one of nothing, which is a burn all the same. */
-export const directBurn: Action = (scene) => async () => {
-  const amount = amountUpTo(parseEther("3"), scene.draw) * 101n;
-  const { blockNumber } = await act.burnTokens(scene.protocol, chosenPlayer(scene), amount);
+/** The amount may be zero, which also emits the burn's event. */
+export const directBurn: Action = (context) => async () => {
+  const amount = amountUpTo(parseEther("3"), context.draw) * 101n;
+  const { blockNumber } = await act.burnTokens(context.protocol, pickUser(context), amount);
   return { block: blockNumber, changed: {} };
 };
 
@@ -41,37 +51,37 @@ export const reserveBurn: Action = ({ protocol, owner, draw }) => {
   };
 };
 
-export const pauseRouter: Action = ({ protocol, owner, world }) => {
-  if (world.routerPaused) return undefined;
+export const pauseRouter: Action = ({ protocol, owner, model }) => {
+  if (model.routerPaused) return undefined;
   return async () => {
     const { blockNumber } = await act.setRouterPaused(protocol, owner, true);
     return { block: blockNumber, changed: { routerPaused: true } };
   };
 };
 
-export const pauseEverything: Action = ({ protocol, owner, world }) => {
-  if (world.everythingPaused) return undefined;
+export const pauseGlobally: Action = ({ protocol, owner, model }) => {
+  if (model.globallyPaused) return undefined;
   return async () => {
     const { blockNumber } = await act.setGlobalPause(protocol, owner, true);
-    return { block: blockNumber, changed: { everythingPaused: true } };
+    return { block: blockNumber, changed: { globallyPaused: true } };
   };
 };
 
-export const pauseProduct: Action = ({ protocol, owner, world, draw }) => {
-  const product = chosen(
-    allTerms.filter(({ productId }) => !world.pausedProducts.includes(productId)),
+export const pauseProduct: Action = ({ protocol, owner, model, draw }) => {
+  const product = pick(
+    allTerms.filter(({ productId }) => !model.pausedProducts.includes(productId)),
     draw.which,
   );
   if (!product) return undefined;
   return async () => {
     const { blockNumber } = await act.setProductPaused(protocol, owner, product.productId, true);
-    return { block: blockNumber, changed: { pausedProducts: [...world.pausedProducts, product.productId] } };
+    return { block: blockNumber, changed: { pausedProducts: [...model.pausedProducts, product.productId] } };
   };
 };
 
-export const endSale: Action = ({ protocol, owner, world, draw }) => {
-  const product = chosen(
-    allTerms.filter(({ productId }) => !world.endedSales.has(productId)),
+export const endSale: Action = ({ protocol, owner, model, draw }) => {
+  const product = pick(
+    allTerms.filter(({ productId }) => !model.endedSales.has(productId)),
     draw.which,
   );
   if (!product) return undefined;
@@ -86,20 +96,20 @@ export const endSale: Action = ({ protocol, owner, world, draw }) => {
     const { blockNumber } = await act.deactivateProduct(protocol, owner, productId);
     return {
       block: blockNumber,
-      changed: { endedSales: new Map([...world.endedSales, [productId, shield]]) },
+      changed: { endedSales: new Map([...model.endedSales, [productId, shield]]) },
     };
   };
 };
 
-/** Takes one of the pauses back; those that stop everything first. */
-export const resume: Action = ({ protocol, owner, world }) => {
-  const { pausedProducts, endedSales } = world;
-  if (world.everythingPaused)
+/** Ends one of the pauses, the global one first. */
+export const resume: Action = ({ protocol, owner, model }) => {
+  const { pausedProducts, endedSales } = model;
+  if (model.globallyPaused)
     return async () => {
       const { blockNumber } = await act.setGlobalPause(protocol, owner, false);
-      return { block: blockNumber, changed: { everythingPaused: false } };
+      return { block: blockNumber, changed: { globallyPaused: false } };
     };
-  if (world.routerPaused)
+  if (model.routerPaused)
     return async () => {
       const { blockNumber } = await act.setRouterPaused(protocol, owner, false);
       return { block: blockNumber, changed: { routerPaused: false } };
@@ -118,31 +128,31 @@ export const resume: Action = ({ protocol, owner, world }) => {
   };
 };
 
-/** The token between 0.07 and 0.15 USD; burns and redemptions take the price of the day. */
-export const movePrice: Action = (scene) => async () => {
-  const price = 7_000_000n + amountUpTo(8_000_000n, scene.draw);
-  const { blockNumber } = await act.pushPrice(scene.protocol, chosenPlayer(scene), "token", price);
+/** Moves the token price between 0.07 and 0.15 USD, for burns and redemptions. */
+export const movePrice: Action = (context) => async () => {
+  const price = 7_000_000n + amountUpTo(8_000_000n, context.draw);
+  const { blockNumber } = await act.pushPrice(context.protocol, pickUser(context), "token", price);
   return { block: blockNumber, changed: {} };
 };
 
-/** Moves the chain's time forward to `then`, where the feeds report anew. */
-async function passTo({ protocol, owner }: Scene, then: bigint) {
+/** Moves the chain's time to `then` and refreshes the feeds. */
+async function passTo({ protocol, owner }: ActionContext, then: bigint) {
   await act.mineAt(protocol, then);
   const block = await protocol.client.getBlockNumber();
   await act.refreshFeeds(protocol, owner);
   return { block, changed: {} };
 }
 
-export const passHours: Action = (scene) => () =>
-  passTo(scene, scene.now + 600n + (BigInt(scene.draw.which) % (30n * HOUR)));
-export const passDays: Action = (scene) => () =>
-  passTo(scene, scene.now + DAY + (BigInt(scene.draw.which) % (20n * DAY)));
-export const passWeek: Action = (scene) => () => passTo(scene, (scene.now / WEEK + 1n) * WEEK);
+export const passHours: Action = (context) => () =>
+  passTo(context, context.now + 600n + (BigInt(context.draw.which) % (30n * HOUR)));
+export const passDays: Action = (context) => () =>
+  passTo(context, context.now + DAY + (BigInt(context.draw.which) % (20n * DAY)));
+export const passWeek: Action = (context) => () => passTo(context, (context.now / WEEK + 1n) * WEEK);
 
-/** To the second in which the oldest bonds can be redeemed: more than two years, when they are new. */
-export const passYears: Action = (scene) => {
-  const { world, now } = scene;
-  const coming = world.holdings.flatMap(({ epochId }) => world.maturities.get(epochId) ?? []);
+/** Moves time to the second in which the oldest bonds mature: over two years for new bonds. */
+export const passYears: Action = (context) => {
+  const { model, now } = context;
+  const coming = model.holdings.flatMap(({ epochId }) => model.maturities.get(epochId) ?? []);
   const [next] = coming.filter((date) => date > now).sort((a, b) => (a < b ? -1 : 1));
-  return next === undefined ? undefined : () => passTo(scene, next);
+  return next === undefined ? undefined : () => passTo(context, next);
 };

@@ -1,149 +1,156 @@
-/** The market, redemptions, and giving bonds up. */
+/** Actions on listings, redemptions and surrendered bonds. */
 import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import {
   type Action,
+  type ActionContext,
   amountUpTo,
-  chosen,
-  chosenPlayer,
   DAY,
   type Outcome,
-  playerAt,
-  type Scene,
+  pick,
+  pickUser,
   USDC,
+  userAt,
   WEEK,
-} from "./scene.ts";
-import { type HoldingNote, holdingsAfter, type ListingNote, replaced } from "./world.ts";
+} from "./action.ts";
+import { holdingsAfter, type ModelHolding, type ModelListing, replaced } from "./model-state.ts";
 
-const secondsLeft = ({ world, now }: Scene, { epochId }: HoldingNote) =>
-  (world.maturities.get(epochId) ?? 0n) - now;
+const secondsLeft = ({ model, now }: ActionContext, { epochId }: ModelHolding) =>
+  (model.maturities.get(epochId) ?? 0n) - now;
 
-export const list: Action = (scene) => {
-  const { protocol, world, draw } = scene;
-  const held = chosen(
-    world.holdings.filter((h) => secondsLeft(scene, h) > DAY + 10n && secondsLeft(scene, h) < 800n * DAY),
+export const list: Action = (context) => {
+  const { protocol, model, draw } = context;
+  const held = pick(
+    model.holdings.filter((h) => secondsLeft(context, h) > DAY + 10n && secondsLeft(context, h) < 800n * DAY),
     draw.which,
   );
-  if (!held || world.everythingPaused) return undefined;
+  if (!held || model.globallyPaused) return undefined;
   const { owner: seller, epochId, balance } = held;
   const amount = 1n + amountUpTo(balance - 1n, draw);
-  // From a dollar a bond upwards, and seldom a whole number of units each.
+  // At least a dollar per bond, and rarely a whole number of units per bond.
   const price = amount * USDC + (BigInt(draw.size) % (amount * USDC));
   return async () => {
-    const listingId = await act.listBond(protocol, playerAt(seller), epochId, amount, price);
+    const listingId = await act.listBond(protocol, userAt(seller), epochId, amount, price);
     return {
       block: await protocol.client.getBlockNumber(),
       changed: {
-        holdings: holdingsAfter(world, seller, epochId, -amount),
-        listings: [...world.listings, { listingId, seller, epochId, amount, open: true }],
+        holdings: holdingsAfter(model, seller, epochId, -amount),
+        listings: [...model.listings, { listingId, seller, epochId, amount, open: true }],
       },
     };
   };
 };
 
-const openListing = ({ world, draw }: Scene) =>
-  chosen(
-    world.listings.filter(({ open }) => open),
+const openListing = ({ model, draw }: ActionContext) =>
+  pick(
+    model.listings.filter(({ open }) => open),
     draw.which,
   );
 
-/** The listing is closed, and its bonds are `owner`'s. */
+/** The listing is closed and `owner` has its bonds. */
 const closed = (
-  { world }: Scene,
-  listing: ListingNote,
+  { model }: ActionContext,
+  listing: ModelListing,
   owner: `0x${string}`,
   { blockNumber }: { blockNumber: bigint },
 ): Outcome => ({
   block: blockNumber,
   changed: {
-    holdings: holdingsAfter(world, owner, listing.epochId, listing.amount),
-    listings: replaced(world.listings, listing, { ...listing, open: false }),
+    holdings: holdingsAfter(model, owner, listing.epochId, listing.amount),
+    listings: replaced(model.listings, listing, { ...listing, open: false }),
   },
 });
 
-export const buy: Action = (scene) => {
-  const listing = openListing(scene);
-  const buyer = chosenPlayer(scene);
-  if (!listing || scene.world.everythingPaused) return undefined;
+export const buy: Action = (context) => {
+  const listing = openListing(context);
+  const buyer = pickUser(context);
+  if (!listing || context.model.globallyPaused) return undefined;
   return async () =>
-    closed(scene, listing, buyer.address, await act.buyListing(scene.protocol, buyer, listing.listingId));
+    closed(context, listing, buyer.address, await act.buyListing(context.protocol, buyer, listing.listingId));
 };
 
-export const cancelListing: Action = (scene) => {
-  const listing = openListing(scene);
+export const cancelListing: Action = (context) => {
+  const listing = openListing(context);
   if (!listing) return undefined;
   const { listingId, seller } = listing;
   return async () =>
-    closed(scene, listing, seller, await act.cancelListing(scene.protocol, playerAt(seller), listingId));
+    closed(context, listing, seller, await act.cancelListing(context.protocol, userAt(seller), listingId));
 };
 
-export const emergencyCancel: Action = (scene) => {
-  const listing = openListing(scene);
+export const emergencyCancel: Action = (context) => {
+  const listing = openListing(context);
   if (!listing) return undefined;
   const { listingId, seller } = listing;
   return async () =>
-    closed(scene, listing, seller, await act.emergencyCancelListing(scene.protocol, scene.owner, listingId));
+    closed(
+      context,
+      listing,
+      seller,
+      await act.emergencyCancelListing(context.protocol, context.owner, listingId),
+    );
 };
 
-const matured = (scene: Scene) => scene.world.holdings.filter((held) => secondsLeft(scene, held) <= 0n);
+const matured = (context: ActionContext) =>
+  context.model.holdings.filter((held) => secondsLeft(context, held) <= 0n);
 
-/** Whether it is paid or queued is the vault's to say. */
-async function redeemed(scene: Scene, { owner, epochId }: HoldingNote, amount: bigint): Promise<Outcome> {
-  const { protocol, world } = scene;
-  const redemption = await act.redeem(protocol, playerAt(owner), epochId, amount);
-  const holdings = holdingsAfter(world, owner, epochId, -amount);
+/** The vault decides whether a redemption is paid or queued. */
+async function redeemed(
+  context: ActionContext,
+  { owner, epochId }: ModelHolding,
+  amount: bigint,
+): Promise<Outcome> {
+  const { protocol, model } = context;
+  const redemption = await act.redeem(protocol, userAt(owner), epochId, amount);
+  const holdings = holdingsAfter(model, owner, epochId, -amount);
   const block = redemption.receipt.blockNumber;
   if (redemption.state === "paid") return { block, kind: "redeem", changed: { holdings } };
-  const queue = [...world.queue, redemption.targetEpoch];
+  const queue = [...model.queue, redemption.targetEpoch];
   return { block, kind: "queue", changed: { holdings, queue } };
 }
 
-function lesser(one: bigint, other: bigint): bigint {
-  if (one < other) return one;
-  return other;
-}
+const lesser = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-export const redeem: Action = (scene) => {
-  const { world, payable, draw } = scene;
-  const held = chosen(matured(scene), draw.which);
-  if (!held || payable < 1n || world.everythingPaused) return undefined;
+export const redeem: Action = (context) => {
+  const { model, payable, draw } = context;
+  const held = pick(matured(context), draw.which);
+  if (!held || payable < 1n || model.globallyPaused) return undefined;
   const most = lesser(held.balance, payable);
-  return () => redeemed(scene, held, 1n + amountUpTo(most - 1n, draw));
+  return () => redeemed(context, held, 1n + amountUpTo(most - 1n, draw));
 };
 
-export const queue: Action = (scene) => {
-  const { world, payable, draw } = scene;
-  const held = chosen(
-    matured(scene).filter(({ balance }) => balance > payable),
+export const queue: Action = (context) => {
+  const { model, payable, draw } = context;
+  const held = pick(
+    matured(context).filter(({ balance }) => balance > payable),
     draw.which,
   );
-  if (!held || world.everythingPaused) return undefined;
-  return () => redeemed(scene, held, held.balance - amountUpTo(held.balance - payable - 1n, draw));
+  if (!held || model.globallyPaused) return undefined;
+  return () => redeemed(context, held, held.balance - amountUpTo(held.balance - payable - 1n, draw));
 };
 
-export const processQueue: Action = (scene) => {
-  const { protocol, world, now } = scene;
+export const processQueue: Action = (context) => {
+  const { protocol, model, now } = context;
   const week = now / WEEK;
-  const [first] = world.queue;
-  if (first === undefined || first > week || world.everythingPaused) return undefined;
+  const [first] = model.queue;
+  if (first === undefined || first > week || model.globallyPaused) return undefined;
   return async () => {
-    const paid = await act.processQueue(protocol, chosenPlayer(scene), week);
+    const paid = await act.processQueue(protocol, pickUser(context), week);
     const block = await protocol.client.getBlockNumber();
     return {
       block,
-      changed: { queue: world.queue.slice(paid.length) },
-      // A week that has paid all it may pays nothing more.
+      changed: { queue: model.queue.slice(paid.length) },
+      // A week whose throttle is used up pays nothing more.
       ...(paid.length === 0 ? { kind: "refused" as const } : {}),
     };
   };
 };
 
-export const surrender: Action = ({ protocol, world, draw }) => {
-  const held = chosen(world.holdings, draw.which);
+export const surrender: Action = ({ protocol, model, draw }) => {
+  const held = pick(model.holdings, draw.which);
   if (!held) return undefined;
   const { owner, epochId, balance } = held;
   const amount = amountUpTo(balance, draw);
   return async () => {
-    const { blockNumber } = await act.surrenderBonds(protocol, playerAt(owner), epochId, amount);
-    return { block: blockNumber, changed: { holdings: holdingsAfter(world, owner, epochId, -amount) } };
+    const { blockNumber } = await act.surrenderBonds(protocol, userAt(owner), epochId, amount);
+    return { block: blockNumber, changed: { holdings: holdingsAfter(model, owner, epochId, -amount) } };
   };
 };

@@ -1,60 +1,60 @@
-/** Every indexed read of the API, and both live ones, against what the chain has at the same block. */
+/** Compares every indexed read of the API, and both live ones, with the chain at the same block. */
 import { expect } from "vitest";
 import { activityTypes, burnSources } from "../../../ponder.schema.ts";
 import type { Row } from "../../src/support/rows.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { CheckedRequest } from "../../support/openapi.ts";
+import { users } from "./action.ts";
+import { big, type ChainState } from "./chain-state.ts";
 import * as lists from "./expected-lists.ts";
 import * as stats from "./expected-stats.ts";
 import { byPosition, expectFeed, type Feed, type Page } from "./pages.ts";
-import { players } from "./scene.ts";
-import { big, type Truth } from "./truth.ts";
 
 const HOUR = 3_600n;
 const DAY = 24n * HOUR;
 
-/** The players, and somebody of whom the chain has never heard. */
-const addresses = [...players.map(({ address }) => address), "0x000000000000000000000000000000000000dEaD"];
+/** The users, and an address that the chain does not know. */
+const addresses = [...users.map(({ address }) => address), "0x000000000000000000000000000000000000dEaD"];
 
-const onBlock = (header: string, block: bigint) => (answer: HttpAnswer) =>
+const expectBlock = (header: string, block: bigint) => (answer: HttpAnswer) =>
   expect(answer.headers.get(header), header).toBe(String(block));
 
-const numbered = ({ count, limit, offset, last }: Page): Row => ({
+const pageFields = ({ count, limit, offset, last }: Page): Row => ({
   count,
   limit,
   offset,
   nextCursor: byPosition(last),
 });
 
-type Reader = { readonly request: CheckedRequest; readonly truth: Truth };
+type Reader = { readonly request: CheckedRequest; readonly chainState: ChainState };
 
-/** Both sums, and the health of an index that has read all there is. */
-async function expectSums({ request, truth }: Reader): Promise<void> {
+/** Both kinds of sums, and the health of an index at the chain's head. */
+async function expectSums({ request, chainState }: Reader): Promise<void> {
   for (const [path, body] of [
-    ["/api/v1/stats/burns", stats.burnStats(truth)],
-    ["/api/v1/stats/protocol", stats.protocolStats(truth)],
+    ["/api/v1/stats/burns", stats.burnStats(chainState)],
+    ["/api/v1/stats/protocol", stats.protocolStats(chainState)],
   ] as const) {
     const answer = await request(path);
-    onBlock("x-indexed-block", truth.block)(answer);
+    expectBlock("x-indexed-block", chainState.block)(answer);
     expect(answer.json, path).toEqual(body);
   }
   expect((await request("/api/v1/indexer/health")).json).toMatchObject({
     status: "synced",
-    lastSyncedBlock: String(truth.block),
-    headBlock: String(truth.block),
+    lastSyncedBlock: String(chainState.block),
+    headBlock: String(chainState.block),
     lagBlocks: "0",
-    headTimestamp: String(truth.now),
+    headTimestamp: String(chainState.now),
     heartbeatAt: expect.stringMatching(/^\d+$/),
   });
 }
 
-/** The feeds that anybody reads. */
-function feeds({ request, truth }: Reader): Feed[] {
-  const check = onBlock("x-indexed-block", truth.block);
-  const burns = lists.burns(truth);
+/** The public feeds without the activity. */
+function feeds({ request, chainState }: Reader): Feed[] {
+  const check = expectBlock("x-indexed-block", chainState.block);
+  const burns = lists.burns(chainState);
   return [
-    { path: "/api/v1/triggers/recent", rows: "triggers", expected: lists.triggers(truth), limit: 3 },
-    { path: "/api/v1/marketplace/recent-sales", rows: "sales", expected: lists.sales(truth), limit: 3 },
+    { path: "/api/v1/triggers/recent", rows: "triggers", expected: lists.triggers(chainState), limit: 3 },
+    { path: "/api/v1/marketplace/recent-sales", rows: "sales", expected: lists.sales(chainState), limit: 3 },
     { path: "/api/v1/burns/recent", rows: "burns", expected: burns, limit: 11 },
     ...burnSources.map((source) => ({
       path: "/api/v1/burns/recent",
@@ -64,25 +64,25 @@ function feeds({ request, truth }: Reader): Feed[] {
       limit: 5,
     })),
   ]
-    .map((feed): Feed => ({ ...feed, request, check, rest: numbered }))
+    .map((feed): Feed => ({ ...feed, request, check, rest: pageFields }))
     .concat({
       request,
       check,
       path: "/api/v1/marketplace/active-listings",
       rows: "listings",
-      expected: lists.activeListings(truth),
+      expected: lists.activeListings(chainState),
       limit: 2,
       rest: ({ total, last, ...page }) => ({
-        ...numbered({ ...page, total, last }),
+        ...pageFields({ ...page, total, last }),
         total,
         nextCursor: last?.listingId ?? null,
       }),
     });
 }
 
-/** The unified feed, whole and by each of its filters. */
-function activityFeeds({ request, truth }: Reader): Feed[] {
-  const all = lists.activity(truth);
+/** The activity feed, without and with each filter. */
+function activityFeeds({ request, chainState }: Reader): Feed[] {
+  const all = lists.activity(chainState);
   const middle = String(all[Math.floor(all.length / 2)]?.block_timestamp ?? 0);
   const filters: { query: Readonly<Record<string, string>>; expected: readonly Row[] }[] = [
     { query: {}, expected: all },
@@ -93,11 +93,11 @@ function activityFeeds({ request, truth }: Reader): Feed[] {
       expected: all.filter((row) => row.actor === addresses[0] && row.type === "token_burned"),
     },
     { query: { since: middle }, expected: all.filter((row) => big(row.block_timestamp) >= big(middle)) },
-    { query: { since: String(truth.now + 1n) }, expected: [] },
+    { query: { since: String(chainState.now + 1n) }, expected: [] },
   ];
   return filters.map(({ query, expected }) => ({
     request,
-    check: onBlock("x-indexed-block", truth.block),
+    check: expectBlock("x-indexed-block", chainState.block),
     path: "/api/v1/stats/activity",
     query,
     rows: "events",
@@ -107,15 +107,15 @@ function activityFeeds({ request, truth }: Reader): Feed[] {
   }));
 }
 
-/** The price history, of which each page is oldest first and the next one is older. */
-function priceFeeds({ request, truth }: Reader): Feed[] {
+/** The price history. Each page is oldest first; the next page is older. */
+function priceFeeds({ request, chainState }: Reader): Feed[] {
   const lengths = { "24h": DAY, "7d": 7n * DAY, "30d": 30n * DAY, all: undefined };
-  const points = lists.prices(truth).reverse();
+  const points = lists.prices(chainState).reverse();
   return Object.entries(lengths).map(([range, length]) => {
-    const from = length === undefined ? null : truth.now - length;
+    const from = length === undefined ? null : chainState.now - length;
     return {
       request,
-      check: onBlock("x-indexed-block", truth.block),
+      check: expectBlock("x-indexed-block", chainState.block),
       path: "/api/v1/stats/token-price-history",
       query: { range },
       rows: "points",
@@ -133,12 +133,12 @@ function priceFeeds({ request, truth }: Reader): Feed[] {
   });
 }
 
-/** What a wallet has, out of the index and by a scan of the chain. */
-function walletFeeds({ request, truth }: Reader, source: "index" | "chain"): Feed[] {
+/** A wallet's policies and bonds, from the index or a scan of the chain. */
+function walletFeeds({ request, chainState }: Reader, source: "index" | "chain"): Feed[] {
   const live = source === "chain";
-  const check = onBlock(live ? "x-chain-block" : "x-indexed-block", truth.block);
+  const check = expectBlock(live ? "x-chain-block" : "x-indexed-block", chainState.block);
   return addresses.flatMap((address): Feed[] => {
-    const bonds = lists.bondsOf(truth, address);
+    const bonds = lists.bondsOf(chainState, address);
     const totalAmount = String(bonds.reduce((sum, { amount }) => sum + big(amount), 0n));
     return [
       {
@@ -146,9 +146,9 @@ function walletFeeds({ request, truth }: Reader, source: "index" | "chain"): Fee
         check,
         path: live ? `/api/v1/public/policies/${address}` : `/api/v1/policies/by-buyer/${address}`,
         rows: "policies",
-        expected: lists.policiesOf(truth, address, source),
+        expected: lists.policiesOf(chainState, address, source),
         limit: 4,
-        rest: (page) => ({ buyer: address, ...numbered(page), total: page.total }),
+        rest: (page) => ({ buyer: address, ...pageFields(page), total: page.total }),
       },
       {
         request,
@@ -164,9 +164,9 @@ function walletFeeds({ request, truth }: Reader, source: "index" | "chain"): Fee
   });
 }
 
-/** Fails where an answer of the API differs from the chain; the index has reached the block of `truth`. */
-export async function expectEndpoints(request: CheckedRequest, truth: Truth): Promise<void> {
-  const reader = { request, truth };
+/** Expects the API's answers to match the chain. The index must have reached the block of `chainState`. */
+export async function expectEndpoints(request: CheckedRequest, chainState: ChainState): Promise<void> {
+  const reader = { request, chainState };
   await expectSums(reader);
   for (const feed of [
     ...feeds(reader),

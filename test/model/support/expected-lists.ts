@@ -1,16 +1,16 @@
-/** The rows of every list that the API answers, as the chain has them: newest first, unless a list says otherwise. */
+/** The expected rows of every list of the API, from the chain; newest first, unless noted. */
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
+import * as sums from "../../src/support/expected-sums.ts";
 import type { ChainEvent } from "../../src/support/logs.ts";
 import type { Row } from "../../src/support/rows.ts";
-import * as sums from "../../src/support/sums.ts";
 import type * as views from "../../src/support/views.ts";
-import { big, checksummed, named, type Truth } from "./truth.ts";
+import { big, type ChainState, checksummed, named } from "./chain-state.ts";
 
 const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
 const nameOf = (productId: unknown) => allTerms.find((terms) => terms.productId === productId)?.name ?? null;
 
-/** Where an event stands. */
-const place = ({ position }: ChainEvent) => ({
+/** The columns with an event's position. */
+const positionOf = ({ position }: ChainEvent) => ({
   txHash: position.tx_hash,
   blockNumber: position.block_number,
   logIndex: position.log_index,
@@ -19,7 +19,7 @@ const time = ({ position }: ChainEvent) => ({ blockTimestamp: position.block_tim
 
 const newestFirst = (events: readonly ChainEvent[]) => [...events].reverse();
 
-const about = (event: ChainEvent, other: ChainEvent) =>
+const samePolicy = (event: ChainEvent, other: ChainEvent) =>
   event.args.productId === other.args.productId && event.args.policyId === other.args.policyId;
 
 function statusOf(policy: views.Policy, now: bigint): string {
@@ -29,17 +29,17 @@ function statusOf(policy: views.Policy, now: bigint): string {
   return now > big(policy.expires_at) ? "Expired" : "Active";
 }
 
-/** Each policy with its status now, in no order. */
-export const statuses = ({ policies, now }: Truth): readonly string[] =>
+/** The current status of each policy, in no order. */
+export const statuses = ({ policies, now }: ChainState): readonly string[] =>
   policies.map((policy) => statusOf(policy, now));
 
-export function policiesOf(truth: Truth, buyer: string, source: "index" | "chain"): Row[] {
-  const { events, policies, products, now, block } = truth;
+export function policiesOf(chainState: ChainState, buyer: string, source: "index" | "chain"): Row[] {
+  const { events, policies, products, now, block } = chainState;
   const purchases = named(events, "PolicyPurchased").filter(({ args }) => checksummed(args.buyer) === buyer);
   return newestFirst(purchases).map((event) => {
     const { productId, policyId } = event.args;
     const policy = policies.find((p) => p.product_id === productId && p.policy_id === policyId);
-    if (!policy) throw new Error(`the manager does not have policy ${productId} ${policyId}`);
+    if (!policy) throw new Error(`the manager has no policy ${productId} ${policyId}`);
     const product = products.find((p) => p.product_id === productId);
     const status = statusOf(policy, now);
     return {
@@ -65,13 +65,13 @@ export function policiesOf(truth: Truth, buyer: string, source: "index" | "chain
       bondId: policy.bond_epoch_id,
       source,
       asOfBlock: String(block),
-      ...place(event),
+      ...positionOf(event),
     };
   });
 }
 
-/** What is above zero, by ascending epoch. */
-export function bondsOf({ balances, maturities, now }: Truth, owner: string): Row[] {
+/** The positive balances, by ascending epoch. */
+export function bondsOf({ balances, maturities, now }: ChainState, owner: string): Row[] {
   return balances
     .filter((held) => checksummed(held.owner) === owner && big(held.balance) > 0n)
     .sort((a, b) => (big(a.epoch_id) < big(b.epoch_id) ? -1 : 1))
@@ -89,11 +89,11 @@ export function bondsOf({ balances, maturities, now }: Truth, owner: string): Ro
     });
 }
 
-export function triggers({ events }: Truth): Row[] {
+export function triggers({ events }: ChainState): Row[] {
   const paid = named(events, "PolicyTriggered");
   const bonds = named(events, "BondIssued");
   return newestFirst(named(events, "TriggerSubmitted")).map((event) => {
-    const policy = paid.find((other) => about(event, other));
+    const policy = paid.find((other) => samePolicy(event, other));
     const bond = bonds.find(({ position }) => position.tx_hash === event.position.tx_hash);
     return {
       productId: event.args.productId,
@@ -103,13 +103,13 @@ export function triggers({ events }: Truth): Row[] {
       buyer: policy ? checksummed(policy.args.buyer) : null,
       bondId: text(bond?.args.epochId),
       bondAmount: text(policy?.args.bondAmount),
-      ...place(event),
+      ...positionOf(event),
       ...time(event),
     };
   });
 }
 
-export function activeListings({ events, listings, maturities, now }: Truth): Row[] {
+export function activeListings({ events, listings, maturities, now }: ChainState): Row[] {
   const active = listings.filter((listing) => listing.active === true);
   return newestFirst(named(events, "Listed"))
     .filter(({ args }) => active.some((listing) => listing.listing_id === args.listingId))
@@ -128,16 +128,16 @@ export function activeListings({ events, listings, maturities, now }: Truth): Ro
         matured: maturityDate !== null && now >= big(maturityDate),
         status: "active",
         createdAt: event.position.block_timestamp,
-        ...place(event),
+        ...positionOf(event),
       };
     });
 }
 
-export function sales({ events, listings }: Truth): Row[] {
+export function sales({ events, listings }: ChainState): Row[] {
   return newestFirst(named(events, "Bought")).map((event) => {
     const { listingId, buyer, seller, priceUSDC, sellerFee, buyerFee } = event.args;
     const listing = listings.find((other) => other.listing_id === listingId);
-    if (!listing) throw new Error(`the market does not have listing ${listingId}`);
+    if (!listing) throw new Error(`the marketplace has no listing ${listingId}`);
     return {
       listingId,
       buyer: checksummed(buyer),
@@ -151,12 +151,12 @@ export function sales({ events, listings }: Truth): Row[] {
       buyerFeeUsdc: buyerFee,
       listedAt: listing.block_timestamp,
       soldAt: event.position.block_timestamp,
-      ...place(event),
+      ...positionOf(event),
     };
   });
 }
 
-export function burns({ events }: Truth): Row[] {
+export function burns({ events }: ChainState): Row[] {
   const executions = named(events, "BurnExecuted");
   return sums
     .burns(events)
@@ -172,13 +172,13 @@ export function burns({ events }: Truth): Row[] {
         tokenBurned: event.args.value,
         usdcSpent: String(usdc),
         effectivePrice: text(execution?.args.effectivePrice),
-        ...place(event),
+        ...positionOf(event),
         ...time(event),
       };
     });
 }
 
-export function activity({ events }: Truth): Row[] {
+export function activity({ events }: ChainState): Row[] {
   return sums
     .activities(events)
     .reverse()
@@ -186,7 +186,7 @@ export function activity({ events }: Truth): Row[] {
 }
 
 /** Oldest first. */
-export function prices({ events }: Truth): Row[] {
+export function prices({ events }: ChainState): Row[] {
   return named(events, "BurnExecuted").map((event) => ({
     timestamp: event.position.block_timestamp,
     price: event.args.effectivePrice,

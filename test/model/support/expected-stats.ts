@@ -1,20 +1,20 @@
-/** The two snapshots of sums, as the chain has them. */
+/** The expected answers of both stats endpoints, from the chain. */
 import { expect } from "vitest";
+import * as sums from "../../src/support/expected-sums.ts";
 import type { Row } from "../../src/support/rows.ts";
-import * as sums from "../../src/support/sums.ts";
+import { big, type ChainState } from "./chain-state.ts";
 import { statuses } from "./expected-lists.ts";
-import { big, type Truth } from "./truth.ts";
 
 const DAY = 86_400n;
 const TOTAL_SUPPLY = 100_000_000n * 10n ** 18n;
 
 const total = (rows: readonly Row[], field: string) => rows.reduce((sum, row) => sum + big(row[field]), 0n);
 
-export function burnStats({ events, now, tokenSupply }: Truth): Row {
+export function burnStats({ events, now, tokenSupply }: ChainState): Row {
   const days = sums.burnDays(events);
   const bySource = sums.burnSources(events);
   const burned = total(bySource, "token_burned");
-  expect(burned, "the logs tell every burn").toBe(TOTAL_SUPPLY - tokenSupply);
+  expect(burned, "the logs have every burn").toBe(TOTAL_SUPPLY - tokenSupply);
   const today = now / DAY;
   const first = days.map((row) => big(row.day_start) / DAY).sort((a, b) => (a < b ? -1 : 1))[0];
   const calendar =
@@ -42,14 +42,14 @@ export function burnStats({ events, now, tokenSupply }: Truth): Row {
   };
 }
 
-export function protocolStats(truth: Truth): Row {
-  const { events, policies, listings, vault, balances, tokenSupply } = truth;
+export function protocolStats(chainState: ChainState): Row {
+  const { events, policies, listings, vault, balances, tokenSupply } = chainState;
   const summed = sums.protocolSums(events);
-  const now = statuses(truth);
+  const now = statuses(chainState);
   const count = (status: string) => now.filter((other) => other === status).length;
   const queued = vault.queue.filter(({ status }) => status === "queued");
   const outstanding = total(balances, "balance");
-  expect(big(vault.state.obligations), "what the vault owes is in bonds or in its queue").toBe(
+  expect(big(vault.state.obligations), "the vault's obligations are bonds and queue entries").toBe(
     outstanding + total(queued, "usd_amount"),
   );
   return {

@@ -1,4 +1,4 @@
-/** Walks every page of a list, by cursor and by offset, and holds each to the rows that the chain has. */
+/** Reads every page of a list, by cursor and by offset, and compares each with the expected rows. */
 import { expect } from "vitest";
 import { z } from "zod";
 import type { Row } from "../../src/support/rows.ts";
@@ -8,19 +8,19 @@ import type { CheckedRequest } from "../../support/openapi.ts";
 export type Feed = {
   readonly request: CheckedRequest;
   readonly path: string;
-  /** Filters, without those of paging. */
+  /** Filters, without paging parameters. */
   readonly query?: Readonly<Record<string, string>>;
-  /** The field that holds the rows. */
+  /** The field with the rows. */
   readonly rows: string;
   readonly expected: readonly Row[];
   readonly limit: number;
-  /** The rest of the body, given the rows of the page and those after it. */
+  /** The expected rest of the body. */
   readonly rest: (page: Page) => Row;
-  /** The rows of a page stand the other way round; `expected` is newest first all the same. */
+  /** Whether a page lists its rows oldest first. `expected` is always newest first. */
   readonly oldestFirst?: boolean;
-  /** Which ways of paging the list has; both when left out. */
+  /** The list's ways of paging; both when left out. */
   readonly ways?: readonly ("cursor" | "offset")[];
-  /** Asserted of every answer: the block as of which it is true. */
+  /** Checks the block header of every answer. */
   readonly check: (answer: HttpAnswer) => void;
 };
 
@@ -29,7 +29,7 @@ export type Page = {
   readonly limit: number;
   readonly offset: number;
   readonly total: number;
-  /** The last row of the page, when there are more after it. */
+  /** The last row of the page, if another page follows. */
   readonly last: Row | undefined;
 };
 
@@ -45,7 +45,7 @@ const cursors = z
 export const byPosition = (last: Row | undefined): string | null =>
   last ? `${last.blockNumber ?? last.block_number}-${last.logIndex ?? last.log_index}` : null;
 
-/** One page, held to the expected rows from `offset` on. Returns the body. */
+/** Reads one page and compares it with the expected rows from `offset` on. @returns the body. */
 async function page(feed: Feed, offset: number, paging: Readonly<Record<string, string>>): Promise<unknown> {
   const { request, path, query, rows, expected, limit, rest, check } = feed;
   const search = new URLSearchParams({ ...query, limit: String(limit), ...paging });
@@ -55,7 +55,7 @@ async function page(feed: Feed, offset: number, paging: Readonly<Record<string, 
   check(answer);
   const wanted = expected.slice(offset, offset + limit);
   const last = offset + limit < expected.length ? wanted.at(-1) : undefined;
-  const stated = {
+  const fields = {
     count: wanted.length,
     limit,
     offset: Number(paging.offset ?? 0),
@@ -63,13 +63,13 @@ async function page(feed: Feed, offset: number, paging: Readonly<Record<string, 
     last,
   };
   expect(answer.json, address).toEqual({
-    ...rest(stated),
+    ...rest(fields),
     [rows]: feed.oldestFirst ? [...wanted].reverse() : wanted,
   });
   return answer.json;
 }
 
-/** Every page, each way; more pages than the rows make is an error of the cursors. */
+/** Reads every page in each way of paging. */
 export async function expectFeed(feed: Feed): Promise<void> {
   const { expected, limit, ways = ["cursor", "offset"] } = feed;
   if (ways.includes("offset")) {

@@ -1,96 +1,96 @@
-import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import { allTerms, type ProductTerms } from "../../../scripts/local/protocol/terms.ts";
-import { type Action, chosen, chosenPlayer, type Outcome, type Scene, USDC } from "./scene.ts";
-import { holdingsAfter, type PolicyNote, replaced } from "./world.ts";
+import * as act from "../../support/protocol-actions.ts";
+import { type Action, type ActionContext, type Outcome, pick, pickUser, USDC } from "./action.ts";
+import { holdingsAfter, type ModelPolicy, replaced } from "./model-state.ts";
 
-/** An action of several blocks needs so much of a policy's window, in seconds. */
+/** Seconds that an action of several blocks needs before a policy expires. */
 const margin = 10n;
 
-/** Every other policy is large: its payout is more than what the vault pays in a week. */
-const coverageOf = ({ draw }: Scene): bigint =>
+/** Every second policy has a payout above the week's throttle. */
+const coverageOf = ({ draw }: ActionContext): bigint =>
   (draw.who % 2 === 0 ? 120_000n * USDC : 100n * USDC) + (BigInt(draw.size) % (5_000n * USDC));
 
-const onSale = ({ world }: Scene) =>
-  world.routerPaused || world.everythingPaused
+const onSale = ({ model }: ActionContext) =>
+  model.routerPaused || model.globallyPaused
     ? []
     : allTerms.filter(
-        ({ productId }) => !world.pausedProducts.includes(productId) && !world.endedSales.has(productId),
+        ({ productId }) => !model.pausedProducts.includes(productId) && !model.endedSales.has(productId),
       );
 
 async function bought(
-  { protocol, world }: Scene,
+  { protocol, model }: ActionContext,
   terms: ProductTerms,
   buying: Promise<act.Purchased>,
 ): Promise<Outcome> {
   const { policyId, receipt } = await buying;
   const { timestamp } = await protocol.client.getBlock({ blockNumber: receipt.blockNumber });
-  const note: PolicyNote = {
+  const policy: ModelPolicy = {
     terms,
     policyId,
     coverFrom: timestamp + BigInt(terms.waitingSeconds),
     expiresAt: timestamp + BigInt(terms.durationSeconds),
     open: true,
   };
-  return { block: receipt.blockNumber, changed: { policies: [...world.policies, note] } };
+  return { block: receipt.blockNumber, changed: { policies: [...model.policies, policy] } };
 }
 
-export const purchase: Action = (scene) => {
-  const terms = chosen(onSale(scene), scene.draw.which);
-  if (!terms || scene.capacity < coverageOf(scene)) return undefined;
+export const purchase: Action = (context) => {
+  const terms = pick(onSale(context), context.draw.which);
+  if (!terms || context.capacity < coverageOf(context)) return undefined;
   return () =>
-    bought(scene, terms, act.purchase(scene.protocol, chosenPlayer(scene), terms, coverageOf(scene)));
+    bought(context, terms, act.purchase(context.protocol, pickUser(context), terms, coverageOf(context)));
 };
 
-export const relayedPurchase: Action = (scene) => {
-  const { protocol, relayer, capacity, draw } = scene;
-  const terms = chosen(onSale(scene), draw.which);
-  const buyer = chosenPlayer(scene).address;
-  if (!terms || capacity < coverageOf(scene)) return undefined;
-  return () => bought(scene, terms, act.purchaseFor(protocol, relayer, terms, coverageOf(scene), buyer));
+export const relayedPurchase: Action = (context) => {
+  const { protocol, relayer, capacity, draw } = context;
+  const terms = pick(onSale(context), draw.which);
+  const buyer = pickUser(context).address;
+  if (!terms || capacity < coverageOf(context)) return undefined;
+  return () => bought(context, terms, act.purchaseFor(protocol, relayer, terms, coverageOf(context), buyer));
 };
 
-export const trigger: Action = (scene) => {
-  const { protocol, world, now, draw } = scene;
-  const policy = chosen(
-    world.policies.filter((p) => p.open && p.coverFrom <= now && p.expiresAt >= now + margin),
+export const trigger: Action = (context) => {
+  const { protocol, model, now, draw } = context;
+  const policy = pick(
+    model.policies.filter((p) => p.open && p.coverFrom <= now && p.expiresAt >= now + margin),
     draw.which,
   );
-  if (!policy || world.everythingPaused) return undefined;
+  if (!policy || model.globallyPaused) return undefined;
   return async () => {
-    const issued = await act.trigger(protocol, chosenPlayer(scene), policy.terms, policy.policyId);
+    const issued = await act.trigger(protocol, pickUser(context), policy.terms, policy.policyId);
     const { epochId, usdAmount, holder } = issued;
     const maturity = await act.maturityDate(protocol, epochId);
     return {
       block: issued.receipt.blockNumber,
       changed: {
-        policies: replaced(world.policies, policy, { ...policy, open: false }),
-        holdings: holdingsAfter(world, holder, epochId, usdAmount),
-        maturities: new Map([...world.maturities, [epochId, maturity]]),
+        policies: replaced(model.policies, policy, { ...policy, open: false }),
+        holdings: holdingsAfter(model, holder, epochId, usdAmount),
+        maturities: new Map([...model.maturities, [epochId, maturity]]),
       },
     };
   };
 };
 
-export const markExpired: Action = (scene) => {
-  const { protocol, world, now, draw } = scene;
-  const policy = chosen(
-    world.policies.filter((p) => p.open && p.expiresAt < now),
+export const markExpired: Action = (context) => {
+  const { protocol, model, now, draw } = context;
+  const policy = pick(
+    model.policies.filter((p) => p.open && p.expiresAt < now),
     draw.which,
   );
   if (!policy) return undefined;
   return async () => {
     const { terms, policyId } = policy;
-    const { blockNumber } = await act.markExpired(protocol, chosenPlayer(scene), terms, policyId);
+    const { blockNumber } = await act.markExpired(protocol, pickUser(context), terms, policyId);
     return {
       block: blockNumber,
-      changed: { policies: replaced(world.policies, policy, { ...policy, open: false }) },
+      changed: { policies: replaced(model.policies, policy, { ...policy, open: false }) },
     };
   };
 };
 
-export const cancelPolicy: Action = ({ protocol, owner, world, now, draw }) => {
-  const policy = chosen(
-    world.policies.filter((p) => p.open && p.expiresAt >= now + margin),
+export const cancelPolicy: Action = ({ protocol, owner, model, now, draw }) => {
+  const policy = pick(
+    model.policies.filter((p) => p.open && p.expiresAt >= now + margin),
     draw.which,
   );
   if (!policy) return undefined;
@@ -98,7 +98,7 @@ export const cancelPolicy: Action = ({ protocol, owner, world, now, draw }) => {
     const { blockNumber } = await act.cancelPolicy(protocol, owner, policy.terms, policy.policyId);
     return {
       block: blockNumber,
-      changed: { policies: replaced(world.policies, policy, { ...policy, open: false }) },
+      changed: { policies: replaced(model.policies, policy, { ...policy, open: false }) },
     };
   };
 };

@@ -1,55 +1,55 @@
-/** Calls that the protocol refuses: they are mined, and change nothing. */
+/** Calls that revert: they are mined and change nothing. */
 import type { TransactionReceipt } from "viem";
 import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
-import { type Action, chosen, chosenPlayer, type Scene, USDC } from "./scene.ts";
+import { type Action, type ActionContext, pick, pickUser, USDC } from "./action.ts";
 
-/** The receipt of a call that reverts; throws when it does not. */
-async function refusal(call: Promise<unknown>): Promise<TransactionReceipt> {
+/** The receipt of a call that reverts. @throws when it succeeds. */
+async function revertReceipt(call: Promise<unknown>): Promise<TransactionReceipt> {
   try {
     await call;
   } catch (error) {
     if (error instanceof act.RevertedError) return error.receipt;
     throw error;
   }
-  throw new Error("the protocol took what it should refuse");
+  throw new Error("the call should have reverted");
 }
 
-function attempts(scene: Scene): readonly (() => Promise<unknown>)[] {
-  const { protocol, world, now, draw } = scene;
-  const player = chosenPlayer(scene);
-  const terms = chosen(catalogueTerms, draw.which);
-  const closed = chosen(
-    world.policies.filter(({ open }) => !open),
+function attempts(context: ActionContext): readonly (() => Promise<unknown>)[] {
+  const { protocol, model, now, draw } = context;
+  const user = pickUser(context);
+  const terms = pick(catalogueTerms, draw.which);
+  const closed = pick(
+    model.policies.filter(({ open }) => !open),
     draw.which,
   );
-  const sold = chosen(
-    world.listings.filter(({ open }) => !open),
+  const sold = pick(
+    model.listings.filter(({ open }) => !open),
     draw.which,
   );
-  const foreign = world.listings.find(({ open, seller }) => open && seller !== player.address);
-  const young = world.holdings.find(
-    ({ owner, epochId }) => owner === player.address && (world.maturities.get(epochId) ?? 0n) > now + 10n,
+  const foreign = model.listings.find(({ open, seller }) => open && seller !== user.address);
+  const young = model.holdings.find(
+    ({ owner, epochId }) => owner === user.address && (model.maturities.get(epochId) ?? 0n) > now + 10n,
   );
   return [
-    ...(terms ? [() => act.purchase(protocol, player, terms, 100n * USDC - 1n)] : []),
-    () => act.executeBurn(protocol, player, "twapBurner", 1n),
-    () => act.setGlobalPause(protocol, player, !world.everythingPaused),
+    ...(terms ? [() => act.purchase(protocol, user, terms, 100n * USDC - 1n)] : []),
+    () => act.executeBurn(protocol, user, "twapBurner", 1n),
+    () => act.setGlobalPause(protocol, user, !model.globallyPaused),
     ...(closed
       ? [
           () =>
-            act.submitTrigger(protocol, player, closed.terms, closed.policyId, act.oracleProof([1n, 2n, 3n])),
+            act.submitTrigger(protocol, user, closed.terms, closed.policyId, act.oracleProof([1n, 2n, 3n])),
         ]
       : []),
-    ...(closed ? [() => act.markExpired(protocol, player, closed.terms, closed.policyId)] : []),
-    ...(sold ? [() => act.buyListing(protocol, player, sold.listingId)] : []),
-    ...(foreign ? [() => act.cancelListing(protocol, player, foreign.listingId)] : []),
-    ...(young ? [() => act.redeem(protocol, player, young.epochId, 1n)] : []),
+    ...(closed ? [() => act.markExpired(protocol, user, closed.terms, closed.policyId)] : []),
+    ...(sold ? [() => act.buyListing(protocol, user, sold.listingId)] : []),
+    ...(foreign ? [() => act.cancelListing(protocol, user, foreign.listingId)] : []),
+    ...(young ? [() => act.redeem(protocol, user, young.epochId, 1n)] : []),
   ];
 }
 
-export const refused: Action = (scene) => {
-  const attempt = chosen(attempts(scene), Number(BigInt(scene.draw.size) % 97n));
+export const refused: Action = (context) => {
+  const attempt = pick(attempts(context), Number(BigInt(context.draw.size) % 97n));
   if (!attempt) return undefined;
-  return async () => ({ block: (await refusal(attempt())).blockNumber, changed: {} });
+  return async () => ({ block: (await revertReceipt(attempt())).blockNumber, changed: {} });
 };

@@ -13,10 +13,10 @@ async function admin(url: string): Promise<postgres.Sql> {
 }
 
 const neverLost = () => {
-  throw new Error("the lock was not to be lost");
+  throw new Error("the lock must not be lost");
 };
 
-test("a schema is locked by one indexer at a time, and free again when that one's session ends", async () => {
+test("one indexer at a time locks a schema, until its session ends", async () => {
   const url = await freshDatabase({ empty: true });
   const first = await lockSchema(url, "idx_a", neverLost);
   await expect(lockSchema(url, "idx_a", neverLost)).rejects.toThrow(SchemaTakenError);
@@ -26,7 +26,7 @@ test("a schema is locked by one indexer at a time, and free again when that one'
   await next.release();
 });
 
-test("a lock whose connection breaks is taken again", async () => {
+test("a lock is taken again after its connection breaks", async () => {
   const url = await freshDatabase({ empty: true });
   const guard = await lockSchema(url, "idx_a", neverLost);
   atEnd(() => guard.release());
@@ -39,21 +39,20 @@ test("a lock whose connection breaks is taken again", async () => {
   await sql`select pg_terminate_backend(${before?.pid ?? 0})`;
   const after = await waitFor({
     what: "the lock to be taken again",
-    // The session that was ended may hold it for a moment more.
+    // The ended session may still hold it for a moment.
     probe: async () => (await holder()).map(({ pid }) => pid).find((pid) => pid !== before?.pid),
-    timeoutMs: 60_000,
   });
   expect(after).toBeGreaterThan(0);
 });
 
-test("an indexer whose lock went to another one while it was away hears of it", async () => {
+test("an indexer is notified when another one takes its lock during an outage", async () => {
   const url = await freshDatabase({ empty: true });
   let lost = 0;
   const guard = await lockSchema(url, "idx_a", () => {
     lost += 1;
   });
   const sql = await admin(url);
-  // One statement ends the guard's session and takes the lock in its place, faster than the guard can come back.
+  // One statement ends the guard's session and takes the lock, faster than the guard can reconnect.
   await sql`do $$ begin
     perform pg_terminate_backend(pid) from pg_stat_activity where application_name = 'idx_a_guard' and datname = current_database();
     perform pg_advisory_lock(hashtextextended('ponder:idx_a', 0));
@@ -61,14 +60,13 @@ test("an indexer whose lock went to another one while it was away hears of it", 
   await waitFor({
     what: "the loss to be noticed",
     probe: () => (lost > 0 ? true : undefined),
-    timeoutMs: 60_000,
   });
   await sleep(300);
   expect(lost).toBe(1);
   await guard.release();
 });
 
-test("a lock row that a crash left behind is cleared", async () => {
+test("a stale lock row of a crashed indexer is cleared", async () => {
   const url = await freshDatabase({ empty: true });
   const sql = await admin(url);
   await clearStaleLock(sql, "idx_a"); // no schema yet: nothing to clear

@@ -30,13 +30,13 @@ async function startOwnPostgres(name: string): Promise<LocalPostgres> {
   return server;
 }
 
-test("each fresh database is another one, on the run's own server", async () => {
+test("each fresh database is a new one on the run's server", async () => {
   const [first, second] = [await freshDatabase({ empty: true }), await freshDatabase()];
   expect(first).not.toBe(second);
   expect(await select(first)).toBe(new URL(first).pathname.slice(1));
 });
 
-test("Postgres starts on the data of a server that was killed", async () => {
+test("Postgres starts on the data of a killed server", async () => {
   const first = await startOwnPostgres("killed");
   signalPid(first.pid, "SIGKILL");
   const second = await startOwnPostgres("killed");
@@ -44,14 +44,14 @@ test("Postgres starts on the data of a server that was killed", async () => {
   expect(await select(second.url)).toBe("postgres");
 });
 
-test("Postgres replaces a server that a former run left on the same data", async () => {
+test("Postgres stops a server that an earlier run left on the same data", async () => {
   const left = await startOwnPostgres("left");
   const next = await startOwnPostgres("left");
   expect(isRunning(left.pid)).toBe(false);
   expect(await select(next.url)).toBe("postgres");
 });
 
-test("anvil's id is its own, so that ending it frees its port", async () => {
+test("the process id is anvil's, so that killing it frees the port", async () => {
   const port = await freePort();
   const logFile = join(inject("runFolder"), `anvil-${port}.log`);
   const chain = await startAnvil({ port, chainId: 8453, logFile });
@@ -61,7 +61,7 @@ test("anvil's id is its own, so that ending it frees its port", async () => {
   expect(await isPortFree(port)).toBe(true);
 });
 
-test("anvil on a taken port says so instead of answering for the other one", async () => {
+test("anvil reports a taken port", async () => {
   const port = await freePort();
   const logFile = join(inject("runFolder"), `anvil-taken-${port}.log`);
   const chain = await startAnvil({ port, chainId: 8453, logFile });

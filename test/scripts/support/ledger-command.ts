@@ -1,11 +1,11 @@
-/** `npm run ledger` as an operator types it. */
+/** Runs `npm run ledger`. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/** Types the command; what it said and its exit code. */
-export function typeLedger(
+/** Runs the command. `said` is its whole output. */
+export function runLedger(
   databaseUrl: string,
   args: readonly string[] = [],
 ): Promise<{ code: number | null; said: string }> {
@@ -25,7 +25,7 @@ export function typeLedger(
   });
 }
 
-/** The lines of one of the tables, without its title. */
+/** The lines of one table of the output. */
 export function tableOf(said: string, title: string): string {
   const start = said.indexOf(`\n${title}`);
   if (start < 0) throw new Error(`no table ${title} in:\n${said}`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title Logs whatever it is told to, so that a test can put any events in any order into one transaction.
+/// @title Emits any logs, so that a test can put any events in any order into one transaction.
 contract Emitter {
     struct Entry {
         Emitter at;

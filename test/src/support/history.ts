@@ -1,6 +1,6 @@
 /**
- * A history in chapters that reaches every event of the protocol at least once. Between two chapters a test may kill an
- * indexer or take blocks back.
+ * A history in chapters that emits every event of the protocol. Between two chapters a test may kill an indexer or revert
+ * blocks.
  */
 import { type Abi, type Address, encodeFunctionData, type LocalAccount, parseEther } from "viem";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
@@ -9,15 +9,16 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
-import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import { retireProducts } from "../../../scripts/local/protocol/deploy.ts";
 import {
   allTerms,
   legacyTerms,
   type ProductTerms,
+  termsOf,
   withdrawnTerms,
 } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
+import * as act from "../../support/protocol-actions.ts";
 
 const USDC = 1_000_000n;
 const HOUR = 3_600n;
@@ -27,25 +28,19 @@ const WEEK = 7n * DAY;
 const [alice, bob, carol] = [anvilAccount(2), anvilAccount(3), anvilAccount(4)];
 export const buyers: readonly LocalAccount[] = [alice, bob, carol];
 
-function product(name: string): ProductTerms {
-  const terms = allTerms.find((t) => t.name === name);
-  if (!terms) throw new Error(`no product ${name}`);
-  return terms;
-}
-
-type Story = {
+type HistoryContext = {
   readonly protocol: act.Protocol;
   readonly owner: LocalAccount;
   readonly relayer: LocalAccount;
 };
-export type Chapter = { readonly name: string; readonly play: (story: Story) => Promise<void> };
+export type Chapter = { readonly name: string; readonly play: (context: HistoryContext) => Promise<void> };
 
-/** A call for which there is no action, because nobody else makes it. */
-const call = (story: Story, to: Address, abi: Abi, functionName: string, ...args: unknown[]) =>
-  act.send(story.protocol, story.owner, to, encodeFunctionData({ abi, functionName, args }));
+/** A call that only this history needs, so there is no action for it. */
+const call = (context: HistoryContext, to: Address, abi: Abi, functionName: string, ...args: unknown[]) =>
+  act.send(context.protocol, context.owner, to, encodeFunctionData({ abi, functionName, args }));
 
-/** How many policies of a product there are: the id of its newest one. */
-const newest = ({ protocol }: Story, { productId }: ProductTerms) =>
+/** The id of a product's newest policy. */
+const newestPolicy = ({ protocol }: HistoryContext, { productId }: ProductTerms) =>
   protocol.client.readContract({
     abi: policyManagerAbi,
     address: protocol.deployment.contracts.policyManager,
@@ -53,18 +48,18 @@ const newest = ({ protocol }: Story, { productId }: ProductTerms) =>
     args: [productId],
   });
 
-async function epochOf(story: Story, terms: ProductTerms): Promise<bigint> {
-  const { bondEpochId } = await story.protocol.client.readContract({
+async function epochOf(context: HistoryContext, terms: ProductTerms): Promise<bigint> {
+  const { bondEpochId } = await context.protocol.client.readContract({
     abi: policyManagerAbi,
-    address: story.protocol.deployment.contracts.policyManager,
+    address: context.protocol.deployment.contracts.policyManager,
     functionName: "policyDetails",
     args: [terms.productId, 1n],
   });
   return bondEpochId;
 }
 
-const purse: Chapter = {
-  name: "everybody gets USDC and approves what they will need",
+const funding: Chapter = {
+  name: "all accounts get USDC and approve its use",
   async play({ protocol, owner }) {
     const { coverRouter, marketplace, policyManager } = protocol.deployment.contracts;
     for (const account of [...buyers, owner]) {
@@ -92,21 +87,21 @@ const purchases: Chapter = {
 const endings: Chapter = {
   name: "a policy is triggered, one cancelled, one marked as expired",
   async play({ protocol, owner }) {
-    await act.trigger(protocol, bob, product("FLASHBTC24-001"), 1n);
-    await act.trigger(protocol, bob, product("FLASHETH48-001"), 1n);
+    await act.trigger(protocol, bob, termsOf("FLASHBTC24-001"), 1n);
+    await act.trigger(protocol, bob, termsOf("FLASHETH48-001"), 1n);
     await act.cancelPolicy(protocol, owner, withdrawnTerms, 2n);
-    await act.cancelPolicy(protocol, owner, product("FLASHETH24-001"), 2n);
+    await act.cancelPolicy(protocol, owner, termsOf("FLASHETH24-001"), 2n);
     await act.timeTravel(protocol, HOUR + 1n);
-    await act.markExpired(protocol, carol, product("FLASHBTC1H-001"), 1n);
+    await act.markExpired(protocol, carol, termsOf("FLASHBTC1H-001"), 1n);
     await act.refreshFeeds(protocol, owner);
   },
 };
 
 const market: Chapter = {
-  name: "bonds are listed, sold, taken back, given up, and stay listed",
-  async play(story) {
-    const { protocol, owner } = story;
-    const epochId = await epochOf(story, product("FLASHBTC24-001"));
+  name: "bonds are listed, sold, delisted and surrendered, and some stay listed",
+  async play(context) {
+    const { protocol, owner } = context;
+    const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));
     const sold = await act.listBond(protocol, bob, epochId, 10_000n, 11_000n * USDC);
     const cancelled = await act.listBond(protocol, bob, epochId, 500n, 700n * USDC);
     const emergency = await act.listBond(protocol, bob, epochId, 600n, 601n * USDC);
@@ -120,7 +115,7 @@ const market: Chapter = {
 };
 
 const burns: Chapter = {
-  name: "burns of both kinds and a direct one, on several days",
+  name: "burns by both burners and a direct one, on several days",
   async play({ protocol, owner }) {
     for (const usdc of [10n, 20n, 30n]) {
       await act.executeBurn(protocol, owner, "twapBurner", usdc * USDC);
@@ -140,8 +135,8 @@ const burns: Chapter = {
 
 const administration: Chapter = {
   name: "pauses, relayers, keepers, products, owners",
-  async play(story) {
-    const { protocol, owner, relayer } = story;
+  async play(context) {
+    const { protocol, owner, relayer } = context;
     const { contracts } = protocol.deployment;
     await act.setRouterPaused(protocol, owner, true);
     await act.setRouterPaused(protocol, owner, false);
@@ -153,14 +148,14 @@ const administration: Chapter = {
     await act.checkAutoPause(protocol, bob);
     await act.setRelayer(protocol, owner, carol.address, true);
     await act.setRelayer(protocol, owner, carol.address, false);
-    await act.setProductPaused(protocol, owner, product("FLASHETH1H-001").productId, true);
-    await act.setProductPaused(protocol, owner, product("FLASHETH1H-001").productId, false);
-    await call(story, contracts.twapBurner, twapBurnerAbi, "setKeeper", relayer.address, true);
-    await call(story, contracts.buybackEngine, twapBurnerAbi, "setKeeper", relayer.address, true);
-    await call(story, contracts.claimBond, claimBondAbi, "setOperator", carol.address, false);
-    await call(story, contracts.policyManager, policyManagerAbi, "removeProduct", legacyTerms.productId);
+    await act.setProductPaused(protocol, owner, termsOf("FLASHETH1H-001").productId, true);
+    await act.setProductPaused(protocol, owner, termsOf("FLASHETH1H-001").productId, false);
+    await call(context, contracts.twapBurner, twapBurnerAbi, "setKeeper", relayer.address, true);
+    await call(context, contracts.buybackEngine, twapBurnerAbi, "setKeeper", relayer.address, true);
+    await call(context, contracts.claimBond, claimBondAbi, "setOperator", carol.address, false);
+    await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", legacyTerms.productId);
     await call(
-      story,
+      context,
       contracts.pauseRegistry,
       globalPauseRegistryAbi,
       "transferOwnership",
@@ -171,9 +166,9 @@ const administration: Chapter = {
 
 const redemptions: Chapter = {
   name: "two years later: a bond redeemed, one queued, the queue paid",
-  async play(story) {
-    const { protocol, owner } = story;
-    const epochId = await epochOf(story, product("FLASHBTC24-001"));
+  async play(context) {
+    const { protocol, owner } = context;
+    const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));
     await act.mineAt(protocol, (await act.maturityDate(protocol, epochId)) + 1n);
     await act.refreshFeeds(protocol, owner);
     await act.redeem(protocol, carol, epochId, 1_000n);
@@ -183,13 +178,13 @@ const redemptions: Chapter = {
     await act.mineAt(protocol, (week + 1n) * WEEK);
     await act.refreshFeeds(protocol, owner);
     await act.processQueue(protocol, alice, week + 1n);
-    await act.purchase(protocol, alice, product("FLASHBTC48-001"), 200n * USDC);
+    await act.purchase(protocol, alice, termsOf("FLASHBTC48-001"), 200n * USDC);
   },
 };
 
-/** The chapters in their order; each needs those before it. */
+/** The chapters in order; each needs the previous ones. */
 export const chapters: readonly Chapter[] = [
-  purse,
+  funding,
   purchases,
   endings,
   market,
@@ -198,26 +193,26 @@ export const chapters: readonly Chapter[] = [
   redemptions,
 ];
 
-/** What a chapter needs to be played on a chain that was started with `retired: false`. */
-export const storyOn = (chain: TestChain): Story => ({
+/** The context of a history on a chain that was deployed with `retired: false`. */
+export const historyContext = (chain: TestChain): HistoryContext => ({
   protocol: act.openProtocol(chain.deployment, chain.url),
   owner: chain.owner,
   relayer: chain.relayer,
 });
 
-/** A few more blocks of trade, at any time and any number of times: for blocks that a reorganisation takes back. */
-export async function trade(story: Story): Promise<void> {
-  const { protocol, owner, relayer } = story;
+/** Adds a few blocks of trade, at any time and any number of times, for reorganisations to revert. */
+export async function trade(context: HistoryContext): Promise<void> {
+  const { protocol, owner, relayer } = context;
   await act.refreshFeeds(protocol, owner);
-  const terms = product("FLASHETH24-001");
+  const terms = termsOf("FLASHETH24-001");
   await act.purchaseFor(protocol, relayer, terms, 2_500n * USDC, bob.address);
   await act.purchase(protocol, carol, terms, 3_500n * USDC);
-  await act.trigger(protocol, carol, terms, await newest(story, terms));
+  await act.trigger(protocol, carol, terms, await newestPolicy(context, terms));
   const { bondEpochId } = await protocol.client.readContract({
     abi: policyManagerAbi,
     address: protocol.deployment.contracts.policyManager,
     functionName: "policyDetails",
-    args: [terms.productId, await newest(story, terms)],
+    args: [terms.productId, await newestPolicy(context, terms)],
   });
   const listingId = await act.listBond(protocol, carol, bondEpochId, 100n, 150n * USDC);
   await act.buyListing(protocol, bob, listingId);

@@ -1,4 +1,4 @@
-/** The rows that the chain's own logs ask for, read without Ponder: each log of an indexed contract is one row. */
+/** The expected rows from the chain's logs, read without Ponder: one row for each log of an indexed contract. */
 import { type Abi, type Address, type Log, parseEventLogs, zeroAddress } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
@@ -25,7 +25,7 @@ const indexed: readonly (readonly [ContractKey, Abi])[] = [
 ];
 
 export type Arguments = Readonly<Record<string, unknown>>;
-/** A decoded log, its arguments as they stand in the rows: integers as text, hex in lower case. */
+/** A decoded log, with arguments in the format of the rows: integers as text, hex in lower case. */
 export type ChainEvent = {
   readonly contract: ContractKey;
   readonly name: string;
@@ -65,7 +65,7 @@ function decode(contract: ContractKey, abi: Abi, logs: Log[], times: ReadonlyMap
   });
 }
 
-/** Every event of the indexed contracts, in the chain's order. */
+/** Every event of the indexed contracts, in chain order. */
 export async function chainEvents(
   client: TestClient,
   deployment: Deployment,
@@ -141,7 +141,7 @@ const admin: ToRow = ({ contract, name, address, args }) => [
   "admin_event",
   { contract, event: name, address, args: textual(args) },
 ];
-/** Arguments inside JSON are text, but for truth values. */
+/** Arguments in JSON: numbers as text. */
 const textual = (args: Arguments) =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, typeof value === "number" ? String(value) : value]),
@@ -206,21 +206,21 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   KeeperUpdated: admin,
 };
 
-/** Events that are told in a row of another event of the same transaction. */
-const toldElsewhere = ["PolicyCreated"];
+/** Events whose values are in the row of another event of the same transaction. */
+const withoutRow = ["PolicyCreated"];
 
-/** The tables of events, each with the rows that the logs ask for: where the event stands, and what it says. */
+/** The expected rows of each table of events: the position and the arguments. */
 export function expectedRows(events: readonly ChainEvent[]): ReadonlyMap<string, readonly Arguments[]> {
   const tables = new Map<string, Arguments[]>();
   for (const event of events) {
-    if (toldElsewhere.includes(event.name)) continue;
+    if (withoutRow.includes(event.name)) continue;
     const toRow = rowOf[event.name];
-    if (toRow === undefined) throw new Error(`this test does not know ${event.contract}:${event.name}`);
+    if (toRow === undefined) throw new Error(`no expected row for ${event.contract}:${event.name}`);
     const [table, columns] = toRow(event);
     tables.set(table, [...(tables.get(table) ?? []), { ...event.position, ...columns }]);
   }
   return tables;
 }
 
-/** The names of the events that this file knows, for a test that its history has all of them. */
-export const knownEvents: readonly string[] = [...Object.keys(rowOf), ...toldElsewhere];
+/** The names of all handled events, to test that a history contains each. */
+export const knownEvents: readonly string[] = [...Object.keys(rowOf), ...withoutRow];

@@ -1,4 +1,4 @@
-/** The indexed rows as readers see them: through the views schema. */
+/** Reads the indexed rows through the views schema. */
 import { getTableName, is } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import postgres from "postgres";
@@ -13,10 +13,10 @@ export const tableNames: readonly string[] = Object.values(schema)
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table));
 
-/** A row as Postgres renders it in JSON, with numerics as text: 78 digits do not fit a JavaScript number. */
+/** A row, with numerics as text, because 78 digits do not fit into a JavaScript number. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The text of a row by which rows are put in order; Postgres orders the names inside JSON in a way of its own. */
+/** The sort key of a row, independent of the order in which Postgres returns JSON fields. */
 export function textOf(value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value) ?? "";
   const fields = Object.entries(value).map(([name, field]) => `${name}:${textOf(field)}`);
@@ -24,11 +24,11 @@ export function textOf(value: unknown): string {
 }
 export const byText = (a: unknown, b: unknown): number => (textOf(a) < textOf(b) ? -1 : 1);
 
-/** Reads tables of the views schema; `close` it when the test is over. */
+/** Opens the views schema. Call `close` at the end of the test. */
 export function openRows(databaseUrl: string, viewsSchema = VIEWS_SCHEMA) {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
 
-  /** All rows of a table, in the order of their text. */
+  /** All rows of a table, sorted by their JSON. */
   async function rows(table: string): Promise<readonly Row[]> {
     const found = await sql<Row[]>`select * from ${sql(viewsSchema)}.${sql(table)}`;
     return found.map((row) => ({ ...row })).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -41,8 +41,8 @@ export function openRows(databaseUrl: string, viewsSchema = VIEWS_SCHEMA) {
     return all;
   }
 
-  /** Waits until the head row names the chain's newest block. */
-  async function caughtUp(client: TestClient, timeoutMs = 60_000): Promise<void> {
+  /** Waits until the head row is the chain's newest block. */
+  async function caughtUp(client: TestClient, timeoutMs?: number): Promise<void> {
     await waitFor({
       what: "the index to reach the chain's head",
       probe: async () => {

@@ -1,4 +1,4 @@
-/** The entities as the contracts' own views tell them, in the shape of the rows that the index should hold. */
+/** Entities from the contracts' views, in the format of the expected rows. */
 import { zeroHash } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
@@ -12,7 +12,7 @@ import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestClient } from "../../support/chain.ts";
 import type { Row } from "./rows.ts";
 
-/** A time or an id that the contracts write as 0 when there is none. */
+/** A time or id; the contracts use 0 for none. */
 const orNull = (value: bigint) => (value === 0n ? null : value.toString());
 
 export type Policy = Row & {
@@ -55,7 +55,7 @@ export async function policies(client: TestClient, { contracts }: Deployment): P
   return found;
 }
 
-/** Every product that the router knows; what the manager has forgotten is inactive. */
+/** Every product of the router. One that the policy manager has removed is inactive. */
 export async function products(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
   const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
   const count = await client.readContract({ ...router, functionName: "getProductCount" });
@@ -90,7 +90,7 @@ export async function products(client: TestClient, { contracts }: Deployment): P
   return found;
 }
 
-/** The balances of these holdings, and the maturity of their epochs. */
+/** The balances of these holdings. */
 export async function holdings(
   client: TestClient,
   { contracts }: Deployment,
@@ -115,7 +115,7 @@ export async function maturity(
   return String(await client.readContract({ ...bond, functionName: "maturityDate", args: [epochId] }));
 }
 
-/** Every listing; one that is not active is sold or cancelled, which only the logs tell. */
+/** Every listing. Only the logs distinguish sold from cancelled ones. */
 export async function listings(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
   const market = { abi: bondMarketplaceAbi, address: contracts.marketplace } as const;
   const count = await client.readContract({ ...market, functionName: "listingCount" });
@@ -135,7 +135,7 @@ export async function listings(client: TestClient, { contracts }: Deployment): P
   return found;
 }
 
-/** The vault's books and its queue. */
+/** The vault's totals and its queue. */
 export async function vault(client: TestClient, { contracts }: Deployment) {
   const target = { abi: bondVaultAbi, address: contracts.bondVault } as const;
   const [totalReserved, obligations, reserve, head, length] = await Promise.all([
@@ -170,15 +170,14 @@ export async function vault(client: TestClient, { contracts }: Deployment) {
   return { state, queue };
 }
 
-/** What is paused, by scope. */
+/** The global pause and the router's. */
 export async function pauses(client: TestClient, { contracts }: Deployment) {
   const registry = { abi: globalPauseRegistryAbi, address: contracts.pauseRegistry } as const;
-  const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
-  const [global, closed] = await Promise.all([
+  const [global, router] = await Promise.all([
     client.readContract({ ...registry, functionName: "isGloballyPaused" }),
-    client.readContract({ ...router, functionName: "paused" }),
+    client.readContract({ abi: coverRouterAbi, address: contracts.coverRouter, functionName: "paused" }),
   ]);
-  return { global, closed };
+  return { global, router };
 }
 
 export async function isRelayer(

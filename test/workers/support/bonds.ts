@@ -1,10 +1,10 @@
-/** Bonds of a chain of emitters: the cheapest event there is, as many in a block as a test likes. */
+/** Bonds on a chain of event emitters: the cheapest event, any number in a block. */
 import type { Address, TransactionReceipt } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
-import { type EmitterChain, entry } from "../../src/support/emitters.ts";
+import { type EmitterChain, entry } from "../../src/support/emitter-chain.ts";
 import type { StoredEvent } from "./outbox.ts";
 
-/** Issues a bond of each of these amounts in one transaction, and so in one block. */
+/** Issues bonds of these amounts in one transaction. */
 export const issueBonds = (
   chain: EmitterChain,
   to: Address,
@@ -16,7 +16,7 @@ export const issueBonds = (
     ),
   );
 
-/** The keys of the events that bonds on the chain, as it is now, should have made, in its order. */
+/** The event keys of the bonds on the present chain, in chain order. */
 export async function keysOnChain(chain: EmitterChain): Promise<string[]> {
   const logs = await chain.client.getContractEvents({
     ...{ abi: bondVaultAbi, address: chain.contracts.bondVault, eventName: "BondIssued" },
@@ -27,6 +27,6 @@ export async function keysOnChain(chain: EmitterChain): Promise<string[]> {
   );
 }
 
-/** The keys of the events that stand, in the order in which they were told. */
+/** The keys of the stored bonds without the reverted ones, by `seq`. */
 export const keysOf = (events: readonly StoredEvent[]): string[] =>
   events.filter(({ reverted, type }) => !reverted && type === "bond_minted").map(({ key }) => key);

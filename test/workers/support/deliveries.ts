@@ -1,4 +1,4 @@
-/** A writer's deliveries in the test's own process, on a database of its own, and the rows that they need. */
+/** A writer's deliveries in the test's process, on a database of its own, and functions that store and read its rows. */
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { Registry } from "prom-client";
@@ -9,7 +9,7 @@ import { LOOPBACK_HOSTS } from "../../../lib/webhooks/allowed-hosts.ts";
 import type { Attempt } from "../../../lib/webhooks/attempt.ts";
 import { createSealer, newSecret } from "../../../lib/webhooks/secrets.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
-import { createDeliveryMeter } from "../../../workers/metrics/deliveries.ts";
+import { createDeliveryMeter } from "../../../workers/metrics/webhook-metrics.ts";
 import { type Delivery, type DeliveryOptions, startDelivery } from "../../../workers/webhooks/start.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
@@ -17,6 +17,15 @@ import { freshDatabase } from "../../support/database.ts";
 export const CHAIN = 31_337;
 export const WALLET = "0x00000000000000000000000000000000000000aa";
 const sealer = createSealer(DEV_SECRETS_KEY);
+
+export const deliveredAttempt: Attempt = {
+  ...{ at: new Date().toISOString(), durationMs: 1, outcome: "delivered", status: 200 },
+  ...{ error: null, response: "" },
+};
+export const refusedAttempt: Attempt = {
+  ...deliveredAttempt,
+  ...{ outcome: "refused", status: 500, error: "answered 500" },
+};
 
 export type DeliveryRow = {
   id: string;
@@ -28,19 +37,25 @@ export type DeliveryRow = {
   dueIn: number;
 };
 
+/** Changes of the default options. */
+type StartOptions = Partial<Omit<DeliveryOptions, "config">> & {
+  config?: Partial<DeliveryOptions["config"]>;
+};
+
 export async function openDeliveries(redisUrl?: string) {
   const databaseUrl = await freshDatabase();
   const { sql, close } = connect(databaseUrl, { name: "test" });
   atEnd(close);
 
-  /** Starts a writer's deliveries; they stop with the file at the latest. */
-  async function start(options: Partial<DeliveryOptions> = {}): Promise<Delivery> {
+  /** Starts a writer's deliveries; they stop at the end of the test file at the latest. */
+  async function start({ config, ...options }: StartOptions = {}): Promise<Delivery> {
     const delivery = await startDelivery({
       config: {
         DATABASE_URL: databaseUrl,
         REDIS_URL: redisUrl,
         SECRETS_KEY: DEV_SECRETS_KEY,
         WEBHOOK_CONCURRENCY: 40,
+        ...config,
       },
       chainId: CHAIN,
       allow: LOOPBACK_HOSTS,
@@ -64,7 +79,7 @@ export type Deliveries = Awaited<ReturnType<typeof openDeliveries>>;
 
 function rows(sql: Sql) {
   return {
-    /** Subscribes an address to everything. */
+    /** Subscribes a URL to all events. */
     async subscribe(url: string, wallet = WALLET): Promise<{ id: string; secret: string }> {
       const secret = newSecret();
       const [row] = await sql<{ id: string }[]>`
@@ -74,7 +89,7 @@ function rows(sql: Sql) {
       return { id: row.id, secret };
     },
 
-    /** Events with a delivery each for every one of the subscriptions. @returns the ids of the events, in their order */
+    /** Stores events with a delivery for each subscription. @returns the ids of the events, in order */
     async publish(
       webhookIds: readonly string[],
       count = 1,
@@ -94,7 +109,7 @@ function rows(sql: Sql) {
       return ids;
     },
 
-    /** The deliveries of a subscription, in the order of their events. */
+    /** The deliveries of a subscription, in event order. */
     async deliveries(webhookId: string): Promise<readonly DeliveryRow[]> {
       return sql<DeliveryRow[]>`
         select id::text, state, failures, attempts, taken_at::text as "takenAt",
@@ -109,31 +124,31 @@ function rows(sql: Sql) {
       return row;
     },
 
-    /** Lets what waits for a retry be due now, as if its time had come. */
-    async hurry(webhookId: string): Promise<void> {
+    /** Makes all pending deliveries due now. */
+    async makeDue(webhookId: string): Promise<void> {
       await sql`
         update service.delivery set next_attempt_at = now() where webhook_id = ${webhookId}::bigint and state = 'pending'`;
     },
 
-    /** Waits until a subscription's deliveries are as wanted. */
+    /** Waits until a condition holds for a subscription's deliveries. */
     async until(
       webhookId: string,
       what: string,
-      wanted: (rows: readonly DeliveryRow[]) => boolean,
+      condition: (rows: readonly DeliveryRow[]) => boolean,
     ): Promise<readonly DeliveryRow[]> {
       return waitFor({
         what,
         probe: async () => {
           const now = await this.deliveries(webhookId);
-          return wanted(now) ? now : undefined;
+          return condition(now) ? now : undefined;
         },
-        timeoutMs: 60_000,
         intervalMs: 20,
       });
     },
   };
 }
 
+/** A condition: all deliveries have this state. */
 export const all =
   (state: string) =>
   (rows: readonly DeliveryRow[]): boolean =>

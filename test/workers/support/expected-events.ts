@@ -1,4 +1,4 @@
-/** The events that subscribers should be told of, from the chain's own logs and views, without index or outbox. */
+/** The expected events, derived from the chain's logs and views, without index and outbox. */
 import { type Address, getAddress } from "viem";
 import { allTerms, legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type Arguments, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
@@ -23,14 +23,14 @@ const orNull = (value: unknown) => (value === null || value === undefined ? null
 const isoTime = (seconds: unknown) => new Date(Number(seconds) * 1000).toISOString();
 const wallets = (...parties: unknown[]) => [...new Set(parties.map((party) => String(party).toLowerCase()))];
 
-type Told = Pick<ExpectedEvent, "type" | "parties" | "data">;
+type LogPart = Pick<ExpectedEvent, "type" | "parties" | "data">;
 
-/** What a log tells subscribers; undefined for those that are none of their concern. */
-function tell(
+/** The event of a log; undefined for a log without one. */
+function expectedOf(
   event: ChainEvent,
   all: readonly ChainEvent[],
   policies: readonly Arguments[],
-): Told | undefined {
+): LogPart | undefined {
   const { name, args, position } = event;
   const ofTransaction = all.filter((other) => other.position.tx_hash === position.tx_hash);
   const find = (events: readonly ChainEvent[], wanted: string, fits: (args: Arguments) => boolean) =>
@@ -142,19 +142,19 @@ function tell(
   }
 }
 
-/** The events of logs, in the chain's order. */
+/** The events of logs, in chain order. */
 export async function expectedLogEvents({ client, deployment }: TestChain): Promise<ExpectedEvent[]> {
   const all = await chainEvents(client, deployment);
   const policies = await views.policies(client, deployment);
   return all.flatMap((event) => {
-    const told = tell(event, all, policies);
+    const expected = expectedOf(event, all, policies);
     const { block_number, block_hash, tx_hash, block_timestamp } = event.position;
-    const place = { blockNumber: block_number, blockHash: block_hash, txHash: tx_hash };
-    return told ? [{ ...told, ...place, createdAt: isoTime(block_timestamp) }] : [];
+    const position = { blockNumber: block_number, blockHash: block_hash, txHash: tx_hash };
+    return expected ? [{ ...expected, ...position, createdAt: isoTime(block_timestamp) }] : [];
   });
 }
 
-/** The expiries, by policy: each in the first block whose time is past the end of the cover. */
+/** The expiries, by policy: each in the first block after the end of the cover. */
 export async function expectedExpiries({ client, deployment }: TestChain): Promise<ExpectedEvent[]> {
   const head = await client.getBlock();
   const blocks = await Promise.all(

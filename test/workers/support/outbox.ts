@@ -1,5 +1,4 @@
-/** An outbox in the test's own process, over the real index of a real chain, and what it has written. */
-
+/** An outbox in the test's process, on the index of a local chain, and queries of its events and deliveries. */
 import { pino } from "pino";
 import type { Hex } from "viem";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
@@ -32,24 +31,24 @@ export type OutboxWorld = {
   readonly stack: Stack;
   readonly rows: Rows;
   readonly connection: Connection;
-  /** The ids that the outbox has announced, of every outbox. */
+  /** The subscription ids that the outboxes passed to `onDeliveries`. */
   readonly announced: string[];
-  /** What the outboxes have logged. */
+  /** The log lines of the outboxes. */
   readonly lines: string[];
-  /** Starts an outbox; it ends with the test file unless it was stopped before. */
+  /** Starts an outbox; it stops at the end of the test file at the latest. */
   readonly start: (options?: { rpcUrl?: string; confirmations?: number; holdMs?: number }) => Outbox;
-  /** All events in their order. */
+  /** All events, by `seq`. */
   readonly events: () => Promise<StoredEvent[]>;
   readonly deliveries: () => Promise<StoredDelivery[]>;
-  /** A subscription as the api makes one; returns its id. */
+  /** Stores a subscription as the api does; returns its id. */
   readonly subscribe: (wallet: string, options?: Subscription) => Promise<number>;
-  /** Waits until the outbox has taken every block of the chain, but for the confirmations it waits for. */
-  readonly passed: (confirmations?: number) => Promise<void>;
+  /** Waits until the outbox has processed all blocks with enough confirmations. */
+  readonly processed: (confirmations?: number) => Promise<void>;
 };
 
 export type Subscription = { events?: string[]; fromBlock?: bigint; url?: string };
 
-/** Starts an indexer on the chain, unless told not to; the outbox is started by the test. */
+/** Starts an indexer on the chain, unless `indexer` is false; the test starts the outbox. */
 export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}): Promise<OutboxWorld> {
   const stack = await startStack({ chain, services: indexer ? ["indexer"] : [] });
   const rows = openRows(stack.databaseUrl);
@@ -114,15 +113,15 @@ export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}
       if (!row) throw new Error("no subscription");
       return row.id;
     },
-    async passed(confirmations = 1) {
+    async processed(confirmations = 1) {
       await rows.caughtUp(chain.client);
       await waitFor({
-        what: "the outbox to have taken the chain's newest block",
+        what: "the outbox to process the newest block",
         probe: async () => {
           const head = await chain.client.getBlockNumber();
-          const [row] = await sql<{ passed: number }[]>`
-            select passed_block::integer as passed from service.outbox where chain_id = ${chainId}`;
-          return row && row.passed >= Number(head) - confirmations + 1 ? true : undefined;
+          const [row] = await sql<{ block: number }[]>`
+            select passed_block::integer as block from service.outbox where chain_id = ${chainId}`;
+          return row && row.block >= Number(head) - confirmations + 1 ? true : undefined;
         },
         timeoutMs: 60_000,
       });

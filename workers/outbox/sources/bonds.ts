@@ -1,4 +1,4 @@
-/** What happens to bonds; the bond's id is its epoch. */
+/** Events of bonds. A bond's id is its epoch. */
 import { getAddress } from "viem";
 import { bondIssue, bondRedemption, redemptionQueue } from "../../../ponder.schema.ts";
 import { decimalOrNull, type Source, source } from "./source.ts";

@@ -1,4 +1,4 @@
-/** Burned tokens: everybody's event, for nobody is a party to it. */
+/** Burned tokens. They concern no wallet in particular: every subscription to burns receives them. */
 import { getAddress } from "viem";
 import { tokenBurn } from "../../../ponder.schema.ts";
 import { decimalOrNull, type Source, source } from "./source.ts";

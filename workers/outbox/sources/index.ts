@@ -1,13 +1,13 @@
 import { bondSources } from "./bonds.ts";
 import { burnSources } from "./burns.ts";
-import { marketSources } from "./market.ts";
+import { marketplaceSources } from "./marketplace.ts";
 import { policySources } from "./policies.ts";
 import type { Source } from "./source.ts";
 
-/** Every event that a log tells. */
+/** The sources of all events that a log causes. */
 export const sources: readonly Source[] = [
   ...policySources,
   ...bondSources,
-  ...marketSources,
+  ...marketplaceSources,
   ...burnSources,
 ];

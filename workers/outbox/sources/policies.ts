@@ -1,4 +1,4 @@
-/** What happens to policies by a log; that they expire, time tells. */
+/** Events of policies that a log causes. An expiry has no log: see `expired-policies.ts`. */
 import { eq, getTableColumns } from "drizzle-orm";
 import { getAddress } from "viem";
 import { policy, policyClosing, policyTrigger, product } from "../../../ponder.schema.ts";
@@ -22,7 +22,7 @@ export const policySources: readonly Source[] = [
       productName: row.productName,
       policyId: String(row.policyId),
       buyer: getAddress(row.buyer),
-      // The payout's bond goes to the buyer, whoever paid.
+      // The buyer receives the payout's bond, also when another wallet paid.
       holder: getAddress(row.buyer),
       paidBy: addressOrNull(row.paidBy),
       shield: addressOrNull(row.shield),
@@ -59,7 +59,7 @@ export const policySources: readonly Source[] = [
   source({
     type: "policy_cancelled",
     table: policyClosing,
-    // That somebody closed an expired policy on chain is no event: it had expired before.
+    // Closing an expired policy on chain is no event: `policy_expired` was sent when it expired.
     only: eq(policyClosing.kind, "cancelled"),
     rows: (db, where) =>
       db

@@ -5,17 +5,17 @@ import { type Address, getAddress, type Hex } from "viem";
 import type { EventData } from "../../../lib/webhooks/events.ts";
 import type { Block, LogEventType } from "../event.ts";
 
-/** What a query is built on: the pool, or a transaction. */
+/** Runs queries: a connection pool or a transaction. */
 export type IndexQuery = Pick<PostgresJsDatabase, "select" | "execute">;
 
-/** A table of which each row was made by one event. */
+/** An indexed table with one row for each event. */
 export type EventTable = PgTable &
   Readonly<Record<"blockNumber" | "logIndex" | "blockHash" | "txHash", AnyPgColumn>>;
 
-/** Where a log stands in the chain. */
-export type Position = { readonly blockNumber: bigint; readonly logIndex: number };
+/** The position of a log in the chain. */
+export type LogPosition = { readonly blockNumber: bigint; readonly logIndex: number };
 
-/** What a source tells of a log. */
+/** The event of a log, as a source reads it. */
 export type LogEvent = {
   readonly type: LogEventType;
   readonly block: Block;
@@ -24,17 +24,17 @@ export type LogEvent = {
   readonly data: EventData[LogEventType];
 };
 
-/** Where the events of one type come from. */
+/** Reads the events of one type from the index. */
 export type Source = {
   readonly type: LogEventType;
   readonly table: EventTable;
-  /** Which of the table's rows are such events; all when left out. */
+  /** Selects the rows of this event type; undefined for all rows. */
   readonly only: SQL | undefined;
   /** The events between two positions, both included. */
-  readonly read: (db: IndexQuery, first: Position, last: Position) => Promise<readonly LogEvent[]>;
+  readonly read: (db: IndexQuery, first: LogPosition, last: LogPosition) => Promise<readonly LogEvent[]>;
 };
 
-type EventColumns = Position & {
+type EventColumns = LogPosition & {
   readonly blockHash: Hex;
   readonly blockTimestamp: bigint;
   readonly txHash: Hex;
@@ -44,46 +44,51 @@ type SourceOptions<Type extends LogEventType, Row extends EventColumns> = {
   type: Type;
   table: EventTable;
   only?: SQL;
-  /** The rows that meet a condition on the table, with what is joined to them. */
+  /** Selects the rows that meet a condition on the table, with their joined columns. */
   rows: (db: IndexQuery, where: SQL | undefined) => PromiseLike<readonly Row[]>;
-  /** Whom it concerns; null where the index does not know. */
+  /** The wallets that receive the event; null where the index does not know one. */
   parties: (row: Row) => readonly (Address | null)[];
   data: (row: Row) => EventData[Type];
 };
 
-/** A source, from its rows and from what each of them means. */
+/** Defines a source: how to select rows, and how to map a row to an event. */
 export function source<Type extends LogEventType, Row extends EventColumns>(
   options: SourceOptions<Type, Row>,
 ): Source {
   const { type, table, only, rows, parties, data } = options;
-  const at = sql`(${table.blockNumber}, ${table.logIndex})`;
-  const point = ({ blockNumber, logIndex }: Position) =>
+  const rowPosition = sql`(${table.blockNumber}, ${table.logIndex})`;
+  const literal = ({ blockNumber, logIndex }: LogPosition) =>
     sql`(${String(blockNumber)}::numeric, ${String(logIndex)}::integer)`;
   return {
     type,
     table,
     only,
     async read(db, first, last) {
-      const found = await rows(db, and(sql`${at} >= ${point(first)}`, sql`${at} <= ${point(last)}`, only));
+      const between = and(
+        sql`${rowPosition} >= ${literal(first)}`,
+        sql`${rowPosition} <= ${literal(last)}`,
+        only,
+      );
+      const found = await rows(db, between);
       return found.map((row) => ({
         type,
         block: { number: row.blockNumber, hash: row.blockHash, timestamp: row.blockTimestamp },
         log: { index: row.logIndex, txHash: row.txHash },
-        parties: distinct(parties(row)),
+        parties: distinctWallets(parties(row)),
         data: data(row),
       }));
     },
   };
 }
 
-/** The wallets that are known, in lower case, each once. */
-export function distinct(wallets: readonly (Address | null)[]): readonly Address[] {
+/** Lower-case wallets without nulls and duplicates. */
+export function distinctWallets(wallets: readonly (Address | null)[]): readonly Address[] {
   const known = wallets.flatMap((wallet): Address[] =>
     wallet === null ? [] : [`0x${wallet.slice(2).toLowerCase()}`],
   );
   return [...new Set(known)];
 }
 
-/** An on-chain integer as bodies carry it. */
+/** An on-chain integer as a decimal string, the form of event bodies. */
 export const decimalOrNull = (value: bigint | null) => (value === null ? null : String(value));
 export const addressOrNull = (value: Address | null) => (value === null ? null : getAddress(value));

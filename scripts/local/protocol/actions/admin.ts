@@ -1,4 +1,4 @@
-/** What the owner decides: pauses, relayers, products. */
+/** Actions of the owner: pauses, relayers, products. */
 import { type Address, encodeFunctionData, type Hex, type LocalAccount } from "viem";
 import { coverRouterAbi } from "../../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../../abis/GlobalPauseRegistry.ts";
@@ -10,7 +10,7 @@ const toRouter = (protocol: Protocol, account: LocalAccount, data: Hex) =>
 const toManager = (protocol: Protocol, account: LocalAccount, data: Hex) =>
   send(protocol, account, protocol.deployment.contracts.policyManager, data);
 
-/** Pauses the router, which ends sales until it is opened again. */
+/** Pauses or resumes the router, and so all sales. */
 export const setRouterPaused = (protocol: Protocol, owner: LocalAccount, paused: boolean) =>
   toRouter(
     protocol,
@@ -18,7 +18,7 @@ export const setRouterPaused = (protocol: Protocol, owner: LocalAccount, paused:
     encodeFunctionData({ abi: coverRouterAbi, functionName: "setPaused", args: [paused] }),
   );
 
-/** Pauses every entry of the protocol. */
+/** Pauses or resumes the whole protocol. */
 export const setGlobalPause = (protocol: Protocol, owner: LocalAccount, paused: boolean) =>
   send(
     protocol,
@@ -27,7 +27,7 @@ export const setGlobalPause = (protocol: Protocol, owner: LocalAccount, paused: 
     encodeFunctionData({ abi: globalPauseRegistryAbi, functionName: "setGlobalPause", args: [paused] }),
   );
 
-/** Pauses one product. */
+/** Pauses or resumes one product. */
 export const setProductPaused = (protocol: Protocol, owner: LocalAccount, productId: Hex, paused: boolean) =>
   toRouter(
     protocol,
@@ -43,7 +43,7 @@ export const setRelayer = (protocol: Protocol, owner: LocalAccount, relayer: Add
     encodeFunctionData({ abi: coverRouterAbi, functionName: "setRelayer", args: [relayer, authorized] }),
   );
 
-/** The token price (18 decimals) below which `checkAutoPause` pauses the router; 0 switches that off. */
+/** Sets the token price (18 decimals) below which `checkAutoPause` pauses the router; 0 turns that off. */
 export const setMinimumTokenPrice = (protocol: Protocol, owner: LocalAccount, price: bigint) =>
   toRouter(
     protocol,
@@ -51,11 +51,11 @@ export const setMinimumTokenPrice = (protocol: Protocol, owner: LocalAccount, pr
     encodeFunctionData({ abi: coverRouterAbi, functionName: "setMinimumTokenPrice", args: [price] }),
   );
 
-/** Holds the router to the token's price; anybody may. */
+/** Pauses or resumes the router by the token's price. Any account may call it. */
 export const checkAutoPause = (protocol: Protocol, account: LocalAccount) =>
   toRouter(protocol, account, encodeFunctionData({ abi: coverRouterAbi, functionName: "checkAutoPause" }));
 
-/** Puts a product on sale; for a new one the router needs its terms too. */
+/** Registers a product. The router also needs the terms of a new one. */
 export const registerProduct = (protocol: Protocol, owner: LocalAccount, productId: Hex, shield: Address) =>
   toManager(
     protocol,
@@ -63,7 +63,7 @@ export const registerProduct = (protocol: Protocol, owner: LocalAccount, product
     encodeFunctionData({ abi: policyManagerAbi, functionName: "registerProduct", args: [productId, shield] }),
   );
 
-/** The terms of a product as the router holds them; all zero for one that it does not know. */
+/** A product's terms in the router; all zero for an unknown product. */
 export const productConfigOf = ({ client, deployment }: Protocol, productId: Hex) =>
   client.readContract({
     abi: coverRouterAbi,
@@ -84,14 +84,6 @@ export const configureProduct = (
     protocol,
     owner,
     encodeFunctionData({ abi: coverRouterAbi, functionName: "configureProduct", args: [name, config] }),
-  );
-
-/** Takes a product out of the register; its open policies run on. */
-export const removeProduct = (protocol: Protocol, owner: LocalAccount, productId: Hex) =>
-  toManager(
-    protocol,
-    owner,
-    encodeFunctionData({ abi: policyManagerAbi, functionName: "removeProduct", args: [productId] }),
   );
 
 /** Ends the sale of a product. */

@@ -1,4 +1,4 @@
-/** Bonds: redemption, the queue, and giving them up. Amounts are whole dollars. */
+/** Redeems, queues and surrenders bonds. Amounts are whole dollars. */
 import { encodeFunctionData, type LocalAccount, parseEventLogs, type TransactionReceipt } from "viem";
 import { bondVaultAbi } from "../../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../../abis/ClaimBond.ts";
@@ -9,7 +9,7 @@ export type Redemption = { readonly receipt: TransactionReceipt } & (
   | { readonly state: "queued"; readonly queueId: bigint; readonly targetEpoch: bigint }
 );
 
-/** When bonds of this epoch can be redeemed, Unix seconds; 0 for an epoch without bonds. */
+/** The time from which bonds of this epoch can be redeemed, Unix seconds; 0 for an epoch without bonds. */
 export const maturityDate = ({ client, deployment }: Protocol, epochId: bigint): Promise<bigint> =>
   client.readContract({
     abi: claimBondAbi,
@@ -18,7 +18,7 @@ export const maturityDate = ({ client, deployment }: Protocol, epochId: bigint):
     args: [epochId],
   });
 
-/** Redeems matured bonds; above the week's throttle they wait in the queue. */
+/** Redeems matured bonds. Above the week's throttle the redemption is queued. */
 export async function redeem(
   protocol: Protocol,
   holder: LocalAccount,
@@ -40,7 +40,7 @@ export async function redeem(
   return { state: "paid", tokenAmount, price: priceUsed, receipt };
 }
 
-/** Pays what is queued up to a redemption epoch (a week); returns the ids of the entries it paid. Anybody may. */
+/** Pays the queue up to a redemption epoch (a week). Any account may. @returns the ids of the paid entries. */
 export async function processQueue(
   protocol: Protocol,
   account: LocalAccount,
@@ -57,7 +57,7 @@ export async function processQueue(
   );
 }
 
-/** The holder gives up bonds for nothing. */
+/** The holder surrenders bonds without payment. */
 export const surrenderBonds = (protocol: Protocol, holder: LocalAccount, epochId: bigint, amount: bigint) =>
   send(
     protocol,
@@ -66,7 +66,7 @@ export const surrenderBonds = (protocol: Protocol, holder: LocalAccount, epochId
     encodeFunctionData({ abi: claimBondAbi, functionName: "burn", args: [epochId, amount] }),
   );
 
-/** The owner burns tokens of the vault's reserve that nothing needs. */
+/** The owner burns unused tokens of the vault's reserve. */
 export const burnReserves = (protocol: Protocol, owner: LocalAccount, amount: bigint) =>
   send(
     protocol,

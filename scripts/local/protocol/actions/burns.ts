@@ -1,4 +1,4 @@
-/** Burning protocol tokens. */
+/** Burns protocol tokens. */
 import { encodeFunctionData, type LocalAccount } from "viem";
 import { protocolTokenAbi } from "../../../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../../../abis/TwapBurner.ts";
@@ -6,7 +6,7 @@ import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
 export type BurnerKind = "twapBurner" | "buybackEngine";
 
-/** The owner or a keeper lets a burner spend `usdcAmount` (6 decimals) of its income; returns what it burned. */
+/** The owner or a keeper makes a burner spend `usdcAmount` (6 decimals) of its income. @returns the burned amount. */
 export async function executeBurn(
   protocol: Protocol,
   keeper: LocalAccount,
@@ -23,7 +23,7 @@ export async function executeBurn(
   return { tokenBurned, effectivePrice, receipt };
 }
 
-/** A holder burns tokens (18 decimals) without a burner. */
+/** A holder burns tokens (18 decimals) directly. */
 export const burnTokens = (protocol: Protocol, holder: LocalAccount, amount: bigint) =>
   send(
     protocol,

@@ -1,7 +1,6 @@
-/** The price feeds and the sequencer feed of local chains. Prices have 8 decimals here. */
+/** The price feeds and the sequencer feed of local chains. Prices have 8 decimals. */
 import { encodeFunctionData, type LocalAccount, type TransactionReceipt } from "viem";
 import { mockPriceFeedAbi } from "../../../../abis/MockPriceFeed.ts";
-import { mockSequencerFeedAbi } from "../../../../abis/MockSequencerFeed.ts";
 import type { AssetSymbol } from "../../../../lib/products.ts";
 import { type Protocol, send } from "./protocol.ts";
 
@@ -21,7 +20,7 @@ export async function latestRound(protocol: Protocol, feed: FeedName): Promise<R
   return { roundId, price, updatedAt };
 }
 
-/** Adds a round with this price (8 decimals), updated at the time of its block or at `updatedAt`; anybody may. */
+/** Adds a round with this price, updated at its block's time or at `updatedAt`. Any account may. */
 export function pushPrice(
   protocol: Protocol,
   account: LocalAccount,
@@ -36,23 +35,9 @@ export function pushPrice(
   return send(protocol, account, feedOf(protocol, feed), data);
 }
 
-/** Repeats the newest price of all three price feeds, so that none is stale for an hour. */
+/** Repeats the newest price of all three price feeds, so that none becomes stale within an hour. */
 export async function refreshFeeds(protocol: Protocol, account: LocalAccount): Promise<void> {
   const data = encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "refresh" });
   for (const feed of ["BTC", "ETH", "token"] as const)
     await send(protocol, account, feedOf(protocol, feed), data);
-}
-
-/** Sets the sequencer's state and since when it holds, Unix seconds. */
-export function setSequencer(
-  protocol: Protocol,
-  account: LocalAccount,
-  { down, startedAt }: { readonly down: boolean; readonly startedAt: bigint },
-): Promise<TransactionReceipt> {
-  return send(
-    protocol,
-    account,
-    protocol.deployment.contracts.sequencerFeed,
-    encodeFunctionData({ abi: mockSequencerFeedAbi, functionName: "setStatus", args: [down, startedAt] }),
-  );
 }

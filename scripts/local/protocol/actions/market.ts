@@ -4,7 +4,7 @@ import { bondMarketplaceAbi } from "../../../../abis/BondMarketplace.ts";
 import { claimBondAbi } from "../../../../abis/ClaimBond.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
-/** Lets the marketplace take bonds of the account into escrow. */
+/** Allows the marketplace to take bonds of the account into escrow. */
 export const approveMarketplace = (protocol: Protocol, account: LocalAccount) =>
   send(
     protocol,
@@ -17,7 +17,7 @@ export const approveMarketplace = (protocol: Protocol, account: LocalAccount) =>
     }),
   );
 
-/** Lists bonds, which go into escrow; the marketplace must be approved. Returns the listing's id. */
+/** Lists bonds, which go into escrow. The marketplace must be approved. @returns the listing's id. */
 export async function listBond(
   protocol: Protocol,
   seller: LocalAccount,
@@ -44,9 +44,9 @@ const onListing = (functionName: "executeBuy" | "cancel" | "emergencyCancel") =>
     );
 };
 
-/** Buys a whole listing; the marketplace must be allowed the price and the buyer's fee of 1.5 % in USDC. */
+/** Buys a whole listing. Needs a USDC allowance for the price and the buyer's fee of 1.5 %. */
 export const buyListing = onListing("executeBuy");
-/** The seller takes a listing back. */
+/** The seller cancels a listing. */
 export const cancelListing = onListing("cancel");
-/** The owner gives a listing back to its seller. */
+/** The owner returns a listing to its seller. */
 export const emergencyCancelListing = onListing("emergencyCancel");

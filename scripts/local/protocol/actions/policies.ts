@@ -1,4 +1,4 @@
-/** Buying, triggering and closing policies. */
+/** Buys, triggers and closes policies. */
 import {
   type Address,
   encodeAbiParameters,
@@ -17,7 +17,7 @@ import type { ProductTerms } from "../terms.ts";
 import { latestRound, pushPrice } from "./feeds.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
-/** Gives `to` mock USDC (6 decimals); anybody may. */
+/** Mints mock USDC (6 decimals) to `to`. Any account may. */
 export const mintUsdc = (protocol: Protocol, account: LocalAccount, to: Address, amount: bigint) =>
   send(
     protocol,
@@ -26,7 +26,7 @@ export const mintUsdc = (protocol: Protocol, account: LocalAccount, to: Address,
     encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args: [to, amount] }),
   );
 
-/** Lets `spender` take USDC of the account; without `amount`, without limit. */
+/** Gives `spender` a USDC allowance, without limit when `amount` is left out. */
 export const approveUsdc = (
   protocol: Protocol,
   account: LocalAccount,
@@ -40,11 +40,11 @@ export const approveUsdc = (
     encodeFunctionData({ abi: mockUsdcAbi, functionName: "approve", args: [spender, amount] }),
   );
 
-/** What names a product in a purchase; `ProductTerms` is one. */
+/** The product of a purchase. */
 export type ProductRef = Pick<ProductTerms, "productId" | "asset">;
 export type Purchased = { policyId: bigint; premium: bigint; payout: bigint; receipt: TransactionReceipt };
 
-function purchased(receipt: TransactionReceipt): Purchased {
+export function purchased(receipt: TransactionReceipt): Purchased {
   const { policyId, premium, payout } = onlyEvent(receipt, coverRouterAbi, "PolicyPurchased").args;
   return { policyId, premium, payout, receipt };
 }
@@ -64,27 +64,11 @@ export async function purchase(
   return purchased(await send(protocol, account, protocol.deployment.contracts.coverRouter, data));
 }
 
-/** A relayer buys a policy for `buyer`, who pays the premium. */
-export async function purchaseFor(
-  protocol: Protocol,
-  relayer: LocalAccount,
-  product: ProductRef,
-  coverage: bigint,
-  buyer: Address,
-): Promise<Purchased> {
-  const data = encodeFunctionData({
-    abi: coverRouterAbi,
-    functionName: "purchasePolicyFor",
-    args: [product.productId, coverage, product.asset, buyer],
-  });
-  return purchased(await send(protocol, relayer, protocol.deployment.contracts.coverRouter, data));
-}
-
-/** The proof that `submitTrigger` wants: three rounds of the product's feed. */
+/** The proof for `submitTrigger`: three rounds of the product's feed. */
 export const oracleProof = (rounds: readonly [bigint, bigint, bigint]): Hex =>
   encodeAbiParameters([{ type: "uint80[3]" }], [rounds]);
 
-/** Submits a trigger with a proof; returns the bond that it issued. */
+/** Submits a trigger with a proof. @returns the issued bond. */
 export async function submitTrigger(
   protocol: Protocol,
   account: LocalAccount,
@@ -127,7 +111,7 @@ export async function triggerPrice(
   return price / 10n ** 10n;
 }
 
-/** Lets the feed fall to the trigger price for three rounds, triggers, and lets the feed return to its price. */
+/** Drops the feed to the trigger price for three rounds, triggers the policy, and restores the price. */
 export async function trigger(
   protocol: Protocol,
   account: LocalAccount,
@@ -143,7 +127,7 @@ export async function trigger(
   return issued;
 }
 
-/** Closes a policy whose window has passed; anybody may. */
+/** Closes an expired policy. Any account may. */
 export const markExpired = (
   protocol: Protocol,
   account: LocalAccount,
@@ -161,7 +145,7 @@ export const markExpired = (
     }),
   );
 
-/** The owner cancels a policy; its premium comes out of the owner's USDC, which the policy manager must be allowed. */
+/** The owner cancels a policy and refunds its premium. Needs an allowance of the owner for the policy manager. */
 export const cancelPolicy = (
   protocol: Protocol,
   owner: LocalAccount,

@@ -1,4 +1,4 @@
-/** A deployed protocol to act on: for seeds, tests, demos and benchmarks, on anvil. */
+/** A deployed protocol on anvil, and how actions send transactions to it. */
 import {
   type Abi,
   type Address,
@@ -23,7 +23,7 @@ export type Protocol = {
   readonly client: ReturnType<typeof createProtocolClient>;
 };
 
-/** The protocol that a deployment file describes, through this node. */
+/** Opens a deployed protocol through this node. */
 export const openProtocol = (deployment: Deployment, rpcUrl: string): Protocol => ({
   deployment,
   rpcUrl,
@@ -41,11 +41,11 @@ export class RevertedError extends Error {
   }
 }
 
-/** More than any call of the protocol takes; estimating would refuse the calls that are meant to revert. */
+/** More than any call of the protocol uses. An estimate would fail for calls that are meant to revert. */
 const GAS = 4_000_000n;
 
 /**
- * Sends a call and waits until it is mined. It is not simulated first: a call that fails is mined as a reverted one.
+ * Sends a call without simulating it first, and waits until it is mined.
  * @throws {@link RevertedError} with the decoded reason when it reverts.
  */
 export async function send(
@@ -76,7 +76,7 @@ export async function send(
   return receipt;
 }
 
-/** Why a mined call reverted: it is asked again, in the state of its block. */
+/** The revert reason of a mined call, from repeating it in the state of its block. */
 async function reasonOf(
   client: Protocol["client"],
   account: Address,
@@ -94,7 +94,7 @@ async function reasonOf(
   throw new Error(`transaction ${receipt.transactionHash} reverted, but its call does not`);
 }
 
-/** The only event of this name in a receipt; throws when there is none, or more than one. */
+/** The only event of this name in a receipt. @throws when there is none, or more than one. */
 export function onlyEvent<const abi extends Abi, name extends ContractEventName<abi>>(
   receipt: TransactionReceipt,
   abi: abi,

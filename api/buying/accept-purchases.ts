@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import type { ISql } from "postgres";
+import type { Address } from "viem";
+import { type Connection, isConnectionError } from "../../lib/db/connect.ts";
+import {
+  type Purchase,
+  type PurchaseRequest,
+  type PurchaseRow,
+  purchaseColumns,
+  purchaseOf,
+} from "../../lib/ledger/purchase.ts";
+import { readPurchases } from "../../lib/ledger/purchases.ts";
+import { lower } from "../../lib/lower.ts";
+import { type Funds, payable, type Refusal } from "./refusal-reasons.ts";
+
+/** A purchase that a key's holder or the sandbox wants. `idempotencyKey` is valid per wallet. */
+export type PurchaseIntent = {
+  chainId: number;
+  /** The cover router that sells it. */
+  router: Address;
+  /** The key's wallet, or the sandbox's. */
+  wallet: Address;
+  /** Null for a purchase of the sandbox. */
+  keyId: number | null;
+  idempotencyKey: string | null;
+  /** `coverageAmount` has 6 decimals. */
+  request: PurchaseRequest;
+};
+
+/** A checked intent. `quotedPremium` is the premium that the router would take now, 6 decimals. */
+export type QuotedIntent = PurchaseIntent & {
+  quotedPremium: bigint;
+  /** Needed only if the buyer has other purchases in flight: without it the refusal is `funds_unknown`. */
+  funds: Funds | undefined;
+};
+
+/** `joined`: the purchase exists, and the caller waits for it or gets its outcome. `conflict`: the key belongs to another request. */
+export type ExistingPurchase = { outcome: "joined"; purchase: Purchase } | { outcome: "conflict" };
+/** `created`: this call made the purchase. `refused`: nothing was recorded. */
+export type Acceptance =
+  | ExistingPurchase
+  | { outcome: "created"; purchase: Purchase }
+  | { outcome: "refused"; by: Refusal };
+
+/** A hash of the parsed request, so that the spelling of a request does not matter. */
+function fingerprintOf({ chainId, request }: PurchaseIntent): string {
+  const { productId, coverageAmount, asset, buyer } = request;
+  const fields = [chainId, lower(productId), coverageAmount, lower(asset), lower(buyer)];
+  return createHash("sha256").update(fields.join("\n")).digest("hex");
+}
+
+/** The existing purchase of this intent, if any; then no further check is needed. */
+export async function findExistingPurchase(
+  sql: ISql,
+  intent: PurchaseIntent,
+): Promise<ExistingPurchase | undefined> {
+  const fingerprint = fingerprintOf(intent);
+  const [row] = await sql<(PurchaseRow & { fingerprint: string })[]>`
+    select ${purchaseColumns(sql)}, fingerprint
+    from service.standing_purchase(${intent.chainId}, ${lower(intent.wallet)}, ${intent.idempotencyKey}, ${fingerprint}) limit 1`;
+  if (!row) return undefined;
+  if (row.fingerprint !== fingerprint) return { outcome: "conflict" };
+  return { outcome: "joined", purchase: purchaseOf(row) };
+}
+
+const inputOf = (intent: QuotedIntent, n: number) => ({
+  n,
+  chain_id: intent.chainId,
+  router: lower(intent.router),
+  wallet: lower(intent.wallet),
+  key_id: intent.keyId,
+  idempotency_key: intent.idempotencyKey,
+  fingerprint: fingerprintOf(intent),
+  product_id: lower(intent.request.productId),
+  coverage: String(intent.request.coverageAmount),
+  asset: lower(intent.request.asset),
+  buyer: lower(intent.request.buyer),
+  premium: String(intent.quotedPremium),
+  funds_block: intent.funds === undefined ? null : String(intent.funds.block),
+  funds: intent.funds === undefined ? null : String(payable(intent.funds)),
+});
+
+type Row = { n: number } & (
+  | { outcome: "created"; purchase_id: string; accepted_at: Date }
+  | { outcome: "joined"; purchase_id: string }
+  | { outcome: "conflict" }
+  | { outcome: "stopped"; scope: "global" | "wallet" | "key" }
+  | { outcome: "resting"; amount: string }
+  | { outcome: "not_delegated"; amount: string | null }
+  | { outcome: "funds_unknown" }
+  | { outcome: "short_of_funds"; amount: string }
+);
+
+function refusalOf(row: Row, funds: Funds | undefined): Refusal | undefined {
+  switch (row.outcome) {
+    case "stopped":
+      return { kind: "stopped", scope: row.scope };
+    case "resting":
+      return { kind: "resting", secondsLeft: Math.max(1, Number(row.amount)) };
+    case "not_delegated":
+      return { kind: "not_delegated", left: row.amount === null ? undefined : BigInt(row.amount) };
+    case "short_of_funds":
+      return funds && { kind: "short_of_funds", held: BigInt(row.amount), funds };
+    case "funds_unknown":
+      return { kind: "funds_unknown" };
+    default:
+      return undefined;
+  }
+}
+
+/** Records them in one statement, ordered by buyer, so that concurrent statements lock buyers in the same order. */
+async function acceptTogether(
+  { sql }: Connection,
+  intents: readonly QuotedIntent[],
+): Promise<Map<QuotedIntent, Acceptance>> {
+  const input = intents
+    .map(inputOf)
+    .sort((a, b) => (a.buyer < b.buyer ? -1 : a.buyer > b.buyer ? 1 : a.n - b.n));
+  const rows = await sql<Row[]>`
+    select w.n, a.* from json_to_recordset(${JSON.stringify(input)}::text::json) as w (
+      n int, chain_id int, router text, wallet text, key_id bigint, idempotency_key text, fingerprint text, product_id text,
+      coverage numeric, asset text, buyer text, premium numeric, funds_block bigint, funds numeric),
+    lateral service.accept_purchase(w.chain_id, w.router, w.wallet, w.key_id, w.idempotency_key, w.fingerprint, w.product_id,
+      w.coverage, w.asset, w.buyer, w.premium, w.funds_block, w.funds) a`;
+  const joined = rows.flatMap((row) => (row.outcome === "joined" ? [row.purchase_id] : []));
+  const existing = new Map((await readPurchases(sql, joined)).map((purchase) => [purchase.id, purchase]));
+  const acceptances = new Map<QuotedIntent, Acceptance>();
+  for (const row of rows) {
+    const intent = intents[row.n];
+    if (!intent) throw new Error("the database returned a purchase that was not sent");
+    acceptances.set(intent, acceptanceOf(row, intent, existing));
+  }
+  return acceptances;
+}
+
+function acceptanceOf(row: Row, intent: QuotedIntent, existing: ReadonlyMap<string, Purchase>): Acceptance {
+  if (row.outcome === "conflict") return { outcome: "conflict" };
+  if (row.outcome === "created") {
+    const { chainId, wallet, request } = intent;
+    const lowercase = {
+      ...request,
+      productId: lower(request.productId),
+      asset: lower(request.asset),
+      buyer: lower(request.buyer),
+    };
+    const purchase: Purchase = {
+      id: row.purchase_id,
+      chainId,
+      wallet: lower(wallet),
+      request: lowercase,
+      createdAt: row.accepted_at,
+      state: "accepted",
+    };
+    return { outcome: "created", purchase };
+  }
+  if (row.outcome === "joined") {
+    const purchase = existing.get(row.purchase_id);
+    if (purchase) return { outcome: "joined", purchase };
+  }
+  const by = refusalOf(row, intent.funds);
+  if (by) return { outcome: "refused", by };
+  throw new Error(`the database answered ${row.outcome} without its purchase or funds`);
+}
+
+/**
+ * Records purchases, each once: unique indexes decide, so that any number of concurrent calls make one row. A purchase that
+ * failed without a transaction, or was replaced for good, frees its key. Without a key a call joins an identical purchase
+ * of the same wallet until a caller has received its outcome: a client that repeats a call after a 503 must not buy twice.
+ * Purchases of one buyer are recorded one at a time, so that together they stay within its funds and within a
+ * delegation's cap. Throws when the database cannot be reached.
+ */
+export async function acceptPurchases(
+  connection: Connection,
+  intents: readonly QuotedIntent[],
+): Promise<ReadonlyMap<QuotedIntent, Acceptance>> {
+  try {
+    return await acceptTogether(connection, intents);
+  } catch (error) {
+    // A purchase that cannot be stored, or a deadlock that Postgres has resolved, must not fail the others.
+    if (intents.length === 1 || isConnectionError(error)) throw error;
+    const settled = await Promise.allSettled(intents.map((intent) => acceptTogether(connection, [intent])));
+    const acceptances = settled.flatMap((one) => (one.status === "fulfilled" ? [...one.value] : []));
+    if (acceptances.length === 0) throw error;
+    return new Map(acceptances);
+  }
+}

@@ -1,0 +1,95 @@
+/** The rules of a purchase as pure checks; each throws the documented error. */
+
+import type { Hex } from "viem";
+import { ApiError } from "../../lib/errors.ts";
+import { entryById, entryByName, MINIMUM_COVERAGE, productNames } from "../../lib/products.ts";
+import type { ProductTerms } from "../chain/contracts/products.ts";
+import type { SellingState } from "../chain/contracts/selling.ts";
+import type { PurchaseTerms } from "./buy.ts";
+
+const BPS = 10_000n;
+const PPM = 1_000_000n;
+
+/**
+ * The product of a request, and its asset if the catalogue has it.
+ * @throws ApiError `unknown_product`, or `validation_error` when name and id disagree
+ */
+export function resolveProduct({
+  productId,
+  productName,
+}: Pick<PurchaseTerms, "productId" | "productName">): {
+  productId: Hex;
+  asset: Hex | undefined;
+} {
+  if (productName === undefined) {
+    if (productId === undefined) throw new Error("the schema requires a product");
+    return { productId, asset: entryById(productId)?.asset };
+  }
+  const entry = entryByName(productName);
+  if (!entry) {
+    const message = `There is no product "${productName.slice(0, 64)}"; the names are ${productNames.join(", ")}.`;
+    throw new ApiError("unknown_product", message);
+  }
+  if (productId !== undefined && productId !== entry.productId) {
+    throw new ApiError("validation_error", "productId and productName name different products", {
+      details: [{ path: "productId", message: `must be ${entry.productId}, the id of ${productName}` }],
+    });
+  }
+  return entry;
+}
+
+/** @throws ApiError `coverage_below_minimum`. `coverage` has 6 decimals. */
+export function checkMinimum(coverage: bigint): void {
+  if (coverage < MINIMUM_COVERAGE) {
+    throw new ApiError(
+      "coverage_below_minimum",
+      `The coverage ${coverage} is below the minimum of ${MINIMUM_COVERAGE}.`,
+    );
+  }
+}
+
+/** @throws ApiError `invalid_product`, `shield_paused`, `product_inactive` */
+export function checkProduct(productId: string, terms: ProductTerms | undefined): ProductTerms {
+  if (!terms) throw new ApiError("invalid_product", `There is no product ${productId}.`);
+  if (terms.paused) throw new ApiError("shield_paused", `The product ${productId} is paused.`);
+  if (!terms.active) throw new ApiError("product_inactive", `The product ${productId} is not sold.`);
+  return terms;
+}
+
+/** The router's premium for a coverage, rounded up as the router does. Both have 6 decimals. */
+export const premiumOf = (coverage: bigint, terms: Pick<ProductTerms, "premiumPpm">): bigint =>
+  (coverage * BigInt(terms.premiumPpm) + PPM - 1n) / PPM;
+
+/** The payout, which the vault reserves from its free capacity. Both have 6 decimals. */
+export const payoutOf = (coverage: bigint, terms: Pick<ProductTerms, "payoutRatioBps">): bigint =>
+  (coverage * BigInt(terms.payoutRatioBps)) / BPS;
+
+/** @throws ApiError `coverage_above_maximum` */
+export function checkCapacity(coverage: bigint, terms: ProductTerms, capacity: bigint): void {
+  const payout = payoutOf(coverage, terms);
+  if (payout > capacity) {
+    throw new ApiError(
+      "coverage_above_maximum",
+      `The payout of ${payout} exceeds the vault's free capacity of ${capacity} (USDC, 6 decimals).`,
+    );
+  }
+}
+
+/**
+ * Checks relayers and pauses ahead of the writer's simulation.
+ * @throws ApiError `relayer_unavailable`, `relayer_unauthorized`, `contract_paused`
+ */
+export function checkSelling({ relayers, routerPaused, globallyPaused }: SellingState): void {
+  if (relayers.length === 0) {
+    throw new ApiError("relayer_unavailable", "No relayer is running; try again later.");
+  }
+  if (!relayers.some(({ authorized }) => authorized)) {
+    const addresses = relayers.map(({ address }) => address).join(", ");
+    throw new ApiError(
+      "relayer_unauthorized",
+      `The relayer ${addresses} is not on the cover router's allowlist.`,
+    );
+  }
+  if (routerPaused) throw new ApiError("contract_paused", "ContractPaused: the cover router is paused.");
+  if (globallyPaused) throw new ApiError("contract_paused", "ContractPaused: the whole protocol is paused.");
+}

@@ -1,0 +1,44 @@
+import type { ISql } from "postgres";
+import type { Address } from "viem";
+import { lower } from "../../lib/lower.ts";
+
+/** A buyer's USDC balance and its allowance to the router, at a block that the ledger has settled. 6 decimals. */
+export type Funds = { block: bigint; balance: bigint; allowance: bigint };
+
+/** Why the ledger refuses to record a purchase. */
+export type Refusal =
+  /** The operator has stopped all purchases, those of the key's wallet, or those of the key. */
+  | { kind: "stopped"; scope: "global" | "wallet" | "key" }
+  /** Too many purchases of the key's wallet reverted: they are paused. */
+  | { kind: "resting"; secondsLeft: number }
+  /** The buyer is another wallet. `left` is the rest of its delegation's cap (6 decimals), undefined without a delegation. */
+  | { kind: "not_delegated"; left: bigint | undefined }
+  /** The buyer has other purchases in flight, so its funds are needed. */
+  | { kind: "funds_unknown" }
+  /** The premiums in flight (`held`) and this one exceed the buyer's funds. 6 decimals. */
+  | { kind: "short_of_funds"; held: bigint; funds: Funds };
+
+/** The smaller of balance and allowance. */
+export const payable = ({ balance, allowance }: Funds): bigint => (balance < allowance ? balance : allowance);
+
+/** Locks a buyer until the transaction ends, so that decisions about its money are made one at a time. */
+export async function lockBuyer(tx: ISql, chainId: number, buyer: Address): Promise<void> {
+  await tx`select service.lock_buyer(${chainId}, ${lower(buyer)})`;
+}
+
+/** Whether the buyer has an active delegation to the agent, even with its cap used up. */
+export async function isDelegated(
+  sql: ISql,
+  { chainId, router, buyer, agent }: { chainId: number; router: Address; buyer: Address; agent: Address },
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from service.delegation_in_force(${chainId}, ${lower(router)}, ${lower(buyer)}, ${lower(agent)}, 0)`;
+  return rows.length > 0;
+}
+
+/** The newest block that the writer has settled; undefined before the first. */
+export async function readWatchedBlock(sql: ISql, chainId: number): Promise<bigint | undefined> {
+  const [row] = await sql<{ number: string }[]>`
+    select number from service.watched_block where chain_id = ${chainId}`;
+  return row && BigInt(row.number);
+}

@@ -1,0 +1,39 @@
+/** Shared by the live scans of all lists: clients, window size, concurrency limit and block reader. */
+import type { Address } from "viem";
+import type { Contracts, Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
+import type { ChainHead } from "./block.ts";
+import { contractsOf } from "./contract-addresses.ts";
+import { type BlockRange, type LogScan, WindowSize } from "./log-scan.ts";
+import { type BlockReader, createBlockReader } from "./one-block.ts";
+import type { ScanClients } from "./scan-clients.ts";
+import { createScanLimit, type SharedScans, shareScans } from "./shared-scans.ts";
+
+export type LiveScans = {
+  readonly reads: ScanClients["reads"];
+  readonly reader: BlockReader;
+  /** @throws ApiError `health_contracts_incomplete` */
+  readonly contracts: () => Contracts;
+  /** Shares one scan per wallet among concurrent requests. `scan` reads the range from the deployment's first block. */
+  share<T>(scan: (logs: LogScan, wallet: Address, range: BlockRange) => Promise<T>): SharedScans<T>;
+};
+
+export function createLiveScans(
+  clients: ScanClients,
+  deployment: Deployment | IncompleteDeployment,
+): LiveScans {
+  const window = new WindowSize();
+  const limit = createScanLimit();
+  const rangeTo = ({ number }: ChainHead): BlockRange => ({
+    from: BigInt(deployment.startBlock),
+    to: number,
+  });
+  return {
+    reads: clients.reads,
+    reader: createBlockReader(clients.reads, deployment),
+    contracts: () => contractsOf(deployment),
+    share: (scan) =>
+      shareScans(limit, (wallet, block, signal) =>
+        scan({ client: clients.logs, window, signal }, wallet, rangeTo(block)),
+      ),
+  };
+}

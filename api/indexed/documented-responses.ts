@@ -1,0 +1,37 @@
+/** The parts of the OpenAPI document that all indexed responses share. */
+import type { z } from "@hono/zod-openapi";
+import type { ErrorCode } from "../../lib/errors.ts";
+import { failures } from "../http/error-envelope.ts";
+
+const text = (description: string, example: string) => ({
+  description,
+  schema: { type: "string" as const, example },
+});
+
+/** Documents `x-indexed-block`. */
+export const indexedBlockHeader = {
+  "x-indexed-block": text("The indexed block that the response describes.", "1234"),
+};
+
+const headers = {
+  ...indexedBlockHeader,
+  ETag: text(
+    "Identifies the block and the response; send it back as `If-None-Match`.",
+    '"9f86d081884c7d65-2jmj7l5rSw0yVb_v"',
+  ),
+  "Cache-Control": text(
+    "The response may be stored but must be revalidated: a new block can change it.",
+    "public, no-cache",
+  ),
+};
+
+/** The responses of a route that reads only the index: its body, 304, `codes`, and the failures of every such route. */
+export const indexedResponses = <Body extends z.ZodType>(
+  description: string,
+  schema: Body,
+  ...codes: ErrorCode[]
+) => ({
+  200: { description, headers, content: { "application/json": { schema } } },
+  304: { description: "Nothing has changed since the response that `If-None-Match` names.", headers },
+  ...failures(...codes, "internal_error", "database_unavailable", "indexer_syncing", "indexer_unavailable"),
+});

@@ -1,0 +1,56 @@
+import type { AsOf } from "../chain/block.ts";
+import type { IndexReader } from "./reader.ts";
+
+/**
+ * The newest indexed block that this process has seen. No cached response may be older: a client never goes back in time,
+ * except after a reorganisation or a restart of the indexer.
+ */
+export type NewestHead = {
+  /** The newest block, at most 20 ms old; concurrent calls share one read. @throws as `IndexReader.head` */
+  get(): Promise<AsOf>;
+  /** The newest block if it was read within 20 ms. */
+  fresh(): AsOf | undefined;
+  /** The newest block seen so far, however old. */
+  known(): AsOf | undefined;
+  /** Records the head of a snapshot. `begun`: when its read began, by `performance.now`. */
+  learn(asOf: AsOf, begun: number): void;
+};
+
+/** Maximum age of the newest block behind a cached response, in ms: far below the time between two blocks. */
+const HEAD_TTL_MS = 20;
+
+export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
+  let known: { asOf: AsOf; begun: number; learned: number } | undefined;
+  let reading: Promise<AsOf> | undefined;
+
+  function learn(asOf: AsOf, begun: number): void {
+    // A lower block replaces the known one only if its read began after the known one arrived: then it is surely newer.
+    if (known && asOf.number <= known.asOf.number && begun < known.learned) return;
+    known = { asOf, begun, learned: performance.now() };
+  }
+
+  const fresh = () => (known && performance.now() - known.begun < HEAD_TTL_MS ? known.asOf : undefined);
+
+  async function read(): Promise<AsOf> {
+    const begun = performance.now();
+    try {
+      const asOf = await index.head();
+      learn(asOf, begun);
+      return known?.asOf ?? asOf;
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  return {
+    learn,
+    fresh,
+    known: () => known?.asOf,
+    async get() {
+      const known = fresh();
+      if (known) return known;
+      reading ??= read();
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+/** Reads of the indexed tables, each with the block that its rows describe. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import type { Sql } from "postgres";
+import { type Connection, isConnectionError } from "../../lib/db/connect.ts";
+import { ApiError } from "../../lib/errors.ts";
+import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
+import { isWhole } from "../../lib/indexed/head.ts";
+import { within } from "../../lib/timeout.ts";
+import * as indexed from "../../ponder.schema.ts";
+import type { AsOf } from "../chain/block.ts";
+import { databaseUnavailable, fromDatabase } from "../http/dependency-timeout.ts";
+
+/** Builds queries, on the pool or in a transaction. */
+export type IndexQuery = Pick<PostgresJsDatabase, "select" | "execute">;
+
+/** Rows of one statement, each with the head, so that all of them are of one moment. */
+type RowsWithHead<Row> = readonly (Row & { head: typeof indexed.head.$inferSelect })[];
+
+export type IndexReader = {
+  /**
+   * Runs a query of one statement that joins its rows to the head of the same moment. Without rows it returns the head alone.
+   * @throws as `read` does
+   */
+  rows<Row>(
+    query: (db: IndexQuery) => PromiseLike<RowsWithHead<Row>>,
+  ): Promise<{ asOf: AsOf; value: RowsWithHead<Row> }>;
+  /** As `rows`, with a prepared statement. */
+  prepare<Params, Row>(
+    build: (db: IndexQuery) => (params: Params) => PromiseLike<RowsWithHead<Row>>,
+  ): (params: Params) => Promise<{ asOf: AsOf; value: RowsWithHead<Row> }>;
+  /**
+   * Runs `query` and reads the indexed head in one snapshot. Statements that do not need the head should not wait for it:
+   * statements sent together take one round trip.
+   * @throws ApiError `database_unavailable`, `indexer_unavailable`, or `indexer_syncing` before the first indexed block
+   */
+  read<T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>): Promise<{ asOf: AsOf; value: T }>;
+  /** The newest indexed block. @throws as `read` does */
+  head(): Promise<AsOf>;
+};
+
+/** Timeout of an indexed read, in ms. */
+const READ_TIMEOUT_MS = 4500;
+
+/** Attempts of a read that meets a swap of the views: each pooled connection may have prepared it on the old ones. */
+const SWAP_ATTEMPTS = 4;
+
+/**
+ * Repeats a read that met a swap of the views.
+ * @throws ApiError `indexer_syncing` when the swap takes long; the read's own error otherwise
+ */
+export async function throughSwap<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isSwap(error)) throw error;
+      if (attempt === SWAP_ATTEMPTS) {
+        throw new ApiError("indexer_syncing", "The index is being replaced; try again later.", {
+          cause: error,
+        });
+      }
+      await sleep(50 * attempt);
+    }
+  }
+}
+
+/** Why there is no index to read: its indexer still reads history, or none was started. */
+export async function absentIndex(sql: Sql, viewsSchema: string, chainId: number): Promise<ApiError> {
+  const deployments = await fromDatabase(
+    () => sql`
+      select 1 from service.indexer_deployment where views_schema = ${viewsSchema} and chain_id = ${chainId} limit 1`,
+  );
+  return deployments.length > 0
+    ? new ApiError("indexer_syncing", "The indexer is still reading the chain's history; try again later.")
+    : new ApiError("indexer_unavailable", "No indexer has been started for this chain.");
+}
+
+/** The index has no block yet, or is catching up after a restart. */
+class NoHead extends Error {
+  override name = "NoHead";
+}
+
+export type IndexReaderParts = {
+  readonly connection: Connection;
+  /** For reads of the index: each transaction sees one snapshot. */
+  readonly indexConnection: Connection;
+  readonly deployment: { readonly chainId: number };
+  /** Postgres schema of the indexer's views. */
+  readonly viewsSchema: string;
+};
+
+export function createIndexReader(parts: IndexReaderParts): IndexReader {
+  const { connection, indexConnection, deployment, viewsSchema } = parts;
+  const { chainId } = deployment;
+  // Ponder names columns in snake_case.
+  const db = drizzle(indexConnection.sql, { casing: "snake_case" });
+
+  /** Undefined for the views of another chain's index. */
+  function asOfHead(row: typeof indexed.head.$inferSelect | undefined): AsOf | undefined {
+    if (row?.chainId !== chainId) return undefined;
+    return { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
+  }
+
+  async function headRow(query: Pick<IndexQuery, "select">): Promise<AsOf | undefined> {
+    const [row] = await query.select().from(indexed.head).where(isWhole());
+    return asOfHead(row);
+  }
+
+  const snapshot = <T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>) =>
+    db.transaction(async (tx) => {
+      const head = headRow(tx);
+      const known = head.then((asOf) => asOf ?? Promise.reject(new NoHead()));
+      known.catch(() => {}); // the next line reports it
+      const [asOf, value] = await Promise.all([known, query(tx, known)]);
+      return { asOf, value };
+    });
+
+  async function bounded<T>(read: () => Promise<T | undefined>): Promise<T> {
+    try {
+      const result = await within(READ_TIMEOUT_MS, throughSwap(read), databaseUnavailable);
+      if (result !== undefined) return result;
+    } catch (error) {
+      if (isConnectionError(error)) throw databaseUnavailable(error);
+      if (!isNotBuilt(error) && !(error instanceof NoHead)) throw error;
+    }
+    throw await absentIndex(connection.sql, viewsSchema, chainId);
+  }
+
+  const rows: IndexReader["rows"] = (query) =>
+    bounded(async () => {
+      const value = await query(db);
+      const asOf = asOfHead(value[0]?.head);
+      return asOf && { asOf, value };
+    });
+
+  return {
+    rows,
+    prepare(build) {
+      const run = build(db);
+      return (params) => rows(() => run(params));
+    },
+    read: (query) => bounded(() => snapshot(query)),
+    head: () => bounded(() => headRow(db)),
+  };
+}

@@ -1,0 +1,37 @@
+import { sql } from "drizzle-orm";
+import { burnExecution, head } from "../../ponder.schema.ts";
+import type { FeedPage } from "../http/paging.ts";
+import { readFeed } from "../indexed/feed.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
+import { after, walkBack } from "../indexed/walk.ts";
+
+/**
+ * Reads the burners' own reports of their burns within `seconds` before the indexed head (null for all), newest first, one
+ * row more than `limit`. Uses the primary key.
+ */
+export function readPricePoints(db: IndexQuery, seconds: bigint | null, { limit, offset, cursor }: FeedPage) {
+  const { where, orderBy } = walkBack(
+    burnExecution,
+    [],
+    after(cursor),
+    seconds === null ? undefined : sql`(select timestamp - ${String(seconds)} from ${head})`,
+  );
+  const page = db
+    .select({
+      source: burnExecution.source,
+      usdcSpent: burnExecution.usdcSpent,
+      tokenBurned: burnExecution.tokenBurned,
+      effectivePrice: burnExecution.effectivePrice,
+      txHash: burnExecution.txHash,
+      blockNumber: burnExecution.blockNumber,
+      blockTimestamp: burnExecution.blockTimestamp,
+      logIndex: burnExecution.logIndex,
+    })
+    .from(burnExecution)
+    .where(where)
+    .orderBy(...orderBy)
+    .limit(limit + 1)
+    .offset(offset)
+    .as("page");
+  return readFeed(db, page);
+}

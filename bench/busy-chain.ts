@@ -1,0 +1,154 @@
+/** Fills a chain with days of real transactions: purchases, payouts, cancellations, bond sales and burns. */
+import { type LocalAccount, parseEventLogs } from "viem";
+import { bondMarketplaceAbi } from "../abis/BondMarketplace.ts";
+import { claimBondAbi } from "../abis/ClaimBond.ts";
+import { coverRouterAbi } from "../abis/CoverRouter.ts";
+import { mockPriceFeedAbi } from "../abis/MockPriceFeed.ts";
+import { policyManagerAbi } from "../abis/PolicyManager.ts";
+import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
+import { twapBurnerAbi } from "../abis/TwapBurner.ts";
+import { anvilAccount } from "../lib/chain/client.ts";
+import * as act from "../scripts/local/protocol/actions/index.ts";
+import { termsOf } from "../scripts/local/protocol/terms.ts";
+import { type Call, call, type Miner, takeOverMining } from "./miner.ts";
+
+const USDC = 1_000_000n;
+const owner = anvilAccount(0);
+const buyers = [2, 3, 4, 5, 6, 7, 8, 9].map((index) => anvilAccount(index));
+/** Blocks with purchases in a day, and purchases in each block. Three of four events come from purchases. */
+const PURCHASE_BLOCKS = 6;
+const PURCHASES = 10;
+/** BTC in USD with 8 decimals, and a price low enough to trigger every product. */
+const PRICE = 6_000_000_000_000n;
+const FALLEN = 4_800_000_000_000n;
+
+const products = [termsOf("FLASHBTC24-001"), termsOf("FLASHBTC48-001")];
+
+export type BusyChain = Miner & {
+  /** Adds whole days until at least `events` events were added. @returns their number. */
+  readonly add: (events: number) => Promise<number>;
+};
+
+async function fund(protocol: act.Protocol): Promise<void> {
+  const { coverRouter, marketplace, policyManager, twapBurner, buybackEngine } =
+    protocol.deployment.contracts;
+  for (const account of [owner, ...buyers]) {
+    await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
+    for (const spender of [coverRouter, marketplace, policyManager])
+      await act.approveUsdc(protocol, account, spender);
+    await act.approveMarketplace(protocol, account);
+  }
+  for (const burner of [twapBurner, buybackEngine])
+    await act.mintUsdc(protocol, owner, burner, 10_000_000n * USDC);
+}
+
+/** Funds the buyers on a chain that was deployed with `retired: false`, and takes over its mining. */
+export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> {
+  const { client } = protocol;
+  const { contracts } = protocol.deployment;
+  await fund(protocol);
+  const miner = await takeOverMining(protocol);
+  const { mine } = miner;
+
+  const push = (price: bigint) => call(owner, contracts.btcUsdFeed, mockPriceFeedAbi, "push", price);
+  const refresh = (feed: `0x${string}`) => call(owner, feed, mockPriceFeedAbi, "refresh");
+  const byEach = (make: (buyer: LocalAccount, index: number) => Call): Call[] => buyers.map(make);
+
+  function purchases(day: number, block: number): Call[] {
+    return Array.from({ length: PURCHASES }, (_, index) => {
+      const buyer = buyers[(block * PURCHASES + index) % buyers.length] ?? owner;
+      const { productId, asset } = products[(block + index) % products.length] ?? termsOf("FLASHBTC24-001");
+      const coverage = 100n * USDC + BigInt(day * 1000 + index);
+      return call(buyer, contracts.coverRouter, coverRouterAbi, "purchasePolicy", productId, coverage, asset);
+    });
+  }
+
+  /** Each buyer's first and last policy since a block. */
+  async function policiesSince(fromBlock: bigint) {
+    const logs = await client.getLogs({ address: contracts.coverRouter, fromBlock });
+    const bought = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
+    return buyers.map(({ address }) => {
+      const own = bought.filter(({ args }) => args.buyer === address).map(({ args }) => args);
+      const [first, last] = [own[0], own.at(-1)];
+      if (!first || !last || first === last) throw new Error(`${address} has bought fewer than two policies`);
+      return { first, last };
+    });
+  }
+
+  const read = { abi: bondMarketplaceAbi, address: contracts.marketplace } as const;
+  let listings = await client.readContract({ ...read, functionName: "listingCount" });
+
+  async function sellBonds(epochId: bigint): Promise<void> {
+    const { marketplace } = contracts;
+    await mine(
+      byEach((seller) => call(seller, marketplace, bondMarketplaceAbi, "list", epochId, 20n, 21n * USDC)),
+    );
+    const first = listings + 1n;
+    listings += BigInt(buyers.length);
+    await mine(
+      byEach((buyer, index) =>
+        call(buyer, marketplace, bondMarketplaceAbi, "executeBuy", first + BigInt(index)),
+      ),
+    );
+  }
+
+  async function day(number: number): Promise<void> {
+    const begin = (await miner.newest()) + 1n;
+    await mine([push(PRICE), refresh(contracts.ethUsdFeed), refresh(contracts.tokenUsdFeed)]);
+    for (let block = 0; block < PURCHASE_BLOCKS; block++) await mine(purchases(number, block));
+
+    const policies = await policiesSince(begin);
+    const { roundId } = await act.latestRound(protocol, "BTC");
+    await mine([push(FALLEN), push(FALLEN), push(FALLEN)]);
+    const proof = act.oracleProof([roundId + 1n, roundId + 2n, roundId + 3n]);
+    const paid = policies.map(({ first: { productId, policyId } }, index) =>
+      call(
+        buyers[index] ?? owner,
+        contracts.coverRouter,
+        coverRouterAbi,
+        "submitTrigger",
+        productId,
+        policyId,
+        proof,
+      ),
+    );
+    await mine([...paid, push(PRICE)]);
+
+    const [policy] = policies;
+    if (!policy) throw new Error("no policy was bought");
+    const { bondEpochId } = await client.readContract({
+      abi: policyManagerAbi,
+      address: contracts.policyManager,
+      functionName: "policyDetails",
+      args: [policy.first.productId, policy.first.policyId],
+    });
+    await sellBonds(bondEpochId);
+
+    const { twapBurner, buybackEngine, protocolToken, claimBond, policyManager } = contracts;
+    await mine([
+      ...[twapBurner, buybackEngine, twapBurner].map((burner) =>
+        call(owner, burner, twapBurnerAbi, "executeBurn", USDC),
+      ),
+      call(owner, protocolToken, protocolTokenAbi, "burn", 1n),
+      ...buyers.slice(0, 2).map((holder) => call(holder, claimBond, claimBondAbi, "burn", bondEpochId, 1n)),
+      ...policies
+        .slice(0, 3)
+        .map(({ last }) =>
+          call(owner, policyManager, policyManagerAbi, "cancelPolicy", last.productId, last.policyId),
+        ),
+    ]);
+  }
+
+  return {
+    ...miner,
+    async add(events) {
+      let added = 0;
+      for (let number = 0; added < events; number++) {
+        const before = await miner.newest();
+        await day(number);
+        added += await miner.events(before + 1n, await miner.newest());
+      }
+      return added;
+    },
+  };
+}

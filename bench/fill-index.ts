@@ -1,0 +1,158 @@
+/** Inserts as many rows into the indexed tables as a busy protocol has after years, without a chain. */
+import type { Sql } from "postgres";
+
+export type Sizes = {
+  readonly policies: number;
+  readonly activity: number;
+  readonly burns: number;
+  /** The number of bond holdings, of listings, of sales and of triggers. */
+  readonly others: number;
+  /** The number of wallets over which the rows are spread. */
+  readonly wallets: number;
+};
+
+export const million: Sizes = {
+  policies: 1_000_000,
+  activity: 2_000_000,
+  burns: 100_000,
+  others: 100_000,
+  wallets: 20_000,
+};
+/** As many rows per wallet, for far fewer wallets. */
+export const small: Sizes = {
+  policies: 10_000,
+  activity: 20_000,
+  burns: 1_000,
+  others: 1_000,
+  wallets: 200,
+};
+
+/** The address of one of the wallets: its index, modulo their number. */
+export const walletOf = (index: number, wallets: number): `0x${string}` =>
+  `0x${(index % wallets).toString(16).padStart(40, "0")}`;
+
+/** The log index of all inserted rows. Events of a local chain have lower ones. */
+const LOG_INDEX = 100;
+/** The first bond epoch of inserted rows. */
+const FIRST_EPOCH = 203_000;
+const YEARS_SECONDS = 2 * 365 * 86_400;
+
+/**
+ * Inserts rows into the tables of `schema` that the api reads, spread over the two years before `now` (Unix seconds), and
+ * updates their sums. Events of one type follow each other in time, so the first types are the oldest. The inserts skip
+ * the tables' triggers; indexes are dropped first and created again in the end.
+ */
+export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: number): Promise<void> {
+  const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
+  const { policies, activity, burns, others, wallets } = sizes;
+  const wallet = (of: string) => sql.unsafe(`'0x' || lpad(to_hex(${of} % ${wallets}), 40, '0')`);
+  const hash = sql.unsafe(`'0x' || md5(i::text) || md5((-i)::text)`);
+  /** The position of the i-th of `count` events: one event per block, at equal intervals. */
+  const position = (count: number) =>
+    sql.unsafe(`i as block_number, ${LOG_INDEX} as log_index, '0x' || md5(i::text) || md5(i::text) as block_hash,
+      ${now} - ${YEARS_SECONDS} + (i::numeric * ${YEARS_SECONDS} / ${count})::bigint as block_timestamp`);
+  const positionColumns = sql`block_number, log_index, block_hash, block_timestamp, tx_hash`;
+
+  const indexes = await sql<{ name: string; definition: string }[]>`
+    select i.indexname as name, i.indexdef as definition from pg_indexes i
+    where i.schemaname = ${schema} and not exists (
+      select 1 from pg_constraint c where c.conname = i.indexname and c.connamespace = ${schema}::regnamespace)`;
+  const products = await sql<{ product_id: string; shield: string; duration_seconds: string }[]>`
+    select product_id, shield, coalesce(duration_seconds, 3600)::text as duration_seconds from ${table("product")} order by name`;
+  const [product] = products;
+  if (!product) throw new Error(`${schema} has no products: index a chain first`);
+
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    // Delete the rows of an earlier call. The chain's own events have lower log indexes and lower ids.
+    for (const name of [
+      "policy",
+      "activity",
+      "token_burn",
+      "burn_execution",
+      "listing",
+      "sale",
+      "trigger_submission",
+      "policy_trigger",
+    ])
+      await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
+    await tx`delete from ${table("bond_holding")} where epoch_id >= ${FIRST_EPOCH}`;
+    for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
+    await tx`
+      insert into ${table("policy")} (product_id, policy_id, shield, buyer, coverage, premium, payout, price_snapshot,
+        created_at, expires_at, triggered_at, ${positionColumns})
+      select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
+        block_timestamp, block_timestamp + ${product.duration_seconds}::numeric,
+        case when i % 20 = 0 then block_timestamp + 60 end, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(policies)} from generate_series(1, ${policies}) i) p`;
+    await tx`
+      insert into ${table("account")} (address, policies)
+      select ${wallet("i")}, ${Math.floor(policies / wallets)} from generate_series(0, ${wallets - 1}) i
+      on conflict do nothing`;
+    await tx`
+      insert into ${table("policy_clock")} (edge, minute, policies)
+      select 'expiry', expires_at - expires_at % 60, count(*) from ${table("policy")}
+      where triggered_at is null and cancelled_at is null and expires_at is not null group by 2
+      on conflict (edge, minute) do update set policies = excluded.policies`;
+    await tx`
+      insert into ${table("activity")} (type, actor, amount, ref, ${positionColumns})
+      select (array['token_burned', 'bond_redeemed', 'marketplace_buy', 'bond_minted', 'policy_purchased'])
+          [1 + i * 5 / ${activity + 1}],
+        ${wallet("i")}, 1000, i::text, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(activity)} from generate_series(1, ${activity}) i) a`;
+    await tx`
+      insert into ${table("token_burn")} (burner, token_amount, source, usdc_spent, effective_price, ${positionColumns})
+      select ${wallet("i")}, 1000000000000000000,
+        (array['direct', 'twap_burner', 'buyback_engine'])[1 + i * 3 / ${burns + 1}], 1000000, 100000000000000000,
+        block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(burns)} from generate_series(1, ${burns}) i) b`;
+    await tx`
+      insert into ${table("burn_execution")}
+        (source, burner, usdc_spent, token_burned, effective_price, executed_at, ${positionColumns})
+      select (array['twap_burner', 'buyback_engine'])[1 + i % 2], ${wallet("i")}, 1000000, 1000000000000000000,
+        100000000000000000, block_timestamp, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(burns)} from generate_series(1, ${burns}) i) b`;
+    await tx`
+      insert into ${table("bond_holding")} (owner, epoch_id, balance, escrowed, issued, redeemed, queued, surrendered)
+      select ${wallet("i")}, ${FIRST_EPOCH} + i / ${wallets}, 800, 0, 800, 0, 0, 0 from generate_series(0, ${others - 1}) i
+      on conflict do nothing`;
+    await tx`
+      insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${positionColumns})
+      select 1000000 + i, ${wallet("i")}, 203000, 800, 900000000, 1125000,
+        (array['active', 'sold', 'cancelled'])[1 + i * 3 / ${others + 1}], block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) l`;
+    await tx`
+      insert into ${table("sale")} (listing_id, buyer, seller, price, seller_fee, buyer_fee, epoch_id, amount, unit_price,
+        listed_at, ${positionColumns})
+      select 1000000 + i, ${wallet("i")}, ${wallet("(i + 1)")}, 900000000, 13500000, 13500000, 203000, 800, 1125000,
+        block_timestamp - 60, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) s`;
+    await tx`
+      insert into ${table("trigger_submission")} (product_id, policy_id, submitter, ${positionColumns})
+      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, block_number, log_index, block_hash,
+        block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
+    await tx`
+      insert into ${table("policy_trigger")}
+        (product_id, policy_id, buyer, bond_amount, reason, bond_epoch_id, ${positionColumns})
+      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, 800, '0x', 203000, block_number, log_index,
+        block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
+    for (const { definition } of indexes) await tx.unsafe(definition);
+  });
+  await sql.unsafe(`analyze "${schema}".policy, "${schema}".activity, "${schema}".token_burn, "${schema}".burn_execution,
+    "${schema}".bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
+    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".account`);
+}
+
+/** Copies all tables of `from`, with their rows and indexes, to a new schema. */
+export async function copyTables(sql: Sql, from: string, to: string): Promise<void> {
+  await sql`create schema ${sql(to)}`;
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = ${from} and table_type = 'BASE TABLE' and (left(table_name, 1) <> '_' or table_name = '_ponder_checkpoint')`;
+  for (const { name } of tables) {
+    await sql`create table ${sql(to)}.${sql(name)} (like ${sql(from)}.${sql(name)} including all)`;
+    await sql`insert into ${sql(to)}.${sql(name)} select * from ${sql(from)}.${sql(name)}`;
+  }
+}

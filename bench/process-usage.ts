@@ -1,0 +1,70 @@
+/** Memory and CPU time of a dev stack's processes, as Linux counts them. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readProcessRecord } from "../scripts/dev/process-record.ts";
+
+/** A process of the stack with its children: Postgres is its postmaster and all of its backends. */
+type ProcessTree = { readonly name: string; readonly pids: readonly number[] };
+
+/** Linux counts a process's time in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+
+function processTrees(dataDir: string): ProcessTree[] {
+  const rows = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  return (readProcessRecord(dataDir)?.children ?? []).map(({ name, pid }) => ({
+    name,
+    pids: [pid, ...rows.flatMap(([id, parent]) => (id !== undefined && parent === pid ? [id] : []))],
+  }));
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** Resident memory in MB. A page that several processes map counts for each in proportion. */
+export function memoryOf(dataDir: string): { name: string; megabytes: number }[] {
+  const kilobytes = (pid: number) =>
+    Number(/^Pss:\s+(\d+)/m.exec(readProcess(pid, "smaps_rollup"))?.[1] ?? 0);
+  return processTrees(dataDir).map(({ name, pids }) => ({
+    name,
+    megabytes: sum(pids.map(kilobytes)) / 1024,
+  }));
+}
+
+/** A file of `/proc` about a process; empty when it has ended. */
+function readProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Seconds of CPU so far; undefined when the process has ended. */
+function cpuSeconds(pid: number): number | undefined {
+  const stat = readProcess(pid, "stat");
+  if (stat === "") return undefined;
+  const [user = 0, system = 0] = stat
+    .replace(/^.*\) /s, "") // the name is in brackets and may contain spaces
+    .split(" ")
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / TICKS_PER_SECOND;
+}
+
+/** The share of one core that each process uses within `ms`, in percent. */
+export async function cpuOf(dataDir: string, ms: number): Promise<{ name: string; percent: number }[]> {
+  const before = processTrees(dataDir).map(({ name, pids }) => ({
+    name,
+    used: pids.map((pid) => ({ pid, seconds: cpuSeconds(pid) ?? 0 })),
+  }));
+  const began = performance.now();
+  await sleep(ms);
+  const elapsed = (performance.now() - began) / 1000;
+  return before.map(({ name, used }) => {
+    const seconds = sum(used.map(({ pid, seconds: then }) => (cpuSeconds(pid) ?? then) - then));
+    return { name, percent: (seconds / elapsed) * 100 };
+  });
+}

@@ -1,0 +1,146 @@
+-- The kill switch: nothing that a row covers is accepted, signed or sent. A wallet is one of the service's own, or one
+-- whose keys buy.
+CREATE TABLE service.stop (
+  scope text NOT NULL CHECK (scope IN ('global', 'wallet', 'key')),
+  subject text NOT NULL,
+  reason text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (scope, subject),
+  CHECK (CASE scope WHEN 'global' THEN subject = '' WHEN 'wallet' THEN subject ~ '^0x[0-9a-f]{40}$' ELSE subject ~ '^[0-9]+$' END)
+);
+--> statement-breakpoint
+-- The scope of a stop that covers the purchases of a key or of its wallet: 'global', 'wallet', 'key', or null.
+CREATE FUNCTION service.stopped_by(of_wallet text, of_key bigint) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT s.scope FROM service.stop s
+  WHERE s.scope = 'global' OR (s.scope = 'wallet' AND s.subject = of_wallet)
+    OR (s.scope = 'key' AND s.subject = of_key::text)
+  ORDER BY s.scope LIMIT 1
+$$;
+--> statement-breakpoint
+-- Until when a wallet may not buy, because three purchases of its keys reverted in a block within an hour: each of them
+-- cost the operator gas. Null when it may buy. The sandbox's purchases do not count, because its wallet buys for everybody.
+CREATE FUNCTION service.rests_until(of_wallet text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT max(r.updated_at) + interval '1 hour' FROM (
+    SELECT p.updated_at FROM service.purchase p
+    WHERE p.wallet = of_wallet AND p.state = 'failed' AND p.tx_hash IS NOT NULL AND p.key_id IS NOT NULL
+      AND p.updated_at > now() - interval '2 hours'
+    ORDER BY p.updated_at DESC LIMIT 3) r
+  HAVING count(*) = 3 AND max(r.updated_at) - min(r.updated_at) <= interval '1 hour'
+    AND max(r.updated_at) > now() - interval '1 hour'
+$$;
+--> statement-breakpoint
+-- Locks a buyer until the transaction ends. Every transaction that decides about the buyer's funds takes this lock first,
+-- so that each sees the result of the one before it.
+CREATE FUNCTION service.lock_buyer(of_chain integer, of_buyer text) RETURNS void LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock(hashtextextended(format('service:buyer:%s:%s', of_chain, of_buyer), 0))
+$$;
+--> statement-breakpoint
+-- The existing purchase that a new call would repeat: the one with the same idempotency key or, without a key, the one with
+-- the same content whose outcome is open or unknown to every caller. A key is free again after a failure
+-- without a transaction, or a final replacement. Without a key, an outcome that no caller has received within 10 minutes no
+-- longer counts.
+CREATE FUNCTION service.standing_purchase(of_chain integer, of_wallet text, of_key text, of_fingerprint text)
+RETURNS SETOF service.purchase LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF of_key IS NOT NULL THEN
+    RETURN QUERY SELECT p.* FROM service.purchase p
+      WHERE p.wallet = of_wallet AND p.idempotency_key = of_key
+        AND NOT (p.state = 'failed' AND p.tx_hash IS NULL)
+        AND NOT (p.state = 'replaced' AND p.final_at IS NOT NULL);
+  ELSE
+    RETURN QUERY SELECT p.* FROM service.purchase p
+      WHERE p.wallet = of_wallet AND p.chain_id = of_chain AND p.fingerprint = of_fingerprint
+        AND p.idempotency_key IS NULL AND p.joinable
+        AND NOT ((p.state = 'mined' OR p.final_at IS NOT NULL) AND p.updated_at < now() - interval '10 minutes');
+  END IF;
+END $$;
+--> statement-breakpoint
+-- An active delegation of the buyer to the agent, with the premium left under it. Of those with room for the premium it is
+-- the one that expires first; when none has room, the one with most room.
+CREATE FUNCTION service.delegation_in_force(of_chain integer, of_router text, of_buyer text, of_agent text, of_premium numeric)
+RETURNS TABLE (id bigint, premium_left numeric) LANGUAGE sql STABLE AS $$
+  SELECT d.id, d.premium_left FROM (
+    SELECT x.id, x.expires_at, x.total_premium_cap - x.premium_spent AS premium_left
+    FROM service.delegation x
+    WHERE x.chain_id = of_chain AND x.router = of_router AND x.buyer = of_buyer AND x.agent = of_agent
+      AND x.revoked_at IS NULL AND x.expires_at > now()) d
+  ORDER BY d.premium_left >= of_premium DESC, CASE WHEN d.premium_left >= of_premium THEN d.expires_at END,
+    d.premium_left DESC LIMIT 1
+$$;
+--> statement-breakpoint
+-- Records a purchase, or records nothing and returns the reason. It locks the buyer before it reads anything, so that any
+-- number of concurrent calls, in any number of processes, stay within the limits of a single one.
+-- `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled. It may be null (unknown)
+-- only while the buyer has no other purchase in flight. The outcomes: created, joined (with the purchase), conflict,
+-- stopped (scope), resting (amount: seconds), not_delegated (amount: premium left, or null), funds_unknown, short_of_funds
+-- (amount: premiums in flight).
+CREATE FUNCTION service.accept_purchase(
+  of_chain integer, of_router text, of_wallet text, of_key_id bigint, of_key text, of_fingerprint text, of_product text,
+  of_coverage numeric, of_asset text, of_buyer text, of_premium numeric, funds_block bigint, funds numeric,
+  OUT outcome text, OUT purchase_id uuid, OUT accepted_at timestamptz, OUT scope text, OUT amount numeric
+) LANGUAGE plpgsql AS $$
+DECLARE
+  existing service.purchase;
+  found_delegation bigint;
+  in_flight integer;
+BEGIN
+  PERFORM service.lock_buyer(of_chain, of_buyer);
+  -- A purchase with the same key, of another buyer, can appear and end between two statements; then the loop starts again.
+  FOR round IN 1..10 LOOP
+    SELECT * INTO existing FROM service.standing_purchase(of_chain, of_wallet, of_key, of_fingerprint);
+    IF FOUND THEN
+      outcome := CASE WHEN existing.fingerprint = of_fingerprint THEN 'joined' ELSE 'conflict' END;
+      purchase_id := existing.id;
+      RETURN;
+    END IF;
+
+    scope := service.stopped_by(of_wallet, of_key_id);
+    IF scope IS NOT NULL THEN
+      outcome := 'stopped';
+      RETURN;
+    END IF;
+    amount := ceil(extract(epoch FROM service.rests_until(of_wallet) - now()));
+    IF amount IS NOT NULL THEN
+      outcome := 'resting';
+      RETURN;
+    END IF;
+    IF of_wallet <> of_buyer THEN
+      SELECT d.id, d.premium_left INTO found_delegation, amount
+      FROM service.delegation_in_force(of_chain, of_router, of_buyer, of_wallet, of_premium) d;
+      IF found_delegation IS NULL OR amount < of_premium THEN
+        outcome := 'not_delegated';
+        RETURN;
+      END IF;
+    END IF;
+    -- The block's state includes purchases up to that block; those after it, and those still open, are added here.
+    SELECT coalesce(sum(x.premium), 0), count(*) INTO amount, in_flight FROM (
+      SELECT p.quoted_premium AS premium FROM service.purchase p
+      WHERE p.buyer = of_buyer AND p.chain_id = of_chain AND p.state IN ('accepted', 'signed', 'broadcast')
+      UNION ALL
+      SELECT p.premium_paid FROM service.purchase p
+      WHERE p.buyer = of_buyer AND p.chain_id = of_chain AND p.premium_paid IS NOT NULL
+        AND p.block_number > funds_block) x;
+    IF in_flight > 0 AND (funds IS NULL OR amount + of_premium > funds) THEN
+      outcome := CASE WHEN funds IS NULL THEN 'funds_unknown' ELSE 'short_of_funds' END;
+      RETURN;
+    END IF;
+
+    IF of_key IS NULL THEN
+      UPDATE service.purchase p SET joinable = false
+      WHERE p.wallet = of_wallet AND p.chain_id = of_chain AND p.fingerprint = of_fingerprint
+        AND p.idempotency_key IS NULL AND p.joinable
+        AND (p.state = 'mined' OR p.final_at IS NOT NULL) AND p.updated_at < now() - interval '10 minutes';
+    END IF;
+    INSERT INTO service.purchase AS p (
+      chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer,
+      quoted_premium, delegation_id)
+    VALUES (of_chain, of_wallet, of_key_id, of_key, of_fingerprint, of_product, of_coverage, of_asset, of_buyer, of_premium,
+      found_delegation)
+    ON CONFLICT DO NOTHING RETURNING p.id, p.created_at INTO purchase_id, accepted_at;
+    IF FOUND THEN
+      outcome := 'created';
+      RETURN;
+    END IF;
+  END LOOP;
+  RAISE EXCEPTION 'a purchase with the same key appeared and ended ten times in a row';
+END $$;

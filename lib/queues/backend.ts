@@ -1,0 +1,97 @@
+import { createPostgresBackend, type PostgresPoolConfig, Queue, Worker, withBackend } from "bullmq";
+import pg from "pg";
+import { within } from "../timeout.ts";
+
+/**
+ * The queues: BullMQ on Postgres, or on Redis where `REDIS_URL` is set. The ledger's tables in Postgres are the truth
+ * in both cases: a job only wakes a worker and carries ids, so losing every queue loses nothing. Wake-ups of the same
+ * moment share jobs, because under load the queue would otherwise cost more than the work.
+ */
+
+/**
+ * The ids in a job depend on the queue. `purchases`: purchases. `webhooks`: subscriptions, `test-<delivery id>`, and
+ * names of periodic tasks. `testnet`: `purchase-<id>` and `claim-<id>`.
+ */
+export type QueueName = "purchases" | "webhooks" | "testnet";
+/** The content of a job. */
+export type WakeUp = { ids: string[] };
+
+export type QueueOptions = {
+  databaseUrl: string;
+  redisUrl: string | undefined;
+  /** Called when a connection breaks; BullMQ reconnects by itself. */
+  onError?: (error: Error) => void;
+};
+
+/** How long a wake-up or a connection may take before the caller goes on without it, in ms. */
+const TIMEOUT_MS = 3000;
+/** A job of a writer that died is given to another writer after this time, in ms. */
+const LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 5_000;
+/** Keys in Redis begin with this prefix, so that several services can share one server. */
+const REDIS_PREFIX = "cover";
+
+/** The result of `work`; rejects when that takes too long. */
+export const inTime = <T>(action: string, work: Promise<T>): Promise<T> =>
+  within(TIMEOUT_MS, work, () => new Error(`${action} took longer than ${TIMEOUT_MS} ms`));
+
+const onPostgres = withBackend(createPostgresBackend);
+
+/**
+ * When a connection breaks during a statement, pg rejects the statement and also emits `error` on the client. BullMQ
+ * listens on idle clients only, and an `error` event without a listener ends the process.
+ */
+class ClientWithErrorListener extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on("error", () => {});
+  }
+}
+
+/** Two connections for statements are as fast as ten; one more listens. */
+const postgresConnection = (databaseUrl: string): PostgresPoolConfig => ({
+  connectionString: databaseUrl,
+  schema: "bullmq",
+  migrate: true,
+  max: 2,
+  Client: ClientWithErrorListener,
+  connectionTimeoutMillis: TIMEOUT_MS,
+  // A crash of the server may lose the last wake-ups, and the tables replace them: no job waits for the disk.
+  options: "-c synchronous_commit=off",
+});
+
+/** The sending side of a queue. */
+export function newQueue(name: QueueName, { databaseUrl, redisUrl }: QueueOptions) {
+  const defaultJobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
+  if (redisUrl === undefined) {
+    const connection = postgresConnection(databaseUrl);
+    return new onPostgres.Queue<WakeUp>(name, { connection, defaultJobOptions });
+  }
+  return new Queue<WakeUp>(name, {
+    connection: { url: redisUrl, maxRetriesPerRequest: 1, enableOfflineQueue: false },
+    prefix: REDIS_PREFIX,
+    defaultJobOptions,
+  });
+}
+
+/** The receiving side of a queue, not running yet; it runs up to `concurrency` jobs at the same time. */
+export function newWorker(
+  name: QueueName,
+  run: (job: { data: WakeUp }) => Promise<void>,
+  { databaseUrl, redisUrl, concurrency }: QueueOptions & { concurrency: number },
+) {
+  const settings = {
+    concurrency,
+    autorun: false,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_CHECK_MS,
+    // A writer may crash any number of times while it has a job: the job is not at fault.
+    maxStalledCount: 1000,
+  };
+  if (redisUrl === undefined) {
+    const connection = postgresConnection(databaseUrl);
+    return new onPostgres.Worker<WakeUp>(name, run, { ...settings, connection });
+  }
+  const connection = { url: redisUrl, maxRetriesPerRequest: null };
+  return new Worker<WakeUp>(name, run, { ...settings, connection, prefix: REDIS_PREFIX });
+}

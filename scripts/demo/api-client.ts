@@ -1,0 +1,84 @@
+/** An API client that prints each call and its response. */
+import { Agent, type Dispatcher, fetch } from "undici";
+import type { z } from "zod";
+
+const timeoutMs = 60_000;
+
+/** Shortens lists to their first entries. */
+const shortened = (_key: string, value: unknown) =>
+  Array.isArray(value) && value.length > 2 ? [...value.slice(0, 2), `… and ${value.length - 2} more`] : value;
+
+export type Call = {
+  readonly method?: "GET" | "POST" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Does not print a successful response. */
+  readonly quiet?: boolean;
+};
+
+export type Answer = { readonly status: number; readonly body: unknown; readonly retryAfter: number };
+
+/** Opens the client; `from` may use another local address. */
+export function openApi(apiUrl: string, from?: Dispatcher) {
+  /** Resolves for every status. Without a `Retry-After` header, `retryAfter` is a second. */
+  async function ask(
+    path: string,
+    { method = "GET", headers = {}, body, quiet }: Call = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${apiUrl}${path}`, {
+      method,
+      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(from ? { dispatcher: from } : {}),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const answer: unknown = await response.json();
+    if (!quiet || !response.ok) {
+      console.log(`\n→ ${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`);
+      console.log(`← ${response.status} ${JSON.stringify(answer, shortened, 2)}`);
+    }
+    return {
+      status: response.status,
+      body: answer,
+      retryAfter: Number(response.headers.get("retry-after") ?? 1),
+    };
+  }
+
+  return {
+    ask,
+    /** @throws when the response is no success, or its body has another shape. */
+    async call<T>(path: string, shape: z.ZodType<T>, call: Call = {}): Promise<T> {
+      const { status, body } = await ask(path, call);
+      if (status >= 300) throw new Error(`${call.method ?? "GET"} ${path} returned ${status}`);
+      return shape.parse(body);
+    },
+  };
+}
+
+export type Api = ReturnType<typeof openApi>;
+
+const randomByte = () => 2 + Math.floor(Math.random() * 250);
+
+/**
+ * Opens the API from another loopback address, so that the demo does not use up the limits of the usual address. Falls back
+ * to the usual address where the machine has no others, or the API is remote.
+ */
+export async function openApiFromOtherAddress(apiUrl: string): Promise<Api> {
+  if (new URL(apiUrl).hostname !== "127.0.0.1") return openApi(apiUrl);
+  const localAddress = `127.${randomByte()}.${randomByte()}.${randomByte()}`;
+  const agent = new Agent({ localAddress });
+  try {
+    const response = await fetch(`${apiUrl}/health`, {
+      dispatcher: agent,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.body?.cancel();
+  } catch {
+    await agent.close();
+    return openApi(apiUrl);
+  }
+  console.log(
+    `\nThe following calls come from ${localAddress}, so that they do not use up your own address's limits.`,
+  );
+  return openApi(apiUrl, agent);
+}

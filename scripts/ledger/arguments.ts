@@ -1,0 +1,96 @@
+import { parseArgs } from "node:util";
+import { isAddress } from "viem";
+import { lower } from "../../lib/lower.ts";
+import type { StopTarget } from "./stops.ts";
+
+/** A parsed command line; `older` in seconds. */
+export type LedgerCommand =
+  | { do: "help" }
+  | { do: "report"; older: number }
+  | { do: "show"; id: string }
+  | { do: "stop"; target: StopTarget; reason: string }
+  | { do: "resume"; target: StopTarget };
+
+export const usage = `npm run ledger                                             transactions in flight, stuck ones, spending, stops
+npm run ledger -- --older 30                               entries older than 30 seconds count as stuck (default 60)
+npm run ledger -- show <id>                                everything about a purchase, a service transaction or a claim
+npm run ledger -- stop global --reason "…"                 no purchase is accepted, no transaction signed or sent
+npm run ledger -- stop wallet <address> --reason "…"       the same for a wallet of the service, or for a client wallet's keys
+npm run ledger -- stop key <id> --reason "…"               the same for one key
+npm run ledger -- resume global|wallet <address>|key <id>  lifts a stop`;
+
+const DEFAULT_OLDER = 60;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An invalid command line; the message has the fault and the usage. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+const fault = (text: string) => new UsageError(`${text}\n\n${usage}`);
+
+function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
+  if (rest.length > 0) throw fault(`unexpected argument ${rest.join(" ")}`);
+  switch (scope) {
+    case "global":
+      if (subject !== undefined) throw fault(`unexpected argument ${subject} after global`);
+      return { scope };
+    case "wallet":
+      if (subject === undefined || !isAddress(subject, { strict: false })) {
+        throw fault(`wallet ${subject ?? ""}: must be followed by an address, 0x and 40 hex digits`);
+      }
+      return { scope, wallet: lower(subject) };
+    case "key":
+      if (subject === undefined || !/^[1-9]\d{0,14}$/.test(subject)) {
+        throw fault(`key ${subject ?? ""}: must be followed by the id of a key, a whole number`);
+      }
+      return { scope, keyId: Number(subject) };
+    default:
+      throw fault(`${scope ?? "nothing"}: must be global, wallet or key`);
+  }
+}
+
+/** Parses the command line. @throws {UsageError} when it is invalid. */
+export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
+  let values: { reason?: string | undefined; older?: string | undefined; help?: boolean | undefined };
+  let positionals: string[];
+  try {
+    const options = {
+      reason: { type: "string" },
+      older: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    } as const;
+    ({ values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true }));
+  } catch (error) {
+    throw fault(error instanceof Error ? error.message : String(error));
+  }
+  const { reason, older } = values;
+  if (values.help) return { do: "help" };
+  const [verb, ...rest] = positionals;
+  if (reason !== undefined && verb !== "stop") throw fault("--reason: only stop takes it");
+  if (older !== undefined && verb !== undefined) throw fault(`--older: ${verb} does not take it`);
+  switch (verb) {
+    case undefined:
+      if (older !== undefined && !/^\d{1,9}$/.test(older))
+        throw fault(`--older ${older}: must be a number of seconds`);
+      return { do: "report", older: older === undefined ? DEFAULT_OLDER : Number(older) };
+    case "show": {
+      const [id, ...more] = rest;
+      if (id === undefined || !UUID.test(id))
+        throw fault(
+          `show ${id ?? ""}: must be the id of a purchase, a service transaction or a claim, a UUID`,
+        );
+      if (more.length > 0) throw fault(`unexpected argument ${more.join(" ")}`);
+      return { do: "show", id: id.toLowerCase() };
+    }
+    case "stop": {
+      const target = targetOf(rest);
+      if (!reason?.trim()) throw fault('stop: needs a --reason "…" for the next operator');
+      if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(reason)) throw fault("--reason: must be one line of plain text");
+      return { do: "stop", target, reason: reason.trim() };
+    }
+    case "resume":
+      return { do: "resume", target: targetOf(rest) };
+    default:
+      throw fault(`${verb}: unknown command`);
+  }
+}

@@ -1,0 +1,124 @@
+/** The transactions that create all contracts except the shields. */
+import { type Address, encodeDeployData } from "viem";
+import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../../abis/BondVault.ts";
+import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
+import { claimBondAbi } from "../../../abis/ClaimBond.ts";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
+import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
+import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
+import { mockUsdcAbi } from "../../../abis/MockUSDC.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
+import { bytecodeOf } from "./bytecode.ts";
+import { creation, type PlannedTransaction } from "./planned-transactions.ts";
+
+/** The first prices of the feeds, USD with 8 decimals. */
+export const initialPrices = {
+  btcUsdFeed: 60_000_00000000n,
+  ethUsdFeed: 3_000_00000000n,
+  tokenUsdFeed: 10000000n,
+} as const;
+
+/** In the order of the nonces that `planDeployment` assumes. */
+export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[] {
+  const feed = (description: string, price: bigint) =>
+    creation(
+      `feed ${description}`,
+      encodeDeployData({
+        abi: mockPriceFeedAbi,
+        bytecode: bytecodeOf("MockPriceFeed"),
+        args: [description, price],
+      }),
+    );
+  // The owner is also the treasury: it provides the tokens that the burners sell, and receives the USDC.
+  return [
+    creation(
+      "ProtocolToken",
+      encodeDeployData({ abi: protocolTokenAbi, bytecode: bytecodeOf("ProtocolToken"), args: [owner] }),
+    ),
+    creation("MockUSDC", encodeDeployData({ abi: mockUsdcAbi, bytecode: bytecodeOf("MockUSDC") })),
+    feed("BTC / USD", initialPrices.btcUsdFeed),
+    feed("ETH / USD", initialPrices.ethUsdFeed),
+    feed("PCT / USD", initialPrices.tokenUsdFeed),
+    creation(
+      "MockSequencerFeed",
+      encodeDeployData({ abi: mockSequencerFeedAbi, bytecode: bytecodeOf("MockSequencerFeed") }),
+    ),
+    creation(
+      "GlobalPauseRegistry",
+      encodeDeployData({
+        abi: globalPauseRegistryAbi,
+        bytecode: bytecodeOf("GlobalPauseRegistry"),
+        args: [owner],
+      }),
+    ),
+    creation(
+      "TwapBurner",
+      encodeDeployData({
+        abi: twapBurnerAbi,
+        bytecode: bytecodeOf("TwapBurner"),
+        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.coverRouter, owner],
+      }),
+    ),
+    creation(
+      "BuybackEngine",
+      encodeDeployData({
+        abi: buybackEngineAbi,
+        bytecode: bytecodeOf("BuybackEngine"),
+        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.marketplace, owner],
+      }),
+    ),
+    creation(
+      "BondVault",
+      encodeDeployData({
+        abi: bondVaultAbi,
+        bytecode: bytecodeOf("BondVault"),
+        args: [c.policyManager, c.claimBond, c.protocolToken, c.tokenUsdFeed, c.pauseRegistry, owner],
+      }),
+    ),
+    creation(
+      "ClaimBond",
+      encodeDeployData({
+        abi: claimBondAbi,
+        bytecode: bytecodeOf("ClaimBond"),
+        args: [c.bondVault, owner],
+      }),
+    ),
+    creation(
+      "PolicyManager",
+      encodeDeployData({
+        abi: policyManagerAbi,
+        bytecode: bytecodeOf("PolicyManager"),
+        args: [c.coverRouter, c.bondVault, c.usdc, owner],
+      }),
+    ),
+    creation(
+      "CoverRouter",
+      encodeDeployData({
+        abi: coverRouterAbi,
+        bytecode: bytecodeOf("CoverRouter"),
+        args: [
+          c.policyManager,
+          c.usdc,
+          c.twapBurner,
+          c.pauseRegistry,
+          c.tokenUsdFeed,
+          c.sequencerFeed,
+          owner,
+        ],
+      }),
+    ),
+    creation(
+      "BondMarketplace",
+      encodeDeployData({
+        abi: bondMarketplaceAbi,
+        bytecode: bytecodeOf("BondMarketplace"),
+        args: [c.claimBond, c.usdc, c.buybackEngine, c.pauseRegistry, owner],
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,105 @@
+/** The last 200 days: listings, redemptions and their queue, burns, and policies that are open today. */
+import { parseEther } from "viem";
+import * as act from "../protocol/actions/index.ts";
+import { termsOf, withdrawnTerms } from "../protocol/terms.ts";
+import { seedAccounts, usdc } from "./accounts.ts";
+import type { FirstBonds } from "./first-years.ts";
+import { DAY, HOUR, MINUTE, type Timeline } from "./timeline.ts";
+
+const { owner, alice, bob, carol, dave, erin, keeper } = seedAccounts;
+const WEEK = 7n * 24n * 3_600n;
+
+/** From 200 to 40 days ago: listings sold, cancelled and returned, and a bond that has not matured today. */
+export async function playMarket(
+  protocol: act.Protocol,
+  timeline: Timeline,
+  { first, second }: FirstBonds,
+): Promise<void> {
+  const eth48 = termsOf("FLASHETH48-001");
+  await timeline.at(200 * DAY);
+  const sold = await act.listBond(protocol, erin, second, 2_000n, usdc(2_240));
+  const cancelled = await act.listBond(protocol, erin, second, 500n, usdc(700));
+  const returned = await act.listBond(protocol, erin, second, 300n, usdc(330));
+  await timeline.at(190 * DAY);
+  await act.buyListing(protocol, bob, sold);
+  await act.cancelListing(protocol, erin, cancelled);
+  await act.emergencyCancelListing(protocol, owner, returned);
+  await act.executeBurn(protocol, keeper, "buybackEngine", usdc(60));
+
+  await timeline.at(150 * DAY);
+  await act.surrenderBonds(protocol, dave, first, 100n);
+
+  await timeline.at(120 * DAY);
+  const { policyId } = await act.purchase(protocol, alice, eth48, usdc(2_000));
+  await timeline.at(119 * DAY);
+  const { epochId: third } = await act.trigger(protocol, alice, eth48, policyId);
+  await act.listBond(protocol, alice, third, 600n, usdc(645));
+
+  await timeline.at(40 * DAY);
+  await act.burnReserves(protocol, owner, parseEther("100000"));
+  await act.burnTokens(protocol, owner, parseEther("25000"));
+}
+
+/** From 33 to 3 days ago: the first bonds are redeemed, at once and through the queue, and both burners burn. */
+export async function playRedemptions(
+  protocol: act.Protocol,
+  timeline: Timeline,
+  { first, second }: FirstBonds,
+): Promise<void> {
+  const btc24 = termsOf("FLASHBTC24-001");
+  const eth24 = termsOf("FLASHETH24-001");
+  await timeline.at(33 * DAY);
+  await act.redeem(protocol, alice, first, 1_500n);
+  await act.redeem(protocol, dave, first, 1_900n);
+  await act.redeem(protocol, carol, first, 20_000n);
+  await act.redeem(protocol, carol, first, 45_000n);
+  await act.executeBurn(protocol, keeper, "twapBurner", usdc(300));
+
+  await timeline.at(25 * DAY);
+  await act.processQueue(protocol, keeper, (await act.chainTime(protocol)) / WEEK);
+  await act.burnTokens(protocol, alice, parseEther("1000"));
+
+  for (const [daysAgo, kind, dollars] of [
+    [21, "twapBurner", 120],
+    [17, "buybackEngine", 5],
+    [14, "twapBurner", 90],
+    [9, "twapBurner", 140],
+    [6, "buybackEngine", 2],
+  ] as const) {
+    await timeline.at(daysAgo * DAY);
+    await act.purchase(protocol, daysAgo % 2 ? bob : dave, daysAgo % 3 ? btc24 : eth24, usdc(daysAgo * 100));
+    await act.executeBurn(protocol, keeper, kind, usdc(dollars));
+  }
+
+  // More than the throttle allows in a week, so it is still queued today.
+  await timeline.at(3 * DAY);
+  await act.redeem(protocol, carol, first, 75_000n);
+  await act.listBond(protocol, erin, second, 1_000n, usdc(1_080));
+  await act.executeBurn(protocol, keeper, "twapBurner", usdc(75));
+}
+
+/** The last two days: an open policy of each product, one in its waiting period, and a listing sold today. */
+export async function playToday(
+  protocol: act.Protocol,
+  timeline: Timeline,
+  { second }: FirstBonds,
+): Promise<void> {
+  await timeline.at(36 * HOUR);
+  await act.purchase(protocol, alice, termsOf("FLASHBTC48-001"), usdc(3_000));
+  await act.purchase(protocol, bob, termsOf("FLASHETH48-001"), usdc(1_000));
+  await act.executeBurn(protocol, keeper, "twapBurner", usdc(200));
+  const listing = await act.listBond(protocol, bob, second, 700n, usdc(760));
+
+  await timeline.at(10 * HOUR);
+  await act.purchase(protocol, carol, termsOf("FLASHBTC24-001"), usdc(6_000));
+  await act.purchase(protocol, dave, termsOf("FLASHETH24-001"), usdc(450));
+  await act.buyListing(protocol, dave, listing);
+  await act.executeBurn(protocol, keeper, "buybackEngine", usdc(10));
+
+  await timeline.at(HOUR);
+  await act.purchase(protocol, erin, withdrawnTerms, usdc(1_800));
+  await timeline.at(20 * MINUTE);
+  await act.deactivateProduct(protocol, owner, withdrawnTerms.productId);
+  await act.purchase(protocol, alice, termsOf("FLASHBTC1H-001"), usdc(2_500));
+  await act.purchase(protocol, erin, termsOf("FLASHETH1H-001"), usdc(100));
+}

@@ -1,0 +1,53 @@
+/** An indexer that runs from sources, for builds that differ from the project's own. */
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { projectRoot } from "../../lib/project-root.ts";
+import { freePort } from "./ports.ts";
+import { type Child, startProcess } from "./processes.ts";
+import type { StackSettings } from "./services.ts";
+
+/** The launcher's and Ponder's files, apart from the schema and the projections. */
+const launcherFiles = [
+  "package.json",
+  "tsconfig.json",
+  "ponder.config.ts",
+  "ponder-env.d.ts",
+  "abis",
+  "lib",
+  "scripts",
+];
+
+/** Makes a folder from which an indexer can run once it has a schema and projections; `more` names other files to copy. */
+export function copyLauncher(folder: string, more: readonly string[]): void {
+  for (const entry of [...launcherFiles, ...more]) {
+    mkdirSync(dirname(join(folder, entry)), { recursive: true });
+    cpSync(join(projectRoot, entry), join(folder, entry), { recursive: true });
+  }
+  symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
+}
+
+/** Starts the indexer of the build in `folder`, on a free port. */
+export async function startSourceIndexer(
+  folder: string,
+  settings: Pick<StackSettings, "databaseUrl" | "rpcUrl" | "rpcWsUrl" | "deploymentFile">,
+  logFolder: string,
+): Promise<Child> {
+  const port = await freePort();
+  return startProcess({
+    name: "indexer",
+    command: process.execPath,
+    args: ["--import", "tsx", "scripts/indexer.ts"],
+    cwd: folder,
+    logFile: join(logFolder, `indexer-${port}.log`),
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATABASE_URL: settings.databaseUrl,
+      RPC_URL: settings.rpcUrl,
+      RPC_WS_URL: settings.rpcWsUrl,
+      DEPLOYMENT_FILE: settings.deploymentFile,
+      PONDER_PORT: String(port),
+      POLLING_INTERVAL_MS: "100",
+    },
+  });
+}

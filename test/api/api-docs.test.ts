@@ -1,0 +1,241 @@
+import { gunzipSync } from "node:zlib";
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { fetchOpenApi } from "../support/openapi.ts";
+import { startApi, type TestApi } from "./support/api.ts";
+import { testWithBrowser, visit } from "./support/browser.ts";
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+
+describe("GET /openapi.json", () => {
+  test("describes every endpoint, in OpenAPI 3.0.3, for API version 0.1.0", async () => {
+    const { openapi, info, paths } = await fetchOpenApi(api.stack.apiUrl);
+    expect([openapi, info.version]).toEqual(["3.0.3", "0.1.0"]);
+    const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(endpoints.sort()).toEqual([
+      "DELETE /api/v1/agent/delegations/{id}",
+      "DELETE /api/v1/agent/keys/{keyId}",
+      "DELETE /api/v1/keys/{id}",
+      "DELETE /api/v1/webhooks/{id}",
+      "GET /api-docs",
+      "GET /api/v1/agent/delegations",
+      "GET /api/v1/agent/keys",
+      "GET /api/v1/auth/me",
+      "GET /api/v1/bonds/by-owner/{address}",
+      "GET /api/v1/burns/recent",
+      "GET /api/v1/faucet/status",
+      "GET /api/v1/indexer/health",
+      "GET /api/v1/marketplace/active-listings",
+      "GET /api/v1/marketplace/recent-sales",
+      "GET /api/v1/policies",
+      "GET /api/v1/policies/by-buyer/{address}",
+      "GET /api/v1/public/bonds/{wallet}",
+      "GET /api/v1/public/policies/{wallet}",
+      "GET /api/v1/purchases/{id}",
+      "GET /api/v1/stats/activity",
+      "GET /api/v1/stats/burns",
+      "GET /api/v1/stats/protocol",
+      "GET /api/v1/stats/token-price-history",
+      "GET /api/v1/triggers/recent",
+      "GET /api/v1/webhooks",
+      "GET /api/v1/webhooks/{id}",
+      "GET /api/v1/webhooks/{id}/deliveries",
+      "GET /health",
+      "GET /openapi.json",
+      "GET /policies/{productId}/{policyId}",
+      "GET /products",
+      "GET /products/{productId}",
+      "GET /products/{productId}/quote",
+      "GET /sandbox/info",
+      "GET /sandbox/transactions/{txHash}",
+      "POST /api/v1/agent/delegations",
+      "POST /api/v1/agent/onboard",
+      "POST /api/v1/faucet/claim",
+      "POST /api/v1/keys/generate",
+      "POST /api/v1/policies",
+      "POST /api/v1/webhooks",
+      "POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/replay",
+      "POST /api/v1/webhooks/{id}/replay",
+      "POST /api/v1/webhooks/{id}/retry",
+      "POST /api/v1/webhooks/{id}/rotate-secret",
+      "POST /api/v1/webhooks/{id}/test",
+      "POST /sandbox/try",
+    ]);
+  });
+
+  test("each operation has a unique operationId, and each error response the Error schema", async () => {
+    const { paths } = await fetchOpenApi(api.stack.apiUrl);
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    expect(new Set(operations.map((o) => o.operationId)).size).toBe(operations.length);
+    for (const { operationId, responses } of operations) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        if (Number(status) < 400) continue;
+        expect([operationId, content?.["application/json"]?.schema]).toEqual([
+          operationId,
+          { $ref: "#/components/schemas/Error" },
+        ]);
+      }
+    }
+  });
+
+  test("purchase responses document the Location header", async () => {
+    const response = z.object({ headers: z.record(z.string(), z.unknown()).default({}) });
+    const purchases = z.object({ post: z.object({ responses: z.record(z.string(), response) }) });
+    const { paths } = z
+      .object({ paths: z.object({ "/api/v1/policies": purchases }) })
+      .parse((await api.request("/openapi.json")).json);
+    const { responses } = paths["/api/v1/policies"].post;
+    const located = Object.keys(responses).filter(
+      (status) => "Location" in (responses[status]?.headers ?? {}),
+    );
+    expect(located).toEqual(["200", "201", "202", "503"]);
+  });
+
+  test("each protected operation names its credential header", async () => {
+    const document = z
+      .object({
+        components: z.object({ securitySchemes: z.unknown() }),
+        paths: z.record(z.string(), z.record(z.string(), z.object({ security: z.unknown().optional() }))),
+      })
+      .parse((await api.request("/openapi.json")).json);
+    expect(document.components.securitySchemes).toMatchObject({
+      apiKey: { in: "header", name: "x-api-key" },
+      adminToken: { in: "header", name: "x-admin-token" },
+    });
+    const secured = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { security }]) => (security ? [`${method} ${path}`] : [])),
+    );
+    expect(secured.sort()).toEqual([
+      "delete /api/v1/agent/delegations/{id}",
+      "delete /api/v1/agent/keys/{keyId}",
+      "delete /api/v1/keys/{id}",
+      "delete /api/v1/webhooks/{id}",
+      "get /api/v1/agent/delegations",
+      "get /api/v1/agent/keys",
+      "get /api/v1/auth/me",
+      "get /api/v1/policies",
+      "get /api/v1/purchases/{id}",
+      "get /api/v1/webhooks",
+      "get /api/v1/webhooks/{id}",
+      "get /api/v1/webhooks/{id}/deliveries",
+      "post /api/v1/agent/delegations",
+      "post /api/v1/keys/generate",
+      "post /api/v1/policies",
+      "post /api/v1/webhooks",
+      "post /api/v1/webhooks/{id}/deliveries/{deliveryId}/replay",
+      "post /api/v1/webhooks/{id}/replay",
+      "post /api/v1/webhooks/{id}/retry",
+      "post /api/v1/webhooks/{id}/rotate-secret",
+      "post /api/v1/webhooks/{id}/test",
+    ]);
+  });
+
+  test("each response documents its rate limit headers, and each operation its 429", async () => {
+    const response = z.object({ headers: z.record(z.string(), z.unknown()).default({}) });
+    const operation = z.object({
+      security: z.array(z.record(z.string(), z.unknown())).optional(),
+      responses: z.record(z.string(), response),
+    });
+    const { paths } = z
+      .object({ paths: z.record(z.string(), z.record(z.string(), operation)) })
+      .parse((await api.request("/openapi.json")).json);
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { security, responses }] of Object.entries(methods)) {
+        const needsAdmin = security?.some((alternative) => "adminToken" in alternative) ?? false;
+        const statuses = Object.keys(responses);
+        const limited = statuses.filter(
+          (status) => "x-ratelimit-limit" in (responses[status]?.headers ?? {}),
+        );
+        const expected = needsAdmin ? ["401", "429"] : statuses.filter((status) => status !== "413");
+        expect(limited, `${method} ${path}`).toEqual(expected);
+        expect(Object.keys(responses["429"]?.headers ?? {}), `${method} ${path}`).toContain("Retry-After");
+      }
+    }
+  });
+});
+
+describe("GET /api-docs", () => {
+  test("loads scripts only from this server, and its content security policy allows no other", async () => {
+    const page = await api.request("/api-docs");
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'self'; script-src 'self';");
+    expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\//);
+  });
+
+  test("the script is compressed, and a browser that has it gets 304", async () => {
+    const url = `${api.stack.apiUrl}/api-docs/scalar.js`;
+    const plain = await fetch(url, { headers: { "accept-encoding": "identity" } });
+    const script = Buffer.from(await plain.arrayBuffer());
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    const packed = await fetch(url, { headers: { "accept-encoding": "gzip" } });
+    expect(packed.headers.get("content-encoding")).toBe("gzip");
+    // fetch has already decompressed it
+    expect(Buffer.from(await packed.arrayBuffer()).equals(script)).toBe(true);
+    expect(() => gunzipSync(script)).toThrow();
+    const again = await fetch(url, { headers: { "if-none-match": plain.headers.get("etag") ?? "" } });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  });
+
+  testWithBrowser("renders the API in a real browser without requests to other hosts", async () => {
+    const { dom, console, requests } = await visit(`${api.stack.apiUrl}/api-docs`);
+    expect(dom).toContain("Parametric Cover Service");
+    expect(dom).toContain("/api/v1/policies/by-buyer/{address}");
+    const origin = api.stack.apiUrl;
+    expect([...requests].sort()).toEqual([
+      `${origin}/api-docs/scalar.js`,
+      `${origin}/api-docs/start.js`,
+      `${origin}/favicon.svg`,
+      `${origin}/openapi.json`,
+    ]);
+    expect(console).not.toMatch(/refused|blocked|content security policy|uncaught/i);
+  });
+});
+
+describe("GET /", () => {
+  const get = (path: string, accept: string) =>
+    fetch(`${api.stack.apiUrl}${path}`, { headers: { accept }, redirect: "manual" });
+
+  test("returns links as JSON unless the client prefers HTML", async () => {
+    for (const accept of ["*/*", "application/json"]) {
+      const response = await get("/", accept);
+      expect(await response.json()).toMatchObject({
+        service: "parametric-cover-service",
+        explorer: "/api-docs",
+        openapi: "/openapi.json",
+        health: "/health",
+        docs: expect.arrayContaining(["/docs/buying.md", "/docs/operating.md"]),
+      });
+    }
+  });
+
+  test("returns browsers a page without scripts, and every link on it works", async () => {
+    const page = await get("/", "text/html,application/xhtml+xml,*/*;q=0.8");
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    const links = [...(await page.text()).matchAll(/href="([^"]+)"/g)].map(([, link = ""]) => link);
+    expect(links).toEqual(
+      expect.arrayContaining(["/api-docs", "/health", "/docs/buying.md", "/favicon.svg"]),
+    );
+    for (const link of links) expect([link, (await get(link, "text/html")).status]).toEqual([link, 200]);
+  });
+
+  testWithBrowser("renders in a real browser with its style and no error", async () => {
+    const { dom, console } = await visit(api.stack.apiUrl);
+    expect(dom).toContain("API explorer");
+    expect(console).toBe("");
+  });
+
+  test("/docs and /api-docs/ redirect to the explorer, and an unknown document is 404", async () => {
+    for (const path of ["/docs", "/docs/", "/api-docs/"]) {
+      const response = await get(path, "text/html");
+      expect([path, response.status, response.headers.get("location")]).toEqual([path, 308, "/api-docs"]);
+    }
+    for (const name of ["nothing.md", "..%2Fpackage.json", "%2e%2e%2fREADME.md"]) {
+      expect((await get(`/docs/${name}`, "*/*")).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,209 @@
+import postgres from "postgres";
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import {
+  approveUsdc,
+  cancelPolicy,
+  chainTime,
+  mintUsdc,
+  onlyEvent,
+  purchase,
+  refreshFeeds,
+  trigger,
+} from "../../scripts/local/protocol/actions/index.ts";
+import {
+  catalogueTerms,
+  legacyTerms,
+  type ProductTerms,
+  withdrawnTerms,
+} from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { timeTravel } from "../support/protocol-actions.ts";
+import { failure, startApi, type TestApi } from "./support/api.ts";
+import { createBuyer } from "./support/buyer.ts";
+
+const [btc1h, btc24h] = catalogueTerms;
+if (!btc1h || !btc24h) throw new Error("the catalogue is empty");
+const account = anvilAccount(4);
+const HOUR = 3600n;
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi({ services: ["api", "indexer"], chainOptions: { retired: false } });
+  await createBuyer(api, account);
+});
+
+const health = z.object({
+  status: z.string(),
+  lastSyncedBlock: z.string(),
+  headBlock: z.string(),
+  lagBlocks: z.string(),
+});
+const indexerHealth = async () => health.parse((await api.request("/api/v1/indexer/health")).json);
+const policyOf = (product: ProductTerms, policyId: bigint) =>
+  api.request(`/policies/${product.productId}/${policyId}`);
+const list = (query = "", address: string = account.address) =>
+  api.request(`/api/v1/policies/by-buyer/${address}${query}`);
+const page = z.object({
+  total: z.number(),
+  policies: z.array(z.looseObject({ productId: z.string(), policyId: z.string(), status: z.string() })),
+});
+const listed = async (query = "") => page.parse((await list(query)).json);
+
+/** Waits until the index has reached the chain's newest block. */
+async function waitForIndex(): Promise<void> {
+  const block = await api.chain.client.getBlockNumber();
+  await waitFor({
+    what: `the index to reach block ${block}`,
+    probe: async () => (BigInt((await indexerHealth()).lastSyncedBlock) >= block ? true : undefined),
+  });
+}
+
+const buy = async (product: ProductTerms) =>
+  (await purchase(api.protocol, account, product, 100_000_000n)).policyId;
+
+describe("indexed policies", () => {
+  test("have the status of the indexed block's time, and the same fields as the contracts", async () => {
+    const { protocol, chain } = api;
+    const policyManager = chain.deployment.contracts.policyManager;
+    await mintUsdc(protocol, chain.owner, chain.owner.address, 10_000_000_000n);
+    await approveUsdc(protocol, chain.owner, policyManager);
+
+    const expiring = await buy(btc1h);
+    const triggered = await buy(btc24h);
+    const cancelled = await buy(btc24h);
+    const legacy = await buy(legacyTerms);
+    await timeTravel(protocol, 10n);
+    const { receipt } = await trigger(protocol, account, btc24h, triggered);
+    await cancelPolicy(protocol, chain.owner, btc24h, cancelled);
+    const waiting = await buy(withdrawnTerms);
+    await waitForIndex();
+
+    expect((await policyOf(btc1h, expiring)).json).toMatchObject({ status: "Active", source: "index" });
+    expect((await policyOf(withdrawnTerms, waiting)).json).toMatchObject({
+      status: "Waiting",
+      waitingEndsAt: String((await chainTime(protocol)) + 6n * HOUR),
+      productName: withdrawnTerms.name,
+    });
+    await timeTravel(protocol, HOUR);
+    await waitForIndex();
+    const { epochId } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
+    const answers = {
+      expiring: await policyOf(btc1h, expiring),
+      triggered: await policyOf(btc24h, triggered),
+      cancelled: await policyOf(btc24h, cancelled),
+      legacy: await policyOf(legacyTerms, legacy),
+      waiting: await policyOf(withdrawnTerms, waiting),
+    };
+    expect(answers.expiring.json).toMatchObject({ status: "Expired", expired: true, triggered: false });
+    expect(answers.triggered.json).toMatchObject({
+      status: "Triggered",
+      triggered: true,
+      expired: false,
+      bondId: String(epochId),
+      triggeredAt: expect.stringMatching(/^\d+$/),
+    });
+    expect(answers.cancelled.json).toMatchObject({ status: "Cancelled", bondId: null, triggeredAt: null });
+    expect(answers.legacy.json).toMatchObject({ priceSnapshot: "0", productName: legacyTerms.name });
+    expect(answers.waiting.json).toMatchObject({ status: "Waiting" });
+    const head = String(await chain.client.getBlockNumber());
+    for (const answer of Object.values(answers)) {
+      expect(answer.json).toMatchObject({ source: "index", asOfBlock: head, buyer: account.address });
+      expect(answer.headers.get("x-indexed-block")).toBe(head);
+    }
+
+    // Without the index, the contracts give the same policies.
+    await api.stack.stopService("indexer");
+    for (let i = 0; i < 11; i += 1) await timeTravel(protocol, 1n);
+    await expect.poll(async () => (await indexerHealth()).status).toBe("lagging");
+    for (const [name, answer] of Object.entries(answers)) {
+      const { productId, policyId } = page.shape.policies.element.parse(answer.json);
+      const live = await api.request(`/policies/${productId}/${policyId}`);
+      const asOfBlock = String(await chain.client.getBlockNumber());
+      const { "x-chain-block": block } = Object.fromEntries(live.headers);
+      expect([name, live.json], name).toEqual([
+        name,
+        { ...page.shape.policies.element.parse(answer.json), source: "chain", asOfBlock },
+      ]);
+      expect(block).toBe(asOfBlock);
+    }
+    await refreshFeeds(protocol, account);
+    const unseen = await buy(btc1h);
+    expect((await policyOf(btc1h, unseen)).json).toMatchObject({ source: "chain", status: "Active" });
+    expect(failure(await policyOf(btc1h, unseen + 1n))).toEqual([404, "policy_not_found"]);
+    await api.stack.start("indexer");
+    await waitForIndex();
+    expect((await indexerHealth()).status).toBe("synced");
+    expect((await policyOf(btc1h, unseen)).json).toMatchObject({ source: "index", status: "Active" });
+  });
+
+  test("of a buyer are listed newest first, in pages, with their total", async () => {
+    await waitForIndex();
+    const { total, policies } = await listed();
+    expect([total, policies.length]).toEqual([6, 6]);
+    const keys = policies.map((p) => `${p.productId} ${p.policyId}`);
+    expect(policies.map((p) => p.status)).toEqual([
+      "Active",
+      "Waiting",
+      "Active",
+      "Cancelled",
+      "Triggered",
+      "Expired",
+    ]);
+    const paged = [await listed("?limit=4"), await listed("?limit=4&offset=4")];
+    expect(paged.flatMap((p) => p.policies.map((q) => `${q.productId} ${q.policyId}`))).toEqual(keys);
+    expect((await listed("?offset=6")).policies).toEqual([]);
+    const spellings = [account.address.toLowerCase(), `0x${account.address.slice(2).toUpperCase()}`];
+    for (const spelling of spellings) {
+      expect((await list("", spelling)).json).toEqual((await list()).json);
+    }
+    const none = await list("", anvilAccount(15).address);
+    expect(none.json).toMatchObject({ count: 0, total: 0, policies: [] });
+  });
+
+  test("appear in the activity feed with their purchases and bonds, newest first", async () => {
+    const answer = await api.request("/api/v1/stats/activity");
+    const { events, count } = z
+      .object({
+        count: z.number(),
+        events: z.array(z.looseObject({ type: z.string(), block_number: z.string() })),
+      })
+      .parse(answer.json);
+    expect(count).toBe(events.length);
+    expect(events.map((e) => e.type).sort()).toEqual([
+      "bond_minted",
+      ...Array<string>(6).fill("policy_purchased"),
+    ]);
+    const blocks = events.map((e) => Number(e.block_number));
+    expect(blocks).toEqual([...blocks].sort((a, b) => b - a));
+    expect(events[0]).toMatchObject({
+      type: "policy_purchased",
+      actor: account.address,
+      amount: "100000000",
+      ref: `${btc1h.productId}:2`,
+    });
+  });
+});
+
+test("the api keeps the names of retired products when the index is dropped, because no contract has them", async () => {
+  await api.stack.stopService("indexer");
+  const sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+  await sql`drop schema indexer cascade`;
+  const products = z
+    .object({ products: z.array(z.looseObject({ productId: z.string(), name: z.string().nullable() })) })
+    .parse((await api.request("/products")).json).products;
+  expect(products.find((p) => p.productId === legacyTerms.productId)?.name).toBe(legacyTerms.name);
+
+  // The launcher has recorded its deployment, but there are no rows: the same state as during a first backfill.
+  expect(await indexerHealth()).toMatchObject({ status: "syncing", lastSyncedBlock: "0" });
+  const answer = await list();
+  expect(failure(answer)).toEqual([503, "indexer_syncing"]);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  await sql`delete from service.indexer_deployment`;
+  expect(failure(await list())).toEqual([503, "indexer_unavailable"]);
+  expect(failure(await api.request("/api/v1/indexer/health"))).toEqual([503, "indexer_unavailable"]);
+});

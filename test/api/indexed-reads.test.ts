@@ -1,0 +1,263 @@
+/** What all indexed reads share: one block per response, ETags, pages, and a 400 for every invalid parameter. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { waitFor } from "../../scripts/local/wait.ts";
+import { buyers, chapters, historyContext, trade } from "../src/support/history.ts";
+import { askRpc } from "../support/rpc-proxy.ts";
+import { failure, startApi, type TestApi } from "./support/api.ts";
+
+const [alice] = buyers;
+if (!alice) throw new Error("the history has no buyers");
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi({ services: ["api", "indexer"], chainOptions: { retired: false } });
+  for (const chapter of chapters) await chapter.play(historyContext(api.chain));
+  await waitForIndex();
+});
+
+const wallet = alice.address;
+const paths = [
+  "/api/v1/stats/burns",
+  "/api/v1/stats/protocol",
+  "/api/v1/stats/activity",
+  "/api/v1/stats/token-price-history",
+  `/api/v1/policies/by-buyer/${wallet}`,
+  `/api/v1/bonds/by-owner/${wallet}`,
+  "/api/v1/triggers/recent",
+  "/api/v1/marketplace/active-listings",
+  "/api/v1/marketplace/recent-sales",
+  "/api/v1/burns/recent",
+];
+
+/** Waits until responses are of the chain's newest block. */
+async function waitForIndex(): Promise<void> {
+  await waitFor({
+    what: "the index to reach the chain's head",
+    probe: async () => {
+      const { headers } = await api.request("/api/v1/stats/protocol");
+      return headers.get("x-indexed-block") === String(await api.chain.client.getBlockNumber())
+        ? true
+        : undefined;
+    },
+  });
+}
+
+const changing = ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset"];
+const stableHeaders = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => !changing.includes(name)));
+
+describe.each(paths)("GET %s", (path) => {
+  test("states its block, and the cached response equals the one from the tables", async () => {
+    const first = await api.request(path);
+    expect(first.status).toBe(200);
+    expect(first.headers.get("x-indexed-block")).toBe(String(await api.chain.client.getBlockNumber()));
+    expect(first.headers.get("cache-control")).toBe("public, no-cache");
+    const cached = await api.request(path);
+    // A request with its own x-request-id bypasses the cache.
+    const uncached = await api.request(path, { headers: { "x-request-id": "uncached" } });
+    expect(cached.text).toBe(uncached.text);
+    expect(stableHeaders(cached.headers)).toEqual(stableHeaders(uncached.headers));
+    expect(stableHeaders(cached.headers)).toEqual(stableHeaders(first.headers));
+    expect(cached.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("a matching If-None-Match gets 304 without a body, cached or not", async () => {
+    const tag = (await api.request(path)).headers.get("etag") ?? "";
+    expect(tag).toMatch(/^"[0-9a-f]{16}-[\w-]{16}"$/);
+    const cachedAndNot: Record<string, string>[] = [{}, { "x-request-id": "uncached" }];
+    for (const more of cachedAndNot) {
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+        const answer = await api.request(path, { headers: { "if-none-match": known, ...more } });
+        expect([answer.status, answer.text]).toEqual([304, ""]);
+        expect(answer.headers.get("etag")).toBe(tag);
+        expect(answer.headers.get("x-indexed-block")).not.toBeNull();
+      }
+      const other = await api.request(path, { headers: { "if-none-match": '"other"', ...more } });
+      expect(other.status).toBe(200);
+    }
+    const head = await api.request(path, { method: "HEAD" });
+    expect([head.status, head.text, head.headers.get("etag")]).toEqual([200, "", tag]);
+  });
+
+  test("an unknown parameter changes nothing", async () => {
+    const answer = await api.request(`${path}?nothing=1`);
+    expect(answer.text).toBe((await api.request(path)).text);
+  });
+});
+
+const byBuyer = `/api/v1/policies/by-buyer/${wallet}`;
+const byOwner = `/api/v1/bonds/by-owner/${wallet}`;
+const feeds = [
+  "/api/v1/stats/activity",
+  byBuyer,
+  "/api/v1/triggers/recent",
+  "/api/v1/marketplace/recent-sales",
+  "/api/v1/burns/recent",
+];
+const details = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
+
+test.each([
+  ["/api/v1/stats/token-price-history", "offset", "10001"],
+  ...[...feeds, byOwner, "/api/v1/marketplace/active-listings"].flatMap((path) =>
+    [
+      ["limit", "0"],
+      ["limit", "101"],
+      ["limit", "1.5"],
+      ["limit", ""],
+      ["offset", "-1"],
+      ["offset", "10001"],
+    ].map((bad): [string, string, string] => [path, bad[0] ?? "", bad[1] ?? ""]),
+  ),
+  ...[...feeds, "/api/v1/stats/token-price-history"].flatMap((path): [string, string, string][] => [
+    [path, "cursor", "5"],
+    [path, "cursor", "5-"],
+    [path, "cursor", "-5-1"],
+    [path, "cursor", "5-1-1"],
+    [path, "cursor", "1e3-0"],
+    [path, "cursor", `${"9".repeat(16)}-0`],
+  ]),
+  ["/api/v1/marketplace/active-listings", "cursor", "5-1"],
+  ["/api/v1/marketplace/active-listings", "cursor", "9".repeat(79)],
+  ["/api/v1/stats/activity", "type", "nothing"],
+  ["/api/v1/stats/activity", "type", ""],
+  ["/api/v1/stats/activity", "actor", "0x12"],
+  ["/api/v1/stats/activity", "since", "yesterday"],
+  ["/api/v1/stats/activity", "since", "-1"],
+  ["/api/v1/stats/token-price-history", "range", "1y"],
+  ["/api/v1/stats/token-price-history", "limit", "1001"],
+  ["/api/v1/burns/recent", "source", "nobody"],
+])("GET %s with %s=%s gets 400 with the parameter's name", async (path, name, value) => {
+  const answer = await api.request(`${path}?${name}=${encodeURIComponent(value)}`);
+  expect(failure(answer)).toEqual([400, "validation_error"]);
+  expect(details.parse(answer.json).details.map((detail) => detail.path)).toEqual([name]);
+});
+
+test.each(feeds)(
+  "GET %s with a cursor and an offset gets 400: both set the start of the page",
+  async (path) => {
+    const answer = await api.request(`${path}?cursor=5-1&offset=1`);
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+    expect(details.parse(answer.json).details).toEqual([
+      { path: "offset", message: "may not be combined with cursor" },
+    ]);
+  },
+);
+
+test("an invalid address in the path gets 400 with its name", async () => {
+  for (const path of ["/api/v1/policies/by-buyer/0x1", "/api/v1/bonds/by-owner/nobody"]) {
+    const answer = await api.request(path);
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+    expect(details.parse(answer.json).details.map((detail) => detail.path)).toEqual(["address"]);
+  }
+});
+
+const activity = z.object({
+  events: z.array(
+    z.looseObject({
+      type: z.string(),
+      actor: z.string(),
+      block_number: z.string(),
+      block_timestamp: z.string(),
+      log_index: z.number(),
+    }),
+  ),
+  next_cursor: z.string().nullable(),
+});
+const read = async (query: string) =>
+  activity.parse((await api.request(`/api/v1/stats/activity?${query}`)).json);
+type Events = z.output<typeof activity>["events"];
+const keysOf = (events: Events) => events.map((event) => `${event.block_number}-${event.log_index}`);
+
+test("pages by cursor contain each event once, also if new events arrive between two pages", async () => {
+  const before = (await read("limit=100")).events;
+  const seen: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const page = await read(`limit=7${cursor ? `&cursor=${cursor}` : ""}`);
+    seen.push(...keysOf(page.events));
+    cursor = page.next_cursor;
+    if (seen.length === 7) await trade(historyContext(api.chain));
+  }
+  await waitForIndex();
+  expect(seen.slice(0, before.length)).toEqual(keysOf(before).slice(0, seen.length));
+  expect(new Set(seen).size).toBe(seen.length);
+  expect((await read("limit=100")).events.length).toBeGreaterThan(before.length);
+});
+
+test("filters return exactly the matching events, alone and combined", async () => {
+  const { events: all, next_cursor } = await read("limit=100");
+  expect(next_cursor).toBeNull();
+  const middle = all[Math.floor(all.length / 2)];
+  if (!middle) throw new Error("no events");
+  const { type, actor, block_timestamp: since } = middle;
+  const is = {
+    type: (event: Events[number]) => event.type === type,
+    actor: (event: Events[number]) => event.actor === actor,
+    since: (event: Events[number]) => BigInt(event.block_timestamp) >= BigInt(since),
+  };
+  const values = { type, actor: actor.toLowerCase(), since };
+  for (const names of [
+    ["type"],
+    ["actor"],
+    ["since"],
+    ["type", "actor"],
+    ["type", "since"],
+    ["type", "actor", "since"],
+  ] as const) {
+    const query = names.map((name) => `${name}=${values[name]}`).join("&");
+    const expected = all.filter((event) => names.every((name) => is[name](event)));
+    expect(expected.length).toBeGreaterThan(0);
+    expect(keysOf((await read(query)).events), query).toEqual(keysOf(expected));
+    const paged = await read(`${query}&limit=1&offset=${expected.length - 1}`);
+    expect(keysOf(paged.events), query).toEqual(keysOf(expected.slice(-1)));
+    expect(paged.next_cursor).toBeNull();
+  }
+  expect((await read("since=99999999999")).events).toEqual([]);
+});
+
+test("while the chain grows, a client never gets an older block than before, on any endpoint", async () => {
+  const growing = (async () => {
+    for (let n = 0; n < 10; n += 1) await trade(historyContext(api.chain));
+  })();
+  let done = false;
+  const finished = growing.finally(() => {
+    done = true;
+  });
+  const followed = await Promise.all(
+    Array.from({ length: 6 }, async (_, client) => {
+      const blocks: bigint[] = [];
+      for (let n = client; !done; n += 1) {
+        const path = paths[n % paths.length] ?? "";
+        const { headers } = await api.request(path);
+        blocks.push(BigInt(headers.get("x-indexed-block") ?? -1));
+      }
+      return blocks;
+    }),
+  );
+  await finished;
+  for (const blocks of followed) {
+    expect(blocks).toEqual(blocks.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+    expect(new Set(blocks).size).toBeGreaterThan(1);
+  }
+});
+
+test("a reorganisation replaces cached responses", async () => {
+  await trade(historyContext(api.chain));
+  await waitForIndex();
+  const before = await api.request("/api/v1/stats/activity");
+  expect(await askRpc(api.chain.url, "anvil_reorg", [3, []])).toEqual({ result: null });
+  await api.chain.client.mine({ blocks: 1 });
+  const { hash } = await api.chain.client.getBlock();
+  const after = await waitFor({
+    what: "the responses to follow the chain",
+    probe: async () => {
+      const answer = await api.request("/api/v1/stats/activity");
+      return answer.headers.get("etag")?.startsWith(`"${hash.slice(2, 18)}-`) ? answer : undefined;
+    },
+  });
+  expect(Number(after.headers.get("x-indexed-block"))).toBe(
+    Number(before.headers.get("x-indexed-block")) + 1,
+  );
+  expect(activity.parse(after.json).events.length).toBeLessThan(activity.parse(before.json).events.length);
+});

@@ -1,0 +1,216 @@
+/** The rate limit of a key per minute, in one process and in several. */
+import { Redis } from "ioredis";
+import postgres from "postgres";
+import { beforeAll, describe, expect, test } from "vitest";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+import type { HttpAnswer } from "../support/http.ts";
+import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import type { Stack } from "../support/stack.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { admin, failure, issueKey } from "./support/api.ts";
+import {
+  type Client,
+  clientsOf,
+  headerNumber,
+  remaining,
+  repeat,
+  startLimitedApi,
+  statuses,
+} from "./support/rate-limits.ts";
+
+const wallet = anvilAccount(2).address;
+const me = "/api/v1/auth/me";
+/** Unsets the variables, so that the default limits apply. */
+const defaults = { FREE_KEY_RATE_LIMIT: "", PAID_KEY_RATE_LIMIT: "" };
+
+let chain: TestChain;
+beforeAll(async () => {
+  chain = await startChain();
+});
+
+async function newKey(client: Client, tier: "free" | "paid" = "free") {
+  const { keyId, headers } = await issueKey(client, wallet, tier);
+  return { keyId, request: { headers } };
+}
+
+/** Sends `count` simultaneous requests, spread over the clients. @returns how many got 200; the others got 429 */
+async function countAccepted(to: readonly Client[], count: number, request: object): Promise<number> {
+  const sent = repeat(count, me).map((path, i) => to[i % to.length]?.(path, request));
+  const answers = (await Promise.all(sent)).filter((answer): answer is HttpAnswer => answer !== undefined);
+  expect(new Set(answers.map(({ status }) => status)).size).toBeLessThanOrEqual(2);
+  for (const answer of answers.filter(({ status }) => status !== 200)) {
+    expect(failure(answer)).toEqual([429, "rate_limit"]);
+    expect(headerNumber(answer, "retry-after")).toBe(headerNumber(answer, "x-ratelimit-reset"));
+  }
+  return answers.filter(({ status }) => status === 200).length;
+}
+
+describe("one process", () => {
+  let stack: Stack;
+  let client: Client;
+  let sql: postgres.Sql;
+  beforeAll(async () => {
+    // One of these tests reads the counts in Postgres; the tests with Redis are below.
+    stack = await startLimitedApi(chain, defaults, { redis: false });
+    client = (await clientsOf(stack))("198.51.100.1");
+    sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+    atEnd(() => sql.end());
+  });
+
+  test("a free key has 10 requests per minute; every response, also an error, shows the remaining ones", async () => {
+    const { request } = await newKey(client);
+    const unknown = "/api/v1/purchases/5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11";
+    expect(await statuses(client, [me, "/api/v1/purchases/x", unknown], request)).toEqual([
+      ...["200 9", "400 8", "404 7"],
+    ]);
+    const bad = { ...request, body: {} };
+    expect(await statuses(client, repeat(2, "/api/v1/policies"), bad)).toEqual(["400 6", "400 5"]);
+    expect(await statuses(client, repeat(6, me), request)).toEqual([
+      ...["200 4", "200 3", "200 2", "200 1", "200 0", "429 0"],
+    ]);
+    const refused = await client("/api/v1/policies", bad);
+    expect(failure(refused)).toEqual([429, "rate_limit"]);
+    const reset = headerNumber(refused, "x-ratelimit-reset");
+    expect([headerNumber(refused, "x-ratelimit-limit"), remaining(refused)]).toEqual([10, 0]);
+    expect(reset).toBeGreaterThan(0);
+    expect(reset).toBeLessThanOrEqual(60);
+    expect(headerNumber(refused, "retry-after")).toBe(reset);
+  });
+
+  test("of simultaneous requests a free key gets exactly 10, and a paid key exactly 100", async () => {
+    expect(await countAccepted([client], 60, (await newKey(client)).request)).toBe(10);
+    expect(await countAccepted([client], 160, (await newKey(client, "paid")).request)).toBe(100);
+  });
+
+  test("the limit belongs to the key: another key of the wallet has its own, another address shares it", async () => {
+    const [one, other] = [await newKey(client), await newKey(client)];
+    const elsewhere = (await clientsOf(stack))("198.51.100.99");
+    expect(await countAccepted([client, elsewhere], 20, one.request)).toBe(10);
+    expect(await statuses(client, [me], other.request)).toEqual(["200 9"]);
+  });
+
+  test("a wrong spelling of the key gets 401 and does not count against it", async () => {
+    const { headers } = await issueKey(client, wallet);
+    const key = headers["x-api-key"];
+    const stranger = (await clientsOf(stack))("198.51.100.98");
+    for (const spelling of [key.toUpperCase(), `${key}, ${key}`, `${key}0`]) {
+      expect((await stranger(me, { headers: { "x-api-key": spelling } })).status).toBe(401);
+    }
+    expect(await statuses(client, [me], { headers: { "x-api-key": ` ${key} ` } })).toEqual(["200 9"]);
+    expect(await statuses(client, [me], { headers })).toEqual(["200 8"]);
+  });
+
+  test("a flood of invalid keys is limited by its address, and does not count against other clients' keys", async () => {
+    const { request } = await newKey(client);
+    const flooder = (await clientsOf(stack))("198.51.100.96");
+    const guesses = repeat(60, me).map((path, i) => {
+      const key = `lk_${String(i).padStart(64, "0")}`;
+      return flooder(path, { headers: { "x-api-key": key } });
+    });
+    const answers = (await Promise.all(guesses)).map((answer) => failure(answer).join(" "));
+    expect(answers.filter((answer) => answer === "401 unauthenticated")).toHaveLength(3);
+    expect(answers.filter((answer) => answer === "429 rate_limit")).toHaveLength(57);
+    expect((await flooder(me, request)).status).toBe(429);
+    expect(await statuses(client, [me], request)).toEqual(["200 9"]);
+  });
+
+  test("the limit resets after its minute", async () => {
+    const { keyId, request } = await newKey(client);
+    expect(await statuses(client, [me, me], request)).toEqual(["200 9", "200 8"]);
+    await sql`update service.rate_limit set expire = ${Date.now() - 1} where key like ${`%free-keys:${keyId}`}`;
+    expect(await statuses(client, [me], request)).toEqual(["200 9"]);
+  });
+
+  test("the last use is written at most once a minute", async () => {
+    const { keyId, request } = await newKey(client, "paid");
+    const lastUse = async (): Promise<Date> =>
+      (await sql`select last_used_at from service.api_key where id = ${keyId}`)[0]?.last_used_at;
+    const setBack = async (seconds: number): Promise<Date> => {
+      const [row] =
+        await sql`update service.api_key set last_used_at = now() - make_interval(secs => ${seconds})
+        where id = ${keyId} returning last_used_at`;
+      return row?.last_used_at;
+    };
+    await countAccepted([client], 20, request);
+    await expect.poll(lastUse).toBeInstanceOf(Date);
+    const recent = await setBack(50);
+    await client(me, request);
+    await client(me, request);
+    expect(await lastUse()).toEqual(recent);
+    const old = await setBack(61);
+    await client(me, request);
+    await expect.poll(async () => (await lastUse()) > old).toBe(true);
+    expect(Date.now() - (await lastUse()).getTime()).toBeLessThan(60_000);
+  });
+
+  test("without a database a key gets 503", async () => {
+    const proxy = await startTcpProxy(stack.databaseUrl);
+    const cut = await startLimitedApi(chain, defaults, { databaseUrl: proxy.url });
+    const from = (await clientsOf(cut))("198.51.100.97");
+    const { request } = await newKey(from);
+    expect((await from(me, request)).status).toBe(200);
+    await proxy.cut();
+    expect(failure(await from(me, request))).toEqual([503, "database_unavailable"]);
+  });
+});
+
+/** Clients of two processes on one database. */
+async function startTwo(env: Record<string, string> = {}): Promise<[Client, Client]> {
+  const databaseUrl = await freshDatabase();
+  const stacks = [
+    await startLimitedApi(chain, { ...defaults, ...env }, { databaseUrl }),
+    await startLimitedApi(chain, { ...defaults, ...env }, { databaseUrl }),
+  ] as const;
+  return [(await clientsOf(stacks[0]))("198.51.100.1"), (await clientsOf(stacks[1]))("198.51.100.2")];
+}
+
+describe("two processes on Postgres", () => {
+  test("share a key's limit exactly", async () => {
+    const both = await startTwo();
+    expect(await countAccepted(both, 60, (await newKey(both[0])).request)).toBe(10);
+    expect(await countAccepted(both, 160, (await newKey(both[1], "paid")).request)).toBe(100);
+  });
+
+  test("refuse a key as soon as one of them has revoked it", async () => {
+    const [one, other] = await startTwo();
+    const { keyId, request } = await newKey(one, "paid");
+    expect((await other(me, request)).status).toBe(200);
+    await one(`/api/v1/keys/${keyId}`, { method: "DELETE", headers: admin });
+    expect(failure(await other(me, request))).toEqual([401, "unauthenticated"]);
+    expect(failure(await one(me, request))).toEqual([401, "unauthenticated"]);
+  });
+});
+
+describeWithRedis("two processes with Redis", () => {
+  test("share a key's limit exactly, and count in Postgres while Redis is down", async () => {
+    const { url } = await freshRedis();
+    const redis = new Redis(url);
+    atEnd(async () => redis.disconnect());
+    const proxy = await startTcpProxy(url);
+    const both = await startTwo({ REDIS_URL: proxy.url });
+    const counted = async (name: string) => (await redis.keys(`cover:limit:${name}:*`)).length;
+    for (const client of both) {
+      const before = await counted("paid-keys");
+      await expect
+        .poll(
+          async () => {
+            await client(me, (await newKey(client, "paid")).request);
+            return counted("paid-keys");
+          },
+          { timeout: 60_000 },
+        )
+        .toBeGreaterThan(before);
+    }
+    expect(await countAccepted(both, 60, (await newKey(both[0])).request)).toBe(10);
+    expect(await countAccepted(both, 160, (await newKey(both[1], "paid")).request)).toBe(100);
+
+    const before = await counted("free-keys");
+    const { request } = await newKey(both[0]);
+    await proxy.cut();
+    expect(await countAccepted(both, 60, request)).toBe(10);
+    expect(await counted("free-keys")).toBe(before);
+  });
+});

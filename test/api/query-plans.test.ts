@@ -1,0 +1,177 @@
+/**
+ * What this proves: every query of a route uses a database index, also with the data of years of a busy protocol: a million
+ * policies, two million activities and a hundred thousand burns.
+ */
+import { setDatabaseSchema } from "@ponder/client";
+import { drizzle } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { prepareHoldings } from "../../api/bonds/queries.ts";
+import { readBurns } from "../../api/burns/queries.ts";
+import type { IndexQuery } from "../../api/indexed/reader.ts";
+import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
+import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
+import { readActivity } from "../../api/stats/activity.ts";
+import { readPricePoints } from "../../api/stats/price-points.ts";
+import {
+  countOpenPolicies,
+  readBurnDays,
+  readBurnSources,
+  readProtocolSums,
+} from "../../api/stats/queries.ts";
+import { readTriggers } from "../../api/triggers/queries.ts";
+import { copyTables, fillIndex, million, walletOf } from "../../bench/fill-index.ts";
+import { productIdOf } from "../../lib/products.ts";
+import * as indexed from "../../ponder.schema.ts";
+import { openRows } from "../src/support/rows.ts";
+import { startChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { startStack } from "../support/stack.ts";
+
+const SCRATCH = "large";
+/** The longest page, plus one row that shows whether there is a next page. */
+const PAGE_ROWS = 101;
+/** Minutes of the longest cover: the count of open policies may read one row per minute. */
+const OPEN_POLICY_ROWS = 72 * 60;
+
+let sql: postgres.Sql;
+let planner: postgres.Sql;
+let now: bigint;
+/** The statements of one query, as sent. */
+const sent: { text: string; parameters: unknown[] }[] = [];
+
+beforeAll(async () => {
+  const chain = await startChain();
+  const stack = await startStack({ chain, services: ["indexer"] });
+  const rows = openRows(stack.databaseUrl);
+  await rows.caughtUp(chain.client);
+  const [source] = await rows.sql<{ name: string }[]>`
+    select distinct table_schema as name from information_schema.view_table_usage
+    where view_schema = 'indexer' and table_schema <> 'indexer'`;
+  await stack.stopService("indexer");
+  await rows.close();
+  now = (await chain.client.getBlock()).timestamp;
+
+  planner = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  atEnd(() => planner.end());
+  await copyTables(planner, source?.name ?? "", SCRATCH);
+  await fillIndex(planner, SCRATCH, million, Number(now));
+  setDatabaseSchema(indexed, SCRATCH);
+  sql = postgres(stack.databaseUrl, {
+    max: 1,
+    onnotice: () => {},
+    // Otherwise postgres.js sends its own query for types.
+    fetch_types: false,
+    debug: (_connection, text, parameters) => sent.push({ text, parameters }),
+  });
+  atEnd(() => sql.end());
+});
+
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string | undefined;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number | undefined;
+  Plans?: Plan[] | undefined;
+};
+const plan: z.ZodType<Plan> = z.lazy(() =>
+  z.object({
+    "Node Type": z.string(),
+    "Relation Name": z.string().optional(),
+    "Actual Rows": z.number(),
+    "Actual Loops": z.number(),
+    "Rows Removed by Filter": z.number().optional(),
+    Plans: z.array(plan).optional(),
+  }),
+);
+const explained = z.array(z.object({ "QUERY PLAN": z.array(z.object({ Plan: plan })) })).length(1);
+
+const nodesOf = (node: Plan): Plan[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Runs a query, explains its statements, and returns the nodes of their plans. */
+async function run(query: (db: IndexQuery) => Promise<unknown>): Promise<Plan[]> {
+  sent.length = 0;
+  await drizzle(sql, { casing: "snake_case" }).transaction(query);
+  const statements = sent.filter(({ text }) => /^\s*select/i.test(text));
+  expect(statements).not.toEqual([]);
+  const nodes: Plan[] = [];
+  for (const { text, parameters } of statements) {
+    const literals = text.replace(/\$(\d+)/g, (_, n) => `'${String(parameters[Number(n) - 1])}'`);
+    const [row] = explained.parse(await planner.unsafe(`explain (analyze, format json) ${literals}`));
+    const root = row?.["QUERY PLAN"][0]?.Plan;
+    if (root) nodes.push(...nodesOf(root));
+  }
+  return nodes;
+}
+
+/** Tables with few rows for the whole protocol, which Postgres may read sequentially. */
+const SMALL = [
+  "_ponder_checkpoint",
+  "product",
+  "protocol_stats",
+  "burn_source_stats",
+  "burn_day",
+  "bond_epoch",
+  "head",
+];
+
+function expectIndexed(nodes: readonly Plan[], mostRows: number): void {
+  for (const node of nodes) {
+    const rows = node["Actual Rows"] * node["Actual Loops"];
+    const table = node["Relation Name"];
+    if (table && SMALL.includes(table)) continue;
+    expect(node["Node Type"], JSON.stringify(node)).not.toMatch(/Seq Scan|Parallel/);
+    expect(rows, JSON.stringify(node)).toBeLessThanOrEqual(mostRows);
+    expect(node["Rows Removed by Filter"] ?? 0, JSON.stringify(node)).toBeLessThanOrEqual(mostRows);
+  }
+}
+
+const wallet = walletOf(77, million.wallets);
+const first = { limit: 100, offset: 0 };
+/** A cursor in the middle of every feed: a scan from the start would skip half of the rows. */
+const deep = { ...first, cursor: { blockNumber: 50_000n, logIndex: 100 } };
+const policyKey = { productId: productIdOf("FLASHBTC1H-001"), policyId: 1_000_500n };
+const type = "token_burned";
+const longAgo = 1_000_000_000n;
+
+test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
+  ["one policy", (db) => findPolicy(db, policyKey)],
+  ["a buyer's policies", (db) => preparePoliciesOf(db)({ buyer: wallet, ...first })],
+  ["a buyer's policies after a cursor", (db) => preparePoliciesOf(db)({ buyer: wallet, ...deep })],
+  ["activity", (db) => readActivity(db, first)],
+  ["activity after a cursor", (db) => readActivity(db, deep)],
+  ["activity of a type", (db) => readActivity(db, { ...first, type })],
+  ["activity of a type after a cursor", (db) => readActivity(db, { ...deep, type })],
+  ["activity of an actor", (db) => readActivity(db, { ...first, actor: wallet })],
+  ["activity of an actor after a cursor", (db) => readActivity(db, { ...deep, actor: wallet })],
+  ["activity of an actor and a type", (db) => readActivity(db, { ...first, actor: wallet, type })],
+  ["activity since yesterday", (db) => readActivity(db, { ...first, since: now - 86_400n })],
+  ["activity since the beginning", (db) => readActivity(db, { ...first, since: longAgo })],
+  ["activity since the future", (db) => readActivity(db, { ...first, since: now + 86_400n })],
+  ["activity with all filters", (db) => readActivity(db, { ...deep, actor: wallet, type, since: longAgo })],
+  ["burns", (db) => readBurns(db, first)],
+  ["burns after a cursor", (db) => readBurns(db, deep)],
+  ["burns of a source", (db) => readBurns(db, { ...first, source: "direct" })],
+  ["burns of a source after a cursor", (db) => readBurns(db, { ...deep, source: "direct" })],
+  ["prices of a day", (db) => readPricePoints(db, 86_400n, first)],
+  ["all prices", (db) => readPricePoints(db, null, first)],
+  ["all prices after a cursor", (db) => readPricePoints(db, null, deep)],
+  ["an owner's bonds", (db) => prepareHoldings(db)(wallet)],
+  ["active listings", (db) => readActiveListings(db, first)],
+  ["active listings after a cursor", (db) => readActiveListings(db, { ...first, cursor: 1_010_000n })],
+  ["sales", (db) => readSales(db, first)],
+  ["sales after a cursor", (db) => readSales(db, deep)],
+  ["triggers", (db) => readTriggers(db, first)],
+  ["triggers after a cursor", (db) => readTriggers(db, deep)],
+  ["the protocol's sums", (db) => readProtocolSums(db)],
+  ["burns by source", (db) => readBurnSources(db)],
+  ["burns by day", (db) => readBurnDays(db)],
+])("%s: the query uses an index and reads at most one page", async (_name, query) => {
+  expectIndexed(await run(query), PAGE_ROWS);
+});
+
+test("counting open policies reads at most one row per minute of the longest cover", async () => {
+  expectIndexed(await run((db) => countOpenPolicies(db, now)), OPEN_POLICY_ROWS);
+});

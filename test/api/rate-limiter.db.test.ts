@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/http/limits/counters.ts";
+import { createLimiter } from "../../api/http/limits/limiter.ts";
+import { connect } from "../../lib/db/connect.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+
+function limiter() {
+  const window = { name: "test", limit: 2, seconds: 60 };
+  return createLimiter({ window, redis: undefined, fallback: countInMemory(window), onRedisError: () => {} });
+}
+
+test("peek counts nothing, and reports whether the next request would be refused", async () => {
+  const { consume, peek } = limiter();
+  expect(await peek("a")).toEqual({ limit: 2, remaining: 2, resetSeconds: 60, exceeded: false });
+  await consume("a");
+  expect(await peek("a")).toMatchObject({ remaining: 1, exceeded: false });
+  expect(await consume("a")).toMatchObject({ remaining: 0, exceeded: false });
+  expect(await peek("a")).toMatchObject({ remaining: 0, exceeded: true });
+  expect(await consume("a")).toMatchObject({ remaining: 0, exceeded: true });
+  expect(await peek("b")).toMatchObject({ remaining: 2, exceeded: false });
+});
+
+test("above the maximum number of clients, the oldest client's count is dropped", async () => {
+  const { consume, peek } = limiter();
+  await consume("first");
+  await consume("second");
+  for (let i = 2; i < MAX_CLIENTS; i += 1) await consume(`client ${i}`);
+  expect([(await peek("first")).remaining, (await peek("second")).remaining]).toEqual([1, 1]);
+  await consume("one too many");
+  expect([(await peek("first")).remaining, (await peek("second")).remaining]).toEqual([2, 1]);
+});
+
+test("Postgres counts per window, and deletes the rows of windows that ended over an hour ago", async () => {
+  const url = await freshDatabase();
+  const { sql, close } = connect(url, { name: "test", max: 1 });
+  atEnd(close);
+  await sql`insert into service.rate_limit values ('ended', 3, ${Date.now() - 3_700_000}), ('ends', 3, ${Date.now() - 1000})`;
+  const keys = async () => (await sql`select key from service.rate_limit order by key`).map(({ key }) => key);
+
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const counter = countInPostgres({ name: "test", limit: 2, seconds: 60 }, sql);
+  vi.advanceTimersByTime(5 * 60_000);
+  vi.useRealTimers();
+  await expect.poll(keys).toEqual(["ends"]);
+
+  expect(await counter.look("a")).toBeNull();
+  const counts = await Promise.all(["a", "a", "a", "b"].map((client) => counter.consume(client)));
+  expect(counts.map(({ used, exceeded }) => [used, exceeded])).toEqual([
+    ...[
+      [1, false],
+      [2, false],
+    ],
+    ...[
+      [3, true],
+      [1, false],
+    ],
+  ]);
+  expect(await counter.look("a")).toMatchObject({ exceeded: true });
+  expect(await counter.consume("a")).toMatchObject({ exceeded: true });
+  expect(await keys()).toEqual(["cover:limit:test:a", "cover:limit:test:b", "ends"]);
+});

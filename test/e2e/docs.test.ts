@@ -1,0 +1,152 @@
+/** Every command and program in README.md and docs/ works on the dev stack, and works again when it is repeated. */
+import { spawnSync } from "node:child_process";
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { errorStatus } from "../../lib/errors.ts";
+import { freePorts } from "../../scripts/local/ports.ts";
+import { devSettings, startDev } from "../support/dev-stack.ts";
+import { http } from "../support/http.ts";
+import {
+  documents,
+  isMarked,
+  isRun,
+  needsPython,
+  productCells,
+  readBlocks,
+  tableRows,
+} from "./support/doc-blocks.ts";
+import { type BlockRun, runBlocks } from "./support/doc-session.ts";
+
+/** Blocks marked `no-run`: the first line of each, and why the test cannot run it. */
+const notRun: readonly { document: string; begins: string; reason: string }[] = [
+  { document: "README.md", begins: "npm run dev  ", reason: "starts the stack that this test runs on" },
+  { document: "docs/contributing.md", begins: "npm test  ", reason: "runs this very test, for many minutes" },
+  { document: "docs/operating.md", begins: "DATABASE_URL=", reason: "needs servers of the reader's own" },
+  { document: "docs/operating.md", begins: "npm run dev -- --fork", reason: "needs a public node" },
+  { document: "docs/operating.md", begins: "npm run build", reason: "needs a real network and a supervisor" },
+];
+
+const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
+const passes = ["first", "second"] as const;
+
+/** Ports in the documents, by the variable that moves them. The last two are the receivers of docs/webhooks.md. */
+const documentedPorts = {
+  PORT: "8080",
+  ANVIL_PORT: "8545",
+  TESTNET_ANVIL_PORT: "8546",
+  POSTGRES_PORT: "54329",
+  PONDER_PORT: "42069",
+  METRICS_PORT: "9464",
+  NODE_RECEIVER: "9900",
+  PYTHON_RECEIVER: "9901",
+} as const;
+
+let env: Readonly<Record<string, string>> = {};
+let translate = (text: string): string => text;
+const runs = new Map<string, BlockRun[]>();
+
+beforeAll(async () => {
+  const settings = await devSettings();
+  const [node = 0, python = 0] = await freePorts(2);
+  env = { ...settings.env, NODE_RECEIVER: String(node), PYTHON_RECEIVER: String(python) };
+  const ports = new Map<string, string>(
+    Object.entries(documentedPorts).map(([name, port]) => [port, env[name] ?? port]),
+  );
+  translate = (text) => text.replace(/\b\d{4,5}\b/g, (number) => ports.get(number) ?? number);
+  // A purchase on a busy machine may take longer than the 30 seconds of production.
+  await startDev(settings, [], { PURCHASE_WAIT_MS: "120000" }).ready();
+}, 400_000);
+
+const documentsWithBlocks = documents.filter((document) => readBlocks(document).some(isRun));
+
+/** The JSON objects among the lines of a text. */
+function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .split("\n")
+    .filter((line) => /^\{.*\}$/.test(line))
+    .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
+}
+
+/** Error codes among the answers. */
+const errorsIn = (answers: string): string[] => [
+  ...new Set(
+    jsonLines(answers)
+      .filter(({ error, errors }) => (error ?? errors ?? null) !== null)
+      .map(({ error }) => (typeof error === "string" ? error : "error of a node or of GraphQL")),
+  ),
+];
+
+/** The error codes that the comments of a block announce. */
+const announcedErrors = (text: string): string[] => {
+  const comments = [...text.matchAll(/(?:^|\s)# (.*)$/gm)].map(([, comment]) => comment ?? "").join("\n");
+  return Object.keys(errorStatus).filter((code) => new RegExp(`\\b${code}\\b`).test(comments));
+};
+
+test("each block that is not run is listed here with its reason", () => {
+  const marked = documents.flatMap(readBlocks).filter(isMarked);
+  const listed = ({ document, text }: { document: string; text: string }) =>
+    notRun.filter((entry) => entry.document === document && text.startsWith(entry.begins));
+  expect(marked.map(({ mark }) => mark).filter((mark) => mark !== "no-run")).toEqual([]);
+  for (const block of marked) expect(listed(block), `${block.document}:${block.line}`).toHaveLength(1);
+  expect(marked).toHaveLength(notRun.length);
+});
+
+describe.each(passes)("the %s time", (pass) => {
+  test.each(documentsWithBlocks)(
+    "every block of %s runs",
+    async (document) => {
+      const blocks = readBlocks(document).filter(
+        (block) => isRun(block) && (hasPython || !needsPython(block)),
+      );
+      const done = await runBlocks(blocks, env, translate);
+      for (const { block, output, answers } of done) {
+        const where = `${document}:${block.line}\n${output}\n── HTTP answers\n${answers}`;
+        expect(errorsIn(answers).sort(), where).toEqual(announcedErrors(block.text).sort());
+      }
+      runs.set(`${document} ${pass}`, done);
+    },
+    330_000,
+  );
+
+  test("README.md's two purchases are on the chain, with the receipt that it shows", async () => {
+    const done = runs.get(`README.md ${pass}`) ?? [];
+    const example = readBlocks("README.md").find(({ language }) => language === "json");
+    const receipts = done
+      .flatMap(({ output }) => jsonLines(output))
+      .filter(({ purchaseId }) => purchaseId !== undefined);
+    expect(receipts).toHaveLength(2);
+    for (const receipt of receipts) {
+      expect(Object.keys(receipt)).toEqual(Object.keys(JSON.parse(example?.text ?? "{}")));
+      expect(receipt).toMatchObject({ ok: true, coverageAmount: "1000000000", premiumPaid: "52600000" });
+      const { productId, policyId, buyer } = receipt;
+      const policy = await http(`http://127.0.0.1:${env.PORT}/policies/${productId}/${policyId}`);
+      expect(policy.json).toMatchObject({ buyer, status: "Active", premiumPaid: receipt.premiumPaid });
+    }
+  });
+
+  test("docs/webhooks.md's Python receiver takes a delivery and refuses a forgery", ({ skip }) => {
+    if (!hasPython) skip("python3 is not on the PATH");
+    const done = (runs.get(`docs/webhooks.md ${pass}`) ?? []).filter(({ block }) => needsPython(block));
+    const output = done.map((run) => run.output).join("\n");
+    expect(output).toMatch(/refused: no signature/);
+    expect(output).toMatch(/received policy_purchased evt_/);
+  });
+});
+
+test("README.md's table of products agrees with the contracts", async () => {
+  const product = z.object({
+    name: z.string().nullable(),
+    active: z.boolean(),
+    coveredAsset: z.string(),
+    durationSeconds: z.int(),
+    triggerDropBps: z.int(),
+    payoutRatioBps: z.int(),
+    premiumPpm: z.int(),
+  });
+  const { json } = await http(`http://127.0.0.1:${env.PORT}/products`);
+  const { products } = z.object({ products: z.array(product) }).parse(json);
+  const active = products.filter((one) => one.active);
+  expect(tableRows("README.md", "product")).toEqual(
+    active.map((one) => productCells({ ...one, symbol: one.coveredAsset })),
+  );
+});

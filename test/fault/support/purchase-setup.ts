@@ -1,0 +1,66 @@
+/** A chain, api and writer on it, and buyers. Tests make its processes, its node and its servers fail. */
+import { anvilAccount } from "../../../lib/chain/client.ts";
+import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { privateKeyOf } from "../../../scripts/local/anvil.ts";
+import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
+import type { ServiceName } from "../../../scripts/local/services.ts";
+import { type Buyer, createBuyer } from "../../api/support/buyer.ts";
+import { startChain, type TestChain } from "../../support/chain.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../../support/stack.ts";
+
+export type PurchaseSetup = {
+  readonly chain: TestChain;
+  readonly protocol: Protocol;
+  /** Between the writer and the chain; with `apiThroughProxy` also between the api and the chain. */
+  readonly proxy: RpcProxy;
+  readonly stack: Stack;
+  readonly connection: Connection;
+  readonly buyers: readonly Buyer[];
+};
+
+export type PurchaseSetupOptions = {
+  readonly buyers?: number;
+  /** The api also reaches the chain through the proxy. */
+  readonly apiThroughProxy?: boolean;
+  /** A database on the test's own server. Default: a new one on the run's server. */
+  readonly databaseUrl?: string;
+  readonly env?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+};
+
+/** The relayer wallets. */
+export const relayers = [anvilAccount(1), anvilAccount(2)] as const;
+
+export async function startPurchaseSetup(options: PurchaseSetupOptions = {}): Promise<PurchaseSetup> {
+  const { buyers: count = 1, apiThroughProxy = false, databaseUrl, env } = options;
+  const chain = await startChain({ blockTime: 1, mixedMining: true, relayers });
+  const proxy = await startRpcProxy(chain.url);
+  const stack = await startStack({
+    chain,
+    databaseUrl,
+    services: ["api", "writer"],
+    relayerKeys: relayers.map(privateKeyOf),
+    env: {
+      api: { ...(apiThroughProxy ? { RPC_URL: proxy.url } : {}), ...env?.api },
+      writer: { RPC_URL: proxy.url, CONFIRMATIONS: "3", ...env?.writer },
+    },
+  });
+  const connection = connect(stack.databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+  const protocol = openProtocol(chain.deployment, chain.url);
+  // Answers are not checked against the OpenAPI document: a killed api cannot serve it.
+  const api = { chain, stack, protocol, request: stack.request };
+  const buyers: Buyer[] = [];
+  for (let n = 0; n < count; n += 1) buyers.push(await createBuyer(api, anvilAccount(3 + n)));
+  return { chain, protocol, proxy, stack, connection, buyers };
+}
+
+/** Plans purchases by the buyers in turn, with the idempotency keys `name-0`, `name-1`, … */
+export function planPurchases(
+  { buyers }: PurchaseSetup,
+  name: string,
+  count: number,
+): { buyer: number; key: string }[] {
+  return Array.from({ length: count }, (_, n) => ({ buyer: n % buyers.length, key: `${name}-${n}` }));
+}

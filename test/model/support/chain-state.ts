@@ -1,0 +1,65 @@
+/** The chain at its newest block: its logs, and its contracts' views. */
+import { type Address, getAddress, isAddress } from "viem";
+import { type ChainEvent, chainEvents } from "../../src/support/logs.ts";
+import type { Row } from "../../src/support/rows.ts";
+import * as views from "../../src/support/views.ts";
+import type { TestChain } from "../../support/chain.ts";
+
+export type ChainState = {
+  readonly block: bigint;
+  /** Timestamp of that block. */
+  readonly now: bigint;
+  readonly events: readonly ChainEvent[];
+  readonly policies: readonly views.Policy[];
+  readonly products: readonly Row[];
+  readonly listings: readonly Row[];
+  /** The redemption queue and the vault's totals. */
+  readonly vault: Awaited<ReturnType<typeof views.vault>>;
+  /** Balances, including zeros, of every account that ever received bonds, by owner and epoch. */
+  readonly balances: readonly Row[];
+  /** Unix seconds by epoch. */
+  readonly maturities: ReadonlyMap<string, string>;
+  readonly tokenSupply: bigint;
+};
+
+export const big = (value: unknown): bigint => BigInt(String(value));
+
+export const named = (events: readonly ChainEvent[], name: string): readonly ChainEvent[] =>
+  events.filter((event) => event.name === name);
+
+/** An address in the API's format. */
+export const checksummed = (value: unknown): Address => getAddress(String(value));
+
+/** An address in lower case. */
+function lower(value: unknown): Address {
+  const text = String(value).toLowerCase();
+  if (!isAddress(text)) throw new Error(`${text} is no address`);
+  return text;
+}
+
+export async function readChainState({ client, deployment }: TestChain): Promise<ChainState> {
+  const { number: block, timestamp: now } = await client.getBlock();
+  const events = await chainEvents(client, deployment);
+  const keys = new Map(
+    named(events, "TransferSingle").map(({ args }) => [
+      `${args.to} ${args.id}`,
+      { owner: lower(args.to), epochId: big(args.id) },
+    ]),
+  );
+  const owned = [...keys.values()].filter(({ owner }) => big(owner) !== 0n);
+  const epochs = [...new Set(owned.map(({ epochId }) => epochId))];
+  const maturities = new Map<string, string>();
+  for (const id of epochs) maturities.set(String(id), await views.maturity(client, deployment, id));
+  return {
+    block,
+    now,
+    events,
+    policies: await views.policies(client, deployment),
+    products: await views.products(client, deployment),
+    listings: await views.listings(client, deployment),
+    vault: await views.vault(client, deployment),
+    balances: await views.holdings(client, deployment, owned),
+    maturities,
+    tokenSupply: await views.tokenSupply(client, deployment),
+  };
+}

@@ -1,0 +1,88 @@
+/** Kills a process when a purchase reaches a step. */
+import type { TransactionSql } from "postgres";
+import { waitFor } from "../../scripts/local/wait.ts";
+import type { PurchaseSetup } from "../fault/support/purchase-setup.ts";
+import { isReceiptRead, isSending } from "../fault/support/testnet-faults.ts";
+import { whileStatementWaits } from "../fault/support/while-statement-waits.ts";
+import { isSimulation } from "../support/ledger.ts";
+import type { RpcCall } from "../support/rpc-proxy.ts";
+import type { Round, Step } from "./plan-rounds.ts";
+
+export type PendingKill = {
+  /** Resolves once a purchase has reached the step and the process is dead. */
+  readonly killed: Promise<void>;
+  /** Lets all calls through again. */
+  readonly release: () => void;
+};
+
+type Kill = () => Promise<void>;
+
+const TIMEOUT_MS = 60_000;
+
+/** Kills at the first matching call, before or after the node receives it. */
+function killAtCall(
+  { proxy }: PurchaseSetup,
+  { victim }: Round,
+  kill: Kill,
+  matches: (call: RpcCall) => boolean,
+  when: "before" | "after",
+): PendingKill {
+  let death: Promise<void> | undefined;
+  const killed = new Promise<void>((resolve, reject) => {
+    proxy.intercept(async (call, forward) => {
+      if (!matches(call)) return forward();
+      const answer = when === "after" ? await forward() : undefined;
+      if (!death) {
+        death = kill();
+        death.then(resolve, reject);
+      }
+      await death;
+      // A killed writer sends nothing more.
+      if (victim === "writer") return "lost";
+      return answer ?? forward();
+    });
+  });
+  return { killed, release: () => proxy.intercept() };
+}
+
+/** Kills as soon as one of the round's purchases is settled in the ledger. */
+function killAtSettlement({ connection }: PurchaseSetup, round: Round, kill: Kill): PendingKill {
+  const keys = round.purchases.map(({ key }) => key);
+  const settled = waitFor({
+    what: "a purchase to be settled",
+    probe: async () => {
+      const rows = await connection.sql`
+        select 1 from service.purchase where idempotency_key = any(${keys}::text[]) and block_number is not null limit 1`;
+      return rows.length > 0 ? true : undefined;
+    },
+    timeoutMs: TIMEOUT_MS,
+    intervalMs: 3,
+  });
+  return { killed: settled.then(kill), release: () => {} };
+}
+
+/** Prepares the kill at the round's step; call it before the purchases begin. */
+export async function prepareKill(setup: PurchaseSetup, round: Round, kill: Kill): Promise<PendingKill> {
+  const killAtStatement = async (lock: (tx: TransactionSql) => Promise<unknown>, statement: string) => {
+    const { acted } = await whileStatementWaits(setup.connection.sql, { lock, statement, act: kill });
+    return { killed: acted, release: () => {} };
+  };
+  const atStep: Record<Step, () => PendingKill | Promise<PendingKill>> = {
+    accepted: () => killAtCall(setup, round, kill, isSimulation, "before"),
+    "nonce taken": () =>
+      killAtStatement(
+        (tx) => tx`select 1 from service.relayer_wallet for update`,
+        "update service.relayer_wallet set next_nonce",
+      ),
+    signed: () =>
+      killAtStatement(
+        (tx) => tx`lock table service.transaction in share mode`,
+        "insert into service.transaction",
+      ),
+    stored: () => killAtCall(setup, round, kill, isSending, "before"),
+    broadcast: () => killAtCall(setup, round, kill, isSending, "after"),
+    mined: () => killAtCall(setup, round, kill, isReceiptRead, "before"),
+    settled: () => killAtSettlement(setup, round, kill),
+  };
+  return atStep[round.step]();
+}

@@ -1,0 +1,150 @@
+/** Compares the index with the chain: events, entities and sums. */
+import { expect } from "vitest";
+import { z } from "zod";
+import type { TestChain } from "../../support/chain.ts";
+import * as sums from "./expected-sums.ts";
+import { type Arguments, type ChainEvent, chainEvents, expectedRows } from "./logs.ts";
+import { byText, type Row, type Rows } from "./rows.ts";
+import * as views from "./views.ts";
+
+/** Compares the expected columns of rows, in any order. */
+function expectRows(what: string, rows: readonly Row[], expected: readonly Arguments[]): void {
+  const columns = [...new Set(expected.flatMap((row) => Object.keys(row)))].sort();
+  const reduce = (row: Arguments) => Object.fromEntries(columns.map((name) => [name, row[name]]));
+  const inOrder = (all: readonly Arguments[]) => all.map(reduce).sort(byText);
+  expect(inOrder(rows), what).toEqual(inOrder(expected));
+}
+
+async function expectEvents(rows: Rows, events: readonly ChainEvent[]): Promise<void> {
+  for (const [table, expected] of expectedRows(events)) {
+    expectRows(`${table}: positions`, await rows.rows(table), positions(expected));
+    for (const column of new Set(expected.flatMap((row) => Object.keys(row)))) {
+      const having = expected.filter((row) => column in row);
+      const found = (await rows.rows(table)).filter((row) =>
+        having.some((other) => samePosition(row, other)),
+      );
+      expectRows(
+        `${table}.${column}`,
+        found,
+        having.map((row) => ({ ...position(row), [column]: row[column] })),
+      );
+    }
+  }
+}
+const position = ({ block_number, log_index, block_hash, block_timestamp, tx_hash }: Arguments) => ({
+  block_number,
+  log_index,
+  block_hash,
+  block_timestamp,
+  tx_hash,
+});
+const positions = (rows: readonly Arguments[]) => rows.map(position);
+const samePosition = (a: Arguments, b: Arguments) =>
+  a.block_number === b.block_number && a.log_index === b.log_index;
+
+const address = z.custom<`0x${string}`>((text) => typeof text === "string" && /^0x[0-9a-f]{40}$/.test(text));
+
+async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
+  const { client, deployment } = chain;
+  const policies = await views.policies(client, deployment);
+  const held = (await rows.rows("policy")).map((row) => ({ ...row, cancelled: row.cancelled_at !== null }));
+  expectRows("policy", held, policies);
+  expectRows("product", await rows.rows("product"), await views.products(client, deployment));
+
+  const holdings = await rows.rows("bond_holding");
+  const keys = holdings.map((row) => ({
+    owner: address.parse(row.owner),
+    epochId: BigInt(String(row.epoch_id)),
+  }));
+  expectRows("bond_holding", holdings, await views.holdings(client, deployment, keys));
+  for (const { epoch_id, maturity_date, supply } of await rows.rows("bond_epoch")) {
+    expect(maturity_date).toBe(await views.maturity(client, deployment, BigInt(String(epoch_id))));
+    const own = holdings.filter((row) => row.epoch_id === epoch_id);
+    expect(own.reduce((sum, { balance }) => sum + BigInt(String(balance)), 0n)).toBe(BigInt(String(supply)));
+  }
+
+  const listings = await views.listings(client, deployment);
+  const listed = (await rows.rows("listing")).map((row) => ({ ...row, active: row.status === "active" }));
+  expectRows("listing", listed, listings);
+  const escrow = new Map<string, bigint>();
+  for (const { active, seller, epoch_id, amount } of listings) {
+    const key = `${seller} ${epoch_id}`;
+    if (active) escrow.set(key, (escrow.get(key) ?? 0n) + BigInt(String(amount)));
+  }
+  const { state, queue } = await views.vault(client, deployment);
+  const waiting = new Map<string, bigint>();
+  for (const { status, holder, epoch_id, usd_amount } of queue) {
+    const key = `${holder} ${epoch_id}`;
+    if (status === "queued") waiting.set(key, (waiting.get(key) ?? 0n) + BigInt(String(usd_amount)));
+  }
+  for (const { owner, epoch_id, escrowed, queued } of holdings) {
+    const key = `${owner} ${epoch_id}`;
+    expect({ key, escrowed, queued }).toEqual({
+      key,
+      escrowed: String(escrow.get(key) ?? 0n),
+      queued: String(waiting.get(key) ?? 0n),
+    });
+  }
+  expect(await rows.rows("vault_state")).toEqual([state]);
+  expectRows("redemption_queue", await rows.rows("redemption_queue"), queue);
+
+  const pauses = await rows.rows("pause_state");
+  const isPaused = (...scopes: string[]) =>
+    pauses.some(({ scope, paused }) => paused === true && scopes.includes(String(scope)));
+  expect({ global: isPaused("global"), router: isPaused("router", "auto") }).toEqual(
+    await views.pauses(client, deployment),
+  );
+  for (const row of await rows.rows("relayer")) {
+    expect(row.authorized).toBe(await views.isRelayer(client, deployment, address.parse(row.address)));
+  }
+  await expectOpenPolicies(rows, chain, policies);
+}
+
+/** Compares the counts from `policy_clock` and one minute of policies with each policy's state on the chain. */
+async function expectOpenPolicies(
+  rows: Rows,
+  { client }: TestChain,
+  policies: readonly views.Policy[],
+): Promise<void> {
+  const { timestamp: now } = await client.getBlock();
+  const untouched = policies.filter((policy) => policy.triggered_at === null && !policy.cancelled);
+  const open = untouched.filter(({ expires_at }) => BigInt(expires_at) >= now);
+  const waiting = untouched.filter(({ waiting_ends_at }) => BigInt(waiting_ends_at ?? 0) > now);
+  const minute = (now / 60n) * 60n;
+  const [count] = await rows.sql<{ open: string; waiting: string }[]>`
+    select
+      (select coalesce(sum(policies), 0) from indexer.policy_clock
+        where edge = 'expiry' and minute >= ${String(minute + 60n)})
+      + (select count(*) from indexer.policy where expires_at >= ${String(now)}
+        and expires_at < ${String(minute + 60n)} and triggered_at is null and cancelled_at is null) as open,
+      (select coalesce(sum(policies), 0) from indexer.policy_clock
+        where edge = 'waiting' and minute >= ${String(minute + 60n)})
+      + (select count(*) from indexer.policy where waiting_ends_at > ${String(now)}
+        and waiting_ends_at < ${String(minute + 60n)} and triggered_at is null and cancelled_at is null) as waiting`;
+  expect(count).toEqual({ open: String(open.length), waiting: String(waiting.length) });
+}
+
+async function expectSums(rows: Rows, chain: TestChain, events: readonly ChainEvent[]): Promise<void> {
+  expect(await rows.rows("protocol_stats")).toEqual([sums.protocolSums(events)]);
+  expectRows("account", await rows.rows("account"), sums.accounts(events));
+  expectRows("product_stats", await rows.rows("product_stats"), sums.productSums(events));
+  expectRows("burn_day", await rows.rows("burn_day"), sums.burnDays(events));
+  expectRows("burn_source_stats", await rows.rows("burn_source_stats"), sums.burnSources(events));
+  expectRows("activity", await rows.rows("activity"), sums.activities(events));
+  const burned = sums.burns(events).reduce((sum, { event }) => sum + BigInt(String(event.args.value)), 0n);
+  expect(100_000_000n * 10n ** 18n - burned).toBe(await views.tokenSupply(chain.client, chain.deployment));
+}
+
+/** Expects the rows to match the chain. The index must have reached the head. @returns the chain's events. */
+export async function expectRowsMatchChain(rows: Rows, chain: TestChain): Promise<readonly ChainEvent[]> {
+  const { client, deployment } = chain;
+  const events = await chainEvents(client, deployment);
+  await expectEvents(rows, events);
+  await expectEntities(rows, chain);
+  await expectSums(rows, chain, events);
+  const { number, hash, timestamp } = await client.getBlock();
+  expect(await rows.rows("head")).toEqual([
+    { chain_id: deployment.chainId, number: String(number), hash, timestamp: String(timestamp) },
+  ]);
+  return events;
+}

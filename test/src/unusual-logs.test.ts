@@ -1,0 +1,237 @@
+/**
+ * Proves that the projections accept every log that the ABIs allow, in any order and without related events, and that they
+ * store its values.
+ */
+import { keccak256, stringToHex, zeroAddress, zeroHash } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { claimBondAbi } from "../../abis/ClaimBond.ts";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
+import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
+import { startStack } from "../support/stack.ts";
+import { type EmitterChain, type Entry, entry, startEmitterChain } from "./support/emitter-chain.ts";
+import { openRows, type Rows } from "./support/rows.ts";
+
+const alice = "0x00000000000000000000000000000000000a11ce";
+const bob = "0x0000000000000000000000000000000000000b0b";
+const FLASHBTC1H = keccak256(stringToHex("FLASHBTC1H-001"));
+const unknownProduct = keccak256(stringToHex("NOBODY-KNOWS-ME"));
+const MAX = 2n ** 256n - 1n;
+const hostileName = "tab\tback\\slash\0nul\nline\u2028“quote” 'x' {y} \\N";
+
+let chain: EmitterChain;
+let rows: Rows;
+
+/** The rows of a table with these values. */
+async function found(table: string, where: Record<string, unknown>) {
+  const all = await rows.rows(table);
+  return all.filter((row) => Object.entries(where).every(([name, value]) => row[name] === value));
+}
+
+const created = (productId: string, policyId: bigint, buyer = alice): Entry =>
+  entry(chain.contracts.policyManager, policyManagerAbi, "PolicyCreated", {
+    ...{ productId, policyId, buyer, coverage: 500n, premium: 7n, payout: 400n },
+  });
+const purchased = (productId: string, policyId: bigint, buyer = alice): Entry =>
+  entry(chain.contracts.coverRouter, coverRouterAbi, "PolicyPurchased", {
+    ...{ productId, policyId, buyer, coverage: 500n, premium: 7n, payout: 400n, paidBy: bob },
+  });
+const snapshot = (productId: string, policyId: bigint): Entry =>
+  entry(chain.contracts.coverRouter, coverRouterAbi, "PolicyPriceSnapshot", {
+    ...{ productId, policyId, priceSnapshot: 99n },
+  });
+const triggered = (policyId: bigint, buyer = alice): Entry =>
+  entry(chain.contracts.policyManager, policyManagerAbi, "PolicyTriggered", {
+    ...{ productId: FLASHBTC1H, policyId, buyer, bondAmount: 400n, reason: zeroHash },
+  });
+const issued = (epochId: bigint, usdAmount: bigint, to = alice): Entry =>
+  entry(chain.contracts.bondVault, bondVaultAbi, "BondIssued", { to, epochId, usdAmount });
+const burned = (from: string, value: bigint): Entry =>
+  entry(chain.contracts.protocolToken, protocolTokenAbi, "Transfer", { from, to: zeroAddress, value });
+const burnExecuted = (tokenBurned: bigint): Entry =>
+  entry(chain.contracts.twapBurner, twapBurnerAbi, "BurnExecuted", {
+    ...{ usdcSpent: 5n, tokenBurned, effectivePrice: 3n, timestamp: 1n },
+  });
+
+beforeAll(async () => {
+  chain = await startEmitterChain();
+  const stack = await startStack({ chain, services: ["indexer"] });
+  rows = openRows(stack.databaseUrl);
+});
+afterAll(() => rows?.close());
+
+test("a purchase is one policy, whatever the order of its three events", async () => {
+  const orders = [
+    [created, snapshot, purchased],
+    [purchased, created, snapshot],
+    [snapshot, purchased, created],
+    [snapshot, created, purchased],
+  ];
+  for (const [index, order] of orders.entries()) {
+    await chain.emit(...order.map((event) => event(FLASHBTC1H, BigInt(index))));
+  }
+  await rows.caughtUp(chain.client);
+  for (const index of orders.keys()) {
+    const [policy, ...more] = await found("policy", { product_id: FLASHBTC1H, policy_id: String(index) });
+    expect(more).toEqual([]);
+    expect(policy).toMatchObject({ buyer: alice, paid_by: bob, price_snapshot: "99", premium: "7" });
+    expect(BigInt(String(policy?.expires_at)) - BigInt(String(policy?.created_at))).toBe(3600n);
+  }
+  expect(await found("account", { address: alice })).toMatchObject([{ policies: 4 }]);
+  expect(await found("product_stats", { product_id: FLASHBTC1H })).toMatchObject([
+    { policies: 4, premium: "28", coverage: "2000" },
+  ]);
+  expect(await found("activity", { type: "policy_purchased" })).toHaveLength(4);
+});
+
+test("a policy of an unknown product has null for the product's values", async () => {
+  await chain.emit(created(unknownProduct, 1n), purchased(unknownProduct, 1n));
+  await rows.caughtUp(chain.client);
+  expect(await found("policy", { product_id: unknownProduct })).toMatchObject([
+    { buyer: alice, shield: null, expires_at: null, waiting_ends_at: null, price_snapshot: "0" },
+  ]);
+  expect(await found("product", { product_id: unknownProduct })).toEqual([]);
+});
+
+test("triggers and bonds of one transaction are linked, several of one holder in order", async () => {
+  await chain.emit(triggered(0n), issued(202812n, 11n), issued(202812n, 22n), triggered(1n));
+  await chain.emit(triggered(77n), issued(202812n, 33n, bob));
+  await rows.caughtUp(chain.client);
+  expect(await found("policy", { policy_id: "0", bond_epoch_id: "202812" })).toMatchObject([
+    { bond_amount: "11" },
+  ]);
+  expect(await found("policy", { policy_id: "1", bond_epoch_id: "202812" })).toMatchObject([
+    { bond_amount: "22" },
+  ]);
+  expect(await found("bond_issue", { usd_amount: "22" })).toMatchObject([{ policy_id: "1" }]);
+  expect(await found("bond_issue", { usd_amount: "33" })).toMatchObject([{ policy_id: null }]);
+  expect(await found("policy_trigger", { policy_id: "77" })).toMatchObject([{ bond_epoch_id: null }]);
+});
+
+test("a burn is linked to the burner that reports it before or after, preferably of its own tokens; others are direct", async () => {
+  const { twapBurner } = chain.contracts;
+  await chain.emit(burned(twapBurner, 10n), burnExecuted(10n));
+  await chain.emit(burnExecuted(20n), burned(twapBurner, 20n));
+  await chain.emit(burned(alice, 30n), burned(twapBurner, 30n), burnExecuted(30n));
+  await chain.emit(burned(bob, 40n));
+  await chain.emit(burnExecuted(40n)); // in another transaction, so not bob's burn
+  await rows.caughtUp(chain.client);
+  const burns = (await rows.rows("token_burn")).map((b) => `${b.token_amount} ${b.source} ${b.usdc_spent}`);
+  expect(burns.sort()).toEqual([
+    "10 twap_burner 5",
+    "20 twap_burner 5",
+    "30 direct 0",
+    "30 twap_burner 5",
+    "40 direct 0",
+  ]);
+  expect(await rows.rows("burn_source_stats")).toMatchObject([
+    { source: "direct", token_burned: "70", usdc_spent: "0", burns: 2 },
+    { source: "twap_burner", token_burned: "60", usdc_spent: "20", burns: 3 },
+  ]);
+  expect(await rows.rows("protocol_stats")).toMatchObject([
+    { token_burned: "130", burns: 5, burn_usdc_spent: "20" },
+  ]);
+  expect(await found("activity", { type: "token_burned", ref: "twap_burner" })).toHaveLength(3);
+});
+
+test("events without related events are stored, without made-up values", async () => {
+  const { contracts } = chain;
+  const stranger = { listingId: 999n, seller: alice };
+  await chain.emit(
+    entry(contracts.policyManager, policyManagerAbi, "PolicyExpired", { productId: zeroHash, policyId: MAX }),
+    entry(contracts.policyManager, policyManagerAbi, "PolicyCancelled", {
+      productId: zeroHash,
+      policyId: MAX,
+    }),
+    entry(contracts.policyManager, policyManagerAbi, "ProductDeactivated", { productId: zeroHash }),
+    entry(contracts.bondVault, bondVaultAbi, "QueueProcessed", {
+      ...{ queueId: 9n, holder: bob, tokenAmount: 5n, priceUsed: 6n },
+    }),
+    entry(contracts.marketplace, bondMarketplaceAbi, "Cancelled", stranger),
+    entry(contracts.marketplace, bondMarketplaceAbi, "ListingEmergencyCancelled", {
+      ...stranger,
+      timestamp: 1n,
+    }),
+    entry(contracts.marketplace, bondMarketplaceAbi, "Bought", {
+      ...{ ...stranger, buyer: bob, priceUSDC: 8n, sellerFee: 1n, buyerFee: 1n },
+    }),
+    entry(contracts.claimBond, claimBondAbi, "TransferSingle", {
+      ...{ operator: bob, from: alice, to: bob, id: 203001n, value: 4n },
+    }),
+  );
+  await rows.caughtUp(chain.client);
+  expect(await found("policy_closing", { policy_id: MAX.toString() })).toHaveLength(2);
+  expect(await found("policy", { policy_id: MAX.toString() })).toEqual([]);
+  expect(await found("bond_redemption", { queue_id: "9" })).toMatchObject([
+    { epoch_id: null, usd_amount: null },
+  ]);
+  expect(await found("listing", {})).toEqual([]);
+  expect(await found("sale", {})).toMatchObject([{ price: "8", epoch_id: null, amount: null }]);
+  expect(await found("listing_cancellation", {})).toHaveLength(2);
+  expect(await found("bond_holding", { owner: bob, epoch_id: "203001" })).toMatchObject([{ balance: "4" }]);
+  expect(await found("bond_holding", { owner: alice, epoch_id: "203001" })).toMatchObject([
+    { balance: "-4" },
+  ]);
+});
+
+test("the largest numbers, empty batches and text that Postgres rejects do not stop the index", async () => {
+  const { contracts } = chain;
+  await chain.emit(
+    entry(contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
+      ...{
+        productId: unknownProduct,
+        name: hostileName,
+        asset: zeroHash,
+        durationSeconds: 2 ** 32 - 1,
+        waitingSeconds: 1,
+      },
+      ...{ premiumPpm: 2 ** 32 - 1, triggerDropBps: 65535, legacy: true },
+    }),
+    entry(contracts.coverRouter, coverRouterAbi, "PolicyPurchased", {
+      ...{ productId: unknownProduct, policyId: MAX, buyer: zeroAddress, paidBy: zeroAddress },
+      ...{ coverage: MAX, premium: MAX, payout: MAX },
+    }),
+    entry(contracts.marketplace, bondMarketplaceAbi, "Listed", {
+      ...{ listingId: MAX, seller: alice, epochId: MAX, amount: 0n, priceUSDC: MAX },
+    }),
+    entry(contracts.claimBond, claimBondAbi, "TransferBatch", {
+      ...{ operator: bob, from: alice, to: bob, ids: [], values: [] },
+    }),
+    entry(contracts.claimBond, claimBondAbi, "TransferBatch", {
+      ...{ operator: bob, from: zeroAddress, to: bob, ids: [1n, 1n], values: [2n, 3n] },
+    }),
+    entry(contracts.claimBond, claimBondAbi, "EpochCreated", { epochId: 1n, maturityDate: MAX }),
+  );
+  await rows.caughtUp(chain.client);
+  expect(await found("product", { product_id: unknownProduct })).toMatchObject([
+    { name: hostileName.replace("\0", ""), premium_ppm: (2 ** 32 - 1).toString(), legacy: true },
+  ]);
+  expect(await found("policy", { policy_id: MAX.toString() })).toMatchObject([{ coverage: MAX.toString() }]);
+  expect(await found("listing", { listing_id: MAX.toString() })).toMatchObject([{ unit_price: "0" }]);
+  expect(await found("bond_holding", { owner: bob, epoch_id: "1" })).toMatchObject([{ balance: "5" }]);
+  expect(await found("bond_epoch", { epoch_id: "1" })).toMatchObject([{ maturity_date: MAX.toString() }]);
+});
+
+test("an index that reads these logs in a backfill has the same rows", async () => {
+  const again: Entry[] = Array.from({ length: 40 }, (_, index) =>
+    entry(chain.contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
+      ...{ productId: keccak256(stringToHex(`${index}`)), name: hostileName, asset: zeroHash },
+      ...{ durationSeconds: 1, waitingSeconds: 1, premiumPpm: 1, triggerDropBps: 1, legacy: false },
+    }),
+  );
+  await chain.emit(...again);
+  await chain.client.mine({ blocks: 31 }); // blocks older than 30 belong to the backfill
+  await rows.caughtUp(chain.client);
+  const stack = await startStack({ chain, services: ["indexer"] });
+  const afterwards = openRows(stack.databaseUrl);
+  try {
+    await afterwards.caughtUp(chain.client);
+    expect(await afterwards.everything()).toEqual(await rows.everything());
+    expect(await found("product", { name: hostileName.replace("\0", "") })).toHaveLength(41);
+  } finally {
+    await afterwards.close();
+  }
+});

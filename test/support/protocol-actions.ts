@@ -1,0 +1,79 @@
+/** All actions on a deployed protocol, with those that only tests need. */
+import { type Address, encodeFunctionData, type Hex, type LocalAccount, type TransactionReceipt } from "viem";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { mockSequencerFeedAbi } from "../../abis/MockSequencerFeed.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+
+export * from "../../scripts/local/protocol/actions/index.ts";
+
+import {
+  chainTime,
+  nextBlockAt,
+  type ProductRef,
+  type Protocol,
+  type Purchased,
+  purchased,
+  send,
+} from "../../scripts/local/protocol/actions/index.ts";
+
+type AnvilMine = { Method: "evm_mine"; Parameters?: undefined; ReturnType: string };
+type AnvilRevert = { Method: "evm_revert"; Parameters: [string]; ReturnType: boolean };
+
+/** Mines an empty block with this timestamp. */
+export async function mineAt(protocol: Protocol, timestamp: bigint): Promise<void> {
+  await nextBlockAt(protocol, timestamp);
+  await protocol.client.request<AnvilMine>({ method: "evm_mine" });
+}
+
+/** Mines an empty block `seconds` after the newest one. @returns its timestamp. */
+export async function timeTravel(protocol: Protocol, seconds: bigint): Promise<bigint> {
+  const timestamp = (await chainTime(protocol)) + seconds;
+  await mineAt(protocol, timestamp);
+  return timestamp;
+}
+
+/** Reverts the chain to a snapshot. */
+export async function revertTo({ client }: Protocol, id: string): Promise<void> {
+  const done = await client.request<AnvilRevert>({ method: "evm_revert", params: [id] });
+  if (!done) throw new Error(`anvil has no snapshot ${id}`);
+}
+
+/** Sets the sequencer's state and its start, in Unix seconds. */
+export function setSequencer(
+  protocol: Protocol,
+  account: LocalAccount,
+  { down, startedAt }: { readonly down: boolean; readonly startedAt: bigint },
+): Promise<TransactionReceipt> {
+  const data = encodeFunctionData({
+    abi: mockSequencerFeedAbi,
+    functionName: "setStatus",
+    args: [down, startedAt],
+  });
+  return send(protocol, account, protocol.deployment.contracts.sequencerFeed, data);
+}
+
+/** Removes a product from the register. Its open policies continue. */
+export function removeProduct(protocol: Protocol, owner: LocalAccount, productId: Hex) {
+  const data = encodeFunctionData({
+    abi: policyManagerAbi,
+    functionName: "removeProduct",
+    args: [productId],
+  });
+  return send(protocol, owner, protocol.deployment.contracts.policyManager, data);
+}
+
+/** A relayer buys a policy for `buyer`, who pays the premium. */
+export async function purchaseFor(
+  protocol: Protocol,
+  relayer: LocalAccount,
+  product: ProductRef,
+  coverage: bigint,
+  buyer: Address,
+): Promise<Purchased> {
+  const data = encodeFunctionData({
+    abi: coverRouterAbi,
+    functionName: "purchasePolicyFor",
+    args: [product.productId, coverage, product.asset, buyer],
+  });
+  return purchased(await send(protocol, relayer, protocol.deployment.contracts.coverRouter, data));
+}

@@ -1,0 +1,245 @@
+/** The ledger's limits on accepting a purchase: funds, delegations, stops, pauses; also under concurrent calls. */
+import { randomUUID } from "node:crypto";
+import type { Address, Hex } from "viem";
+import { numberToHex } from "viem";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../api/buying/accept-purchases.ts";
+import type { Funds } from "../../api/buying/refusal-reasons.ts";
+import { type Connection, connect } from "../../lib/db/connect.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+
+const chainId = 8453;
+const router: Address = "0x00000000000000000000000000000000000000cc";
+const agent: Address = "0x00000000000000000000000000000000000000aa";
+const buyer: Address = "0x00000000000000000000000000000000000000bb";
+const word = (n: number): Hex => numberToHex(n, { size: 32 });
+
+let connection: Connection;
+let keyId: number;
+
+beforeAll(async () => {
+  const databaseUrl = await freshDatabase();
+  connection = connect(databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+  const [key] = await connection.sql<{ id: string }[]>`
+    insert into service.api_key (key_hash, wallet, tier) values ('x', ${agent}, 'paid') returning id`;
+  keyId = Number(key?.id);
+});
+afterEach(async () => {
+  await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.delegation, service.stop`;
+});
+
+const wish = (more: Partial<QuotedIntent> = {}, from: Address = agent): QuotedIntent => ({
+  chainId,
+  router,
+  wallet: agent,
+  keyId,
+  idempotencyKey: randomUUID(),
+  request: { productId: word(1), coverageAmount: 100_000_000n, asset: word(2), buyer: from },
+  quotedPremium: 10n,
+  funds: undefined,
+  ...more,
+});
+async function accept(more: QuotedIntent, funds?: Funds): Promise<Acceptance> {
+  const purchase = { ...more, funds };
+  const acceptance = (await acceptPurchases(connection, [purchase])).get(purchase);
+  if (!acceptance) throw new Error("no answer");
+  return acceptance;
+}
+
+/** Accepts a purchase with a premium of ten, and stores it as mined in this block. */
+async function mined(block: number): Promise<void> {
+  const acceptance = await accept(wish(), { block: 0n, balance: 1000n, allowance: 1000n });
+  if (acceptance.outcome !== "created") throw new Error(acceptance.outcome);
+  await connection.sql`
+    update service.purchase set state = 'mined', tx_hash = ${word(block)}, block_number = ${block},
+      block_hash = ${word(block)}, policy_id = 1, premium_paid = 10 where id = ${acceptance.purchase.id}`;
+}
+
+describe("the buyer's funds", () => {
+  test("are not needed for the only pending purchase of a buyer", async () => {
+    expect(await accept(wish())).toMatchObject({ outcome: "created" });
+    expect(await accept(wish())).toEqual({ outcome: "refused", by: { kind: "funds_unknown" } });
+  });
+
+  test("of fifty concurrent purchases, as many are accepted as the allowance covers", async () => {
+    const funds = { block: 5n, balance: 1_000n, allowance: 75n };
+    const results = await Promise.all(Array.from({ length: 50 }, () => accept(wish(), funds)));
+    expect(results.filter(({ outcome }) => outcome === "created")).toHaveLength(7);
+    expect(results.find(({ outcome }) => outcome === "refused")).toEqual({
+      outcome: "refused",
+      by: { kind: "short_of_funds", held: 70n, funds },
+    });
+  });
+
+  test.each(["mined", "confirmed"])(
+    "a %s purchase counts until the block of the funds shows it",
+    async (state) => {
+      await mined(6);
+      if (state === "confirmed")
+        await connection.sql`update service.purchase set state = 'confirmed', final_at = now()`;
+      // Funds are checked only while another purchase is pending.
+      expect(await accept(wish({ quotedPremium: 0n }))).toMatchObject({ outcome: "created" });
+      const short = await accept(wish(), { block: 5n, balance: 15n, allowance: 100n });
+      expect(short).toMatchObject({ outcome: "refused", by: { kind: "short_of_funds", held: 10n } });
+      const paid = await accept(wish(), { block: 6n, balance: 15n, allowance: 100n });
+      expect(paid).toMatchObject({ outcome: "created" });
+    },
+  );
+});
+
+async function delegate(cap: bigint, expires = "1 hour"): Promise<void> {
+  await connection.sql`
+    insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
+    values (${chainId}, ${router}, ${buyer}, ${agent}, ${String(cap)}, now() + ${expires}::interval, 0,
+      ${`0x${randomUUID().replaceAll("-", "").repeat(2)}`})`;
+}
+const plenty: Funds = { block: 0n, balance: 10_000n, allowance: 10_000n };
+const foreign = () => wish({}, buyer);
+
+describe("another wallet's money", () => {
+  test("cannot be spent without a delegation", async () => {
+    expect(await accept(foreign(), plenty)).toEqual({
+      outcome: "refused",
+      by: { kind: "not_delegated", left: undefined },
+    });
+  });
+
+  test("of fifty concurrent purchases, as many are accepted as the cap allows", async () => {
+    await delegate(45n);
+    const results = await Promise.all(Array.from({ length: 50 }, () => accept(foreign(), plenty)));
+    expect(results.filter(({ outcome }) => outcome === "created")).toHaveLength(4);
+    expect(await accept(foreign(), plenty)).toEqual({
+      outcome: "refused",
+      by: { kind: "not_delegated", left: 5n },
+    });
+  });
+
+  test("a failed purchase frees its share of the cap", async () => {
+    await delegate(10n);
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "refused" });
+    await connection.sql`
+      update service.purchase set state = 'failed', failure_code = 'onchain_revert', failure_message = 'x',
+        final_at = now(), joinable = false`;
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
+  });
+
+  test("a delegation for another router does not count", async () => {
+    await delegate(100n);
+    const elsewhere = { ...foreign(), router: agent };
+    expect(await accept(elsewhere, plenty)).toMatchObject({
+      outcome: "refused",
+      by: { kind: "not_delegated" },
+    });
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
+  });
+
+  test("an expired or revoked delegation does not count", async () => {
+    await delegate(100n, "-1 second");
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "refused" });
+    await delegate(100n);
+    await connection.sql`update service.delegation set revoked_at = now()`;
+    expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "refused" });
+  });
+});
+
+test.each([
+  ["global", ""],
+  ["wallet", agent],
+  ["key", undefined],
+] as const)("a stop of scope %s refuses new purchases, and lets replays through", async (scope, subject) => {
+  const earlier = wish();
+  await accept(earlier);
+  await connection.sql`
+    insert into service.stop (scope, subject, reason) values (${scope}, ${subject ?? String(keyId)}, 'test')`;
+  expect(await accept(wish(), plenty)).toEqual({ outcome: "refused", by: { kind: "stopped", scope } });
+  expect(await accept(earlier)).toMatchObject({ outcome: "joined" });
+});
+
+test("a stop of another wallet or key does not refuse this one", async () => {
+  await connection.sql`
+    insert into service.stop (scope, subject, reason) values ('wallet', ${buyer}, 'test'), ('key', '999999', 'test')`;
+  expect(await accept(wish())).toMatchObject({ outcome: "created" });
+});
+
+/** Stores purchases that reverted in a block these many minutes ago. */
+async function reverted(...minutesAgo: number[]): Promise<void> {
+  for (const [n, minutes] of minutesAgo.entries()) {
+    const acceptance = await accept(wish(), plenty);
+    if (acceptance.outcome !== "created") throw new Error(acceptance.outcome);
+    await connection.sql`
+      update service.purchase set state = 'failed', failure_code = 'onchain_revert', failure_message = 'x', tx_hash = ${word(n)},
+        block_number = 1, block_hash = ${word(1)}, final_at = now(), updated_at = now() - make_interval(mins => ${minutes})
+      where id = ${acceptance.purchase.id}`;
+  }
+}
+
+test.each([
+  { what: "two reverts", minutesAgo: [1, 2], rests: undefined },
+  { what: "three reverts within an hour", minutesAgo: [20, 30, 70], rests: 40 * 60 },
+  { what: "three reverts in more than an hour", minutesAgo: [10, 30, 71], rests: undefined },
+  { what: "three reverts, the last more than an hour ago", minutesAgo: [61, 70, 80], rests: undefined },
+])("after $what a wallet is paused for: $rests seconds", async ({ minutesAgo, rests }) => {
+  await reverted(...minutesAgo);
+  const next = await accept(wish(), plenty);
+  if (rests === undefined) return expect(next).toMatchObject({ outcome: "created" });
+  if (next.outcome !== "refused" || next.by.kind !== "resting") throw new Error(JSON.stringify(next.outcome));
+  expect(next.by.secondsLeft).toBeLessThanOrEqual(rests);
+  expect(next.by.secondsLeft).toBeGreaterThan(rests - 60);
+});
+
+describe("purchases that are accepted in one batch", () => {
+  test("each get their own outcome", async () => {
+    const key = randomUUID();
+    const unlimited = { funds: plenty };
+    const wishes = [
+      wish({ ...unlimited, idempotencyKey: key }),
+      wish({ ...unlimited, idempotencyKey: key }),
+      wish({ ...unlimited, idempotencyKey: key, quotedPremium: 3n }, buyer),
+      wish(unlimited, buyer),
+      wish({ ...unlimited, idempotencyKey: null }),
+      wish({ ...unlimited, idempotencyKey: null }),
+    ];
+    const acceptances = await acceptPurchases(connection, wishes);
+    expect(wishes.map((one) => acceptances.get(one)?.outcome)).toEqual([
+      "created",
+      "joined",
+      "conflict",
+      "refused",
+      "created",
+      "joined",
+    ]);
+    const id = (one: QuotedIntent | undefined) => {
+      const acceptance = one && acceptances.get(one);
+      return acceptance && "purchase" in acceptance ? acceptance.purchase.id : undefined;
+    };
+    expect(id(wishes[1])).toBe(id(wishes[0]));
+    expect(id(wishes[5])).toBe(id(wishes[4]));
+  });
+
+  test("do not fail because one of them cannot be stored", async () => {
+    const wishes = [
+      wish({ funds: plenty }),
+      wish({ funds: plenty, idempotencyKey: "" }),
+      wish({ funds: plenty }),
+    ];
+    const acceptances = await acceptPurchases(connection, wishes);
+    expect(wishes.map((one) => acceptances.get(one)?.outcome)).toEqual(["created", undefined, "created"]);
+  });
+
+  test("with the same keys and buyers in several processes do not deadlock", async () => {
+    const keys = Array.from({ length: 10 }, () => randomUUID());
+    await delegate(1_000_000n);
+    const round = (shift: number) =>
+      keys.map((idempotencyKey, n) =>
+        wish({ idempotencyKey, funds: plenty }, (n + shift) % 2 ? buyer : agent),
+      );
+    const rounds = [round(0), round(1), round(0).toReversed(), round(1).toReversed()];
+    const all = await Promise.all(rounds.map((wishes) => acceptPurchases(connection, wishes)));
+    const outcomes = all.flatMap((acceptances) => [...acceptances.values()].map(({ outcome }) => outcome));
+    expect(outcomes).toHaveLength(40);
+    expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(10);
+  });
+});

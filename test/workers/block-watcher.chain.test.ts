@@ -1,0 +1,140 @@
+/** The block watcher: whether the node answers, and up to which block all our transactions are settled. */
+import { Registry } from "prom-client";
+import { type Hex, numberToHex } from "viem";
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { readWatchedBlock } from "../../api/buying/refusal-reasons.ts";
+import { type Connection, connect } from "../../lib/db/connect.ts";
+import { createLogger } from "../../lib/log.ts";
+import { lower } from "../../lib/lower.ts";
+import { storeFiller } from "../../workers/ledger/fillers.ts";
+import { raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
+import { ownTransactions } from "../../workers/ledger/open-transactions.ts";
+import { createMeter } from "../../workers/metrics/relay-meter.ts";
+import { type WatcherContext, watchBlocks } from "../../workers/relayer/block-watcher.ts";
+import { openChain } from "../../workers/relayer/chain.ts";
+import { createChainHead } from "../../workers/relayer/chain-head.ts";
+import { createFeeMarket } from "../../workers/relayer/fee-market.ts";
+import { type SettleReceipts, settleReceipts } from "../../workers/relayer/settle-receipts.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { freshDatabase } from "../support/database.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
+
+let chain: TestChain;
+let connection: Connection;
+beforeAll(async () => {
+  chain = await startChain();
+});
+beforeEach(async () => {
+  const databaseUrl = await freshDatabase();
+  connection = connect(databaseUrl, { name: "test" });
+  atEnd(() => connection.close());
+});
+
+function newWatcher() {
+  const { sql } = connection;
+  const { chainId, contracts } = chain.deployment;
+  const node = openChain(chain.deployment, chain.url);
+  const [log, meter] = [createLogger("test", "silent"), createMeter(new Registry())];
+  const settler = { sql, chain: node, coverRouter: lower(contracts.coverRouter), meter, log };
+  const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
+  const context: WatcherContext = {
+    sql,
+    chain: node,
+    head: createChainHead(node),
+    chainId,
+    confirmations: 2,
+    market: createFeeMarket(node),
+    settleReceipts: settle,
+    onHead: async () => {},
+    meter,
+    log,
+  };
+  /** Settles a transaction as the recovery does, by its receipt. */
+  const recover = async (hash: Hex) => {
+    const receipt = await node.receipt(hash);
+    await settle(await ownTransactions(sql, chainId, [hash]), receipt ? [receipt] : []);
+  };
+  return { watch: () => watchBlocks(context), recover };
+}
+
+/** Sends a transaction and stores it in the ledger as an open one of ours. */
+async function sendOurs(): Promise<Hex> {
+  const { sql } = connection;
+  const { chainId } = chain.deployment;
+  const wallet = lower(chain.relayer.address);
+  const nonce = await chain.client.getTransactionCount({ address: wallet, blockTag: "pending" });
+  const hash = await chain.client.sendTransaction({ account: wallet, to: wallet });
+  const lease = await takeLease(sql, { chainId, address: wallet, owner: "me" });
+  if (!lease) throw new Error("no lease");
+  await raiseNextNonce(sql, lease, nonce + 1);
+  const call = { to: wallet, data: "0x", value: 0n, gasLimit: 21_000n } as const;
+  await storeFiller(sql, lease, nonce, {
+    call,
+    signed: { hash, bytes: numberToHex(1, { size: 1 }), maxFee: 1n, priorityFee: 1n },
+  });
+  return hash;
+}
+
+const watched = () => readWatchedBlock(connection.sql, chain.deployment.chainId);
+const height = () => chain.client.getBlockNumber();
+
+test("a new watcher reports a block only once transactions in earlier, unread blocks are settled", async () => {
+  const hash = await sendOurs();
+  await chain.client.mine({ blocks: 5 });
+  const { watch, recover } = newWatcher();
+  await watch();
+  expect(await watched()).toBeUndefined();
+  await chain.client.mine({ blocks: 1 });
+  await watch();
+  expect(await watched()).toBeUndefined();
+  await recover(hash);
+  await chain.client.mine({ blocks: 1 });
+  await watch();
+  expect(await watched()).toBe(await height());
+});
+
+test("so does a watcher that paused for more blocks than one round reads", async () => {
+  const { watch, recover } = newWatcher();
+  await watch();
+  const before = await height();
+  expect(await watched()).toBe(before);
+  const hash = await sendOurs();
+  await chain.client.mine({ blocks: 100 });
+  await watch();
+  expect(await watched()).toBe(before);
+  await recover(hash);
+  await chain.client.mine({ blocks: 1 });
+  await watch();
+  expect(await watched()).toBe(await height());
+});
+
+test("a transaction that is not mined yet does not delay the report", async () => {
+  await chain.client.setAutomine(false);
+  await sendOurs();
+  const { watch } = newWatcher();
+  await watch();
+  expect(await watched()).toBe(await height());
+  await chain.client.setAutomine(true);
+});
+
+test("a node counts as away only when it does not answer requests for its head", async () => {
+  const rpc = await startRpcProxy(chain.url);
+  const head = createChainHead(openChain(chain.deployment, rpc.url), 300);
+  // The clock stands still unless the test advances it.
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  await head.read();
+  // No request for a while, because the watcher is busy with something else.
+  vi.advanceTimersByTime(400);
+  expect(head.isNodeAnswering()).toBe(true);
+  rpc.intercept(async () => "lost");
+  await expect(head.read()).rejects.toThrow();
+  expect(head.isNodeAnswering()).toBe(true);
+  vi.advanceTimersByTime(400);
+  await expect(head.read()).rejects.toThrow();
+  expect(head.isNodeAnswering()).toBe(false);
+  rpc.intercept();
+  await head.read();
+  expect(head.isNodeAnswering()).toBe(true);
+});

@@ -1,0 +1,93 @@
+/** The kill switch and the day's gas costs in the ledger. */
+import type { Address } from "viem";
+import { afterEach, describe, expect, test } from "vitest";
+import { storeFiller } from "../../workers/ledger/fillers.ts";
+import { openTransactions } from "../../workers/ledger/open-transactions.ts";
+import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/outcomes.ts";
+import { stoppedHashes, storeForm } from "../../workers/ledger/signing.ts";
+import {
+  accepted,
+  bought,
+  call,
+  chainId,
+  connection,
+  keyId,
+  newLease,
+  relayer,
+  request,
+  sign,
+  signer,
+  useLedgerDatabase,
+  wallet,
+  word,
+} from "./support/ledger-fixture.ts";
+
+useLedgerDatabase();
+
+describe("the kill switch", () => {
+  const stop = (scope: string, subject: string) =>
+    connection.sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
+  afterEach(async () => {
+    await connection.sql`truncate service.stop`;
+  });
+
+  test.each([
+    { scope: "global", subject: () => "", call: true, cancel: true },
+    { scope: "wallet", subject: () => relayer, call: true, cancel: true },
+    { scope: "wallet", subject: () => wallet, call: true, cancel: false },
+    { scope: "key", subject: () => String(keyId), call: true, cancel: false },
+    { scope: "key", subject: () => "999999", call: false, cancel: false },
+  ])(
+    "with scope $scope stops signed transactions: the call $call, its cancelling transfer $cancel",
+    async (stopped) => {
+      const lease = await newLease();
+      const [signed] = await sign(lease, [await accepted()]);
+      const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+      if (!open || !signed) throw new Error("nothing is open");
+      const form = { signed: await signer(0, call), cancels: true };
+      await storeForm(connection.sql, lease, open.id, form);
+      const hashes = [signed.signed.hash, form.signed.hash];
+      expect(await stoppedHashes(connection.sql, hashes)).toEqual(new Set());
+      await stop(stopped.scope, stopped.subject());
+      const held = await stoppedHashes(connection.sql, hashes);
+      expect(hashes.map((one) => held.has(one))).toEqual([stopped.call, stopped.cancel]);
+    },
+  );
+});
+
+describe("the gas costs of a day", () => {
+  const days = () => connection.sql<{ wallet: string; wei: string }[]>`
+    select wallet, wei from service.gas_day where day = (now() at time zone 'utc')::date order by wallet`;
+  /** The same, computed from the transactions. */
+  const sums = () => connection.sql<{ wallet: string; wei: string }[]>`
+    select w as wallet, sum(case t.state when 'lost' then 0 else coalesce(t.gas_cost, t.gas_reserved) end) as wei
+    from service.transaction t left join service.purchase p on p.id = t.purchase_id,
+      unnest(array['', p.wallet]) w where w is not null group by w order by w`;
+
+  test("follow every change of the transactions, also concurrent ones", async () => {
+    const lease = await newLease();
+    const other: Address = "0x00000000000000000000000000000000000000dd";
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        accepted(n % 3 === 0 ? { wallet: other, request: { ...request, buyer: other } } : {}),
+      ),
+    );
+    const signed = (await Promise.all([sign(lease, ids.slice(0, 8)), sign(lease, ids.slice(4))])).flat();
+    expect(await days()).toEqual(await sums());
+    const [first, second] = await openTransactions(connection.sql, chainId, relayer, 2);
+    if (!first || !second) throw new Error("nothing is open");
+    const dearer = { ...(await signer(0, call)), maxFee: 90n };
+    await storeForm(connection.sql, lease, first.id, { signed: dearer, cancels: false });
+    expect(await days()).toEqual(await sums());
+    await Promise.all(
+      signed.slice(2).map((one, n) => settle(connection.sql, [bought(one.signed.hash, 7 + n)])),
+    );
+    await markLost(connection.sql, second.id, word(99));
+    await storeFiller(connection.sql, lease, 0, { call, signed: await signer(0, call) });
+    expect(await days()).toEqual(await sums());
+    await confirmBlock(connection.sql, chainId, { number: 7n, hash: word(7) });
+    await dropBlock(connection.sql, chainId, { number: 8n, hash: word(8) });
+    expect(await days()).toEqual(await sums());
+    expect((await days()).map(({ wallet }) => wallet)).toEqual(["", wallet, other].toSorted());
+  });
+});

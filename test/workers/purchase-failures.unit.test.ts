@@ -1,0 +1,57 @@
+import { encodeErrorResult, type Hex, numberToHex } from "viem";
+import { describe, expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { decodeRevert } from "../../lib/chain/reverts.ts";
+import { minedFailure, simulatedFailure } from "../../workers/relayer/purchase-failures.ts";
+
+const productId: Hex = numberToHex(1, { size: 32 });
+
+describe("the error code of a purchase that would revert", () => {
+  const reason = (text: string) =>
+    encodeErrorResult({
+      abi: [{ type: "error", name: "Error", inputs: [{ type: "string", name: "reason" }] }],
+      args: [text],
+    });
+  const routerError = (
+    errorName: "ContractPaused" | "ProductInactive" | "ShieldPaused" | "NotAuthorizedRelayer",
+  ) => {
+    if (errorName === "ContractPaused") return encodeErrorResult({ abi: coverRouterAbi, errorName });
+    if (errorName === "NotAuthorizedRelayer")
+      return encodeErrorResult({
+        abi: coverRouterAbi,
+        errorName,
+        args: ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8"],
+      });
+    return encodeErrorResult({ abi: coverRouterAbi, errorName, args: [productId] });
+  };
+  test.each([
+    [routerError("ContractPaused"), "contract_paused", "ContractPaused"],
+    [reason("SEQUENCER_DOWN"), "sequencer_down", "SEQUENCER_DOWN"],
+    [reason("ORACLE_STALE"), "oracle_stale", "ORACLE_STALE"],
+    [routerError("ProductInactive"), "product_inactive", `ProductInactive(${productId})`],
+    [routerError("ShieldPaused"), "shield_paused", `ShieldPaused(${productId})`],
+    [reason("Exceeds capacity"), "coverage_above_maximum", "Exceeds capacity"],
+    [
+      routerError("NotAuthorizedRelayer"),
+      "not_authorized_relayer",
+      "NotAuthorizedRelayer(0x70997970C51812dc3A010C7d01b50e0d17dc79C8)",
+    ],
+    [reason("ORACLE_INVALID"), "onchain_revert", "ORACLE_INVALID"],
+    [reason("toString"), "onchain_revert", "toString"],
+    ["0x", "onchain_revert", "reverted without a reason"],
+    ["0x12345678", "onchain_revert", "unknown error 0x12345678"],
+  ] as const)("%s is %s", (data, code, text) => {
+    expect(simulatedFailure(decodeRevert(data))).toEqual({
+      code,
+      message: `The purchase would revert: ${text}`,
+    });
+  });
+
+  test("a revert in a block is onchain_revert, whatever the reason and whether it is known", () => {
+    expect(minedFailure(7n, decodeRevert(routerError("ContractPaused")))).toEqual({
+      code: "onchain_revert",
+      message: "The transaction reverted in block 7: ContractPaused",
+    });
+    expect(minedFailure(7n, undefined)).toMatchObject({ code: "onchain_revert" });
+  });
+});

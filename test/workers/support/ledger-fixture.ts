@@ -1,0 +1,97 @@
+/** The ledger's database alone, without a writer or a chain. */
+import { randomUUID } from "node:crypto";
+import type { Address, Hex } from "viem";
+import { numberToHex } from "viem";
+import { afterEach, beforeAll } from "vitest";
+import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../api/buying/accept-purchases.ts";
+import { type Connection, connect } from "../../../lib/db/connect.ts";
+import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
+import type { Candidate } from "../../../workers/ledger/gas-spending.ts";
+import { type Lease, raiseNextNonce, takeLease } from "../../../workers/ledger/leases.ts";
+import { type Call, type Signed, signPurchases } from "../../../workers/ledger/signing.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { freshDatabase } from "../../support/database.ts";
+import { plenty } from "../../support/ledger.ts";
+
+export const chainId = 8453;
+export const wallet: Address = "0x00000000000000000000000000000000000000aa";
+export const relayer: Address = "0x00000000000000000000000000000000000000bb";
+export const router: Address = "0x00000000000000000000000000000000000000cc";
+export const word = (n: number): Hex => numberToHex(n, { size: 32 });
+export const request: PurchaseRequest = {
+  productId: word(1),
+  coverageAmount: 100_000_000n,
+  asset: word(2),
+  buyer: wallet,
+};
+
+export let databaseUrl: string;
+export let connection: Connection;
+export let keyId: number;
+
+/** Called at the top of a test file: gives it a database of its own, which is emptied after each test. */
+export function useLedgerDatabase(): void {
+  beforeAll(async () => {
+    databaseUrl = await freshDatabase();
+    connection = connect(databaseUrl, { name: "test" });
+    atEnd(() => connection.close());
+    const [key] = await connection.sql<{ id: string }[]>`
+      insert into service.api_key (key_hash, wallet, tier) values ('x', ${wallet}, 'paid') returning id`;
+    keyId = Number(key?.id);
+  });
+  afterEach(async () => {
+    await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.relayer_wallet, service.gas_day`;
+  });
+}
+
+export const newPurchase = (more: Partial<QuotedIntent> = {}): QuotedIntent => ({
+  chainId,
+  router,
+  wallet,
+  keyId,
+  idempotencyKey: null,
+  request,
+  quotedPremium: 0n,
+  funds: plenty,
+  ...more,
+});
+
+export async function accept(purchase: QuotedIntent): Promise<Acceptance> {
+  const acceptance = (await acceptPurchases(connection, [purchase])).get(purchase);
+  if (!acceptance) throw new Error("no answer");
+  return acceptance;
+}
+
+export async function accepted(more: Partial<QuotedIntent> = {}): Promise<string> {
+  const result = await accept(newPurchase({ idempotencyKey: randomUUID(), ...more }));
+  if (result.outcome !== "created") throw new Error(result.outcome);
+  return result.purchase.id;
+}
+
+let count = 0;
+export const signer = async (nonce: number, call: Call): Promise<Signed> => {
+  count += 1;
+  return { hash: word(1_000_000 + count * 1000 + nonce), bytes: call.data, maxFee: 30n, priorityFee: 1n };
+};
+export const call: Call = { to: router, data: "0x1234", value: 0n, gasLimit: 21_000n };
+
+export async function newLease(next = 0): Promise<Lease> {
+  const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
+  if (!lease) throw new Error("no lease");
+  await raiseNextNonce(connection.sql, lease, next);
+  return lease;
+}
+export async function sign(lease: Lease, ids: readonly string[], sign = signer) {
+  const calls = new Map(ids.map((id) => [id, call]));
+  const choose = (candidates: readonly Candidate[]) => ({ sign: candidates.map(({ id }) => id) });
+  return (await signPurchases(connection.sql, { lease, calls, choose, sign })).signed;
+}
+export const bought = (hash: Hex | undefined, block: number, policyId = 1n) => ({
+  kind: "bought" as const,
+  hash: hash ?? "0x",
+  blockNumber: BigInt(block),
+  blockHash: word(block),
+  policyId,
+  premiumPaid: 292_000n,
+  gasCost: 100n,
+});

@@ -1,0 +1,53 @@
+import type { Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
+import { isAnvilAddress } from "../../lib/chain/client.ts";
+import { ConfigError, DEV_SECRETS_KEY, type WriterConfig } from "../../lib/config.ts";
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
+import type { WalletKey } from "../relayer/wallets.ts";
+
+/** Private keys with the environment variable that holds them and the role of their wallets. */
+export type NamedKeys = { variable: string; role: WalletRole; privateKeys: readonly Hex[] };
+
+export const mainKeys = ({ RELAYER_PRIVATE_KEYS }: WriterConfig): NamedKeys[] => [
+  { variable: "RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: RELAYER_PRIVATE_KEYS },
+];
+
+export function testnetKeys(config: WriterConfig): NamedKeys[] {
+  const { TESTNET_RELAYER_PRIVATE_KEYS: relayers = [], SANDBOX_PRIVATE_KEY, FAUCET_PRIVATE_KEY } = config;
+  const one = (key: Hex | undefined) => (key === undefined ? [] : [key]);
+  return [
+    { variable: "TESTNET_RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: relayers },
+    { variable: "SANDBOX_PRIVATE_KEY", role: "sandbox", privateKeys: one(SANDBOX_PRIVATE_KEY) },
+    { variable: "FAUCET_PRIVATE_KEY", role: "faucet", privateKeys: one(FAUCET_PRIVATE_KEY) },
+  ];
+}
+
+/** The keys one by one, each with its role. */
+export const walletKeys = (keys: readonly NamedKeys[]): WalletKey[] =>
+  keys.flatMap(({ role, privateKeys }) => privateKeys.map((privateKey) => ({ role, privateKey })));
+
+/**
+ * Refuses keys that do not fit the chain. Anvil's keys are public, so they are for local chains only. A local chain
+ * accepts no other key, so that a real one is never used by mistake. Throws {@link ConfigError}, with addresses and
+ * never keys.
+ */
+export function requireFittingKeys(keys: readonly NamedKeys[], local: boolean): void {
+  const wallets = keys.flatMap(({ variable, privateKeys }) =>
+    privateKeys.map((key) => ({ variable, address: privateKeyToAddress(key) })),
+  );
+  const wrong = wallets.filter(({ address }) => isAnvilAddress(address) !== local);
+  if (wrong.length === 0) return;
+  throw new ConfigError(
+    wrong.map(({ variable, address }) =>
+      local
+        ? `${variable}: ${address} is not one of anvil's accounts, and a local chain accepts no other`
+        : `${variable}: ${address} is one of anvil's accounts, and their keys are public; this chain is not local`,
+    ),
+  );
+}
+
+/** Refuses the default key for secrets, which is public, on a chain that is not local. Throws {@link ConfigError}. */
+export function requireOwnSecretsKey(secretsKey: string, local: boolean): void {
+  if (local || secretsKey.toLowerCase() !== DEV_SECRETS_KEY) return;
+  throw new ConfigError(["SECRETS_KEY is required on a chain that is not local: its default is public"]);
+}

@@ -1,0 +1,79 @@
+import type { Sql, TransactionSql } from "postgres";
+import type { Address } from "viem";
+import type { Lease } from "./leases.ts";
+
+/** A purchase of a signing round, with the facts that decide whether it is signed. */
+export type Candidate = {
+  id: string;
+  /** The key's wallet. */
+  wallet: Address;
+  /** The operator has stopped it since it was accepted. */
+  stopped: boolean;
+  /** The wallet is paused, because too many of its purchases have reverted. */
+  paused: boolean;
+  /** The buyer's delegation is still in force; true for the buyer's own key. */
+  delegated: boolean;
+};
+
+/** The gas costs of this UTC day in wei; a transaction that is not mined yet counts with the most that it may cost. */
+export type Spending = {
+  all: bigint;
+  byWallet: ReadonlyMap<Address, bigint>;
+  /** The most that the relayer's open transactions may take from its balance: gas and value. */
+  reserved: bigint;
+  /** The operator has stopped the relayer's wallet. */
+  relayerStopped: boolean;
+};
+
+/** Locks and reads the purchases with these ids that are still accepted and young enough, oldest first. */
+export async function readCandidates(
+  tx: TransactionSql,
+  { chainId }: Lease,
+  ids: readonly string[],
+  maxAgeSeconds: number,
+): Promise<Candidate[]> {
+  return tx<Candidate[]>`
+    select p.id, p.wallet, service.stopped_by(p.wallet, p.key_id) is not null as stopped,
+      service.rests_until(p.wallet) is not null as paused,
+      p.delegation_id is null or exists (
+        select 1 from service.delegation d
+        where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated
+    from unnest(${[...ids]}::uuid[]) as wanted (id), lateral (
+      select * from service.purchase x where x.id = wanted.id for update skip locked) p
+    where p.state = 'accepted' and p.chain_id = ${chainId}
+      and p.created_at > now() - make_interval(secs => ${maxAgeSeconds})
+    order by p.created_at, p.id`;
+}
+
+/** Reads the day's gas costs, in all and of these candidates' wallets, and the relayer's open transactions. */
+export async function readSpending(
+  tx: TransactionSql,
+  { chainId, address }: Lease,
+  candidates: readonly Pick<Candidate, "wallet">[],
+): Promise<Spending> {
+  const wallets = [...new Set(candidates.map(({ wallet }) => wallet))];
+  const [[relayer], days] = await Promise.all([
+    tx<{ reserved: string; stopped: boolean }[]>`
+      select coalesce(sum(gas_reserved + value), 0) as reserved, service.stopped_by(${address}, null) is not null as stopped
+      from service.transaction where chain_id = ${chainId} and wallet = ${address} and state = 'open'`,
+    tx<{ wallet: Address | ""; wei: string }[]>`
+      select wallet, wei from service.gas_day
+      where chain_id = ${chainId} and day = (now() at time zone 'utc')::date
+        and (wallet = '' or wallet = any(${wallets}::text[]))`,
+  ]);
+  if (!relayer) throw new Error("the database returned no sum");
+  return {
+    all: days.reduce((sum, { wallet, wei }) => (wallet === "" ? sum + BigInt(wei) : sum), 0n),
+    byWallet: new Map(days.flatMap(({ wallet, wei }) => (wallet === "" ? [] : [[wallet, BigInt(wei)]]))),
+    reserved: BigInt(relayer.reserved),
+    relayerStopped: relayer.stopped,
+  };
+}
+
+/** The gas costs of this UTC day in wei, with the most that transactions may cost that are not mined yet. */
+export async function gasSpentToday(sql: Sql, chainId: number): Promise<bigint> {
+  const [row] = await sql<{ wei: string }[]>`
+    select wei from service.gas_day
+    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ''`;
+  return BigInt(row?.wei ?? 0);
+}

@@ -1,0 +1,109 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import { formatEther, type Hex } from "viem";
+import { createStages } from "./purchase-stages.ts";
+
+/** Histogram buckets in seconds: from one SQL statement up to a transaction that waits while fees rise. */
+const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 900];
+/** API keys with a counter of their own. All others share one, which bounds memory. */
+const MAX_KEYS = 1000;
+const OTHER_KEYS = "other";
+/** The `key_id` of the sandbox's purchases. */
+const SANDBOX = "sandbox";
+
+/** The outcome of a purchase: `refused` before a signature, the others in a block. */
+export type Ending = "bought" | "reverted" | "replaced" | "refused";
+
+/** Prefix of a chain's metrics: `relay` for the main chain, `testnet` for the chain of sandbox and faucet. */
+export type MetricsPrefix = "relay" | "testnet";
+
+/** Measures a chain's relayer as it works: stages of purchases, broadcasts, outcomes, fee bumps, gas. */
+export function createMeter(registry: Registry, prefix: MetricsPrefix = "relay") {
+  const registers = [registry];
+  const seconds = new Histogram({
+    name: `${prefix}_stage_seconds`,
+    help: "Time of purchases in each stage",
+    labelNames: ["stage"],
+    buckets: BUCKETS,
+    registers,
+  });
+  const broadcasts = new Counter({
+    name: `${prefix}_broadcasts_total`,
+    help: "Broadcasts of signed transactions, by the node's answer",
+    labelNames: ["answer"],
+    registers,
+  });
+  const settled = new Counter({
+    name: `${prefix}_settled_total`,
+    help: "Settled purchases, by outcome",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const bumps = new Counter({
+    name: `${prefix}_fee_bumps_total`,
+    help: "Replacement transactions signed at a higher fee",
+    registers,
+  });
+  const gas = new Counter({
+    name: `${prefix}_gas_spent_eth_total`,
+    help: "ETH spent on gas of purchases, with the L1 fee, by API key id",
+    labelNames: ["key_id"],
+    registers,
+  });
+  // Export zeros from the start, because a rate needs a first value.
+  for (const answer of ["accepted", "refused", "unknown"]) broadcasts.inc({ answer }, 0);
+  for (const outcome of ["bought", "reverted", "replaced", "refused"]) settled.inc({ outcome }, 0);
+
+  const stages = createStages((stage, value) => seconds.observe({ stage }, value));
+  const keys = new Set<string>();
+  let recentCost: bigint | undefined;
+
+  function labelOf(keyId: string): string {
+    if (keys.size < MAX_KEYS) keys.add(keyId);
+    return keys.has(keyId) ? keyId : OTHER_KEYS;
+  }
+
+  return {
+    /** The writer read a purchase, `age` seconds after it was accepted. */
+    read: (id: string, age: number) => stages.begin(id, age),
+    simulated: (id: string) => stages.end("simulate", [id]),
+    /** A signing round with these purchases begins. */
+    signing: (ids: readonly string[]) => stages.end("queue", ids),
+    /** The round's signed transactions are stored. From now on the transaction's hash identifies a purchase. */
+    signed(round: readonly { id: string; signed: { hash: Hex } }[]): void {
+      for (const { id, signed } of round) {
+        stages.end("sign", [id]);
+        stages.alias(id, signed.hash);
+        stages.forget(id);
+      }
+    },
+    /** The node answered a broadcast. */
+    answered(hash: Hex, answer: "accepted" | "refused" | "unknown"): void {
+      broadcasts.inc({ answer });
+      if (answer === "accepted") stages.end("broadcast", [hash]);
+    },
+    /** A block with these transactions was read; it may have others' transactions too. */
+    seen: (hashes: readonly Hex[]) => stages.end("mine", hashes),
+    /** The outcomes of these transactions are stored. */
+    settled: (hashes: readonly Hex[]) => stages.end("settle", hashes),
+    /** A purchase was settled by a block; `gasCost` in wei. */
+    ended(ending: Ending, keyId: string | null, gasCost: bigint): void {
+      settled.inc({ outcome: ending });
+      gas.inc({ key_id: keyId === null ? SANDBOX : labelOf(keyId) }, Number(formatEther(gasCost)));
+      if (ending === "bought") recentCost = gasCost;
+    },
+    /** A purchase failed before it was signed. */
+    refused(id: string): void {
+      settled.inc({ outcome: "refused" satisfies Ending });
+      stages.forget(id);
+    },
+    /** The transaction was signed again at a higher fee. */
+    bumped(last: Hex, next: Hex): void {
+      bumps.inc();
+      stages.alias(last, next);
+    },
+    /** Gas cost of the newest purchase in wei; undefined until this process has settled one. */
+    recentCost: (): bigint | undefined => recentCost,
+  };
+}
+
+export type Meter = ReturnType<typeof createMeter>;

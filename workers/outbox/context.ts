@@ -1,0 +1,43 @@
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import type { Connection } from "../../lib/db/connect.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { ReadBlock } from "./read-block.ts";
+
+/** New events in one run, so that its transaction, which writes all their deliveries too, is short. */
+export const MAX_EVENTS = 200;
+
+export type OutboxSettings = {
+  sql: Connection["sql"];
+  /** Runs read-only transactions that see one snapshot. */
+  snapshots: Connection["sql"];
+  readBlock: ReadBlock;
+  viewsSchema: string;
+  chainId: number;
+  /** Confirmations before an event is sent; 1 sends the events of the head. */
+  confirmations: number;
+  /** How long new events wait for the proof of earlier reversals, in ms. A node may be away for longer. */
+  holdMs: number;
+  /** Receives the ids of subscriptions with new deliveries. */
+  onDeliveries: (webhookIds: readonly string[]) => void;
+  log: Logger;
+};
+
+/** The outbox's settings, and its state between two runs. */
+export type OutboxContext = OutboxSettings & {
+  readonly db: PostgresJsDatabase;
+  /** The index's state at the last run that left nothing to wait for: such a state needs no second run. */
+  settledState: string | undefined;
+  /** The present limit of new events in one run; a statement timeout lowers it. */
+  eventLimit: number;
+  /** Since when new events wait for reversals, by `performance.now`. */
+  heldSince: number | undefined;
+};
+
+export const createOutboxContext = (settings: OutboxSettings): OutboxContext => ({
+  ...settings,
+  // Ponder names columns in snake_case.
+  db: drizzle(settings.snapshots, { casing: "snake_case" }),
+  settledState: undefined,
+  eventLimit: MAX_EVENTS,
+  heldSince: undefined,
+});

@@ -1,0 +1,136 @@
+import type { Hex } from "viem";
+import { ownTransactions } from "../ledger/open-transactions.ts";
+import { lowestOpenNonces, noteWatched } from "../ledger/outcomes.ts";
+import type { Block, Receipt } from "./chain.ts";
+import type { ChainContext } from "./chain-context.ts";
+import type { ChainHead } from "./chain-head.ts";
+import type { SettleReceipts } from "./settle-receipts.ts";
+
+/** Most blocks that are read after a pause; the recovery finds transactions in older ones, by their nonce. */
+const MAX_BLOCKS = 50n;
+/** How often a missing block or receipt is requested again: the nodes behind one URL may have different heights. */
+const RETRIES = 2;
+/** For this time, in ms, a head below the last one means a node that is behind; after that, a chain that has become shorter. */
+const BEHIND_MS = 10_000;
+/** How long the recovery may take for transactions in unread blocks, in ms; after that the head is stored anyway. */
+const CATCH_UP_MS = 30_000;
+
+export type WatcherContext = Pick<ChainContext, "sql" | "chain" | "chainId" | "market" | "meter" | "log"> & {
+  head: Pick<ChainHead, "read">;
+  confirmations: number;
+  settleReceipts: SettleReceipts;
+  /** Called for each new head; `reorganised` when it does not follow the last one. */
+  onHead: (head: Block, reorganised: boolean) => Promise<void>;
+  /** The head of the last round. */
+  last?: Block;
+  /** Since when the node has reported a head below the last one, by `performance.now()`. */
+  behindSince?: number | undefined;
+  /** Since when there are blocks that were never read and may contain our transactions, by `performance.now()`. */
+  unreadSince?: number | undefined;
+};
+
+/**
+ * Reads the blocks since the last round for transactions of ours: a block lists its transactions' hashes, and one more
+ * request reads the receipts of ours. Rejects when the node or the database is away; the next round then begins at the
+ * same block.
+ */
+export async function watchBlocks(context: WatcherContext): Promise<void> {
+  const { sql, chainId, confirmations, last } = context;
+  const head = await context.head.read();
+  if (head.hash === last?.hash || (await isBehind(context, head))) return;
+  context.market.onBlock(head);
+  const from = last && last.number < head.number ? last.number + 1n : head.number;
+  let blocks = await blocksUpTo(context, head, from);
+  const follows = !last || (last.number < head.number && blocks[0]?.parentHash === last.hash);
+  // More blocks than one round reads also begin after a gap; the recovery finds transactions in the gap.
+  const gap = last !== undefined && head.number - last.number > MAX_BLOCKS + 1n;
+  const reorganised = !follows && !gap;
+  if (!last || gap) context.unreadSince ??= performance.now();
+  if (reorganised) {
+    context.log.warn({ block: String(head.number) }, "the chain was reorganised");
+    const lowest = last && last.number < head.number ? last.number : head.number;
+    const first = lowest - BigInt(confirmations);
+    blocks = await blocksUpTo(context, head, first > 0n ? first : 0n);
+  }
+  await settleBlocks(context, blocks);
+  await context.onHead(head, reorganised);
+  // A buyer's funds are read at the noted block: the ledger must have settled all purchases up to it.
+  if (reorganised || (await isSettledUpTo(context, head))) await noteWatched(sql, chainId, head, reorganised);
+  context.last = head;
+}
+
+/** True when this head comes from a node that is behind: it is no higher, and the last head is still valid. */
+async function isBehind(context: WatcherContext, head: Block): Promise<boolean> {
+  const { last } = context;
+  if (!last || head.number > last.number) {
+    context.behindSince = undefined;
+    return false;
+  }
+  const current = await blockAt(context, last.number);
+  if (current) return current.hash === last.hash;
+  context.behindSince ??= performance.now();
+  return performance.now() - context.behindSince < BEHIND_MS;
+}
+
+/** Undefined when no node that was asked has a block at this height. */
+async function blockAt({ chain }: WatcherContext, number: bigint): Promise<Block | undefined> {
+  let block = await chain.block(number);
+  for (let retry = 0; !block && retry < RETRIES; retry += 1) block = await chain.block(number);
+  return block;
+}
+
+/** The blocks `from` to the head, each the parent of the next; throws when the chain changes during the reads. */
+async function blocksUpTo(context: WatcherContext, head: Block, from: bigint): Promise<Block[]> {
+  const start = head.number - from > MAX_BLOCKS ? head.number - MAX_BLOCKS : from;
+  const numbers = Array.from({ length: Number(head.number - start) }, (_, i) => start + BigInt(i));
+  const blocks = await Promise.all(numbers.map((number) => blockAt(context, number)));
+  const line: Block[] = [head];
+  for (const block of blocks.toReversed()) {
+    if (!block || line[0]?.parentHash !== block.hash) throw new Error("the chain changed while it was read");
+    line.unshift(block);
+  }
+  return line;
+}
+
+/** Settles our transactions in these blocks. */
+async function settleBlocks(context: WatcherContext, blocks: readonly Block[]): Promise<void> {
+  const hashes = blocks.flatMap((block) => block.transactions);
+  context.meter.seen(hashes);
+  const own = await ownTransactions(context.sql, context.chainId, hashes);
+  if (own.length === 0) return;
+  const ours = new Set(own.map((transaction) => transaction.hash));
+  const found = await Promise.all(
+    blocks.map(async (block) => {
+      const hashes = block.transactions.filter((hash) => ours.has(hash));
+      return hashes.length === 0 ? [] : receiptsOf(context, block, hashes);
+    }),
+  );
+  await context.settleReceipts(own, found.flat());
+}
+
+/** The receipts of some transactions of a block; one that no node that was asked has is left out. */
+async function receiptsOf(
+  { chain }: WatcherContext,
+  block: Block,
+  hashes: readonly Hex[],
+): Promise<Receipt[]> {
+  let receipts: Receipt[] = [];
+  for (let request = 0; receipts.length < hashes.length && request <= RETRIES; request += 1) {
+    // A receipt from another block than the one that was read belongs to another branch of the chain.
+    receipts = (await chain.receiptsIn(block, hashes)).filter(({ blockHash }) => blockHash === block.hash);
+  }
+  return receipts;
+}
+
+/** Whether all our transactions that were mined up to the head are settled, also those in blocks that were not read. */
+async function isSettledUpTo(context: WatcherContext, head: Block): Promise<boolean> {
+  const { sql, chain, chainId, unreadSince } = context;
+  if (unreadSince === undefined) return true;
+  if (performance.now() - unreadSince < CATCH_UP_MS) {
+    const lowest = await lowestOpenNonces(sql, chainId);
+    const mined = await Promise.all(lowest.map(({ wallet }) => chain.nonce(wallet, head.number)));
+    if (lowest.some(({ nonce }, index) => nonce < (mined[index] ?? 0))) return false;
+  }
+  context.unreadSince = undefined;
+  return true;
+}

@@ -1,0 +1,78 @@
+import type { Revert } from "../../lib/chain/reverts.ts";
+import type { ErrorCode } from "../../lib/errors.ts";
+
+/** Why a purchase failed: a code of the API, and a message that contains the contract's reason where there is one. */
+export type Failure = { code: ErrorCode; message: string };
+
+/** Reverts with a code of their own; every other revert is `onchain_revert`. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  ContractPaused: "contract_paused",
+  SEQUENCER_DOWN: "sequencer_down",
+  ORACLE_STALE: "oracle_stale",
+  ProductInactive: "product_inactive",
+  ShieldPaused: "shield_paused",
+  "Exceeds capacity": "coverage_above_maximum",
+  NotAuthorizedRelayer: "not_authorized_relayer",
+};
+
+/** The failure of a purchase that reverted in its simulation; nothing was signed and nothing spent. */
+export function simulatedFailure(revert: Revert): Failure {
+  const code = Object.hasOwn(codes, revert.name) ? codes[revert.name] : undefined;
+  return { code: code ?? "onchain_revert", message: `The purchase would revert: ${revert.text}` };
+}
+
+/** The failure of a purchase that reverted in a block, always a 502; `revert` is undefined when it is not known. */
+export function minedFailure(blockNumber: bigint, revert: Revert | undefined): Failure {
+  const reason = revert ? revert.text : "the reason could not be read";
+  return {
+    code: "onchain_revert",
+    message: `The transaction reverted in block ${blockNumber}: ${reason}`,
+  };
+}
+
+/** The failures of purchases that were accepted and may no longer be signed. */
+export const operatorStopped: Failure = {
+  code: "purchases_stopped",
+  message: "The operator has stopped this purchase before it was signed. Nothing was spent.",
+};
+export const walletPaused: Failure = {
+  code: "purchases_paused",
+  message: "Three purchases of this key's wallet reverted within an hour: it may buy again in an hour.",
+};
+export const delegationEnded: Failure = {
+  code: "buyer_not_authorized",
+  message:
+    "The buyer's delegation was revoked or has expired before the purchase was signed. Nothing was spent.",
+};
+export const walletBudgetSpent: Failure = {
+  code: "gas_budget_exceeded",
+  message: "The gas that the purchases of this key's wallet may cost in a day (UTC) is spent.",
+};
+export const dayBudgetSpent: Failure = {
+  code: "relayer_unavailable",
+  message: "The gas that all purchases may cost in a day (UTC) is spent.",
+};
+/** All relayer wallets were suspended: each lacked ether, or was stopped by the operator. */
+export const noRelayerCouldPay: Failure = {
+  code: "relayer_unavailable",
+  message:
+    "No relayer could pay the gas, or was allowed to, in time. Nothing was signed and nothing was spent.",
+};
+
+/** The failure of a purchase that was replaced by an empty transfer. */
+export const replacedFailure = (blockNumber: bigint): Failure => ({
+  code: "purchase_expired",
+  message: `The purchase was not mined in time; an empty transfer took its place in block ${blockNumber}. The buyer has paid nothing.`,
+});
+
+/** The failure of a purchase that was not signed in time, because the chain did not answer. */
+export const chainNotAnswering: Failure = {
+  code: "chain_not_found",
+  message: "The chain did not answer in time. Nothing was signed and nothing was spent.",
+};
+
+/** The failure of a purchase that was not signed in time for another reason. */
+export const notSignedInTime: Failure = {
+  code: "purchase_expired",
+  message: "The purchase was not signed in time. Nothing was spent.",
+};

@@ -1,0 +1,76 @@
+import type { WriterConfig } from "../../lib/config.ts";
+import { lower } from "../../lib/lower.ts";
+import type { QueueWorker } from "../../lib/queues/worker.ts";
+import { valueWithin } from "../../lib/timeout.ts";
+import { startLoop } from "../common/loop.ts";
+import { takeForgotten } from "../ledger/accepted-purchases.ts";
+import { SIGN_WITHIN_SECONDS } from "../ledger/signing.ts";
+import { type Engine, startEngine, stopEngine } from "./engine.ts";
+import { createRelayContext, type RelayContext, relayPurchase } from "./relay-purchase.ts";
+import { walletsOf } from "./wallets.ts";
+
+const SWEEP_MS = 500;
+/** A queue that takes longer for a wake-up counts as away, in ms. */
+const WAKE_MS = 250;
+const SWEEP_LIMIT = 200;
+
+export type RelayerOptions = {
+  engine: Engine;
+  budgets: Pick<WriterConfig, "GAS_BUDGET_ETH" | "GAS_BUDGET_PER_WALLET_ETH">;
+  /** Adds a purchase to the queue. Rejects when the queue is away. */
+  wake: (id: string) => Promise<void>;
+  /** Starts the queue's worker, paused. Rejects when the queue's server is away. */
+  startWorker: (relay: (id: string) => Promise<void>) => Promise<QueueWorker>;
+  onQueueError: (error: Error) => void;
+};
+export type Relayer = { stop(): Promise<void> };
+
+/**
+ * Starts the relaying of a chain's purchases: the engine, the queue's worker, and the sweeper, which finds purchases
+ * after their wake-up was lost. Rejects when the queue's server is away.
+ */
+export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
+  const { engine, budgets, wake, onQueueError } = options;
+  const context = createRelayContext({
+    ...engine,
+    coverRouter: lower(engine.deployment.contracts.coverRouter),
+    budgets: { gasBudget: budgets.GAS_BUDGET_ETH, gasBudgetPerWallet: budgets.GAS_BUDGET_PER_WALLET_ETH },
+  });
+  const worker = await options.startWorker((id) => relayPurchase(context, id));
+  await startEngine(engine, (hasWallets) => {
+    // A writer without a wallet leaves the jobs to one that has a wallet.
+    if (hasWallets) worker.resume();
+    else void worker.pause().catch(onQueueError);
+  });
+  const sweeper = startLoop({
+    name: "sweeping",
+    log: engine.log,
+    pauseMs: () => SWEEP_MS,
+    round: () => sweepPurchases(context, wake),
+  });
+
+  return {
+    /** Finishes the jobs that have begun; the next writer finds everything else in the ledger. */
+    async stop() {
+      await Promise.all([worker.close(), sweeper.stop()]);
+      await stopEngine(engine);
+    },
+  };
+}
+
+/**
+ * Fails purchases that are too old to be signed, also while the queue is away. Adds the other forgotten ones to the
+ * queue, or relays them itself when the queue is away. A writer without a wallet leaves those to other writers.
+ */
+async function sweepPurchases(context: RelayContext, wake: RelayerOptions["wake"]): Promise<void> {
+  const { sql, chainId, wallets } = context;
+  const take = (minAgeSeconds: number) => takeForgotten(sql, chainId, { minAgeSeconds, limit: SWEEP_LIMIT });
+  await Promise.all((await take(SIGN_WITHIN_SECONDS)).map((id) => relayPurchase(context, id)));
+  if (walletsOf(wallets, "relayer").length === 0) return;
+  await Promise.all(
+    (await take(0)).map(async (id) => {
+      const woken = wake(id).then(() => true);
+      if (!(await valueWithin(WAKE_MS, woken))) await relayPurchase(context, id);
+    }),
+  );
+}

@@ -1,0 +1,76 @@
+import type { Address, Hex } from "viem";
+import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import { isConnectionError } from "../../lib/db/connect.ts";
+import { errorText } from "../../lib/log.ts";
+import type { OwnTransaction } from "../ledger/open-transactions.ts";
+import { type Outcome, type SettledPurchase, settle } from "../ledger/outcomes.ts";
+import type { Receipt } from "./chain.ts";
+import type { ChainContext } from "./chain-context.ts";
+import { outcomeOf } from "./receipt-outcome.ts";
+
+export type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
+
+export type SettleReceipts = (own: readonly OwnTransaction[], receipts: readonly Receipt[]) => Promise<void>;
+
+/** Stores the outcomes of our transactions from their receipts. Storing an outcome twice changes nothing. */
+export async function settleReceipts(
+  context: SettlerContext,
+  own: readonly OwnTransaction[],
+  receipts: readonly Receipt[],
+): Promise<void> {
+  const { coverRouter, meter, log } = context;
+  const byHash = new Map<Hex, OwnTransaction>(own.map((transaction) => [transaction.hash, transaction]));
+  const outcomes = await Promise.all(
+    receipts.flatMap((receipt) => {
+      const transaction = byHash.get(receipt.hash);
+      if (!transaction) return [];
+      const needsReason = !receipt.succeeded && transaction.kind !== "filler" && !transaction.cancels;
+      const reason = needsReason ? revertReason(context, transaction, receipt) : Promise.resolve(undefined);
+      return [reason.then((revert) => outcomeOf(transaction, receipt, coverRouter, revert))];
+    }),
+  );
+  const settled = await storeOutcomes(context, outcomes);
+  meter.settled(outcomes.map(({ hash }) => hash));
+  if (settled.length === 0) return;
+  log.info({ purchases: settled.length }, "settled purchases");
+  // A purchase counts when its outcome is stored for the first time, and again after a reorganisation.
+  const costs = new Map(receipts.map(({ hash, gasCost }) => [hash, gasCost]));
+  for (const { kind, keyId, hash } of settled) meter.ended(kind, keyId, costs.get(hash) ?? 0n);
+}
+
+/** The reason of a revert, from the same call in the state after its block; undefined when that call gives none. */
+async function revertReason(
+  { chain, log }: SettlerContext,
+  { wallet: from, to, data, value, gasLimit: gas }: OwnTransaction,
+  { hash, blockNumber }: Receipt,
+): Promise<Revert | undefined> {
+  try {
+    await chain.call({ from, to, data, value, gas }, blockNumber);
+  } catch (error) {
+    const revert = findRevert(error);
+    if (!revert) log.warn({ hash, err: errorText(error) }, "could not read the reason of a revert");
+    return revert;
+  }
+  return undefined;
+}
+
+/** Stores outcomes together. When the ledger refuses them, stores one by one, so that one cannot block the others. */
+async function storeOutcomes(
+  context: SettlerContext,
+  outcomes: readonly Outcome[],
+): Promise<SettledPurchase[]> {
+  try {
+    return await settle(context.sql, outcomes);
+  } catch (error) {
+    if (isConnectionError(error)) throw error;
+    if (outcomes.length > 1) {
+      const settled: SettledPurchase[] = [];
+      for (const outcome of outcomes) settled.push(...(await storeOutcomes(context, [outcome])));
+      return settled;
+    }
+    // The purchase stays open, and the recovery tries again.
+    const hashes = outcomes.map(({ hash }) => hash);
+    context.log.error({ hashes, err: errorText(error) }, "an outcome could not be stored");
+    return [];
+  }
+}

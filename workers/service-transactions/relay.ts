@@ -1,0 +1,199 @@
+import { findRevert } from "../../lib/chain/reverts.ts";
+import { MAX_SERVICE_TRANSACTION_GAS, withMargin } from "../../lib/ledger/gas-limits.ts";
+import { errorText } from "../../lib/log.ts";
+import { LeaseLost } from "../ledger/leases.ts";
+import {
+  acceptedServiceTransactions,
+  giveUp,
+  type OverdueGroup,
+  overdueServiceTransactions,
+  type ServiceTransactionGroup,
+  signServiceTransactions,
+  tryServiceTransactionsAgainIn,
+  type WantedGroup,
+} from "../ledger/service-transactions.ts";
+import type { SignedIntent } from "../ledger/signing.ts";
+import type { ChainContext } from "../relayer/chain-context.ts";
+import { type Fees, initialFees } from "../relayer/fees.ts";
+import { isOutOfGas } from "../relayer/node-errors.ts";
+import type { Failure } from "../relayer/purchase-failures.ts";
+import { signCall } from "../relayer/sign-call.ts";
+import { forgetLease, leasedWallets, type Wallet } from "../relayer/wallets.ts";
+import { chooseServiceTransactions } from "./choose.ts";
+import * as failures from "./failures.ts";
+
+/** Most claims and service transactions of the upkeep that are signed together. */
+const ROUND = 50;
+/** A service transaction that cannot be signed now is tried again after this time, in seconds. */
+const RETRY_SECONDS = 1;
+/** Most waiting groups with a remembered last reason: memory must be bounded. */
+const MAX_REASONS = 1000;
+
+export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
+  /** Called when transactions are sent. */
+  readonly onSent: () => void;
+  /** The most that gas may cost on the chain in a UTC day, in wei. */
+  readonly gasBudget: bigint;
+  /** The last logged reason of each waiting group, so that a reason is logged once and not every second. */
+  readonly lastReasons: Map<string, string>;
+};
+
+/**
+ * Takes service transactions from `accepted` to `broadcast`: simulates them, gives them nonces, stores their signed bytes, sends
+ * them. Any writer gives up service transactions that were not signed in time. Rejects when the database is away; the next round
+ * finds the rows.
+ */
+export async function relayServiceTransactions(context: ServiceTransactionContext): Promise<void> {
+  await giveUpOverdue(context);
+  for (const wallet of leasedWallets(context.wallets)) {
+    try {
+      await relayWalletServiceTransactions(context, wallet);
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      forgetLease(context.wallets, error.lease);
+    }
+  }
+}
+
+async function relayWalletServiceTransactions(
+  context: ServiceTransactionContext,
+  wallet: Wallet,
+): Promise<void> {
+  const { sql, chain, chainId, market, maxFee } = context;
+  const groups = await acceptedServiceTransactions(sql, chainId, wallet.address, ROUND);
+  if (groups.length === 0) return;
+  const simulated = await Promise.all(groups.map((group) => simulateGroup(context, wallet, group)));
+  const wanted = simulated.flatMap((group) => group ?? []);
+  if (wanted.length === 0) return;
+  const [now, balance] = await Promise.all([market.now(), chain.balance(wallet.address)]);
+  const fees = initialFees(now, maxFee);
+  const { signed, overBudget } = fees
+    ? await signGroups(context, wallet, { wanted, fees, balance })
+    : { signed: [], overBudget: [] };
+  if (signed.length > 0) context.onSent();
+  const done = new Set(signed.map(({ id }) => id));
+  const left = groups.filter(
+    ({ id, serviceTransactions }) =>
+      wanted.some((one) => one.id === id) &&
+      serviceTransactions.some((serviceTransaction) => !done.has(serviceTransaction.id)),
+  );
+  const faultOf = ({ id }: ServiceTransactionGroup) => {
+    if (!fees) return failures.gasTooExpensive;
+    return overBudget.some((one) => one.id === id) ? failures.gasBudgetSpent : undefined;
+  };
+  // In the order of the nonces; the recovery sends bytes again that a node did not take.
+  const sent = signed.map((one) => context.send(one.signed));
+  await Promise.all(left.map((group) => postpone(context, group, faultOf(group))));
+  await Promise.allSettled(sent);
+}
+
+/** The group with the gas limits of its calls; undefined when it failed or is to be tried again. */
+async function simulateGroup(
+  context: ServiceTransactionContext,
+  wallet: Wallet,
+  group: ServiceTransactionGroup,
+): Promise<WantedGroup | undefined> {
+  const calls: WantedGroup["calls"][number][] = [];
+  for (const { id, purpose, call } of group.serviceTransactions) {
+    try {
+      // Once one of a claim's transfers is signed, the other is owed, whatever a simulation says.
+      const limit = group.partlySigned ? undefined : MAX_SERVICE_TRANSACTION_GAS;
+      const gas = await context.chain.estimateGas({ from: wallet.address, ...call }, limit);
+      calls.push({ id, call: { ...call, gasLimit: withMargin(gas) } });
+    } catch (error) {
+      const failure = simulatedFailure(purpose, error);
+      if (failure && !group.partlySigned) await fail(context, group, failure);
+      else await retryLater(context, group, failure?.message ?? errorText(error));
+      return undefined;
+    }
+  }
+  return { id: group.id, calls };
+}
+
+/** Why a simulation fails the service transaction for good; undefined when the node failed. */
+function simulatedFailure(purpose: string, error: unknown): Failure | undefined {
+  const revert = findRevert(error);
+  if (revert) return failures.wouldRevert(purpose, revert);
+  return isOutOfGas(error) ? failures.tooMuchGas(MAX_SERVICE_TRANSACTION_GAS) : undefined;
+}
+
+/** Signs as many groups as the balance and the day's budget allow. Throws LeaseLost. */
+async function signGroups(
+  { sql, gasBudget }: ServiceTransactionContext,
+  wallet: Wallet,
+  { wanted, fees, balance }: { wanted: readonly WantedGroup[]; fees: Fees; balance: bigint },
+): Promise<{ signed: SignedIntent[]; overBudget: readonly WantedGroup[] }> {
+  let overBudget: readonly WantedGroup[] = [];
+  const signed = await signServiceTransactions(sql, {
+    lease: wallet.lease,
+    groups: wanted,
+    choose(candidates, spending) {
+      const choice = chooseServiceTransactions(candidates, spending, {
+        balance,
+        maxFee: fees.maxFee,
+        gasBudget,
+      });
+      overBudget = choice.overBudget;
+      return choice.sign;
+    },
+    sign: (nonce, call) => signCall(wallet, nonce, call, fees),
+  });
+  return { signed, overBudget };
+}
+
+async function fail(
+  { sql, log }: ServiceTransactionContext,
+  group: Pick<ServiceTransactionGroup, "id" | "claimId">,
+  failure: Failure,
+): Promise<void> {
+  if (await giveUp(sql, group, failure))
+    log.warn({ serviceTransaction: group.id, ...failure }, "a service transaction failed");
+}
+
+async function retryLater(
+  { sql, lastReasons, log }: ServiceTransactionContext,
+  group: ServiceTransactionGroup,
+  reason: string,
+): Promise<void> {
+  if (lastReasons.get(group.id) !== reason)
+    log.warn({ serviceTransaction: group.id, reason }, "a service transaction has to wait");
+  if (lastReasons.size >= MAX_REASONS) lastReasons.clear();
+  lastReasons.set(group.id, reason);
+  await tryServiceTransactionsAgainIn(sql, group, RETRY_SECONDS);
+}
+
+/** Retries a group later, or, where gas is not available for a claim, fails it: its wallet may claim again later. */
+async function postpone(
+  context: ServiceTransactionContext,
+  group: ServiceTransactionGroup,
+  fault: string | undefined,
+): Promise<void> {
+  if (fault !== undefined && group.claimId !== null && !group.partlySigned) {
+    await fail(context, group, failures.gasUnavailable(fault));
+  } else {
+    await retryLater(context, group, fault ?? "the balance or the operator's stop does not allow it");
+  }
+}
+
+/**
+ * Gives up service transactions that were not signed in time. Reads the wallets' balances concurrently: a hanging node delays each
+ * read.
+ */
+async function giveUpOverdue(context: ServiceTransactionContext): Promise<void> {
+  const { sql, chain, chainId } = context;
+  const overdue = await overdueServiceTransactions(sql, chainId);
+  const senders = [...new Set(overdue.map(({ sender }) => sender))];
+  await Promise.all(
+    senders.map(async (sender) => {
+      const balance = await chain.balance(sender).catch(() => undefined);
+      const groups = overdue.filter((group) => group.sender === sender);
+      await Promise.all(groups.map((group) => fail(context, group, overdueFailure(group, balance))));
+    }),
+  );
+}
+
+/** Why a group was not signed in time; `balance`, of its sender, is undefined when the node does not answer. */
+function overdueFailure({ value }: OverdueGroup, balance: bigint | undefined): Failure {
+  if (balance === undefined) return failures.chainNotAnswering;
+  return balance <= value ? failures.outOfEther : failures.notSignedInTime;
+}

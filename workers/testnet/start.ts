@@ -1,0 +1,73 @@
+import { openTestnetQueue } from "../../lib/queues/queue.ts";
+import { startTestnetWorker } from "../../lib/queues/worker.ts";
+import type { ChainServiceOptions } from "../common/chains.ts";
+import { startLoop } from "../common/loop.ts";
+import { testnetKeys, walletKeys } from "../common/private-keys.ts";
+import { queueOptionsOf } from "../common/queue-options.ts";
+import { createEngine } from "../relayer/engine.ts";
+import { startRelayer } from "../relayer/relayer.ts";
+import { relayServiceTransactions, type ServiceTransactionContext } from "../service-transactions/relay.ts";
+import { startFaucetHealth } from "./faucet-health.ts";
+import { startUpkeep } from "./upkeep.ts";
+
+/** Connections to Postgres; there is little to do. */
+const CONNECTIONS = 4;
+/** Purchases of the sandbox that are handled at the same time. */
+const CONCURRENCY = 50;
+/** How often accepted service transactions are looked for, in ms; a wake-up from the queue ends the pause. */
+const SERVICE_TRANSACTIONS_MS = 500;
+
+/**
+ * Starts the writer's work on the testnet: relays the sandbox's purchases, funds its wallet, pays the faucet's grants.
+ * Rejects when the queue's server is away.
+ */
+export async function startTestnet(options: ChainServiceOptions) {
+  const { config, log } = options;
+  const queueOptions = queueOptionsOf(config, log);
+  const queue = openTestnetQueue(queueOptions);
+  const keys = walletKeys(testnetKeys(config));
+  const engine = createEngine({ ...options, keys, connections: CONNECTIONS });
+  const { GAS_BUDGET_ETH } = config;
+  // Jobs may arrive before the service transactions' loop exists. Nothing is lost: the loop begins with a round.
+  let wakeServiceTransactions = (): void => {};
+  const relayer = await startRelayer({
+    engine,
+    // One wallet makes all of the sandbox's purchases.
+    budgets: { GAS_BUDGET_ETH, GAS_BUDGET_PER_WALLET_ETH: GAS_BUDGET_ETH },
+    wake: queue.wakePurchase,
+    startWorker: (relay) =>
+      startTestnetWorker({
+        ...queueOptions,
+        concurrency: CONCURRENCY,
+        async handle({ kind, id }) {
+          if (kind === "purchase") await relay(id);
+          else wakeServiceTransactions();
+        },
+      }),
+    onQueueError: queueOptions.onError,
+  });
+  const serviceTransactionContext: ServiceTransactionContext = {
+    ...engine,
+    gasBudget: GAS_BUDGET_ETH,
+    lastReasons: new Map(),
+  };
+  const serviceTransactions = startLoop({
+    name: "running service transactions",
+    log,
+    pauseMs: () => SERVICE_TRANSACTIONS_MS,
+    round: () => relayServiceTransactions(serviceTransactionContext),
+  });
+  wakeServiceTransactions = serviceTransactions.nudge;
+  const upkeep = startUpkeep(engine, {
+    gasBudget: GAS_BUDGET_ETH,
+    onServiceTransaction: serviceTransactions.nudge,
+  });
+  const faucetHealth = startFaucetHealth(engine, GAS_BUDGET_ETH);
+  return {
+    async stop() {
+      await Promise.all([serviceTransactions.stop(), upkeep.stop(), faucetHealth.stop()]);
+      await relayer.stop();
+      await queue.close();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** Decides which service transactions the sandbox's wallet needs and which fault it has. Pure functions, without I/O. */
+import { type Address, formatEther, formatUnits, getAddress } from "viem";
+import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
+
+/** The service transactions that keep the wallet able to buy: ether for its approval, USDC for premiums, and the approval itself. */
+export type UpkeepPurpose = "sandbox_ether" | "sandbox_usdc" | "sandbox_approval";
+
+/** A premium of the sandbox is at most 14.87 USDC: less than this, 6 decimals, may not pay the next one. */
+const ENOUGH_TO_BUY = 20_000_000n;
+/** Hundreds of premiums, 6 decimals. With less than this more is minted, long before a purchase could fail. */
+export const ENOUGH_USDC = 10_000_000_000n;
+/** The amount of one mint, 6 decimals. */
+export const MINTED_USDC = 100_000_000_000n;
+/** Gas of an approval, with a margin. */
+const APPROVAL_GAS = 100_000n;
+/** Gas that the wallet's ether must pay for: ten approvals, because the gas price may rise tenfold before the approval. */
+const GIVEN_GAS = 10n * APPROVAL_GAS;
+/** Gas that the relayer must be able to pay: the ether for the wallet, or two purchases. */
+const RELAYER_GAS = 2n * GIVEN_GAS;
+/** A service transaction that failed is tried again after this time, in seconds. */
+export const RETRY_SECONDS = 15;
+
+/** The newest service transaction of a purpose; `open` until it is final. `age` is the failure's, in seconds. */
+export type LastServiceTransaction =
+  | { state: "open" | "done" }
+  | { state: "failed"; message: string; age: number };
+
+/** The state that the plan depends on: USDC and allowance with 6 decimals, ether and the price of a gas in wei. */
+export type Condition = {
+  usdc: bigint;
+  allowance: bigint;
+  ether: bigint;
+  gasPrice: bigint;
+  /** The base fee alone is above the operator's cap: nothing is signed. */
+  tooExpensive: boolean;
+  /** The most that the testnet's gas may still cost in this UTC day, in wei. */
+  budgetLeft: bigint;
+  /** The relayer wallet with the most ether; undefined when no relayer is active. */
+  relayer: { address: Address; ether: bigint } | undefined;
+  last: Partial<Record<UpkeepPurpose, LastServiceTransaction>>;
+};
+
+export type Plan = {
+  /** The service transactions to begin now. */
+  begin: UpkeepPurpose[];
+  canBuy: boolean;
+  /** Why the wallet cannot buy, or cannot be funded; undefined when nothing is wrong. */
+  fault: string | undefined;
+};
+
+/** Ether for the approval, in wei. */
+export const givenEther = ({ gasPrice }: Pick<Condition, "gasPrice">): bigint => GIVEN_GAS * gasPrice;
+
+const actions: Readonly<Record<UpkeepPurpose, string>> = {
+  sandbox_ether: "Giving it ether for its approval",
+  sandbox_usdc: "Minting USDC for it",
+  sandbox_approval: "Approving the cover router",
+};
+
+/** The service transactions that the wallet lacks; it pays the approval's gas, so ether comes first. */
+function needs({ usdc, allowance, ether, gasPrice }: Condition): UpkeepPurpose[] {
+  const wanted: UpkeepPurpose[] = [];
+  if (usdc < ENOUGH_USDC) wanted.push("sandbox_usdc");
+  if (allowance < ENOUGH_USDC) {
+    wanted.push(ether < APPROVAL_GAS * gasPrice ? "sandbox_ether" : "sandbox_approval");
+  }
+  return wanted;
+}
+
+/** Why no service transaction that the relayer pays can be sent. */
+function gasFault({ relayer, gasPrice, tooExpensive, budgetLeft }: Condition): string | undefined {
+  if (!relayer) return "No relayer of the testnet is at work.";
+  if (tooExpensive) return gasTooExpensive;
+  const least = RELAYER_GAS * gasPrice;
+  if (budgetLeft < least) return gasBudgetSpent;
+  if (relayer.ether >= least) return undefined;
+  return `The relayer ${getAddress(relayer.address)} has ${formatEther(relayer.ether)} ETH and needs ${formatEther(least)} at the present price of gas.`;
+}
+
+/** Decides which service transactions to begin, and which fault to report. */
+export function planUpkeep(condition: Condition): Plan {
+  const { usdc, allowance, last } = condition;
+  const wanted = needs(condition);
+  const unpaid = gasFault(condition);
+  const faults = unpaid === undefined ? [] : [unpaid];
+  if (usdc < ENOUGH_TO_BUY) {
+    faults.push(`The wallet has ${formatUnits(usdc, 6)} USDC, which is too little for a premium.`);
+  }
+  if (allowance < ENOUGH_TO_BUY) faults.push("The cover router has no approval to take premiums.");
+  const canBuy = faults.length === 0;
+  for (const purpose of wanted) {
+    const serviceTransaction = last[purpose];
+    if (serviceTransaction?.state === "failed")
+      faults.push(`${actions[purpose]} failed: ${serviceTransaction.message}`);
+  }
+  const begin = wanted.filter((purpose) => {
+    const serviceTransaction = last[purpose];
+    if (
+      serviceTransaction?.state === "open" ||
+      (serviceTransaction?.state === "failed" && serviceTransaction.age < RETRY_SECONDS)
+    )
+      return false;
+    return !condition.tooExpensive && (purpose === "sandbox_approval" || unpaid === undefined);
+  });
+  return { begin, canBuy, fault: faults.length > 0 ? faults.join(" ") : undefined };
+}

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
+import { createBatcher } from "../../lib/batcher.ts";
+import { isConnectionError } from "../../lib/db/connect.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import {
+  type Batch,
+  type ClaimedDelivery,
+  claimDeliveries,
+  leaveLease,
+  releaseLeases,
+  unclaimDeliveries,
+  type Writer,
+} from "./claim-deliveries.ts";
+import { type Settlement, settleDeliveries } from "./settle-deliveries.ts";
+
+/** Stores claims and outcomes of deliveries. Concurrent calls share statements, which saves round trips under load. */
+
+/** Calls in one statement. */
+const CLAIM_ROUND = 100;
+const ROUND = 300;
+/** How long an outcome is retried while the database is away, in ms. Then the event is sent again. */
+const SETTLE_MS = 60_000;
+const SETTLE_PAUSE_MS = 300;
+
+export type DeliveryStore = {
+  /** Undefined when nothing is due, or another writer has the lease. */
+  claim(webhookId: string): Promise<Batch | undefined>;
+  /** Never rejects: an outcome that cannot be stored is logged. */
+  settle(settlement: Settlement): Promise<void>;
+  /** Returns deliveries that were claimed and not sent. */
+  unclaim(deliveries: readonly ClaimedDelivery[]): Promise<void>;
+  /** Ends the lease. @returns ms until the subscription's next delivery is due; undefined when none is pending. */
+  release(webhookId: string): Promise<number | undefined>;
+  /** Keeps the subscription from every writer, this one included, until its lease expires. */
+  leaveLease(webhookId: string): Promise<void>;
+  /** From now on outcomes are not retried. */
+  stopRetrying(): void;
+};
+
+/** Postgres's error code for a lock timeout. */
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Whether a single item of a statement caused the error: by its data, or by a lock on its row. */
+const isOfOneItem = (error: unknown): boolean =>
+  !isConnectionError(error) ||
+  (error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE);
+
+/** Runs items of concurrent calls together; when one of them makes the statement fail, runs each alone. */
+function batchStatements<Item, Result>(
+  run: (items: Item[]) => Promise<Result>,
+  runAlone: (items: Item[]) => Promise<Result>,
+  max: number,
+) {
+  const runTogether = createBatcher(run, max);
+  return async (item: Item): Promise<Result> => {
+    try {
+      return await runTogether(item);
+    } catch (error) {
+      if (!isOfOneItem(error)) throw error;
+      return runAlone([item]);
+    }
+  };
+}
+
+/**
+ * `sql` commits to the disk, because a delivery must be marked as taken before it is sent. `asyncCommit` is for writes that a
+ * crash of the server may lose, because the event is then sent again. Both have a short lock timeout. `patient` has none: it
+ * runs single items after their shared statement failed.
+ */
+export function createDeliveryStore(
+  { sql, asyncCommit, patient }: Record<"sql" | "asyncCommit" | "patient", Sql>,
+  writer: Writer,
+  log: Logger,
+): DeliveryStore {
+  const claimOn = (on: Sql) => (ids: string[]) => claimDeliveries(on, writer, ids);
+  const settleOn = (on: Sql) => (settlements: Settlement[]) => settleDeliveries(on, settlements);
+  const unclaimOn = (on: Sql) => (lists: (readonly ClaimedDelivery[])[]) =>
+    unclaimDeliveries(on, lists.flat());
+  const releaseOn = (on: Sql) => (ids: string[]) => releaseLeases(on, writer, ids);
+  const claim = batchStatements(claimOn(sql), claimOn(patient), CLAIM_ROUND);
+  const settle = batchStatements(settleOn(asyncCommit), settleOn(patient), ROUND);
+  const unclaim = batchStatements(unclaimOn(asyncCommit), unclaimOn(patient), ROUND);
+  const release = batchStatements(releaseOn(asyncCommit), releaseOn(patient), ROUND);
+  let retrying = true;
+
+  return {
+    claim: async (webhookId) => (await claim(webhookId)).get(webhookId),
+    unclaim: async (deliveries) => {
+      if (deliveries.length > 0) await unclaim(deliveries);
+    },
+    release: async (webhookId) => (await release(webhookId)).get(webhookId),
+    leaveLease: (webhookId) => leaveLease(patient, writer, webhookId),
+    async settle(settlement) {
+      const began = performance.now();
+      for (;;) {
+        try {
+          await settle(settlement);
+          return;
+        } catch (error) {
+          if (!retrying || performance.now() - began > SETTLE_MS) {
+            const { deliveryId } = settlement;
+            log.error({ deliveryId, err: errorText(error) }, "the outcome of an attempt could not be stored");
+            return;
+          }
+          await sleep(SETTLE_PAUSE_MS);
+        }
+      }
+    },
+    stopRetrying() {
+      retrying = false;
+    },
+  };
+}
