@@ -1,8 +1,20 @@
-import { parseEther, parseGwei } from "viem";
+import { parseEther } from "viem";
 import { z } from "zod";
+import {
+  allowedHosts,
+  ether,
+  gwei,
+  integer,
+  port,
+  privateKey,
+  privateKeys,
+  rateLimit,
+  schemaName,
+  trustedProxies,
+  url,
+} from "./config-values.ts";
 import { type Fault, incompleteTestnet, invalidWriterTestnet, type Variables } from "./testnet-variables.ts";
-import { NO_PROXY, parseTrustedProxies } from "./trust-proxy.ts";
-import { parseAllowedHosts } from "./webhooks/allowed-hosts.ts";
+import { NO_PROXY } from "./trust-proxy.ts";
 
 /**
  * The environment of each process, checked once at its start. A process parses only the variables that it needs, and
@@ -21,78 +33,7 @@ export class ConfigError extends Error {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const url = (...protocols: string[]) =>
-  z
-    .string()
-    .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`,
-    );
-
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
-
-const port = integer(1, 65535);
 const metricsPort = port.default(9464);
-const schemaName = z
-  .string()
-  .regex(/^[a-z_][a-z0-9_]{0,44}$/, "must be a lowercase Postgres schema name, 45 characters at most");
-const gwei = z
-  .string()
-  .regex(/^\d{1,9}(\.\d{1,9})?$/, "must be a number of gwei, 9 decimals at most")
-  .transform((text) => parseGwei(text));
-
-const ether = z
-  .string()
-  .regex(/^\d{1,9}(\.\d{1,18})?$/, "must be an amount of ETH, 18 decimals at most")
-  .transform((text) => parseEther(text));
-
-const privateKey = z.custom<`0x${string}`>(
-  (key) => typeof key === "string" && /^0x[0-9a-fA-F]{64}$/.test(key),
-  {
-    error: "must be a private key (0x and 64 hex digits)",
-  },
-);
-
-const privateKeys = z
-  .string()
-  .transform((text) => text.split(",").map((key) => key.trim()))
-  .pipe(
-    z.array(
-      z.custom<`0x${string}`>((key) => typeof key === "string" && /^0x[0-9a-fA-F]{64}$/.test(key), {
-        error: "must be private keys (0x and 64 hex digits), separated by commas",
-      }),
-    ),
-  )
-  .refine(
-    (keys) => new Set(keys.map((k) => k.toLowerCase())).size === keys.length,
-    "must not contain a key twice",
-  );
-
-const trustedProxies = z.string().transform((text, context) => {
-  const proxies = parseTrustedProxies(text);
-  if (proxies) return proxies;
-  context.addIssue(
-    "must be a number of proxies up to 16, or addresses, CIDR ranges, loopback, linklocal or uniquelocal, separated by commas",
-  );
-  return z.NEVER;
-});
-
-const allowedHosts = z.string().transform((text, context) => {
-  const hosts = parseAllowedHosts(text);
-  if (hosts) return hosts;
-  context.addIssue(
-    "must be hosts, each with a port or without (host, host:port, [ipv6]:port), separated by commas",
-  );
-  return z.NEVER;
-});
-
-/** Requests in a limit's window. A limit can be raised to a billion, but not switched off. */
-const rateLimit = integer(1, 1_000_000_000);
 
 /** The dev stack's admin token; refused on any chain that is not local. */
 export const DEV_ADMIN_TOKEN = "dev-admin-token";

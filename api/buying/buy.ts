@@ -1,16 +1,12 @@
 /** Buys a policy: from a checked request to the purchase's outcome. */
 import { type Address, type Hex, isAddressEqual } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
-import type { Connection } from "../../lib/db/connect.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isSettled, type Purchase } from "../../lib/ledger/purchase.ts";
-import { noteOutcomeReceived, wakeWithoutQueue } from "../../lib/ledger/purchases.ts";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
-import type { PurchaseWaiter } from "../../lib/ledger/waiter.ts";
-import { errorText, type Logger } from "../../lib/log.ts";
 import { shareRead, shareReadBy } from "../../lib/shared-read.ts";
-import { unlessAborted, valueWithin } from "../../lib/timeout.ts";
+import { valueWithin } from "../../lib/timeout.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import { contractsOf } from "../chain/contract-addresses.ts";
 import type { ProductTerms } from "../chain/contracts/products.ts";
@@ -24,6 +20,7 @@ import {
   type QuotedIntent,
 } from "./accept-purchases.ts";
 import { type BuyerFunds, createBuyerFunds } from "./buyer-funds.ts";
+import { noteReported, type OutcomeParts, waitUntilSettled, wakeWriter } from "./outcome.ts";
 import {
   checkCapacity,
   checkMinimum,
@@ -39,8 +36,6 @@ import { type Funds, isDelegated, type Refusal } from "./refusal-reasons.ts";
 const CHECK_TTL_MS = 1000;
 /** After this time, in ms, a slow check no longer delays a call for an existing purchase. */
 const CHECK_WAIT_MS = 100;
-/** Longest wait for the wake-up of the writer, in ms; without it the writer's sweep finds the purchase. */
-const WAKE_WAIT_MS = 250;
 /** Most purchases recorded by one statement. */
 const ACCEPT_ROUND = 50;
 
@@ -76,18 +71,9 @@ export type BuyResult = { purchase: Purchase; created: boolean };
  */
 export type Buy = (purchaser: Purchaser, terms: PurchaseTerms, options: BuyOptions) => Promise<BuyResult>;
 
-export type BuyParts = {
-  readonly connection: Connection;
+export type BuyParts = OutcomeParts & {
   readonly deployment: Deployment | IncompleteDeployment;
   readonly chain: ChainReads;
-  readonly waiter: PurchaseWaiter;
-  /** Wakes the writer for a purchase. */
-  readonly wake: (purchaseId: string) => Promise<void>;
-  /** How long a call waits for its transaction, in ms. */
-  readonly purchaseWaitMs: number;
-  /** Aborted when the process stops: then calls are answered early. */
-  readonly stopping: AbortSignal;
-  readonly log: Logger;
 };
 
 /** Shared by all purchases of one chain. */
@@ -169,35 +155,6 @@ async function accept(
   const quotedPremium = await checking;
   await admit?.();
   return recordWithFunds(context, intent, quotedPremium);
-}
-
-/** Wakes the writer through the queue, or, when that fails, through the database. Without both a sweep finds the purchase. */
-async function wakeWriter({ connection, wake, log }: Context, { id }: Purchase): Promise<void> {
-  const waking = wake(id).then(
-    () => true,
-    (error: unknown) => {
-      log.warn({ err: errorText(error) }, "could not wake the writer");
-      return undefined;
-    },
-  );
-  if (!(await valueWithin(WAKE_WAIT_MS, waking))) await wakeWithoutQueue(connection.sql, id).catch(() => {});
-}
-
-/** Waits until the purchase is settled; returns it as last read when the wait is over. */
-async function waitUntilSettled(context: Context, purchase: Purchase): Promise<Purchase> {
-  const { waiter, purchaseWaitMs, stopping, log } = context;
-  const waited = waiter.wait(purchase.id, purchaseWaitMs).catch((error) => {
-    log.warn({ err: errorText(error), purchaseId: purchase.id }, "could not read the purchase");
-    return undefined;
-  });
-  return (await unlessAborted(stopping, waited)) ?? purchase;
-}
-
-/** Records that a caller got the outcome. If that fails, the same call gets this outcome again for ten minutes. */
-async function noteReported({ connection, log }: Context, { id }: Purchase): Promise<void> {
-  await fromDatabase(() => noteOutcomeReceived(connection.sql, id)).catch((error) =>
-    log.warn({ err: errorText(error), purchaseId: id }, "could not note that the outcome was reported"),
-  );
 }
 
 /** The purchase that the terms describe. @throws ApiError when they name no product, or too little coverage */

@@ -12,7 +12,7 @@ export type ListenOptions = {
   onStart: () => void;
 };
 
-/** Listens on a channel with a connection of its own; it starts, and reconnects, while Postgres is away. */
+/** Listens on a channel with a connection of its own; it starts, and reconnects, while Postgres is down. */
 export function listenTo(databaseUrl: string, { name, channel, onNotification, onStart }: ListenOptions) {
   let closed = false;
   let relisten: NodeJS.Timeout | undefined;

@@ -30,7 +30,7 @@ export type WaiterOptions<T> = {
 /**
  * Waits for rows on behalf of any number of callers, with one connection of its own. A notification causes a read of
  * the row; in case notifications are lost, a poll reads all rows every second. It starts, and reconnects, while
- * Postgres is away.
+ * Postgres is down.
  */
 export function createWaiter<T extends { id: string }>(
   databaseUrl: string,

@@ -10,7 +10,7 @@ const JOB_IDS = 10;
 const ROUND_IDS = 500;
 
 export type PurchaseQueue = {
-  /** Wakes the writer for this purchase. Rejects while the queue is away; the writer then finds the purchase's row. */
+  /** Wakes the writer for this purchase. Rejects while the queue is down; the writer then finds the purchase's row. */
   wake(id: string): Promise<void>;
   close(): Promise<void>;
 };
@@ -18,21 +18,21 @@ export type PurchaseQueue = {
 export type WebhookQueue = {
   /**
    * Wakes a writer for this id, at once or in `delayMs`. A wake-up for an id that a worker is handling is not lost: the
-   * id is handled again. Rejects while the queue is away; the writer then finds the rows.
+   * id is handled again. Rejects while the queue is down; the writer then finds the rows.
    */
   wake(id: string, delayMs?: number): Promise<void>;
   /**
    * Ensures that one writer is woken for `id` every `everyMs`, also after the queue was emptied. Rejects while the
-   * queue is away.
+   * queue is down.
    */
   ensureEvery(id: string, everyMs: number): Promise<void>;
   close(): Promise<void>;
 };
 
 export type TestnetQueue = {
-  /** Wakes the writer for this purchase of the sandbox. Rejects while the queue is away; the writer finds the row. */
+  /** Wakes the writer for this purchase of the sandbox. Rejects while the queue is down; the writer finds the row. */
   wakePurchase(id: string): Promise<void>;
-  /** Wakes the writer for this claim to the faucet. Rejects while the queue is away; the writer finds the row. */
+  /** Wakes the writer for this claim to the faucet. Rejects while the queue is down; the writer finds the row. */
   wakeClaim(id: string): Promise<void>;
   close(): Promise<void>;
 };

@@ -16,7 +16,7 @@ export type WorkerOptions = QueueOptions & {
   handle: (id: string) => Promise<void>;
 };
 
-/** Starts the receiving side, paused: it takes jobs after `resume`. Rejects when the queue's server is away. */
+/** Starts the receiving side, paused: it takes jobs after `resume`. Rejects when the queue's server is down. */
 async function startWorker(name: QueueName, options: WorkerOptions): Promise<QueueWorker> {
   const { concurrency, handle, onError } = options;
   // BullMQ limits jobs, and a job has up to ten ids.

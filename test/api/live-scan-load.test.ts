@@ -169,6 +169,8 @@ describe("a reorganisation during a scan", () => {
     const { transactionHash } = bought.receipt;
     expect((await policiesOf(buyer.address)).text).toContain(transactionHash);
     await nextBlock();
+    // Ponder stalls for a minute where a block that it is reading is reorganised away.
+    await setup.waitForIndex();
     afterLogCalls(() => askRpc(setup.chain.url, "anvil_reorg", [2, []]));
     const before = logCallCount();
     const answer = await policiesOf(buyer.address);

@@ -43,7 +43,7 @@ function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: Writ
 }
 
 /**
- * Serves the writer's metrics for Prometheus at `GET /metrics`. While Postgres or the node is away, it omits their gauges.
+ * Serves the writer's metrics for Prometheus at `GET /metrics`. While Postgres or the node is down, it omits their gauges.
  * Throws {@link ConfigError} when it cannot listen on the port.
  */
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {

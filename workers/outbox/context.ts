@@ -15,7 +15,7 @@ export type OutboxSettings = {
   chainId: number;
   /** Confirmations before an event is sent; 1 sends the events of the head. */
   confirmations: number;
-  /** How long new events wait for the proof of earlier reversals, in ms. A node may be away for longer. */
+  /** How long new events wait for the proof of earlier reversals, in ms. A node may be down for longer. */
   holdMs: number;
   /** Receives the ids of subscriptions with new deliveries. */
   onDeliveries: (webhookIds: readonly string[]) => void;

@@ -14,7 +14,7 @@ const QUERY_CANCELED = "57014";
 /**
  * One run of the outbox: compares the index's events of blocks that are not final with the stored events, stores new events
  * with their deliveries, and reverts vanished events once the chain proves that their blocks were replaced. Rejects while a
- * database is away; the next run repeats it.
+ * database is down; the next run repeats it.
  *
  * @returns whether the next run should follow at once.
  */

@@ -31,7 +31,7 @@ export type WatcherContext = Pick<ChainContext, "sql" | "chain" | "chainId" | "m
 
 /**
  * Reads the blocks since the last round for transactions of ours: a block lists its transactions' hashes, and one more
- * request reads the receipts of ours. Rejects when the node or the database is away; the next round then begins at the
+ * request reads the receipts of ours. Rejects when the node or the database is down; the next round then begins at the
  * same block.
  */
 export async function watchBlocks(context: WatcherContext): Promise<void> {

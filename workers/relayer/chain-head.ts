@@ -1,11 +1,11 @@
 import type { Block, Chain } from "./chain.ts";
 
-/** A node that has not answered a request for its head within this time counts as away, in ms. */
+/** A node that has not answered a request for its head within this time counts as down, in ms. */
 const TIMEOUT_MS = 20_000;
 
 /**
  * Reads the chain's head, and derives from those requests alone whether the node answers: a fault of Postgres, or in a
- * block's content, must never look like a node that is away.
+ * block's content, must never look like a node that is down.
  */
 export function createChainHead(chain: Pick<Chain, "block">, timeoutMs = TIMEOUT_MS) {
   let unansweredSince: number | undefined;

@@ -45,7 +45,7 @@ export type RelayContext = ReturnType<typeof createRelayContext>;
 /**
  * Takes a purchase from `accepted` to `broadcast`: simulates it, gives it a nonce, stores its signed bytes, sends them.
  * It may be called any number of times for the same purchase, also concurrently: a purchase in a later state is left
- * alone. Rejects when the database is away; the sweeper then finds the row.
+ * alone. Rejects when the database is down; the sweeper then finds the row.
  */
 export async function relayPurchase(context: RelayContext, id: string): Promise<void> {
   const { sql, wallets, meter, coverRouter } = context;

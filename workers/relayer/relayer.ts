@@ -10,16 +10,16 @@ import { createRelayContext, type RelayContext, relayPurchase } from "./relay-pu
 import { walletsOf } from "./wallets.ts";
 
 const SWEEP_MS = 500;
-/** A queue that takes longer for a wake-up counts as away, in ms. */
+/** A queue that takes longer for a wake-up counts as down, in ms. */
 const WAKE_MS = 250;
 const SWEEP_LIMIT = 200;
 
 export type RelayerOptions = {
   engine: Engine;
   budgets: Pick<WriterConfig, "GAS_BUDGET_ETH" | "GAS_BUDGET_PER_WALLET_ETH">;
-  /** Adds a purchase to the queue. Rejects when the queue is away. */
+  /** Adds a purchase to the queue. Rejects when the queue is down. */
   wake: (id: string) => Promise<void>;
-  /** Starts the queue's worker, paused. Rejects when the queue's server is away. */
+  /** Starts the queue's worker, paused. Rejects when the queue's server is down. */
   startWorker: (relay: (id: string) => Promise<void>) => Promise<QueueWorker>;
   onQueueError: (error: Error) => void;
 };
@@ -27,7 +27,7 @@ export type Relayer = { stop(): Promise<void> };
 
 /**
  * Starts the relaying of a chain's purchases: the engine, the queue's worker, and the sweeper, which finds purchases
- * after their wake-up was lost. Rejects when the queue's server is away.
+ * after their wake-up was lost. Rejects when the queue's server is down.
  */
 export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   const { engine, budgets, wake, onQueueError } = options;
@@ -59,8 +59,8 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
 }
 
 /**
- * Fails purchases that are too old to be signed, also while the queue is away. Adds the other forgotten ones to the
- * queue, or relays them itself when the queue is away. A writer without a wallet leaves those to other writers.
+ * Fails purchases that are too old to be signed, also while the queue is down. Adds the other forgotten ones to the
+ * queue, or relays them itself when the queue is down. A writer without a wallet leaves those to other writers.
  */
 async function sweepPurchases(context: RelayContext, wake: RelayerOptions["wake"]): Promise<void> {
   const { sql, chainId, wallets } = context;

@@ -30,7 +30,7 @@ export function signInNextRound(
 
 /**
  * Signs as many of the purchases as the budgets and the wallet's balance allow, and begins to broadcast them. Rejects
- * when gas costs more than the cap, when the node or the database is away, and with LeaseLost.
+ * when gas costs more than the cap, when the node or the database is down, and with LeaseLost.
  */
 async function signRound(
   context: RelayContext,

@@ -9,7 +9,7 @@ import { type Relayer, startRelayer } from "./relayer.ts";
 /** Connections to Postgres: enough for signing rounds of several wallets beside each other, and for settling. */
 const CONNECTIONS = 10;
 
-/** Starts the relayer of the main chain's purchases. Rejects when the queue's server is away. */
+/** Starts the relayer of the main chain's purchases. Rejects when the queue's server is down. */
 export async function startPurchases(options: ChainServiceOptions): Promise<Relayer> {
   const { config, log } = options;
   const queueOptions = queueOptionsOf(config, log);

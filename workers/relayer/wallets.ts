@@ -86,7 +86,7 @@ async function keepLease(pool: WalletPool, { role, account }: WalletPool["accoun
   reportChange(pool);
 }
 
-/** Renews the leases that are held and takes those that are free. Rejects when the database or the chain is away. */
+/** Renews the leases that are held and takes those that are free. Rejects when the database or the chain is down. */
 export async function keepLeases(pool: WalletPool): Promise<void> {
   const results = await Promise.allSettled(pool.accounts.map((account) => keepLease(pool, account)));
   for (const result of results) if (result.status === "rejected") throw result.reason;

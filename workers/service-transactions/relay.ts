@@ -40,7 +40,7 @@ export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
 
 /**
  * Takes service transactions from `accepted` to `broadcast`: simulates them, gives them nonces, stores their signed bytes, sends
- * them. Any writer gives up service transactions that were not signed in time. Rejects when the database is away; the next round
+ * them. Any writer gives up service transactions that were not signed in time. Rejects when the database is down; the next round
  * finds the rows.
  */
 export async function relayServiceTransactions(context: ServiceTransactionContext): Promise<void> {

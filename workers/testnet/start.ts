@@ -19,7 +19,7 @@ const SERVICE_TRANSACTIONS_MS = 500;
 
 /**
  * Starts the writer's work on the testnet: relays the sandbox's purchases, funds its wallet, pays the faucet's grants.
- * Rejects when the queue's server is away.
+ * Rejects when the queue's server is down.
  */
 export async function startTestnet(options: ChainServiceOptions) {
   const { config, log } = options;

@@ -19,7 +19,7 @@ import { type Settlement, settleDeliveries } from "./settle-deliveries.ts";
 /** Calls in one statement. */
 const CLAIM_ROUND = 100;
 const ROUND = 300;
-/** How long an outcome is retried while the database is away, in ms. Then the event is sent again. */
+/** How long an outcome is retried while the database is down, in ms. Then the event is sent again. */
 const SETTLE_MS = 60_000;
 const SETTLE_PAUSE_MS = 300;
 

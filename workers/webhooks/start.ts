@@ -52,7 +52,7 @@ export type Delivery = {
   stop(): Promise<void>;
 };
 
-/** Starts to deliver events to subscribers. Rejects while the queue's server is away. */
+/** Starts to deliver events to subscribers. Rejects while the queue's server is down. */
 export async function startDelivery(options: DeliveryOptions): Promise<Delivery> {
   const { config, log } = options;
   const queueOptions = queueOptionsOf(config, log, "the webhooks' queue");

@@ -83,7 +83,7 @@ export function createWakeScheduler(wake: (webhookId: string, ms: number) => Pro
     const known = scheduled.get(webhookId);
     if (known !== undefined && known > now && known <= now + ms + SWEEP_MS) return;
     scheduled.set(webhookId, now + ms);
-    // While the queue is away, the sweep finds due deliveries.
+    // While the queue is down, the sweep finds due deliveries.
     void wake(webhookId, Math.ceil(ms)).catch(() => scheduled.delete(webhookId));
   };
 }

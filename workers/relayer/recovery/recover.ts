@@ -14,7 +14,7 @@ const ROUND = 200;
 /**
  * Takes open transactions of our wallets to an outcome, also those that another writer signed: sends stored bytes
  * again, finds transactions that were mined while no writer watched, raises the fee of a stuck one, replaces a purchase
- * that waited too long with an empty transfer, closes nonce gaps. Rejects when the node or the database is away.
+ * that waited too long with an empty transfer, closes nonce gaps. Rejects when the node or the database is down.
  */
 export async function recover(context: RecoveryContext): Promise<void> {
   const faults: unknown[] = [];
