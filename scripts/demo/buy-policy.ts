@@ -10,9 +10,9 @@ import type { Receiver } from "./receiver.ts";
 const product = "FLASHBTC24-001";
 const coverageAmount = "1000000000";
 /** The timeout for the policy to appear in the index. */
-const indexTimeoutMs = 15_000;
+const indexTimeoutMs = 60_000;
 /** The timeout for the purchase to arrive at the webhook. */
-const webhookTimeoutMs = 15_000;
+const webhookTimeoutMs = 60_000;
 
 const address = z.templateLiteral(["0x", z.string().length(40)]);
 

@@ -141,7 +141,13 @@ test("the wallet runs out of ether after claims are signed: they are paid once i
   ]);
   // While it is empty, new claims are refused.
   const late = newClient();
-  const refused = await claim(setup, late);
+  const refused = await waitFor({
+    what: "an answer as of a block that the writer has settled",
+    probe: async () => {
+      const answer = await claim(setup, late);
+      return failure(answer)[1] === "relayer_unavailable" ? undefined : answer;
+    },
+  });
   expect([refused.status, refused.json]).toMatchObject([503, { error: "out_of_eth", code: "out_of_eth" }]);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await paidOnChain(setup, late.wallet)).toEqual(NOTHING);

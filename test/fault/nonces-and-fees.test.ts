@@ -52,7 +52,7 @@ test("another program's pending transaction disappears after the start: the writ
 
   const id = await ledger.buy(purchaseRequest(buyer.address));
   await ledger.settled(id, 60_000);
-  expect((await attemptsOf(id)).map((attempt) => attempt.nonce)).toEqual(["1"]);
+  expect(new Set((await attemptsOf(id)).map((attempt) => attempt.nonce))).toEqual(new Set(["1"]));
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
   const fillers = await ledger.connection
     .sql`select nonce, kind from service.transaction where kind = 'filler'`;

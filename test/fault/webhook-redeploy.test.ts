@@ -51,7 +51,7 @@ function expectOnce(subscribers: readonly Subscription[]): void {
 }
 
 test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, {
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async () => {
   console.log(`FAULT_SEED=${seed}`);
   const world = await startWebhookWorld({ seed });
