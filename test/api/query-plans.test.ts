@@ -66,7 +66,7 @@ beforeAll(async () => {
     debug: (_connection, text, parameters) => sent.push({ text, parameters }),
   });
   atEnd(() => sql.end());
-});
+}, 900_000);
 
 type Plan = {
   "Node Type": string;

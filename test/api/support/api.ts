@@ -60,6 +60,23 @@ export function failure(answer: HttpAnswer): [status: number, code: string] {
   return [answer.status, envelope.parse(answer.json).error];
 }
 
+/**
+ * Repeats a call while it gets 503 with one of these codes, as it may on a busy machine. The call must always have the same
+ * key or claimant.
+ */
+export const repeatWhile = (
+  codes: readonly ("relayer_unavailable" | "claim_pending")[],
+  call: () => Promise<HttpAnswer>,
+): Promise<HttpAnswer> =>
+  waitFor({
+    what: `an answer other than ${codes.join(" and ")}`,
+    probe: async () => {
+      const answer = await call();
+      const isRepeated = answer.status === 503 && codes.some((code) => failure(answer)[1] === code);
+      return isRepeated ? undefined : answer;
+    },
+  });
+
 /** The `message` of an error response. */
 export const messageOf = (answer: HttpAnswer): string => envelope.parse(answer.json).message;
 
