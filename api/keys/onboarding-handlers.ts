@@ -1,6 +1,6 @@
 import { hashMessage } from "viem";
 import type { Connection } from "../../lib/db/connect.ts";
-import { ApiError, type ErrorCode } from "../../lib/errors.ts";
+import { ApiError } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Signatures } from "../chain/signatures.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
@@ -8,21 +8,9 @@ import type { Api } from "../http/env.ts";
 import { onInvalidBody, refuseBrokenJson } from "../http/invalid-body.ts";
 import type { Limiter } from "../http/limits/limiter.ts";
 import { type ClientOf, limitClients } from "../http/limits/middleware.ts";
-import {
-  forgetOldSignatures,
-  isFresh,
-  MAX_ACTIVE_KEYS,
-  onboard,
-  onboardingMessage,
-  TIMESTAMP_WINDOW_SECONDS,
-} from "./onboarding.ts";
+import { forgetOldSignatures, isFresh, onboard, onboardingMessage, TIMESTAMP_WINDOW_SECONDS } from "./onboarding.ts";
 import { onboardRoute } from "./onboarding-routes.ts";
 import { issuedKeyBody } from "./schemas.ts";
-
-const refusals = {
-  cap_reached: `The wallet has ${MAX_ACTIVE_KEYS} active keys already: revoke one first.`,
-  signature_used: "This signature has made a key before: sign again with another timestamp.",
-} as const satisfies Partial<Record<ErrorCode, string>>;
 
 export type OnboardingParts = {
   readonly connection: Connection;
@@ -54,15 +42,12 @@ export function addOnboardingRoute(app: Api, parts: OnboardingParts): void {
         const message = `The signature is not by ${wallet} for: ${onboardingMessage(wallet, timestamp)}`;
         throw new ApiError("invalid_signature", message);
       }
-      const onboarding = await fromDatabase(() => onboard(sql, { wallet, signedAt: timestamp, label }));
-      if (onboarding.outcome !== "issued") {
-        throw new ApiError(onboarding.outcome, refusals[onboarding.outcome]);
-      }
+      const key = await fromDatabase(() => onboard(sql, { wallet, signedAt: timestamp, label }));
       forgetOldSignatures(sql, now).catch((error) =>
         log.warn({ err: errorText(error) }, "could not delete old signatures"),
       );
       c.header("Cache-Control", "no-store");
-      return c.json(issuedKeyBody(onboarding.key), 201);
+      return c.json(issuedKeyBody(key), 201);
     },
     onInvalidBody("invalid_body"),
   );
