@@ -6,17 +6,43 @@ import { lower } from "../../lib/lower.ts";
 import { type IssuedKey, issueKey } from "./store.ts";
 
 /** How far a signed timestamp may lie from the server's time, in seconds, either way. */
-export const TIMESTAMP_WINDOW_SECONDS = 300;
+const TIMESTAMP_WINDOW_SECONDS = 300;
 /** A used signature is kept for this many seconds after its window, because servers' clocks differ. */
 const CLOCK_MARGIN_SECONDS = 3600;
 
-/** What a wallet signs (EIP-191); `timestamp` in Unix seconds. */
+/** Texts of which the wallet has to have signed one (EIP-191), and the time that they name, in Unix seconds. */
+export type SignedTexts = { readonly texts: readonly string[]; readonly at: number };
+
+/** The service's own message; `timestamp` in Unix seconds. */
 export const onboardingMessage = (address: string, timestamp: number): string =>
   `Service onboarding for ${address} at ${timestamp}`;
 
 /** Whether a timestamp is near enough to `now`; both in whole Unix seconds. */
 export const isFresh = (timestamp: number, now: number): boolean =>
   Math.abs(now - timestamp) <= TIMESTAMP_WINDOW_SECONDS;
+
+/** @throws ApiError `stale_timestamp` that names `field`, unless its timestamp is near enough to `now` */
+export function requireFresh(field: string, timestamp: number, now: number): void {
+  if (isFresh(timestamp, now)) return;
+  throw new ApiError(
+    "stale_timestamp",
+    `The ${field} is more than ${TIMESTAMP_WINDOW_SECONDS} seconds from the server's time, ${now}.`,
+  );
+}
+
+/**
+ * The service's own message, with the address in each spelling that a client may have.
+ * @throws ApiError `stale_timestamp`
+ */
+export function serviceMessages(
+  { address, sent }: { address: Address; sent: string },
+  timestamp: number,
+  now: number,
+): SignedTexts {
+  requireFresh("timestamp", timestamp, now);
+  const spellings = new Set([address, sent, address.toLowerCase()]);
+  return { texts: [...spellings].map((spelling) => onboardingMessage(spelling, timestamp)), at: timestamp };
+}
 
 /**
  * Issues one key of the free tier for a verified signature. One transaction marks the signature as used and issues the key,

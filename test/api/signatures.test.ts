@@ -1,5 +1,6 @@
 /**
- * Onboarding by a contract wallet's signature. signatures.chain.test.ts has wallets of any code.
+ * Onboarding by an EIP-4361 message or by a contract wallet's signature, and the limits on the node calls that verify them.
+ * signatures.chain.test.ts has wallets of any code, sign-in-message.unit.test.ts every message that is refused.
  */
 import { type Address, type Hex, type LocalAccount, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -8,27 +9,111 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
-import { failure, issueKey } from "./support/api.ts";
+import { failure, issueKey, messageOf } from "./support/api.ts";
 import { type ContractWallets, deployWalletFactory } from "./support/contract-wallet.ts";
-import { ONBOARD, onboardingBody } from "./support/onboarding.ts";
+import { now, ONBOARD, onboardingBody, signInBody } from "./support/onboarding.ts";
 
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 
 let chain: TestChain;
 let node: RpcProxy;
 let wallets: ContractWallets;
+let apiUrl: string;
 let request: CheckedRequest;
 beforeAll(async () => {
   chain = await startChain();
   wallets = await deployWalletFactory(chain);
   node = await startRpcProxy(chain.url);
   const stack = await startStack({ chain, services: ["api"], rpcUrl: node.url });
-  request = await checkedRequests(stack.apiUrl);
+  apiUrl = stack.apiUrl;
+  request = await checkedRequests(apiUrl);
   await issueKey(request, newAccount().address); // returns once the tables exist and the node was checked to be local
 });
 
 const post = (body: object) => request(ONBOARD, { body });
 const calls = () => node.counts.get("eth_call") ?? 0;
+
+describe("an EIP-4361 message", () => {
+  test("makes one key for its wallet", async () => {
+    const account = newAccount();
+    const body = await signInBody(account, apiUrl, { statement: "Make an API key." });
+    const answer = await post({ ...body, label: "by message" });
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject({ wallet: account.address, label: "by message" });
+    expect(failure(await post(body))).toEqual([409, "signature_used"]);
+  });
+
+  test("signed by a contract wallet's owner makes a key for the contract wallet", async () => {
+    const owner = newAccount();
+    const address = await wallets.create(owner);
+    const answer = await post(await signInBody(owner, apiUrl, { address }));
+    expect([answer.status, answer.json]).toEqual([201, expect.objectContaining({ wallet: address })]);
+  });
+
+  type Body = Partial<Awaited<ReturnType<typeof signInBody>>> & { timestamp?: number };
+  test.each<[string, () => Promise<Body>, number, string, RegExp]>([
+    [
+      "for another host",
+      () => signInBody(newAccount(), "http://cover.example"),
+      400,
+      "invalid_body",
+      /message: must name the domain 127\.0\.0\.1:\d+/,
+    ],
+    [
+      "for another chain",
+      () => signInBody(newAccount(), apiUrl, { chainId: 1 }),
+      400,
+      "invalid_body",
+      /message: must have the Chain ID 8453/,
+    ],
+    [
+      "for another wallet",
+      async () => ({ ...(await signInBody(newAccount(), apiUrl)), walletAddress: zeroAddress }),
+      400,
+      "invalid_body",
+      /message: must name the address 0x0{40}/,
+    ],
+    [
+      "of another form",
+      async () => ({ ...(await signInBody(newAccount(), apiUrl)), message: "hello" }),
+      400,
+      "invalid_body",
+      /message: must be an EIP-4361 message/,
+    ],
+    [
+      "above 2000 characters",
+      () => signInBody(newAccount(), apiUrl, { statement: "x".repeat(2000) }),
+      400,
+      "invalid_body",
+      /message: must have 2000 characters/,
+    ],
+    [
+      "beside a timestamp",
+      async () => ({ ...(await signInBody(newAccount(), apiUrl)), timestamp: now() }),
+      400,
+      "invalid_body",
+      /timestamp: must be given, or message in its place/,
+    ],
+    [
+      "from six minutes ago",
+      () => signInBody(newAccount(), apiUrl, { issuedAt: new Date(Date.now() - 360_000) }),
+      400,
+      "stale_timestamp",
+      /Issued At is more than 300 seconds/,
+    ],
+    [
+      "of a stranger",
+      async () => signInBody(newAccount(), apiUrl, { address: newAccount().address }),
+      401,
+      "invalid_signature",
+      /The signature is not by 0x/,
+    ],
+  ])("%s is refused with the reason", async (_, body, status, code, reason) => {
+    const answer = await post(await body());
+    expect(failure(answer)).toEqual([status, code]);
+    expect(messageOf(answer)).toMatch(reason);
+  });
+});
 
 describe("a contract wallet", () => {
   test("that is deployed signs by ERC-1271", async () => {
