@@ -172,6 +172,13 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   expectIndexed(await run(query), PAGE_ROWS);
 });
 
+test.each([2n ** 63n, 2n ** 256n - 1n])("the policy id %s, above every int8, finds no policy", async (id) => {
+  const nodes = await run(async (db) => {
+    expect(await findPolicy(db, { ...policyKey, policyId: id })).toBeUndefined();
+  });
+  expectIndexed(nodes, 0);
+});
+
 test("counting open policies reads at most one row per minute of the longest cover", async () => {
   expectIndexed(await run((db) => countOpenPolicies(db, now)), OPEN_POLICY_ROWS);
 });

@@ -1,4 +1,6 @@
 /** Starts the api as its own process, with its own chain and database, and other processes on request. */
+import type { Address } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { DEV_ADMIN_TOKEN } from "../../../lib/off-local.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
@@ -35,10 +37,16 @@ export const admin = { "x-admin-token": DEV_ADMIN_TOKEN };
 
 const issued = z.object({ keyId: z.number(), apiKey: z.string() });
 
-/** Issues a key to a wallet; retries on 503, which the api returns until the first start has created the tables. */
+/** A wallet that nobody has used, for a test that needs a key and no money: a wallet has three keys at most. */
+export const newWallet = (): Address => privateKeyToAccount(generatePrivateKey()).address;
+
+/**
+ * Issues a key to a wallet, a new one if omitted. Retries on 503, which the api returns until the first start has created
+ * the tables.
+ */
 export async function issueKey(
   request: CheckedRequest,
-  wallet: string,
+  wallet: string = newWallet(),
   tier: "free" | "paid" = "free",
 ): Promise<{ keyId: number; apiKey: string; headers: { "x-api-key": string } }> {
   const answer = await waitFor({
