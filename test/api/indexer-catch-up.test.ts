@@ -66,4 +66,4 @@ test("reads get 503 until all rows match one block, and the health reports the b
     expect(burns.parse((await api.request(path)).json).burns_count, path).toBe(before + 50);
   }
   expect(await readHealth()).toMatchObject({ status: "synced" });
-});
+}, 300_000);
