@@ -62,7 +62,7 @@ export async function expectOneNonceEach(
   const forms = await sql<{ purchase: string; transaction: string; hash: Hex; fee: string }[]>`
     select t.purchase_id as purchase, t.id as transaction, a.hash, a.max_fee as fee
     from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = any(${[...purchaseIds]}::uuid[]) order by a.created_at`;
+    where t.purchase_id = any(${[...purchaseIds]}::uuid[]) order by a.id`;
   const mined = new Set(policies.map(({ transactionHash }) => transactionHash));
   for (const id of purchaseIds) {
     const own = forms.filter(({ purchase }) => purchase === id);
