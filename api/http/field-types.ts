@@ -79,13 +79,14 @@ export const nullableTimestamp = (description: string, example: string | null = 
 /** In requests: 32 bytes in any case, parsed to lowercase. */
 export const bytes32Input = Bytes32.transform(lowercaseHex);
 
-/** In requests: a uint256, parsed to `bigint`. */
+/** In requests: a uint256, parsed to `bigint`. The format tells the bound that digits alone cannot. */
 export const uint256Input = z
   .string()
   .regex(DIGITS, "must be a non-negative integer in decimal digits")
   .max(MAX_DIGITS, `must have ${MAX_DIGITS} digits at most`)
   .transform(BigInt)
-  .refine((value) => value <= MAX_UINT256, "must be below 2^256");
+  .refine((value) => value <= MAX_UINT256, "must be below 2^256")
+  .openapi({ format: "uint256" });
 
 /** In requests: Unix seconds, parsed to `bigint`. */
 export const unixSecondsInput = z
@@ -129,7 +130,7 @@ export const rowIdInput = z
   .string()
   .regex(/^\d{1,15}$/, "must be a whole number")
   .transform(Number)
-  .openapi({ type: "integer", minimum: 0, example: 1 });
+  .openapi({ type: "integer", minimum: 0, maximum: 999_999_999_999_999, example: 1 });
 
 /** The document's named types, to be registered before the routes that describe them differently. */
 export const sharedTypes = { Bytes32, DecimalString, Address, UnixSeconds, Timestamp };

@@ -6,6 +6,7 @@ const longest = [
   "fault/webhook-faults",
   "e2e/dev",
   "model/model",
+  "fuzz/fuzz",
   "fault/soak",
   "workers/outbox-restarts",
 ];

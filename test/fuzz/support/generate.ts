@@ -1,0 +1,150 @@
+/** Generates requests of an operation from its schemas. */
+import fc from "fast-check";
+import type { ApiParameter } from "../../support/openapi.ts";
+import { type Schema, SchemaChecker, type Schemas } from "../../support/schema-checker.ts";
+import { bodySchema, type Operation } from "./operations.ts";
+import type { Body, Credential, Pairs, Parts } from "./requests.ts";
+import { invalidTexts, invalidValues, validValues } from "./values.ts";
+
+type NamedValues = Readonly<Record<string, readonly unknown[]>>;
+
+/** What a valid request of an operation needs beside its schemas. */
+export type KnownValues = {
+  /** By parameter or field: values for most requests, in place of generated ones. */
+  readonly often?: NamedValues;
+  /** Values for all requests, where the document has a rule in words; undefined leaves the name out. */
+  readonly always?: NamedValues;
+  /** Whole bodies for most requests. */
+  readonly bodies?: readonly Body[];
+  /** By default the owner's key or the admin token, whichever the operation asks for. */
+  readonly credential?: Credential;
+};
+
+export type Generating = {
+  readonly schemas: Schemas;
+  /** By operation. */
+  readonly known: Readonly<Record<string, KnownValues>>;
+};
+
+export const usualCredential = { none: "none", apiKey: "owner", adminToken: "admin" } as const;
+
+/** Known values three times as often as generated ones. */
+const often = <T>(known: readonly T[] = [], generated: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  known.length > 0 ? fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...known) }, generated) : generated;
+
+type Named = { readonly name: string; readonly schema: Schema; readonly required?: boolean };
+
+/** Valid values by name; a name that may be left out sometimes is. */
+function record({ schemas }: Generating, known: KnownValues, names: readonly Named[]) {
+  const values = names.map(({ name, schema, required = false }) => {
+    const always = known.always?.[name];
+    if (always) return [name, fc.constantFrom(...always)] as const;
+    const given = often(known.often?.[name], validValues(schemas, schema));
+    return [name, required ? given : fc.option(given, { nil: undefined })] as const;
+  });
+  return fc.record<Record<string, unknown>>(Object.fromEntries(values));
+}
+
+const asTexts = (values: Body): Pairs =>
+  Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+
+/** A page is named by `cursor` or by `offset`, not by both. */
+const oneMeansOfPaging = (query: Pairs): Pairs =>
+  query.some(([name]) => name === "cursor") ? query.filter(([name]) => name !== "offset") : query;
+
+/** Texts that a header can carry, without the spaces around them. */
+const forHeader = (text: string) => /^[\x20-\x7e\xa0-\xff]*$/.test(text) && text.trim() === text;
+
+/** Requests whose values match the schemas and the rules that the document states in words. */
+export function validParts(generating: Generating, operation: Operation): fc.Arbitrary<Parts> {
+  const known = generating.known[operation.operationId] ?? {};
+  const texts = (place: ApiParameter["in"]): fc.Arbitrary<Pairs> => {
+    const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === place);
+    return record(generating, known, parameters).map(asTexts);
+  };
+  const schema = bodySchema(operation);
+  const { properties = {}, required = [] } = schema
+    ? new SchemaChecker(generating.schemas).resolve(schema)
+    : {};
+  const fields = Object.entries(properties).map(([name, field]) => ({
+    name,
+    schema: field,
+    required: required.includes(name),
+  }));
+  return fc.record<Parts>({
+    path: texts("path").map((pairs) => Object.fromEntries(pairs)),
+    query: texts("query").map(oneMeansOfPaging),
+    headers: texts("header").filter((pairs) => pairs.every(([, text]) => forHeader(text))),
+    body: schema ? often(known.bodies, record(generating, known, fields)) : fc.constant(undefined),
+    credential: fc.constant(known.credential ?? usualCredential[operation.guard]),
+  });
+}
+
+/** One way to make a request invalid. */
+export type Break = {
+  /** The name that the refusal must mention. */
+  readonly field: string;
+  readonly about: string;
+  readonly apply: (parts: Parts) => Parts;
+};
+
+const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 80);
+
+function parameterBreaks({ schemas }: Generating, { name, in: place, required, schema }: ApiParameter) {
+  const part = place === "query" ? "query" : "headers";
+  const withTexts = (about: string | undefined, ...texts: readonly string[]): Break => ({
+    field: name,
+    about: `${place} ${name} is ${about}`,
+    apply: (parts) => {
+      if (place === "path") return { ...parts, path: { ...parts.path, [name]: texts.join() } };
+      const others = parts[part].filter(([other]) => other !== name);
+      return { ...parts, [part]: [...others, ...texts.map((text) => [name, text] as const)] };
+    },
+  });
+  const missing = required && place !== "path" ? [fc.constant(withTexts("missing"))] : [];
+  const broken = invalidTexts(schemas, schema);
+  if (!broken) return missing;
+  // Without a text, or as a step, the address is another one.
+  const fits = (text: string) =>
+    place === "path" ? !/^\.{0,2}$/.test(text) : place === "query" || forHeader(text);
+  const one = broken.filter(fits).map((text) => withTexts(shown(text), text));
+  if (place === "path") return [one];
+  const valid = validValues(schemas, schema).map(String);
+  return [...missing, one, fc.tuple(valid, valid).map((texts) => withTexts("sent twice", ...texts))];
+}
+
+function fieldBreaks({ schemas }: Generating, schema: Schema) {
+  const { properties = {}, required = [], anyOf = [] } = new SchemaChecker(schemas).resolve(schema);
+  const without = (names: readonly string[]) =>
+    fc.constant<Break>({
+      field: names[0] ?? "",
+      about: `body without ${names.join(" and ")}`,
+      apply: (parts) => ({
+        ...parts,
+        body: { ...parts.body, ...Object.fromEntries(names.map((name) => [name, undefined])) },
+      }),
+    });
+  const alternatives = anyOf.flatMap((part) => part.required ?? []);
+  return [
+    ...[...required.map((name) => [name]), alternatives].filter(({ length }) => length > 0).map(without),
+    ...Object.entries(properties).map(([name, field]) =>
+      invalidValues(schemas, field).map(
+        (value): Break => ({
+          field: name,
+          about: `body ${name} is ${shown(value)}`,
+          apply: (parts) => ({ ...parts, body: { ...parts.body, [name]: value } }),
+        }),
+      ),
+    ),
+  ];
+}
+
+/** Every way to make one value of the operation's requests invalid; undefined when it has none. */
+export function breaks(generating: Generating, operation: Operation): fc.Arbitrary<Break> | undefined {
+  const schema = bodySchema(operation);
+  const all = [
+    ...(operation.parameters ?? []).flatMap((parameter) => parameterBreaks(generating, parameter)),
+    ...(schema ? fieldBreaks(generating, schema) : []),
+  ];
+  return all.length > 0 ? fc.oneof(...all) : undefined;
+}
