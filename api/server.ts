@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setDatabaseSchema } from "@ponder/client";
 import type { Sql } from "postgres";
 import { createReadClient } from "../lib/chain/client.ts";
-import { type ApiConfig, apiConfig, ConfigError, DEV_ADMIN_TOKEN, DEV_SECRETS_KEY } from "../lib/config.ts";
+import { type ApiConfig, apiConfig } from "../lib/config.ts";
+import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
@@ -37,16 +38,6 @@ const STOP_GRACE_MS = 8000;
 /** Longest time for closing connections, in ms: a dependency that is down may never answer. */
 const CLOSE_MS = 1000;
 
-/** The public defaults are for local chains only. @throws ConfigError that names each of them */
-function refuseDefaults({ ADMIN_TOKEN, SECRETS_KEY }: ApiConfig): void {
-  const faults = [
-    ...(ADMIN_TOKEN === DEV_ADMIN_TOKEN ? ["ADMIN_TOKEN"] : []),
-    ...(SECRETS_KEY === DEV_SECRETS_KEY ? ["SECRETS_KEY"] : []),
-  ];
-  if (faults.length === 0) return;
-  throw new ConfigError(faults.map((name) => `${name} must be set: its default is for local chains only`));
-}
-
 /** The testnet; undefined without one. @throws ConfigError when the deployment file is not a testnet's */
 function openTestnet(config: ApiConfig, mainChainId: number, sql: Sql, queueOptions: QueueOptions) {
   const { TESTNET_RPC_URL: rpcUrl, TESTNET_DEPLOYMENT_FILE: file } = config;
@@ -68,7 +59,6 @@ function openTestnet(config: ApiConfig, mainChainId: number, sql: Sql, queueOpti
 function open(config: ApiConfig, log: Logger) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, RPC_URL: rpcUrl } = config;
   const deployment = readDeployment(config.DEPLOYMENT_FILE);
-  if (!deployment.local) refuseDefaults(config);
   const statementTimeout = STATEMENT_TIMEOUT_MS;
   const connection = connect(databaseUrl, { name: "api", statementTimeout });
   const indexConnection = connect(databaseUrl, { name: "api-index", statementTimeout, snapshots: true });

@@ -6,7 +6,7 @@ import { Pool } from "undici";
 import type { Address, LocalAccount } from "viem";
 import { z } from "zod";
 import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
-import { DEV_SECRETS_KEY } from "../lib/config.ts";
+import { DEV_SECRETS_KEY } from "../lib/off-local.ts";
 import type { EventType } from "../lib/webhooks/events.ts";
 import { createSealer, newSecret } from "../lib/webhooks/secrets.ts";
 import { freePorts } from "../scripts/local/ports.ts";

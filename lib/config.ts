@@ -1,5 +1,6 @@
 import { parseEther } from "viem";
 import { z } from "zod";
+import { ConfigError } from "./config-error.ts";
 import {
   allowedHosts,
   ether,
@@ -13,6 +14,7 @@ import {
   trustedProxies,
   url,
 } from "./config-values.ts";
+import { DEV_ADMIN_TOKEN, DEV_SECRETS_KEY, unsafeOffLocal } from "./off-local.ts";
 import { type Fault, incompleteTestnet, invalidWriterTestnet, type Variables } from "./testnet-variables.ts";
 import { NO_PROXY } from "./trust-proxy.ts";
 
@@ -21,25 +23,9 @@ import { NO_PROXY } from "./trust-proxy.ts";
  * reports all faults together. An empty variable counts as unset: it is never read as zero.
  */
 
-/** Bad environment variables; the message holds one line for each of them. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-  constructor(readonly faults: readonly string[]) {
-    super(
-      `The configuration has ${faults.length === 1 ? "a fault" : "faults"}:\n${faults.map((f) => `  ${f}`).join("\n")}`,
-    );
-  }
-}
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const metricsPort = port.default(9464);
-
-/** The dev stack's admin token; refused on any chain that is not local. */
-export const DEV_ADMIN_TOKEN = "dev-admin-token";
-
-/** The dev stack's key for secrets at rest; refused on any chain that is not local. */
-export const DEV_SECRETS_KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 /** The key that encrypts webhook secrets at rest, and the hosts that webhooks may call beside public addresses. */
 const webhooks = {
@@ -201,7 +187,7 @@ export type IndexerConfig = z.output<typeof indexerSchema>;
 export type DevConfig = z.output<typeof devSchema>;
 
 export const apiConfig = (env: Environment): ApiConfig =>
-  parse(apiSchema, env, (present) => incompleteTestnet(present));
+  parse(apiSchema, env, (present) => [...incompleteTestnet(present), ...unsafeOffLocal(present)]);
 export const writerConfig = (env: Environment): WriterConfig =>
   parse(writerSchema, env, invalidWriterTestnet);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);

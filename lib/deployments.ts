@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Address, getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 
 /** The protocol's contracts, by their keys in `GET /health`. */
 export const contractKeys = [

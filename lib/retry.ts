@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 import { errorText, type Logger } from "./log.ts";
 
 const RETRY_MS = 500;

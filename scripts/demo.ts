@@ -6,7 +6,7 @@
  * `API_URL`, `RPC_URL` and `TESTNET_RPC_URL` select another stack than that of `npm run dev`. It must run on this machine,
  * because its webhook calls the loopback address, with a local main chain, because the demo mints USDC there.
  */
-import { DEV_ADMIN_TOKEN } from "../lib/config.ts";
+import { DEV_ADMIN_TOKEN } from "../lib/off-local.ts";
 import { openApi } from "./demo/api-client.ts";
 import { buyPolicy } from "./demo/buy-policy.ts";
 import { startReceiver } from "./demo/receiver.ts";

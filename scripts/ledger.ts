@@ -3,7 +3,8 @@
  * `DATABASE_URL`, or else that of `npm run dev`, and writes only stops.
  */
 import type { Sql } from "postgres";
-import { ConfigError, ledgerConfig } from "../lib/config.ts";
+import { ledgerConfig } from "../lib/config.ts";
+import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
 import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, UsageError, usage } from "./ledger/arguments.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConfigError, type WriterConfig, writerConfig } from "../lib/config.ts";
+import { type WriterConfig, writerConfig } from "../lib/config.ts";
+import { ConfigError } from "../lib/config-error.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { retryUntilReady } from "../lib/retry.ts";

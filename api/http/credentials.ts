@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import type { Sql } from "postgres";
-import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
 import { type FindHolder, isWellFormedKey, type KeyHolder, type KeyTier, noteKeyUse } from "./api-keys.ts";
 import { fromDatabase } from "./dependency-timeout.ts";
 import type { ApiEnv } from "./env.ts";

@@ -1,6 +1,6 @@
-import { DEV_SECRETS_KEY } from "../../lib/config.ts";
 import type { Connection } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
+import { DEV_SECRETS_KEY } from "../../lib/off-local.ts";
 import { createSealer, newSecret } from "../../lib/webhooks/secrets.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import type { RequireApiKey } from "../http/credentials.ts";

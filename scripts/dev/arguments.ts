@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { ConfigError } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
 
 /** The main chain: a fresh one, or a fork of the chain behind `rpcUrl`. */
 export type ChainSource =

@@ -1,4 +1,5 @@
-import { ConfigError, type DevConfig } from "../../lib/config.ts";
+import type { DevConfig } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
 import { isPortFree } from "../local/ports.ts";
 
 /** @throws {ConfigError} with a fault for each port that is taken or configured twice. */

@@ -1,7 +1,7 @@
 /** The service's processes on this machine, started and stopped by name: the base of the tests' and the benchmarks' stacks. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEV_ADMIN_TOKEN } from "../../lib/config.ts";
+import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
 import { privateKeyOf } from "./anvil.ts";
 import { freePorts } from "./ports.ts";
 import type { Child } from "./processes.ts";

@@ -91,7 +91,7 @@ describe("simultaneous requests for one wallet", () => {
     const queries = ["", "?limit=1", "?limit=2&offset=1"];
     // All requests are in the api's socket buffers before it reads the first.
     signalPid(setup.livePid, "SIGSTOP");
-    const waiting = Array.from({ length: 30 }, (_, i) => sendFor(buyer.address, queries[i % 3]));
+    const waiting = Array.from({ length: 12 }, (_, i) => sendFor(buyer.address, queries[i % 3]));
     await Promise.all(waiting.map(({ sent }) => sent)).finally(() => signalPid(setup.livePid, "SIGCONT"));
     await Promise.all(waiting.map(({ received }) => received));
     // Once a later request has started its own scan, the earlier requests have joined theirs.

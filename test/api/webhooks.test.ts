@@ -1,8 +1,8 @@
 /** Creating, reading and deleting webhooks, their owners, and their secrets. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { DEV_SECRETS_KEY } from "../../lib/config.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
+import { DEV_SECRETS_KEY } from "../../lib/off-local.ts";
 import { eventTypes } from "../../lib/webhooks/events.ts";
 import { outboxLock } from "../../lib/webhooks/outbox-lock.ts";
 import { createSealer } from "../../lib/webhooks/secrets.ts";

@@ -57,6 +57,10 @@ test("it listens on its own port, whatever PORT says", async () => {
   expect(await isPortFree(20_999)).toBe(true);
 });
 
+test("Ponder answers no SQL over HTTP", async () => {
+  expect((await http(`${stack.ponderUrl}/sql/db?sql=select+1`)).status).toBe(404);
+});
+
 test("a second one on the same schema is refused, and the first one keeps its lock", async () => {
   const { code, said } = await secondIndexer(stack.settings.ponderPort + 1);
   expect({ code, said }).toMatchObject({

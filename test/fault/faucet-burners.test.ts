@@ -19,16 +19,18 @@ test("wallets that burn all gas are refused at once, and do not delay other clai
 
   let over = false;
   const burning = burners.map(async (one) => {
-    const failures = new Set<string>();
-    while (!over) failures.add(String(failure(await claim(setup, one))));
+    const failures: string[] = [];
+    while (!over) failures.push(String(failure(await claim(setup, one))));
     return failures;
   });
   const claimants = newClients(10);
   const paid = await Promise.all(claimants.map((one) => claimUntilPaid(setup, one)));
   over = true;
-  expect(new Set((await Promise.all(burning)).flatMap((failures) => [...failures]))).toEqual(
-    new Set(["502,onchain_revert"]),
-  );
+  for (const failures of await Promise.all(burning)) {
+    // How many claims an address makes depends on the machine; after five that revert it has to wait.
+    const expected = failures.map((_, index) => (index < 5 ? "502,onchain_revert" : "429,ip_rate_limited"));
+    expect(failures).toEqual(expected);
+  }
   expect(paid.map(({ seen }) => seen)).toEqual(paid.map(() => ["200"]));
   await expectPaidOnce(
     setup,

@@ -3,7 +3,7 @@
  * before the first hanging call times out, also when all failed deliveries are due again. No receiver has two requests at once.
  */
 import { beforeAll, expect, test } from "vitest";
-import { DEV_SECRETS_KEY } from "../../lib/config.ts";
+import { DEV_SECRETS_KEY } from "../../lib/off-local.ts";
 import { createSealer, newSecret } from "../../lib/webhooks/secrets.ts";
 import {
   eventOf,

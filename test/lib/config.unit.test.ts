@@ -1,13 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import {
-  apiConfig,
-  ConfigError,
-  devConfig,
-  indexerConfig,
-  variableNames,
-  writerConfig,
-} from "../../lib/config.ts";
+import { apiConfig, devConfig, indexerConfig, variableNames, writerConfig } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
 
 const valid = {
   DATABASE_URL: "postgres://user@127.0.0.1/db",

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { ConfigError } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
 import {
   contractKeys,
   readDeployment,

@@ -20,7 +20,7 @@ const seed = Number(process.env.MODEL_SEED || Math.floor(Math.random() * 2 ** 31
 const START = 1_700_000_000n;
 const DAY = 86_400n;
 /** A killed indexer is back within two seconds, or within a minute while other tests use both cores. */
-const slowMs = 120_000;
+const slowMs = 240_000;
 const ACTIONS = 200;
 /** More than `ACTIONS`: reverted actions do not count, and every kind has to occur. */
 const DRAWS = 600;

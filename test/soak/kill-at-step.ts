@@ -61,24 +61,45 @@ function killAtSettlement({ connection }: PurchaseSetup, round: Round, kill: Kil
   return { killed: settled.then(kill), release: () => {} };
 }
 
+/**
+ * Kills while a statement of the writer waits for a lock. The lock is taken when a purchase is simulated: were it taken
+ * before the calls begin, a slow machine could let the wallets' leases lapse meanwhile, and nothing would be signed.
+ */
+function killAtStatement(
+  { proxy, connection }: PurchaseSetup,
+  kill: Kill,
+  { lock, statement }: { lock: (tx: TransactionSql) => Promise<unknown>; statement: string },
+): PendingKill {
+  let locked: Promise<unknown> | undefined;
+  const killed = new Promise<void>((resolve, reject) => {
+    const takeLock = async () => {
+      const { acted } = await whileStatementWaits(connection.sql, { lock, statement, act: kill });
+      acted.then(resolve, reject);
+    };
+    proxy.intercept(async (call, forward) => {
+      if (!isSimulation(call)) return forward();
+      locked ??= takeLock().catch(reject);
+      await locked;
+      return forward();
+    });
+  });
+  return { killed, release: () => proxy.intercept() };
+}
+
 /** Prepares the kill at the round's step; call it before the purchases begin. */
-export async function prepareKill(setup: PurchaseSetup, round: Round, kill: Kill): Promise<PendingKill> {
-  const killAtStatement = async (lock: (tx: TransactionSql) => Promise<unknown>, statement: string) => {
-    const { acted } = await whileStatementWaits(setup.connection.sql, { lock, statement, act: kill });
-    return { killed: acted, release: () => {} };
-  };
-  const atStep: Record<Step, () => PendingKill | Promise<PendingKill>> = {
+export function prepareKill(setup: PurchaseSetup, round: Round, kill: Kill): PendingKill {
+  const atStep: Record<Step, () => PendingKill> = {
     accepted: () => killAtCall(setup, round, kill, isSimulation, "before"),
     "nonce taken": () =>
-      killAtStatement(
-        (tx) => tx`select 1 from service.relayer_wallet for update`,
-        "update service.relayer_wallet set next_nonce",
-      ),
+      killAtStatement(setup, kill, {
+        lock: (tx) => tx`select 1 from service.relayer_wallet for update`,
+        statement: "update service.relayer_wallet set next_nonce",
+      }),
     signed: () =>
-      killAtStatement(
-        (tx) => tx`lock table service.transaction in share mode`,
-        "insert into service.transaction",
-      ),
+      killAtStatement(setup, kill, {
+        lock: (tx) => tx`lock table service.transaction in share mode`,
+        statement: "insert into service.transaction",
+      }),
     stored: () => killAtCall(setup, round, kill, isSending, "before"),
     broadcast: () => killAtCall(setup, round, kill, isSending, "after"),
     mined: () => killAtCall(setup, round, kill, isReceiptRead, "before"),

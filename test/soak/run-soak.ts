@@ -31,7 +31,7 @@ const describeRound = ({ number, victim, step, secondKillMs, purchases }: Round)
 async function runRound(setup: PurchaseSetup, round: Round): Promise<CompletedPurchase[]> {
   const { chain, stack, buyers } = setup;
   const fromBlock = (await chain.client.getBlockNumber()) + 1n;
-  const pendingKill = await prepareKill(setup, round, () => stack.kill9(round.victim));
+  const pendingKill = prepareKill(setup, round, () => stack.kill9(round.victim));
   const calls = Promise.all(
     round.purchases.map(async (planned): Promise<CompletedPurchase> => {
       const buyer = buyers[planned.buyer];

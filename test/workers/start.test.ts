@@ -48,7 +48,7 @@ test("the default key for secrets is refused on a chain that is not local", asyn
   const key = generatePrivateKey();
   const { exit, output } = await refusal({ chain: { ...chain, deploymentFile }, relayerKeys: [key] });
   expect(exit.code).toBe(1);
-  expect(output).toContain("SECRETS_KEY is required on a chain that is not local");
+  expect(output).toContain("SECRETS_KEY must be set: its default is for local chains only");
 });
 
 test("a node of a chain other than the deployment file's is refused", async () => {

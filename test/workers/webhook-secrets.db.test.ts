@@ -1,7 +1,7 @@
 /** What this proves: a secret opens for its own wallet alone, and a wrong key costs neither attempts nor repeated claims. */
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { DEV_SECRETS_KEY } from "../../lib/config.ts";
+import { DEV_SECRETS_KEY } from "../../lib/off-local.ts";
 import { createSealer, newSecret } from "../../lib/webhooks/secrets.ts";
 import { createSecretCache } from "../../workers/webhooks/secret-cache.ts";
 import { startReceivers } from "../support/receiver.ts";

@@ -1,5 +1,6 @@
 import { isLocal } from "../../lib/chain/client.ts";
-import { ConfigError, type WriterConfig } from "../../lib/config.ts";
+import type { WriterConfig } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
 import { type Deployment, requireDeployment, requireTestnetDeployment } from "../../lib/deployments.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Meter } from "../metrics/relay-meter.ts";

@@ -1,8 +1,10 @@
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { isAnvilAddress } from "../../lib/chain/client.ts";
-import { ConfigError, DEV_SECRETS_KEY, type WriterConfig } from "../../lib/config.ts";
+import type { WriterConfig } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
+import { secretsKeyFault } from "../../lib/off-local.ts";
 import type { WalletKey } from "../relayer/wallets.ts";
 
 /** Private keys with the environment variable that holds them and the role of their wallets. */
@@ -46,8 +48,8 @@ export function requireFittingKeys(keys: readonly NamedKeys[], local: boolean): 
   );
 }
 
-/** Refuses the default key for secrets, which is public, on a chain that is not local. Throws {@link ConfigError}. */
+/** Refuses a public or trivial key for secrets on a chain that is not local. Throws {@link ConfigError}. */
 export function requireOwnSecretsKey(secretsKey: string, local: boolean): void {
-  if (local || secretsKey.toLowerCase() !== DEV_SECRETS_KEY) return;
-  throw new ConfigError(["SECRETS_KEY is required on a chain that is not local: its default is public"]);
+  const fault = local ? undefined : secretsKeyFault(secretsKey);
+  if (fault !== undefined) throw new ConfigError([`SECRETS_KEY ${fault}`]);
 }

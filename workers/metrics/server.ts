@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { Registry } from "prom-client";
-import { ConfigError, type WriterConfig } from "../../lib/config.ts";
+import type { WriterConfig } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { errorText, type Logger } from "../../lib/log.ts";

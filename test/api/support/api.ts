@@ -1,6 +1,6 @@
 /** Starts the api as its own process, with its own chain and database, and other processes on request. */
 import { z } from "zod";
-import { DEV_ADMIN_TOKEN } from "../../../lib/config.ts";
+import { DEV_ADMIN_TOKEN } from "../../../lib/off-local.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { startChain, type TestChain, type TestChainOptions } from "../../support/chain.ts";

@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { Registry } from "prom-client";
-import { DEV_SECRETS_KEY } from "../../../lib/config.ts";
 import { connect } from "../../../lib/db/connect.ts";
 import { createLogger } from "../../../lib/log.ts";
+import { DEV_SECRETS_KEY } from "../../../lib/off-local.ts";
 import { LOOPBACK_HOSTS } from "../../../lib/webhooks/allowed-hosts.ts";
 import type { Attempt } from "../../../lib/webhooks/attempt.ts";
 import { createSealer, newSecret } from "../../../lib/webhooks/secrets.ts";

@@ -45,8 +45,12 @@ export async function startReorgWorld() {
         method: "eth_getRawTransactionByHash",
         params: [hash],
       }),
-    /** Replaces the newest blocks by others with these transactions, and waits until the index has them. */
+    /**
+     * Replaces the newest blocks by others with these transactions, and waits until the index has them. The index has the
+     * old ones before: when a block disappears while Ponder reads it, Ponder asks for it for a minute.
+     */
     async reorganise(depth: number, transactions: readonly [Hex, number][] = []): Promise<void> {
+      await world.rows.caughtUp(client);
       await client.request<{ Method: "anvil_reorg"; Parameters: [number, unknown]; ReturnType: null }>({
         method: "anvil_reorg",
         params: [depth, transactions],
