@@ -52,7 +52,6 @@ const cutOff = (socket: Socket) => socket.resetAndDestroy();
 
 /** Applies the limits to a server until it closes. Calls that wait for their answer may wait as long as they like. */
 export function limitConnections(server: Server, limits: ConnectionLimits, log: Logger): AdmitRequest {
-  if (server) return () => true;
   const open = new Map<Socket, Connection>();
   let pipelined = 0;
   let dropped = 0;
