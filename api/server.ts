@@ -6,8 +6,9 @@ import type { Sql } from "postgres";
 import { createReadClient } from "../lib/chain/client.ts";
 import { type ApiConfig, apiConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
+import { API_ROLE } from "../lib/db/api-role.ts";
 import { connect } from "../lib/db/connect.ts";
-import { migrateService } from "../lib/db/migrate.ts";
+import { requireMigrated } from "../lib/db/migrate.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
 import { createPurchaseWaiter } from "../lib/ledger/waiter.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
@@ -31,8 +32,8 @@ import { createTargets } from "./webhooks/url-check.ts";
 const CHAIN_TIMEOUT_MS = 2000;
 /** Postgres ends a statement that runs longer, in ms. */
 const STATEMENT_TIMEOUT_MS = 4000;
-/** Longest wait for the migrations before listening, in ms, so that clients do not see missing tables at a start. */
-const FIRST_MIGRATION_MS = 3000;
+/** Longest wait for the writer's migrations before listening, in ms, so that clients do not see missing tables at a start. */
+const MIGRATIONS_MS = 3000;
 /** Longest time for running requests after a stop signal, in ms; calls that wait for a transaction are answered at once. */
 const STOP_GRACE_MS = 8000;
 /** Longest time for closing connections, in ms: a dependency that is down may never answer. */
@@ -59,12 +60,12 @@ function openTestnet(config: ApiConfig, mainChainId: number, sql: Sql, queueOpti
 function open(config: ApiConfig, log: Logger) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, RPC_URL: rpcUrl } = config;
   const deployment = readDeployment(config.DEPLOYMENT_FILE);
-  const statementTimeout = STATEMENT_TIMEOUT_MS;
-  const connection = connect(databaseUrl, { name: "api", statementTimeout });
-  const indexConnection = connect(databaseUrl, { name: "api-index", statementTimeout, snapshots: true });
-  const counts = connect(databaseUrl, { name: "api-counts", max: 4, statementTimeout, durable: false });
+  const restricted = { role: API_ROLE, statementTimeout: STATEMENT_TIMEOUT_MS };
+  const connection = connect(databaseUrl, { name: "api", ...restricted });
+  const indexConnection = connect(databaseUrl, { name: "api-index", ...restricted, snapshots: true });
+  const counts = connect(databaseUrl, { name: "api-counts", ...restricted, max: 4, durable: false });
   const onError = (error: Error) => log.warn({ err: errorText(error) }, "the queue reports an error");
-  const queueOptions = { databaseUrl, redisUrl, onError };
+  const queueOptions = { databaseUrl, role: API_ROLE, redisUrl, onError };
   const readClient = (options: { retryCount: number; batch?: boolean }) =>
     createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS, ...options });
   const client = readClient({ retryCount: 1 });
@@ -126,11 +127,10 @@ async function main(): Promise<void> {
     publicUrl: config.PUBLIC_URL?.replace(/\/+$/, ""),
     stopping: stop.signal,
   });
-  const migrate = () => migrateService(config.DATABASE_URL);
-  const migrated = retryUntilReady("Postgres", { log, signal: stop.signal }, migrate).catch((error) => {
-    if (!stop.signal.aborted) log.error({ err: errorText(error) }, "the database cannot be migrated");
-  });
-  await Promise.race([migrated, sleep(FIRST_MIGRATION_MS)]);
+  const migrated = retryUntilReady("the migrations of writer or indexer", { log, signal: stop.signal }, () =>
+    requireMigrated(opened.connection.sql),
+  ).catch(() => {}); // it ends before the migration only at a stop
+  await Promise.race([migrated, sleep(MIGRATIONS_MS)]);
   const server = await serve(app, { port: config.PORT, host: config.HOST, log, respondEarly, commonHeaders });
   log.info({ host: config.HOST, port: server.port, chainId: deployment.chainId }, "listening");
 

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { type IndexerConfig, indexerConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
+import { grantViews } from "../lib/db/grants.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
@@ -35,13 +36,15 @@ async function genesisHash(rpcUrl: string): Promise<string> {
   return blockAnswer.parse(await response.json()).result.hash;
 }
 
-async function recordDeployment(
+/** Lets the api read the views, and shows it that an indexer is at work. */
+async function prepareDatabase(
   config: IndexerConfig,
   deployment: Deployment,
   schemaName: string,
 ): Promise<void> {
   const { sql, close } = connect(config.DATABASE_URL, { name: "indexer-launcher", max: 1 });
   try {
+    await grantViews(sql, config.VIEWS_SCHEMA);
     await sql`
       insert into service.indexer_deployment (schema_name, views_schema, chain_id)
       values (${schemaName}, ${config.VIEWS_SCHEMA}, ${deployment.chainId})
@@ -111,7 +114,7 @@ async function main(): Promise<void> {
     process.exit(takenExitCode);
   });
   await clearStaleLock(guard.sql, schema);
-  await recordDeployment(config, deployment, schema);
+  await prepareDatabase(config, deployment, schema);
   startHeartbeat(guard.sql, schema);
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   treatTerminateAsInterrupt();

@@ -3,6 +3,7 @@ import { type WriterConfig, writerConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
+import { migrateQueue } from "../lib/queues/backend.ts";
 import { retryUntilReady } from "../lib/retry.ts";
 import { LOOPBACK_HOSTS } from "../lib/webhooks/allowed-hosts.ts";
 import { type DeployedChain, openChains, verifyChain } from "./common/chains.ts";
@@ -31,12 +32,17 @@ type Service = { stop(): Promise<void> };
 type StartContext = {
   config: WriterConfig;
   metrics: Metrics;
-  /** Resolves once the service's schema is up to date. */
+  /** Resolves once the schemas of service and queue are up to date. */
   migrated: Promise<void>;
   /** Registers a running service, so that a stop, at any time, stops it. */
   onStarted: (service: Service) => void;
   log: Logger;
 };
+
+async function migrate({ DATABASE_URL, REDIS_URL }: WriterConfig): Promise<void> {
+  await migrateService(DATABASE_URL);
+  if (REDIS_URL === undefined) await migrateQueue(DATABASE_URL);
+}
 
 /** Starts purchases and webhooks of the main chain. */
 async function startMainChain(
@@ -85,7 +91,7 @@ async function start(log: Logger, config: WriterConfig, onStarted: StartContext[
     testnet &&
     retryUntilReady("the testnet", { log }, () => verifyChain(testnet, testnetKeys(config), "TESTNET_"));
   await Promise.race([verified, sleep(TESTNET_CHECK_MS, undefined, { ref: false })]);
-  const migrated = retryUntilReady("Postgres", { log }, () => migrateService(config.DATABASE_URL));
+  const migrated = retryUntilReady("Postgres", { log }, () => migrate(config));
   migrated.catch(() => {}); // its awaiters get the rejection
   const context = { config, metrics, migrated, onStarted, log };
   // A fault of the testnet that is found later does not end the main chain's services.

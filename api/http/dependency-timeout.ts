@@ -14,9 +14,11 @@ export const databaseUnavailable = (cause?: unknown) =>
 export const chainNotFound = (cause?: unknown) =>
   new ApiError("chain_not_found", "The chain's node does not answer; try again later.", { cause });
 
-/** True when a table or schema is missing. For the service's own tables: the migrations have not run yet. */
-export function isMissingRelation(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "3F000");
+/** True when a table or schema is missing, or not granted to the api. For the service's own: the migrations have not run yet. */
+function isNotMigrated(error: unknown): boolean {
+  return (
+    error instanceof Error && "code" in error && ["42P01", "3F000", "42501"].includes(String(error.code))
+  );
 }
 
 /**
@@ -27,7 +29,7 @@ export async function fromDatabase<T>(query: () => PromiseLike<T>): Promise<T> {
   try {
     return await within(DEPENDENCY_TIMEOUT_MS, query(), databaseUnavailable);
   } catch (error) {
-    throw isConnectionError(error) || isMissingRelation(error) ? databaseUnavailable(error) : error;
+    throw isConnectionError(error) || isNotMigrated(error) ? databaseUnavailable(error) : error;
   }
 }
 

@@ -8,6 +8,7 @@ const IDLE_IN_TRANSACTION_MS = 5000;
  * database is down. Do not wrap the pool in drizzle where rows have timestamps: drizzle turns them into text.
  *
  * - `name` shows in `pg_stat_activity`; `max` is the pool's size.
+ * - `role`: the Postgres role that the connections take on, by default the login's own.
  * - `statementTimeout` and `lockTimeout`, in ms (default 10 s, and none): the server ends a statement, or its wait for a lock.
  * - `snapshots`: read only, and each transaction sees one snapshot.
  * - `durable: false`: a commit does not wait for the disk. A crash of the server loses up to half a second of commits.
@@ -18,6 +19,7 @@ export function connect(
   url: string,
   {
     name,
+    role,
     max = 10,
     statementTimeout = 10_000,
     lockTimeout = 0,
@@ -37,6 +39,7 @@ export function connect(
     types: { textArray: listOf(TEXT_ARRAY), uuidArray: listOf(UUID_ARRAY) },
     connection: {
       application_name: name,
+      ...(role === undefined ? {} : { role }),
       statement_timeout: statementTimeout,
       lock_timeout: lockTimeout,
       ...(freshPlans ? { plan_cache_mode: "force_custom_plan" } : {}),
@@ -115,6 +118,7 @@ function isConnectionLost(error: unknown): boolean {
 
 export type ConnectOptions = {
   name: string;
+  role?: string;
   max?: number;
   statementTimeout?: number;
   lockTimeout?: number;
@@ -124,9 +128,11 @@ export type ConnectOptions = {
 };
 export type Connection = ReturnType<typeof connect>;
 
-/** True when the database could not be reached or is shutting down, as opposed to a faulty query. */
+/** True when the database could not be reached, refuses the session or is shutting down, as opposed to a faulty query. */
 export function isConnectionError(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    // The server has refused or ended the session: the login, the database or the role does not exist (yet), for example.
+    if ("severity" in cause && cause.severity === "FATAL") return true;
     const code = "code" in cause ? String(cause.code) : "";
     // 08: connection exception; 57P01-57P03: shutting down or starting; 53300: too many connections; 57014: timeout of
     // a statement; 25P03, 25P04: of a transaction; 55P03: of a wait for a lock.

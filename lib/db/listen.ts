@@ -5,6 +5,8 @@ const RELISTEN_MS = 1000;
 export type ListenOptions = {
   /** Shows in `pg_stat_activity`. */
   name: string;
+  /** The Postgres role that the connection takes on, by default the login's own. */
+  role?: string;
   channel: string;
   /** Called for each notification; `payload` is empty when it has none. */
   onNotification: (payload: string) => void;
@@ -13,10 +15,11 @@ export type ListenOptions = {
 };
 
 /** Listens on a channel with a connection of its own; it starts, and reconnects, while Postgres is down. */
-export function listenTo(databaseUrl: string, { name, channel, onNotification, onStart }: ListenOptions) {
+export function listenTo(databaseUrl: string, options: ListenOptions) {
+  const { channel, onNotification, onStart } = options;
   let closed = false;
   let relisten: NodeJS.Timeout | undefined;
-  let listener = listenConnection(databaseUrl, name);
+  let listener = listenConnection(databaseUrl, options);
 
   async function listen(): Promise<void> {
     try {
@@ -26,7 +29,7 @@ export function listenTo(databaseUrl: string, { name, channel, onNotification, o
       relisten = setTimeout(async () => {
         await listener.end({ timeout: 0 });
         if (closed) return;
-        listener = listenConnection(databaseUrl, name);
+        listener = listenConnection(databaseUrl, options);
         await listen();
       }, RELISTEN_MS);
     }
@@ -44,12 +47,12 @@ export function listenTo(databaseUrl: string, { name, channel, onNotification, o
 }
 
 /** After a first successful subscription, postgres.js subscribes again by itself when the connection was lost. */
-function listenConnection(databaseUrl: string, name: string) {
+function listenConnection(databaseUrl: string, { name, role }: ListenOptions) {
   return postgres(databaseUrl, {
     max: 1,
     connect_timeout: 3,
     backoff: (retries) => Math.min(0.1 * 2 ** retries, 2),
     fetch_types: false, // see `connect`
-    connection: { application_name: name },
+    connection: { application_name: name, ...(role === undefined ? {} : { role }) },
   });
 }

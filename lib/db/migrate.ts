@@ -1,25 +1,51 @@
 import { join } from "node:path";
+import { readMigrationFiles } from "drizzle-orm/migrator";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
+import type { Sql } from "postgres";
 import { projectRoot } from "../project-root.ts";
+import { ensureApiRole } from "./api-role.ts";
 import { connect } from "./connect.ts";
+import { grantService, MIGRATION_LOCK } from "./grants.ts";
 
 const migrationsFolder = join(projectRoot, "lib", "db", "migrations");
 
+/** The newest migration of this version of the code, as the journal numbers it. */
+const newestKnown = (): number =>
+  Math.max(...readMigrationFiles({ migrationsFolder }).map((file) => file.folderMillis));
+
+async function newestApplied(sql: Sql): Promise<number> {
+  const [row] = await sql<
+    { newest: string | null }[]
+  >`select max(created_at)::text as newest from service.migration`;
+  return Number(row?.newest ?? 0);
+}
+
 /**
- * Brings the `service` schema up to date with the files that `migrations/meta/_journal.json` lists. Any process may call it
- * at its start: an advisory lock lets one run at a time, and the others then find nothing to do.
+ * Brings the `service` schema up to date with the files that `migrations/meta/_journal.json` lists, and grants the api's role
+ * what `grants.sql` says. Writer and indexer call it at their start: an advisory lock lets one run at a time. A process of an
+ * older version leaves the grants of a newer one in place.
+ * @throws ConfigError when the api's role is missing and the login may not create it
  */
 export async function migrateService(databaseUrl: string): Promise<void> {
-  const connection = connect(databaseUrl, { name: "migrate", max: 1, statementTimeout: 0 });
+  const { sql, close } = connect(databaseUrl, { name: "migrate", max: 1, statementTimeout: 0 });
   try {
-    await connection.sql`select pg_advisory_lock(hashtextextended('service:migrate', 0))`;
-    await migrate(drizzle(connection.sql), {
+    await sql`select pg_advisory_lock(hashtextextended(${MIGRATION_LOCK}, 0))`;
+    await ensureApiRole(sql);
+    await migrate(drizzle(sql), {
       migrationsFolder,
       migrationsSchema: "service",
       migrationsTable: "migration",
     });
+    if ((await newestApplied(sql)) <= newestKnown()) await grantService(sql);
   } finally {
-    await connection.close();
+    await close();
+  }
+}
+
+/** For the api, which does not migrate. @throws until a writer or an indexer of this version, or a newer one, has migrated */
+export async function requireMigrated(sql: Sql): Promise<void> {
+  if ((await newestApplied(sql)) < newestKnown()) {
+    throw new Error("neither the writer nor the indexer has migrated the database to this version");
   }
 }

@@ -3,7 +3,7 @@
 const sqlState = (error: unknown) =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
-/** The views do not exist yet, or they are those of another build: there is nothing to read. */
-export const isNotBuilt = (error: unknown) => ["42P01", "3F000", "42703"].includes(sqlState(error));
+/** The views do not exist yet, are not granted to the api yet, or are those of another build: there is nothing to read. */
+export const isNotBuilt = (error: unknown) => ["42P01", "3F000", "42501", "42703"].includes(sqlState(error));
 /** The views were replaced under the query ("could not open relation", deadlock, changed plan): the next try finds the new ones. */
 export const isSwap = (error: unknown) => ["XX000", "40P01", "0A000"].includes(sqlState(error));

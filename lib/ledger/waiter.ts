@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { API_ROLE } from "../db/api-role.ts";
 import { listenTo } from "../db/listen.ts";
 import { isSettled, type Purchase } from "./purchase.ts";
 import { readPurchases } from "./purchases.ts";
@@ -28,7 +29,7 @@ export type WaiterOptions<T> = {
 };
 
 /**
- * Waits for rows on behalf of any number of callers, with one connection of its own. A notification causes a read of
+ * Waits for rows on behalf of any number of the api's callers, with one connection of its own. A notification causes a read of
  * the row; in case notifications are lost, a poll reads all rows every second. It starts, and reconnects, while
  * Postgres is down.
  */
@@ -64,7 +65,8 @@ export function createWaiter<T extends { id: string }>(
   }
 
   const onStart = () => void resolveSettled(waiting.keys());
-  const listener = listenTo(databaseUrl, { name: `${what}-waiter`, channel, onNotification, onStart });
+  const name = `${what}-waiter`;
+  const listener = listenTo(databaseUrl, { name, role: API_ROLE, channel, onNotification, onStart });
   const poll = setInterval(() => {
     if (waiting.size > 0) void resolveSettled(waiting.keys());
   }, POLL_MS);

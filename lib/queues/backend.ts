@@ -1,5 +1,14 @@
-import { createPostgresBackend, type PostgresPoolConfig, Queue, Worker, withBackend } from "bullmq";
+import {
+  createPostgresBackend,
+  type PostgresPoolConfig,
+  Queue,
+  runMigrations,
+  Worker,
+  withBackend,
+} from "bullmq";
 import pg from "pg";
+import { connect } from "../db/connect.ts";
+import { grantQueue } from "../db/grants.ts";
 import { within } from "../timeout.ts";
 
 /**
@@ -18,6 +27,8 @@ export type WakeUp = { ids: string[] };
 
 export type QueueOptions = {
   databaseUrl: string;
+  /** The Postgres role that the connections take on, by default the login's own. */
+  role?: string;
   redisUrl: string | undefined;
   /** Called when a connection breaks; BullMQ reconnects by itself. */
   onError?: (error: Error) => void;
@@ -48,23 +59,44 @@ class ClientWithErrorListener extends pg.Client {
   }
 }
 
+const QUEUE_SCHEMA = "bullmq";
+
+/**
+ * Creates the queue's schema on Postgres or brings it up to date, for the api too, which may not. Idempotent; the writer calls
+ * it at its start, after the service's own migrations.
+ */
+export async function migrateQueue(databaseUrl: string): Promise<void> {
+  const client = new ClientWithErrorListener({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: TIMEOUT_MS,
+  });
+  try {
+    await client.connect();
+    await runMigrations(client, QUEUE_SCHEMA);
+  } finally {
+    await client.end();
+  }
+  const { sql, close } = connect(databaseUrl, { name: "migrate", max: 1 });
+  await grantQueue(sql, QUEUE_SCHEMA).finally(close);
+}
+
 /** Two connections for statements are as fast as ten; one more listens. */
-const postgresConnection = (databaseUrl: string): PostgresPoolConfig => ({
+const postgresConnection = ({ databaseUrl, role }: QueueOptions): PostgresPoolConfig => ({
   connectionString: databaseUrl,
-  schema: "bullmq",
-  migrate: true,
+  schema: QUEUE_SCHEMA,
   max: 2,
   Client: ClientWithErrorListener,
   connectionTimeoutMillis: TIMEOUT_MS,
   // A crash of the server may lose the last wake-ups, and the tables replace them: no job waits for the disk.
-  options: "-c synchronous_commit=off",
+  options: `-c synchronous_commit=off${role === undefined ? "" : ` -c role=${role}`}`,
 });
 
 /** The sending side of a queue. */
-export function newQueue(name: QueueName, { databaseUrl, redisUrl }: QueueOptions) {
+export function newQueue(name: QueueName, options: QueueOptions) {
+  const { redisUrl } = options;
   const defaultJobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
   if (redisUrl === undefined) {
-    const connection = postgresConnection(databaseUrl);
+    const connection = postgresConnection(options);
     return new onPostgres.Queue<WakeUp>(name, { connection, defaultJobOptions });
   }
   return new Queue<WakeUp>(name, {
@@ -78,8 +110,9 @@ export function newQueue(name: QueueName, { databaseUrl, redisUrl }: QueueOption
 export function newWorker(
   name: QueueName,
   run: (job: { data: WakeUp }) => Promise<void>,
-  { databaseUrl, redisUrl, concurrency }: QueueOptions & { concurrency: number },
+  options: QueueOptions & { concurrency: number },
 ) {
+  const { redisUrl, concurrency } = options;
   const settings = {
     concurrency,
     autorun: false,
@@ -89,7 +122,7 @@ export function newWorker(
     maxStalledCount: 1000,
   };
   if (redisUrl === undefined) {
-    const connection = postgresConnection(databaseUrl);
+    const connection = postgresConnection(options);
     return new onPostgres.Worker<WakeUp>(name, run, { ...settings, connection });
   }
   const connection = { url: redisUrl, maxRetriesPerRequest: null };

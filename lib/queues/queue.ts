@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { JobsOptions } from "bullmq";
 import { createBatcher } from "../batcher.ts";
 import { inTime, newQueue, type QueueName, type QueueOptions, type WakeUp } from "./backend.ts";
@@ -49,7 +50,9 @@ function jobsFor(round: readonly DelayedId[], optionsFor: (ids: readonly string[
   return [...byDelay].flatMap(([delay, unique]) =>
     Array.from({ length: Math.ceil(unique.size / JOB_IDS) }, (_, n) => {
       const ids = [...unique].slice(n * JOB_IDS, (n + 1) * JOB_IDS);
-      return { data: { ids }, opts: { ...optionsFor(ids), ...(delay > 0 ? { delay } : {}) } };
+      // Without an id BullMQ takes one from a sequence, which it creates at the first job: the api may create nothing.
+      const opts = { jobId: randomUUID(), ...optionsFor(ids), ...(delay > 0 ? { delay } : {}) };
+      return { data: { ids }, opts };
     }),
   );
 }

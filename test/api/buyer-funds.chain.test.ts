@@ -2,6 +2,7 @@
 import { type Address, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { createBuyerFunds } from "../../api/buying/buyer-funds.ts";
+import { API_ROLE } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { startChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -33,7 +34,7 @@ test("callers that wait for the writer at the same time share one poll of the da
       { connection: on, deployment },
       { head: async () => head, funds: async () => ({ balance: 1n, allowance: 1n }) },
     );
-  const callers = connect(databaseUrl, { name: "callers" });
+  const callers = connect(databaseUrl, { name: "callers", role: API_ROLE });
   const buyers = Array.from({ length: CALLERS }, (_, n): Address => numberToHex(n + 1, { size: 20 }));
   const separate = fundsOver(callers);
   const answers = await Promise.all(buyers.map((buyer) => separate.newest(buyer)));

@@ -5,6 +5,8 @@ import postgres from "postgres";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
+import { API_ROLE } from "../../lib/db/api-role.ts";
+import { migrateService } from "../../lib/db/migrate.ts";
 import { productIdOf } from "../../lib/products.ts";
 import { type Anvil, type AnvilOptions, startAnvil } from "../../scripts/local/anvil.ts";
 import { signalPid } from "../../scripts/local/pids.ts";
@@ -113,11 +115,26 @@ test("60 simultaneous calls each get 503 in time", async () => {
   expect(new Set(answers.map((a) => a.status))).toEqual(new Set([503]));
 });
 
-test("once both are up, the api works without a restart", async () => {
+test("on a database that nobody has migrated the api answers 503, and creates nothing", async () => {
   await startChainAgain();
   await expect.poll(async () => (await quick("/products")).status, poll).toBe(200);
   expect(failure(await generate())).toEqual([503, "database_unavailable"]);
   await startDatabase();
+  // Postgres has refused sessions of the api, because its role does not exist: the api has reached the database.
+  const refused = () => stack.output("api").includes(`role \\"${API_ROLE}\\" does not exist`);
+  await expect.poll(async () => failure(await generate()).join(" ") && refused(), poll).toBe(true);
+  expect(failure(await generate())).toEqual([503, "database_unavailable"]);
+  expect(await healthReasons()).toEqual(["database_unavailable"]);
+  const admin = postgres(database.url, { max: 1 });
+  const created = await admin`
+    select nspname as name from pg_namespace where nspname !~ '^(pg_.*|public|information_schema)$'
+    union all select rolname from pg_roles where rolname = ${API_ROLE}`;
+  await admin.end();
+  expect([...created]).toEqual([]);
+});
+
+test("once both are up and somebody has migrated, the api works without a restart", async () => {
+  await migrateService(database.url);
   await expect.poll(async () => (await generate()).status, poll).toBe(201);
   await expect.poll(healthReasons, poll).toEqual(["indexer_unavailable", "relayer_unavailable"]);
 });

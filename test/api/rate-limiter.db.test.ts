@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/http/limits/counters.ts";
 import { createLimiter } from "../../api/http/limits/limiter.ts";
+import { API_ROLE } from "../../lib/db/api-role.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -33,7 +34,7 @@ test("above the maximum number of clients, the oldest client's count is dropped"
 
 test("Postgres counts per window, and deletes the rows of windows that ended over an hour ago", async () => {
   const url = await freshDatabase();
-  const { sql, close } = connect(url, { name: "test", max: 1 });
+  const { sql, close } = connect(url, { name: "test", role: API_ROLE, max: 1 });
   atEnd(close);
   await sql`insert into service.rate_limit values ('ended', 3, ${Date.now() - 3_700_000}), ('ends', 3, ${Date.now() - 1000})`;
   const keys = async () => (await sql`select key from service.rate_limit order by key`).map(({ key }) => key);

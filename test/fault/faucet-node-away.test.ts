@@ -10,8 +10,8 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
 import { policiesOnChain } from "../support/ledger.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import { claim, claimUntilPaid, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-calls.ts";
-import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
 import { isSending } from "./support/testnet-faults.ts";
 import { newClient, newClients, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 

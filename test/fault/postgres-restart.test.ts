@@ -5,13 +5,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import {
   type CompletedPurchase,
   expectNoFalseFailures,
   expectNoNonceGaps,
   expectOnePolicyPerKey,
 } from "./support/assertions.ts";
-import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
 import { buyWithRetries } from "./support/purchase-client.ts";
 import { type PurchaseSetup, startPurchaseSetup } from "./support/purchase-setup.ts";
 

@@ -9,7 +9,7 @@ import { anvilAccount } from "../../lib/chain/client.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
-import { type OwnPostgres, startOwnPostgres } from "./support/own-postgres.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import {
   expectBoughtOnce,
   nextBlock,

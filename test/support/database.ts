@@ -6,7 +6,7 @@ import { atEnd } from "./cleanup.ts";
 import { createDatabase, dropDatabase } from "./postgres-databases.ts";
 
 /**
- * Creates a database with the migrated `service` schema, or an empty one. It is dropped when the test file ends.
+ * Creates a database with the migrated schemas of service and queue, or an empty one. It is dropped when the test file ends.
  * @returns its URL.
  */
 export async function freshDatabase({ empty = false } = {}): Promise<string> {
@@ -20,13 +20,13 @@ export async function freshDatabase({ empty = false } = {}): Promise<string> {
 /** Lets a transaction hold its locks without a limit; Postgres ends the service's own after five idle seconds. */
 export const mayRest = (tx: ISql) => tx`set local idle_in_transaction_session_timeout = 0`;
 
-/** Waits until a session of this database is blocked on an advisory lock. */
-export const waitForLockWaiter = (sql: ISql) =>
+/** Waits until a session of this database is blocked on a lock of this type. */
+export const waitForLockWaiter = (sql: ISql, type: "advisory" | "relation" = "advisory") =>
   waitFor({
     what: "a session to wait for the lock",
     probe: async () => {
       const waiting = await sql`
-        select 1 from pg_locks where locktype = 'advisory' and not granted
+        select 1 from pg_locks where locktype = ${type} and not granted
         and database = (select oid from pg_database where datname = current_database())`;
       return waiting.length > 0 || undefined;
     },

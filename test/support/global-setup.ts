@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { migrateService } from "../../lib/db/migrate.ts";
+import { migrateQueue } from "../../lib/queues/backend.ts";
 import { buildServices } from "../../scripts/build.ts";
 import { compile } from "../../scripts/compile.ts";
 import { freePort } from "../../scripts/local/ports.ts";
@@ -12,7 +13,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The run's Postgres. Create a database with `freshDatabase()`. */
     postgresUrl: string;
-    /** The name of a database with the migrated `service` schema, to be copied. */
+    /** The name of a database with the migrated schemas of service and queue, to be copied. */
     migratedTemplate: string;
     /** A folder that is deleted after the run. */
     runFolder: string;
@@ -30,7 +31,9 @@ async function startDatabaseServer(runFolder: string): Promise<LocalPostgres> {
     settings: { fsync: false, full_page_writes: false, synchronous_commit: false, max_wal_size: "512MB" },
   });
   recordPid(runFolder, server.pid);
-  await migrateService(await createDatabase(server.url, migratedTemplate));
+  const template = await createDatabase(server.url, migratedTemplate);
+  await migrateService(template);
+  await migrateQueue(template);
   return server;
 }
 

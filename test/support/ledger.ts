@@ -11,6 +11,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { acceptPurchases } from "../../api/buying/accept-purchases.ts";
 import type { Funds } from "../../api/buying/refusal-reasons.ts";
+import { API_ROLE } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
 import { isSettled, type Purchase, type PurchaseRequest } from "../../lib/ledger/purchase.ts";
@@ -78,10 +79,15 @@ export async function openLedger(
 ): Promise<TestLedger> {
   await migrateService(databaseUrl);
   const connection = connect(databaseUrl, { name: "test" });
-  const queue = openPurchaseQueue({ databaseUrl, redisUrl: redisUrl ?? (await redisOf(databaseUrl)) });
+  const api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
+  const queue = openPurchaseQueue({
+    databaseUrl,
+    role: API_ROLE,
+    redisUrl: redisUrl ?? (await redisOf(databaseUrl)),
+  });
   atEnd(async () => {
     await queue.close();
-    await connection.close();
+    await Promise.all([api.close(), connection.close()]);
   });
 
   const read = async (id: string): Promise<Purchase> => {
@@ -118,7 +124,7 @@ export async function openLedger(
         quotedPremium: 0n,
         funds: plenty,
       };
-      const accepted = (await acceptPurchases(connection, [purchase])).get(purchase);
+      const accepted = (await acceptPurchases(api, [purchase])).get(purchase);
       if (!accepted || !("purchase" in accepted))
         throw new Error(`the purchase was not accepted: ${accepted?.outcome}`);
       // An unreachable queue is no fault, because the writer's sweeper finds the row.

@@ -5,6 +5,7 @@ import { numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../api/buying/accept-purchases.ts";
 import type { Funds } from "../../api/buying/refusal-reasons.ts";
+import { API_ROLE } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -16,12 +17,16 @@ const buyer: Address = "0x00000000000000000000000000000000000000bb";
 const word = (n: number): Hex => numberToHex(n, { size: 32 });
 
 let connection: Connection;
+/** With the rights of the api. */
+let api: Connection;
 let keyId: number;
 
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
   connection = connect(databaseUrl, { name: "test" });
+  api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
   atEnd(() => connection.close());
+  atEnd(() => api.close());
   const [key] = await connection.sql<{ id: string }[]>`
     insert into service.api_key (key_hash, wallet, tier) values ('x', ${agent}, 'paid') returning id`;
   keyId = Number(key?.id);
@@ -43,7 +48,7 @@ const wish = (more: Partial<QuotedIntent> = {}, from: Address = agent): QuotedIn
 });
 async function accept(more: QuotedIntent, funds?: Funds): Promise<Acceptance> {
   const purchase = { ...more, funds };
-  const acceptance = (await acceptPurchases(connection, [purchase])).get(purchase);
+  const acceptance = (await acceptPurchases(api, [purchase])).get(purchase);
   if (!acceptance) throw new Error("no answer");
   return acceptance;
 }
@@ -202,7 +207,7 @@ describe("purchases that are accepted in one batch", () => {
       wish({ ...unlimited, idempotencyKey: null }),
       wish({ ...unlimited, idempotencyKey: null }),
     ];
-    const acceptances = await acceptPurchases(connection, wishes);
+    const acceptances = await acceptPurchases(api, wishes);
     expect(wishes.map((one) => acceptances.get(one)?.outcome)).toEqual([
       "created",
       "joined",
@@ -225,7 +230,7 @@ describe("purchases that are accepted in one batch", () => {
       wish({ funds: plenty, idempotencyKey: "" }),
       wish({ funds: plenty }),
     ];
-    const acceptances = await acceptPurchases(connection, wishes);
+    const acceptances = await acceptPurchases(api, wishes);
     expect(wishes.map((one) => acceptances.get(one)?.outcome)).toEqual(["created", undefined, "created"]);
   });
 
@@ -237,7 +242,7 @@ describe("purchases that are accepted in one batch", () => {
         wish({ idempotencyKey, funds: plenty }, (n + shift) % 2 ? buyer : agent),
       );
     const rounds = [round(0), round(1), round(0).toReversed(), round(1).toReversed()];
-    const all = await Promise.all(rounds.map((wishes) => acceptPurchases(connection, wishes)));
+    const all = await Promise.all(rounds.map((wishes) => acceptPurchases(api, wishes)));
     const outcomes = all.flatMap((acceptances) => [...acceptances.values()].map(({ outcome }) => outcome));
     expect(outcomes).toHaveLength(40);
     expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(10);

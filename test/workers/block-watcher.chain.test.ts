@@ -18,7 +18,7 @@ import { type SettleReceipts, settleReceipts } from "../../workers/relayer/settl
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
-import { startRpcProxy } from "../support/rpc-proxy.ts";
+import { askRpc, startRpcProxy } from "../support/rpc-proxy.ts";
 
 let chain: TestChain;
 let connection: Connection;
@@ -31,7 +31,7 @@ beforeEach(async () => {
   atEnd(() => connection.close());
 });
 
-function newWatcher() {
+function newWatcher(options: Partial<Pick<WatcherContext, "head" | "onHead">> = {}) {
   const { sql } = connection;
   const { chainId, contracts } = chain.deployment;
   const node = openChain(chain.deployment, chain.url);
@@ -49,6 +49,7 @@ function newWatcher() {
     onHead: async () => {},
     meter,
     log,
+    ...options,
   };
   /** Settles a transaction as the recovery does, by its receipt. */
   const recover = async (hash: Hex) => {
@@ -116,6 +117,38 @@ test("a transaction that is not mined yet does not delay the report", async () =
   await watch();
   expect(await watched()).toBe(await height());
   await chain.client.setAutomine(true);
+});
+
+test("blocks above a reorganisation's first head count as replaced when the chain has them again", async () => {
+  const node = openChain(chain.deployment, chain.url);
+  // Without this transaction the new branch would have the same empty blocks.
+  await chain.client.sendTransaction({ account: chain.owner, to: chain.owner.address });
+  await chain.client.mine({ blocks: 4 });
+  const top = await height();
+  // A node reports its head while it is still applying the new branch.
+  const heads = [top, top - 2n, top - 1n, top, top + 1n];
+  const seen: [bigint, boolean][] = [];
+  const { watch } = newWatcher({
+    head: {
+      async read() {
+        const block = await node.block(heads[seen.length] ?? "latest");
+        if (!block) throw new Error("no such block");
+        return block;
+      },
+    },
+    onHead: async ({ number }, reorganised) => void seen.push([number - top, reorganised]),
+  });
+  await watch();
+  expect(await askRpc(chain.url, "anvil_reorg", [5, []])).toEqual({ result: null });
+  await chain.client.mine({ blocks: 1 });
+  for (let round = 1; round < heads.length; round += 1) await watch();
+  expect(seen).toEqual([
+    [0n, false],
+    [-2n, true],
+    [-1n, true],
+    [0n, true],
+    [1n, false],
+  ]);
 });
 
 test("a node counts as away only when it does not answer requests for its head", async () => {

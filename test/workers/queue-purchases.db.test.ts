@@ -1,7 +1,6 @@
 /** The queue of purchases: the same tests for Postgres and Redis. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MIGRATION_ADVISORY_LOCK_KEY } from "bullmq";
 import { beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
 import { openPurchaseQueue, type PurchaseQueue } from "../../lib/queues/queue.ts";
@@ -188,8 +187,8 @@ test("when Postgres goes away while a worker connects, that attempt fails and th
   atEnd(close);
   await sql.begin(async (tx) => {
     await mayRest(tx);
-    // BullMQ creates its tables under this lock.
-    await tx`select pg_advisory_xact_lock(${MIGRATION_ADVISORY_LOCK_KEY}::int, hashtext('bullmq'))`;
+    // The first that BullMQ reads on a new connection.
+    await tx`lock table bullmq.migration`;
     const connecting = recordingWorker({
       databaseUrl: proxy.url,
       redisUrl: undefined,
@@ -197,7 +196,7 @@ test("when Postgres goes away while a worker connects, that attempt fails and th
       empty: async () => {},
     });
     const failed = expect(connecting).rejects.toThrow();
-    await waitForLockWaiter(sql);
+    await waitForLockWaiter(sql, "relation");
     await proxy.cut();
     await failed;
   });

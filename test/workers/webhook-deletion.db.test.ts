@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
 import { deleteWebhook } from "../../api/webhooks/store.ts";
+import { API_ROLE } from "../../lib/db/api-role.ts";
 import { connect } from "../../lib/db/connect.ts";
 import {
   claimDeliveries,
@@ -25,7 +26,7 @@ let remove: (id: string) => Promise<boolean>;
 beforeAll(async () => {
   world = await openDeliveries();
   receivers = await startReceivers();
-  const { sql, close } = connect(world.databaseUrl, { name: "api", max: 1 });
+  const { sql, close } = connect(world.databaseUrl, { name: "api", role: API_ROLE, max: 1 });
   atEnd(close);
   remove = (id) => deleteWebhook(sql, { chain: CHAIN, wallet: WALLET }, Number(id));
 });

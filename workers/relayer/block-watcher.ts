@@ -19,10 +19,12 @@ export type WatcherContext = Pick<ChainContext, "sql" | "chain" | "chainId" | "m
   head: Pick<ChainHead, "read">;
   confirmations: number;
   settleReceipts: SettleReceipts;
-  /** Called for each new head; `reorganised` when it does not follow the last one. */
+  /** Called for each new head; `reorganised` when blocks up to its height may have been replaced since the last one. */
   onHead: (head: Block, reorganised: boolean) => Promise<void>;
   /** The head of the last round. */
   last?: Block;
+  /** After a reorganisation that was first seen at a lower head: the height up to which blocks were replaced. */
+  replacedUpTo?: bigint | undefined;
   /** Since when the node has reported a head below the last one, by `performance.now()`. */
   behindSince?: number | undefined;
   /** Since when there are blocks that were never read and may contain our transactions, by `performance.now()`. */
@@ -44,9 +46,10 @@ export async function watchBlocks(context: WatcherContext): Promise<void> {
   const follows = !last || (last.number < head.number && blocks[0]?.parentHash === last.hash);
   // More blocks than one round reads also begin after a gap; the recovery finds transactions in the gap.
   const gap = last !== undefined && head.number - last.number > MAX_BLOCKS + 1n;
-  const reorganised = !follows && !gap;
+  const branches = !follows && !gap;
+  const reorganised = branches || context.replacedUpTo !== undefined;
   if (!last || gap) context.unreadSince ??= performance.now();
-  if (reorganised) {
+  if (branches) {
     context.log.warn({ block: String(head.number) }, "the chain was reorganised");
     const lowest = last && last.number < head.number ? last.number : head.number;
     const first = lowest - BigInt(confirmations);
@@ -54,6 +57,9 @@ export async function watchBlocks(context: WatcherContext): Promise<void> {
   }
   await settleBlocks(context, blocks);
   await context.onHead(head, reorganised);
+  if (branches && last && last.number > (context.replacedUpTo ?? 0n)) context.replacedUpTo = last.number;
+  if (context.replacedUpTo !== undefined && head.number >= context.replacedUpTo)
+    context.replacedUpTo = undefined;
   // A buyer's funds are read at the noted block: the ledger must have settled all purchases up to it.
   if (reorganised || (await isSettledUpTo(context, head))) await noteWatched(sql, chainId, head, reorganised);
   context.last = head;

@@ -3,10 +3,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type Admission, type ClaimRequest, claimFaucet } from "../../../api/faucet/admission.ts";
 import { noteClaimReported, stopAwaiting } from "../../../api/faucet/claims.ts";
 import { faucetTerms } from "../../../api/faucet/terms.ts";
+import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import {
   ampleFunds,
+  api,
   chainId,
   claimRequest,
   clientOf,
@@ -36,12 +38,12 @@ async function claimOrJoin(n: number, more: Partial<ClaimRequest> = {}) {
 /** Two connection pools, as two api processes would have. */
 let pools: Connection[] = [];
 beforeAll(() => {
-  pools = [1, 2].map((n) => connect(databaseUrl, { name: `pool-${n}` }));
+  pools = [1, 2].map((n) => connect(databaseUrl, { name: `pool-${n}`, role: API_ROLE }));
   atEnd(async () => {
     await Promise.all(pools.map((pool) => pool.close()));
   });
 });
-const pool = (n: number): Connection => pools[n % 2] ?? connection;
+const pool = (n: number): Connection => pools[n % 2] ?? api;
 
 describe("simultaneous claims through two pools", () => {
   test("100 of one wallet and client: one is accepted, with two transfers", async () => {
@@ -212,7 +214,7 @@ describe("a claim whose result no caller has received", () => {
   test("is joined by the same wallet and client once its call stops waiting, by one call at a time", async () => {
     const first = await claimOrJoin(1);
     expect((await tryClaim(1)).outcome).toBe("wallet_limited");
-    await stopAwaiting(connection.sql, first);
+    await stopAwaiting(api.sql, first);
     const results = await runMany(20, () => tryClaim(1));
     expect(countOutcomes(results)).toEqual({ joined: 1, wallet_limited: 19 });
     expect(results).toContainEqual(expect.objectContaining({ outcome: "joined", claimId: first.claimId }));
@@ -223,9 +225,9 @@ describe("a claim whose result no caller has received", () => {
     const first = await claimOrJoin(1, { waitMs: 1 });
     const second = await claimOrJoin(1);
     expect(second.claimId).toBe(first.claimId);
-    await stopAwaiting(connection.sql, first);
+    await stopAwaiting(api.sql, first);
     expect((await tryClaim(1)).outcome).toBe("wallet_limited");
-    await stopAwaiting(connection.sql, second);
+    await stopAwaiting(api.sql, second);
     expect((await tryClaim(1)).outcome).toBe("joined");
   });
 
@@ -238,7 +240,7 @@ describe("a claim whose result no caller has received", () => {
     const id = await createClaim(1, { waitMs: 1 });
     expect((await tryClaim(1, { client: clientOf(2) })).outcome).toBe("wallet_limited");
     expect((await tryClaim(2, { client: clientOf(1) })).outcome).toBe("client_limited");
-    await noteClaimReported(connection.sql, id);
+    await noteClaimReported(api.sql, id);
     expect((await tryClaim(1)).outcome).toBe("wallet_limited");
   });
 

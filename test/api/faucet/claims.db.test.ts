@@ -5,6 +5,7 @@ import { type Claim, noteClaimReported, readClaims } from "../../../api/faucet/c
 import { countClaims, forgetOldClaimants } from "../../../api/faucet/counts.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import {
+  api,
   chainId,
   clientOf,
   connection,
@@ -22,7 +23,7 @@ import {
 useDatabase();
 
 async function read(id: string): Promise<Claim> {
-  const [found] = await readClaims(connection.sql, [id]);
+  const [found] = await readClaims(api.sql, [id]);
   if (!found) throw new Error(`no claim ${id}`);
   return found;
 }
@@ -140,7 +141,7 @@ describe("the state of a claim", () => {
   });
 
   test("is returned to every caller that waits for it", async () => {
-    const waiter = createClaimWaiter(databaseUrl, connection.sql);
+    const waiter = createClaimWaiter(databaseUrl, api.sql);
     atEnd(() => waiter.close());
     const [paid, freed, open] = await Promise.all([createClaim(1), createClaim(2), createClaim(3)]);
     const waiting = Promise.all([
@@ -161,7 +162,7 @@ test("claims are counted for the last 24 hours and for the UTC day, without free
   await freeClaim(freed);
   await age(old, "24 hours");
   await age(last, "23 hours 59 minutes");
-  const { last24h, today, dayEndsAt } = await countClaims(connection.sql, chainId);
+  const { last24h, today, dayEndsAt } = await countClaims(api.sql, chainId);
   expect({ last24h, today }).toEqual({ last24h: 1, today: 2 });
   const midnight = new Date();
   midnight.setUTCHours(24, 0, 0, 0);
@@ -172,7 +173,7 @@ test("a claim's client address is deleted after two days, and its expired slots 
   const [old, recent] = [await createClaim(1), await createClaim(2)];
   await age(old, "48 hours 1 second");
   await age(recent, "47 hours");
-  await forgetOldClaimants(connection.sql);
+  await forgetOldClaimants(api.sql);
   expect(await connection.sql`select client from service.faucet_claim order by claimed_at`).toEqual([
     { client: null },
     { client: clientOf(2) },
@@ -184,7 +185,7 @@ test("a claim's client address is deleted after two days, and its expired slots 
   // Both can claim again while old claims are deleted.
   const [results] = await Promise.all([
     Promise.all([tryClaim(1), tryClaim(2)]),
-    ...Array.from({ length: 5 }, () => forgetOldClaimants(connection.sql)),
+    ...Array.from({ length: 5 }, () => forgetOldClaimants(api.sql)),
   ]);
   expect(results.map(({ outcome }) => outcome)).toEqual(["claimed", "claimed"]);
 });
@@ -205,7 +206,7 @@ test("only freed claims are deleted, with their transfers, after two days", asyn
     insert into service.service_transaction (chain_id, sender, purpose, claim_id, "to", data, value, state, failure_code, failure_message, final_at)
     select e.chain_id, e.sender, e.purpose, old.id, e."to", e.data, e.value, e.state, e.failure_code, e.failure_message, now()
     from old, service.service_transaction e where e.claim_id = ${old}`;
-  await Promise.all([forgetOldClaimants(connection.sql), forgetOldClaimants(connection.sql)]);
+  await Promise.all([forgetOldClaimants(api.sql), forgetOldClaimants(api.sql)]);
   expect(new Set((await sql`select id from service.faucet_claim`).map(({ id }) => id))).toEqual(
     new Set([recent, paid]),
   );
@@ -237,7 +238,7 @@ test("the counts agree after concurrent claiming, signing, freeing and deleting"
         return;
       case 2:
         await sql`update service.faucet_slot set until = until - interval '3 days' where claim_id = ${anyId()} and kind = 'wallet'`;
-        await forgetOldClaimants(connection.sql);
+        await forgetOldClaimants(api.sql);
         return;
       default: {
         const result = await tryClaim(random(12), { client: clientOf(random(12)), waitMs: random(2) });
@@ -261,8 +262,8 @@ test("the counts agree after concurrent claiming, signing, freeing and deleting"
 
 test("the time at which a claim's result was received is recorded once", async () => {
   const id = await createClaim(1);
-  await noteClaimReported(connection.sql, id);
+  await noteClaimReported(api.sql, id);
   const [first] = await connection.sql`select told_at from service.faucet_claim`;
-  await noteClaimReported(connection.sql, id);
+  await noteClaimReported(api.sql, id);
   expect(await connection.sql`select told_at from service.faucet_claim`).toEqual([first]);
 });

@@ -4,6 +4,7 @@ import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../api/buying/accept-purchases.ts";
+import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
 import type { Candidate } from "../../../workers/ledger/gas-spending.ts";
@@ -27,6 +28,8 @@ export const request: PurchaseRequest = {
 
 export let databaseUrl: string;
 export let connection: Connection;
+/** With the rights of the api. */
+let api: Connection;
 export let keyId: number;
 
 /** Called at the top of a test file: gives it a database of its own, which is emptied after each test. */
@@ -34,7 +37,9 @@ export function useLedgerDatabase(): void {
   beforeAll(async () => {
     databaseUrl = await freshDatabase();
     connection = connect(databaseUrl, { name: "test" });
+    api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
     atEnd(() => connection.close());
+    atEnd(() => api.close());
     const [key] = await connection.sql<{ id: string }[]>`
       insert into service.api_key (key_hash, wallet, tier) values ('x', ${wallet}, 'paid') returning id`;
     keyId = Number(key?.id);
@@ -57,7 +62,7 @@ export const newPurchase = (more: Partial<QuotedIntent> = {}): QuotedIntent => (
 });
 
 export async function accept(purchase: QuotedIntent): Promise<Acceptance> {
-  const acceptance = (await acceptPurchases(connection, [purchase])).get(purchase);
+  const acceptance = (await acceptPurchases(api, [purchase])).get(purchase);
   if (!acceptance) throw new Error("no answer");
   return acceptance;
 }

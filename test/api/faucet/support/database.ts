@@ -7,6 +7,7 @@ import {
   claimFaucet,
   type FaucetFunds,
 } from "../../../../api/faucet/admission.ts";
+import { API_ROLE } from "../../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../../lib/db/connect.ts";
 import { atEnd } from "../../../support/cleanup.ts";
 import { freshDatabase } from "../../../support/database.ts";
@@ -21,13 +22,17 @@ export const ampleFunds: FaucetFunds = { block: 1000n, balance: 10n ** 30n, gas:
 
 export let databaseUrl: string;
 export let connection: Connection;
+/** With the rights of the api. */
+export let api: Connection;
 
 /** Call at the top of a test file: creates the file's own database, and empties it after each test. */
 export function useDatabase(): void {
   beforeAll(async () => {
     databaseUrl = await freshDatabase();
     connection = connect(databaseUrl, { name: "test" });
+    api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
     atEnd(() => connection.close());
+    atEnd(() => api.close());
   });
   afterEach(async () => {
     await connection.sql`
@@ -47,7 +52,7 @@ export const claimRequest = (n: number, more: Partial<ClaimRequest> = {}): Claim
   ...more,
 });
 
-export const tryClaim = (n: number, more: Partial<ClaimRequest> = {}, by = connection): Promise<Admission> =>
+export const tryClaim = (n: number, more: Partial<ClaimRequest> = {}, by = api): Promise<Admission> =>
   claimFaucet(by.sql, claimRequest(n, more));
 
 /** Creates a claim. @returns its id @throws when the claim is refused */

@@ -1,12 +1,12 @@
 /** A Postgres server for one test file, which it can stop, kill and start again. */
 import { join } from "node:path";
 import { inject } from "vitest";
-import { signalPid, waitUntilGone } from "../../../scripts/local/pids.ts";
-import { freePort } from "../../../scripts/local/ports.ts";
-import { type LocalPostgres, startPostgres } from "../../../scripts/local/postgres.ts";
-import { atEnd } from "../../support/cleanup.ts";
-import { createDatabase } from "../../support/postgres-databases.ts";
-import { recordPid } from "../../support/run-folder.ts";
+import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
+import { freePort } from "../../scripts/local/ports.ts";
+import { type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
+import { atEnd } from "./cleanup.ts";
+import { createDatabase } from "./postgres-databases.ts";
+import { recordPid } from "./run-folder.ts";
 
 export type OwnPostgres = {
   /** A new database on this server. */

@@ -1,0 +1,35 @@
+import type { Sql } from "postgres";
+import { ConfigError } from "../config-error.ts";
+
+/**
+ * The Postgres role that every connection of the api takes on, whatever its login is: with one superuser for all processes
+ * the api is as restricted as with a login of its own. `grants.sql` says what the role may do. It belongs to the server, and
+ * all of the server's databases share it.
+ */
+export const API_ROLE = "cover_api";
+
+const INSUFFICIENT_PRIVILEGE = "42501";
+
+/**
+ * Creates the role where it is missing. The login that creates it may take it on, so that one login suffices for all
+ * processes: since Postgres 16 a role's creator who is no superuser may not do so by itself.
+ * @throws ConfigError with the statement to run when the login may not create roles
+ */
+export async function ensureApiRole(sql: Sql): Promise<void> {
+  const present = await sql`select 1 from pg_roles where rolname = ${API_ROLE}`;
+  if (present.length > 0) return;
+  try {
+    // Another database's migration may create it at the same time: the lock of a migration covers one database.
+    await sql.unsafe(`
+      do $$ begin
+        create role ${API_ROLE} nologin;
+        grant ${API_ROLE} to current_user;
+      exception when duplicate_object or unique_violation then
+      end $$`);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === INSUFFICIENT_PRIVILEGE)) throw error;
+    throw new ConfigError([
+      `the login of DATABASE_URL may not create the role ${API_ROLE}; run as a superuser: create role ${API_ROLE} nologin`,
+    ]);
+  }
+}

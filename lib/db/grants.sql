@@ -1,0 +1,62 @@
+-- What the api may do in the schema `service`; everything else is the writer's, which migrates and owns it all. Applied as one
+-- transaction after each migration: whatever is not granted here is taken back. A new table or function is closed to the api.
+--
+-- The api records what its callers ask for. What became of it is the writer's to record: states, signed transactions, gas,
+-- events, deliveries. Columns that are not named have their default, or are the writer's.
+REVOKE ALL ON SCHEMA service FROM PUBLIC, cover_api;
+REVOKE ALL ON ALL TABLES IN SCHEMA service FROM PUBLIC, cover_api;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA service FROM PUBLIC, cover_api;
+REVOKE ALL ON ALL ROUTINES IN SCHEMA service FROM PUBLIC, cover_api;
+
+GRANT USAGE ON SCHEMA service TO cover_api;
+
+-- Whether the schema is up to date.
+GRANT SELECT ON service.migration TO cover_api;
+
+-- API keys and the signatures that were used to create them; old signatures are deleted.
+GRANT SELECT, INSERT (key_hash, wallet, label, tier), UPDATE (last_used_at, revoked_at) ON service.api_key TO cover_api;
+GRANT USAGE ON SEQUENCE service.api_key_id_seq TO cover_api;
+GRANT SELECT, INSERT, DELETE ON service.onboarding_signature TO cover_api;
+
+-- Request counts.
+GRANT SELECT, INSERT, UPDATE, DELETE ON service.rate_limit TO cover_api;
+
+-- Whether an index is being built or served.
+GRANT SELECT ON service.indexer_deployment TO cover_api;
+
+-- Delegations, and their revocation. What was spent under them is the trigger's to add up.
+GRANT SELECT, INSERT (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest), UPDATE (revoked_at)
+  ON service.delegation TO cover_api;
+GRANT USAGE ON SEQUENCE service.delegation_id_seq TO cover_api;
+
+-- Purchases as they are accepted. Later the api notes only that a caller has the outcome, or that the queue is down.
+GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer,
+    quoted_premium, delegation_id), UPDATE (joinable, wake_at)
+  ON service.purchase TO cover_api;
+GRANT SELECT ON service.stop, service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
+GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
+  service.delegation_in_force, service.accept_purchase TO cover_api;
+
+-- Claims to the faucet with their slots and their two transfers, which the writer signs. Freed claims are deleted with their
+-- transfers after two days; a transfer that was ever signed cannot be deleted, because a transaction refers to it.
+GRANT SELECT, INSERT (chain_id, faucet, wallet, client, awaited_until), UPDATE (client, awaited_until, told_at), DELETE
+  ON service.faucet_claim TO cover_api;
+GRANT SELECT, INSERT, UPDATE (claim_id, until), DELETE ON service.faucet_slot TO cover_api;
+GRANT SELECT, INSERT, UPDATE (claims) ON service.faucet_day TO cover_api;
+GRANT SELECT, INSERT (chain_id, sender, purpose, claim_id, "to", data, value), DELETE
+  ON service.service_transaction TO cover_api;
+GRANT EXECUTE ON FUNCTION service.faucet_limit, service.claim_faucet TO cover_api;
+
+-- Subscriptions: creation, deletion, new secrets, and the end of being undeliverable. The lease is the writer's.
+GRANT SELECT, INSERT (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event),
+    UPDATE (state, position, undeliverable_at, secret, previous_secret, previous_secret_until)
+  ON service.webhook TO cover_api;
+GRANT USAGE ON SEQUENCE service.webhook_id_seq TO cover_api;
+-- Tests are events without a block, and such events reach no other subscription.
+GRANT SELECT, INSERT (id, chain_id, key, type, parties, body) ON service.event TO cover_api;
+GRANT USAGE ON SEQUENCE service.event_seq_seq TO cover_api;
+-- Deliveries of tests and replays, and their retry schedule. Attempts and their outcomes are the writer's.
+GRANT SELECT, INSERT (webhook_id, event_seq, test), UPDATE (state, failures, next_attempt_at) ON service.delivery TO cover_api;
+GRANT USAGE ON SEQUENCE service.delivery_id_seq TO cover_api;
+GRANT SELECT ON service.outbox TO cover_api;
+GRANT EXECUTE ON FUNCTION service.may_know, service.is_for TO cover_api;

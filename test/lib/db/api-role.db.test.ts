@@ -1,0 +1,143 @@
+/** The api's role: who creates it, and that Postgres refuses it what only the writer may do. */
+import postgres from "postgres";
+import { beforeAll, describe, expect, test } from "vitest";
+import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { migrateService } from "../../../lib/db/migrate.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { freshDatabase } from "../../support/database.ts";
+import { startOwnPostgres } from "../../support/own-postgres.ts";
+import { createDatabase, dropDatabase } from "../../support/postgres-databases.ts";
+
+const word = `0x${"1".repeat(64)}`;
+const wallet = `0x${"a".repeat(40)}`;
+
+function openAs(url: string, role?: string): Connection {
+  const connection = connect(url, { name: "test", max: 1, ...(role === undefined ? {} : { role }) });
+  atEnd(connection.close);
+  return connection;
+}
+
+describe("Postgres refuses the api", () => {
+  let api: Connection;
+  beforeAll(async () => {
+    api = openAs(await freshDatabase(), API_ROLE);
+  });
+
+  test.each([
+    [
+      "a transaction",
+      `insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit)
+       values (1, '${wallet}', 0, 'filler', '${wallet}', '0x', 21000)`,
+    ],
+    ["a transaction's nonce", "update service.transaction set nonce = 1"],
+    [
+      "a signed form of a transaction",
+      `insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
+       values ('${word}', 1, '0x02', 1, 1, 1)`,
+    ],
+    ["a signed form's bytes", "update service.attempt set signed = '0x02'"],
+    ["reading signed forms", "select signed from service.attempt"],
+    ["gas that was spent", `insert into service.gas_day values (1, now(), '${wallet}', 1)`],
+    ["a gas budget's state", "update service.gas_day set wei = 0"],
+    ["the outbox's position", "update service.outbox set passed_block = 0"],
+    ["another outbox", "insert into service.outbox values (1, 0, 0, 0)"],
+    ["the ledger's position", "update service.watched_block set number = 0"],
+    ["a wallet's nonce", "update service.relayer_wallet set next_nonce = 0"],
+    ["a wallet's lease", "update service.relayer_wallet set lease_owner = 'api'"],
+    ["the end of a stop", "delete from service.stop"],
+    ["a purchase's state", "update service.purchase set state = 'failed'"],
+    ["a purchase's failure", "update service.purchase set failure_code = 'x', failure_message = 'x'"],
+    ["a purchase's transaction", `update service.purchase set tx_hash = '${word}'`],
+    ["a purchase's policy", "update service.purchase set policy_id = 1, premium_paid = 1"],
+    ["a purchase's end", "update service.purchase set final_at = now()"],
+    [
+      "a purchase that is signed already",
+      `insert into service.purchase (chain_id, wallet, fingerprint, product_id, coverage_amount, asset, buyer, state, tx_hash)
+       values (1, '${wallet}', '', '${word}', 1, '${word}', '${wallet}', 'signed', '${word}')`,
+    ],
+    ["a purchase's deletion", "delete from service.purchase"],
+    ["a delegation's spending", "update service.delegation set premium_spent = 0"],
+    ["a delegation's cap", "update service.delegation set total_premium_cap = 1"],
+    ["a service transaction's state", "update service.service_transaction set state = 'failed'"],
+    ["a service transaction's call", "update service.service_transaction set data = '0x'"],
+    ["giving a claim's slots back", "select service.free_claim(gen_random_uuid(), '', '')"],
+    [
+      "an event of a block",
+      `insert into service.event (id, chain_id, key, type, parties, body, block_number)
+       values ('x', 1, 'x', 'token_burned', '{}', '{}', 1)`,
+    ],
+    ["an event's body", "update service.event set body = '{}'"],
+    ["an attempt at a delivery", "update service.delivery set attempts = '[]'"],
+    ["a subscription's lease", "update service.webhook set lease_token = null"],
+    ["the tier of a key", "update service.api_key set tier = 'paid'"],
+    ["a migration", "insert into service.migration (hash, created_at) values ('x', 9)"],
+    ["a table in the service's schema", "create table service.thing (id int)"],
+    ["a schema", "create schema thing"],
+    ["a column", "alter table service.purchase add thing int"],
+    ["an index", "create index on service.purchase (buyer)"],
+    ["a trigger's removal", "drop trigger purchase_premium on service.purchase"],
+    ["emptying a table", "truncate service.rate_limit"],
+    ["another role", "create role thing"],
+  ])("%s", async (_, statement) => {
+    await expect(api.sql.unsafe(statement)).rejects.toMatchObject({ code: "42501" });
+  });
+});
+
+test("a purchase of the api's counts against its delegation, which the api cannot change itself", async () => {
+  const { sql } = openAs(await freshDatabase(), API_ROLE);
+  await sql`
+    insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
+    values (1, ${wallet}, ${wallet}, ${`0x${"b".repeat(40)}`}, 10, now(), 0, ${word})`;
+  await sql`
+    insert into service.purchase (chain_id, wallet, fingerprint, product_id, coverage_amount, asset, buyer, quoted_premium, delegation_id)
+    select 1, ${wallet}, '', ${word}, 1, ${word}, ${wallet}, 7, id from service.delegation`;
+  expect(await sql`select premium_spent from service.delegation`).toEqual([{ premium_spent: "7" }]);
+});
+
+describe("on a server without the role", () => {
+  let server: string;
+  let admin: postgres.Sql;
+
+  /** A new login that is no superuser, with a database of its own. @returns the database's URL with that login. */
+  async function ownerOf(database: string, privilege: "createrole" | "nocreaterole"): Promise<string> {
+    const url = new URL(await createDatabase(server, database));
+    await admin`create role ${admin(database)} login ${admin.unsafe(privilege)}`;
+    await admin`alter database ${admin(database)} owner to ${admin(database)}`;
+    url.username = database;
+    return url.href;
+  }
+
+  beforeAll(async () => {
+    server = (await startOwnPostgres("first")).databaseUrl;
+    admin = postgres(server, { max: 1, onnotice: () => {} });
+    atEnd(() => admin.end());
+  });
+
+  test("a login that may not create roles is told what to run, and migrates after that", async () => {
+    const url = await ownerOf("modest", "nocreaterole");
+    await expect(migrateService(url)).rejects.toThrow(/superuser: create role cover_api nologin$/);
+    await admin`create role ${admin(API_ROLE)} nologin`;
+    await migrateService(url);
+    await dropDatabase(server, "modest");
+    await admin`drop role ${admin(API_ROLE)}`;
+  });
+
+  test("several databases are migrated at once by a login without superuser, which may take on the role", async () => {
+    const url = await ownerOf("maker", "createrole");
+    const urls = [url];
+    for (const name of ["second", "third"]) {
+      await createDatabase(server, name);
+      await admin`alter database ${admin(name)} owner to maker`;
+      urls.push(url.replace(/maker$/, name));
+    }
+    await Promise.all(urls.map(migrateService));
+    for (const one of urls) {
+      const { sql } = openAs(one, API_ROLE);
+      expect(
+        await sql`select current_user as role from service.stop right join (select 1) as one on true`,
+      ).toEqual([{ role: API_ROLE }]);
+      await expect(sql`delete from service.stop`).rejects.toMatchObject({ code: "42501" });
+    }
+  });
+});
