@@ -9,8 +9,17 @@ const [port = 0, nonReaders = 0, slowBodies = 0, slowReaders = 0] = process.argv
 const SECOND_MS = 1000;
 /** The bytes that all slow readers take in a millisecond. */
 const LINE = 125_000;
+
+let opened = 0;
+/** A client address for each connection: no limit by address stops them. */
+function nextAddress(): string {
+  opened += 1;
+  return `10.${opened >> 16}.${(opened >> 8) & 255}.${opened & 255}`;
+}
+
 /** The largest answer: 3.6 MB. */
-const script = "GET /api-docs/scalar.js HTTP/1.1\r\nHost: x\r\n\r\n";
+const askForScript = (times: number) =>
+  `GET /api-docs/scalar.js HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${nextAddress()}\r\n\r\n`.repeat(times);
 
 /** Opens a connection for a client, and another one whenever it is closed. */
 function open(attack: (socket: Socket) => void): void {
@@ -20,13 +29,13 @@ function open(attack: (socket: Socket) => void): void {
   socket.on("close", () => setTimeout(open, SECOND_MS, attack));
 }
 
-/** Both keep as many requests waiting as the api lets them: 99 behind a connection's first, 9,900 of all connections. */
+/** With both, 9,900 requests wait behind others of their connections: the api bears 10,000. */
 function neverRead(socket: Socket): void {
   socket.pause();
-  socket.write(script.repeat(6));
+  socket.write(askForScript(6));
 }
 function readSlowly(socket: Socket): void {
-  socket.write(script.repeat(50));
+  socket.write(askForScript(50));
   socket.on("data", ({ length }) => {
     socket.pause();
     setTimeout(() => socket.resume(), (length * slowReaders) / LINE);
@@ -36,7 +45,8 @@ function readSlowly(socket: Socket): void {
 function sendSlowly(socket: Socket): void {
   socket.resume();
   socket.write(
-    "POST /api/v1/agent/onboard HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+    `POST /api/v1/agent/onboard HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${nextAddress()}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
   );
   const drip = setInterval(() => socket.write(" "), SECOND_MS);
   socket.on("close", () => clearInterval(drip));

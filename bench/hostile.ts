@@ -1,7 +1,7 @@
 /**
  * A good client's response times alone, and beside 2,100 hostile connections in the same run; and the memory and file
- * descriptors that the hostile ones cost the api. On Linux only. Rate limits are off: each hostile client could have an
- * address of its own.
+ * descriptors that the hostile ones cost the api. On Linux only. Each hostile connection has a client address of its own, so
+ * that no limit by address stops it.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +16,7 @@ const ROUNDS = 3;
 const NON_READERS = 1000;
 const SLOW_BODIES = 1000;
 const SLOW_READERS = 100;
+const HOSTILE = NON_READERS + SLOW_BODIES + SLOW_READERS;
 const ALONE_MS = 20_000;
 /** Longer than the api bears a client that takes nothing (40 to 45 s): it also cuts off all of them, and they come back. */
 const BESIDE_MS = 60_000;
@@ -79,7 +80,8 @@ async function measureRound(stack: BenchStack, { url, pid }: Api): Promise<Round
   try {
     await waitFor({
       what: "the hostile clients' connections",
-      probe: () => descriptorsOf(pid) >= before + NON_READERS + SLOW_BODIES + SLOW_READERS || undefined,
+      // A few may be on their way back.
+      probe: () => descriptorsOf(pid) >= before + 0.95 * HOSTILE || undefined,
       giveUpReason: () => exitMessage(hostile),
     });
     const beside = await goodClient(url, BESIDE_MS);
@@ -122,9 +124,8 @@ function findingsOf(rounds: readonly Round[], restMemory: number, peakMemory: nu
 
 export const benchHostile = (): Promise<void> =>
   withBenchStack({}, async (stack) => {
-    const unlimited = "1000000000";
     const services = await stack.startServices(["indexer"], {
-      more: { api: { PUBLIC_RATE_LIMIT: unlimited, ONBOARD_RATE_LIMIT: unlimited } },
+      more: { api: { TRUST_PROXY: "loopback", PUBLIC_RATE_LIMIT: "1000000000" } }, // of the good client
     });
     const { pid } = await services.start("api");
     const api = { url: services.apiUrl, pid };
