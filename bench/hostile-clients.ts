@@ -7,6 +7,8 @@ import { connect, type Socket } from "node:net";
 
 const [port = 0, nonReaders = 0, slowBodies = 0, slowReaders = 0] = process.argv.slice(2).map(Number);
 const SECOND_MS = 1000;
+/** Within this time the api cuts off who takes nothing; who reads nothing does not see it. */
+const CUT_OFF_MS = 46_000;
 /** The bytes that all slow readers take in a millisecond. */
 const LINE = 125_000;
 
@@ -33,6 +35,7 @@ function open(attack: (socket: Socket) => void): void {
 function neverRead(socket: Socket): void {
   socket.pause();
   socket.write(askForScript(6));
+  setTimeout(() => socket.destroy(), CUT_OFF_MS);
 }
 function readSlowly(socket: Socket): void {
   socket.write(askForScript(50));

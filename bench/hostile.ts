@@ -84,8 +84,8 @@ async function measureRound(stack: BenchStack, { url, pid }: Api): Promise<Round
       probe: () => descriptorsOf(pid) >= before + 0.95 * HOSTILE || undefined,
       giveUpReason: () => exitMessage(hostile),
     });
-    const beside = await goodClient(url, BESIDE_MS);
-    return { alone, beside, descriptors: descriptorsOf(pid) };
+    const descriptors = descriptorsOf(pid);
+    return { alone, beside: await goodClient(url, BESIDE_MS), descriptors };
   } finally {
     await hostile.stop();
     await waitFor({
