@@ -8,7 +8,7 @@ export const common = {
   // A test with a memory leak ends its process soon, and not at the machine's limit after minutes.
   execArgv: ["--max-old-space-size=1024"],
   testTimeout: 120_000,
-  hookTimeout: 240_000,
+  hookTimeout: 300_000,
   // A polled state may come late on a busy machine. A passing test does not take the whole time.
   expect: { poll: { timeout: 60_000 } },
 };

@@ -3,48 +3,42 @@ import {
   type Address,
   BaseError,
   encodeDeployData,
-  encodeFunctionData,
-  erc6492SignatureValidatorAbi,
-  erc6492SignatureValidatorByteCode,
+  getAddress,
   type Hex,
   hexToBool,
   isAddressEqual,
-  pad,
-  parseAbi,
+  keccak256,
+  parseErc6492Signature,
   recoverAddress,
   size,
   slice,
+  toHex,
   zeroAddress,
 } from "viem";
+import { signatureCheckAbi, signatureCheckBytecode } from "../../abis/SignatureCheck.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
-import { findRevert } from "../../lib/chain/reverts.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
-import { fromChain } from "../http/dependency-timeout.ts";
+import { chainNotFound, fromChain } from "../http/dependency-timeout.ts";
 
 /** Concurrent checks on the chain in this process; each runs code that a stranger chose. */
 const MAX_CHECKS = 4;
-/** `Retry-After` of a refused check, in seconds: a check takes one or two calls. */
+/** `Retry-After` of a refused check, in seconds: a check takes one call. */
 const BUSY_RETRY_SECONDS = 5;
 /** Length of a plain account's signature, in bytes. */
 const ACCOUNT_SIGNATURE = 65;
-/** The ERC-6492 validator reads the last 32 bytes of a signature, and fails on a shorter one. */
-const MIN_VALIDATOR_SIGNATURE = 32;
 /**
- * Gas of one check: enough to deploy a wallet and verify another curve in Solidity; an endless loop costs the node a few
- * milliseconds.
+ * Gas of a check: below the most that a transaction may have (2^24, EIP-7825), to which nodes may hold calls too. Each call
+ * of a wallet or its factory has an equal part, 3.75 million with three digests: enough to deploy a wallet, or to verify
+ * another curve in Solidity. An endless loop costs the node a few milliseconds.
  */
-const CHECK_GAS = 5_000_000n;
-
-const erc1271Abi = parseAbi([
-  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
-]);
-/** The answer of `isValidSignature` to a valid signature: its own selector, padded (an echo of the input is not). */
-const ERC1271_VALID = pad("0x1626ba7e", { dir: "right", size: 32 });
-
-/** Nodes' messages for calls that end neither in success nor in a revert: a fault of the wallet's code, not of the node. */
-const EVM_FAULT =
-  /out ?of ?gas|invalid ?(fe ?)?opcode|opcode ?not ?found|invalid ?jump|stack ?(under|over)flow|stack ?limit/i;
+const CHECK_GAS = 16_000_000n;
+/** The part for the check's own code: a signature of 8 kB takes half of it. */
+const OWN_GAS = 1_000_000n;
+/** The sender of checks, and so their `tx.origin`: a hash, so that nobody has its key. */
+const SENDER = getAddress(slice(keccak256(toHex("signature check")), 12));
+/** Nodes' messages for a check that runs out of gas, because the node allows less than the check asks for. */
+const OUT_OF_GAS = /out ?of ?gas|OOG\b/i;
 
 export type Signatures = {
   /**
@@ -62,10 +56,19 @@ async function isRecovered(wallet: Address, hash: Hex, signature: Hex): Promise<
   }
 }
 
-/** True when the node reports a fault of the wallet's code that is no revert. */
-const isEvmFault = (error: unknown): boolean =>
+/** A signature without its ERC-6492 wrapper, and the wrapper's call that deploys the wallet; undefined for a broken wrapper. */
+function unwrap(signature: Hex): { signature: Hex; factory: Address; factoryCall: Hex } | undefined {
+  try {
+    const { address = zeroAddress, data = "0x", signature: inner } = parseErc6492Signature(signature);
+    return { signature: inner, factory: address, factoryCall: data };
+  } catch {
+    return undefined;
+  }
+}
+
+const isOutOfGas = (error: unknown): boolean =>
   error instanceof BaseError &&
-  error.walk((cause) => cause instanceof BaseError && EVM_FAULT.test(cause.details)) !== null;
+  error.walk((cause) => cause instanceof BaseError && OUT_OF_GAS.test(cause.details)) !== null;
 
 /** `client` should be used for these checks only, so that they delay nothing else, and should not retry. */
 export function createSignatures(client: ReadClient): Signatures {
@@ -79,49 +82,32 @@ export function createSignatures(client: ReadClient): Signatures {
       ),
   );
 
-  /** Calls the ERC-6492 validator, which handles ERC-1271, ERC-6492 and plain accounts. */
-  async function validatorAccepts(wallet: Address, hash: Hex, signature: Hex): Promise<boolean> {
+  /** Asks the wallet in one call, so that all of the check sees one block. */
+  async function walletAccepts(wallet: Address, digests: readonly Hex[], wrapped: Hex): Promise<boolean> {
+    const unwrapped = unwrap(wrapped);
+    if (!unwrapped) return false;
+    const { signature, factory, factoryCall } = unwrapped;
+    const callGas = (CHECK_GAS - OWN_GAS) / BigInt(digests.length + 1);
     const data = encodeDeployData({
-      abi: erc6492SignatureValidatorAbi,
-      bytecode: erc6492SignatureValidatorByteCode,
-      args: [wallet, hash, signature],
+      abi: signatureCheckAbi,
+      bytecode: signatureCheckBytecode,
+      args: [wallet, digests, signature, factory, factoryCall, callGas],
     });
-    const answer = await client.call({ data, gas: CHECK_GAS });
-    return hexToBool(answer.data ?? "0x0");
-  }
-
-  /** Calls the wallet itself by ERC-1271: a message approved by a Safe's owners has the signature `0x`. */
-  async function walletAccepts(wallet: Address, hash: Hex, signature: Hex): Promise<boolean> {
-    const data = encodeFunctionData({ abi: erc1271Abi, args: [hash, signature] });
-    const { data: answer = "0x" } = await client.call({ to: wallet, data, gas: CHECK_GAS });
-    return size(answer) >= 32 && slice(answer, 0, 32) === ERC1271_VALID;
-  }
-
-  /** Unlike viem's `verifyHash`, it does not take a node that fails to answer for an invalid signature. */
-  async function isValid(wallet: Address, hash: Hex, signature: Hex): Promise<boolean> {
-    const accepts = size(signature) < MIN_VALIDATOR_SIGNATURE ? walletAccepts : validatorAccepts;
     try {
-      return await accepts(wallet, hash, signature);
+      const { data: word = "0x" } = await client.call({ account: SENDER, data, gas: CHECK_GAS });
+      return hexToBool(word, { size: 32 });
     } catch (error) {
-      if (findRevert(error) || isEvmFault(error)) return false;
-      throw error;
+      if (isOutOfGas(error)) return false;
+      throw chainNotFound(error); // also a revert: the check itself never reverts
     }
   }
 
   return {
     async hasSigned(wallet, digests, signature) {
-      // On the chain a failed recovery yields the zero address, so any bytes would be its signature.
-      if (wallet === zeroAddress) return false;
       if (size(signature) === ACCOUNT_SIGNATURE) {
         for (const digest of digests) if (await isRecovered(wallet, digest, signature)) return true;
       }
-      return limit(() =>
-        fromChain(async () => {
-          // One after another, so that a check is one call at a time.
-          for (const digest of digests) if (await isValid(wallet, digest, signature)) return true;
-          return false;
-        }),
-      );
+      return limit(() => fromChain(() => walletAccepts(wallet, digests, signature)));
     },
   };
 }

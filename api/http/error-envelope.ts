@@ -33,7 +33,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   invalid_body: "The request's shape is wrong; `message` names the fields.",
   invalid_request:
     "The wallet is missing, not an address, or a contract of the protocol; `message` says which.",
-  stale_timestamp: "The timestamp is more than 300 seconds from the server's time.",
+  stale_timestamp:
+    "The timestamp is more than 300 seconds from the server's time, or the signed message has expired or is not valid yet.",
   unknown_product: "No product has this name.",
   unauthenticated: "The credential is missing, malformed, unknown or revoked.",
   invalid_signature: "The signature is not by the wallet.",

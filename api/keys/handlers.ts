@@ -20,7 +20,7 @@ export function addKeyRoutes(app: Api, parts: KeyParts): void {
 
   app.openapi({ ...generateKeyRoute, middleware: [admin] as const }, async (c) => {
     const { wallet, label = null, tier } = c.req.valid("json");
-    const key = await fromDatabase(() => issueKey(sql, { wallet, label, tier }));
+    const key = await fromDatabase(() => sql.begin((tx) => issueKey(tx, { wallet, label, tier })));
     return c.json(issuedKeyBody(key), 201);
   });
 

@@ -4,6 +4,18 @@ import { failures } from "../http/error-envelope.ts";
 import { Address, EXAMPLE_SIGNATURE, signatureInput } from "../http/field-types.ts";
 import { IssuedKey, labelInput } from "./schemas.ts";
 
+/** For examples: a message for the host cover.example by the wallet of `EXAMPLE_SIGNATURE`, and its signature. */
+const EXAMPLE_MESSAGE =
+  "cover.example wants you to sign in with your Ethereum account:\n0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC\n\nMake an API key.\n\nURI: https://cover.example\nVersion: 1\nChain ID: 8453\nNonce: 5d1c0f6be27a94d3\nIssued At: 2026-01-01T00:00:00Z";
+const EXAMPLE_MESSAGE_SIGNATURE =
+  "0xcfbd3c2889ea37e911c277a65473e0d139e376246b9be56a59f64866da3eb8cf4f221e0e7b2779786c32e39b320adf86b03e2a016bdea133ee4abaeae82161bd1b";
+
+/** Longest EIP-4361 message, in characters: one with a statement has about 300. */
+const MAX_MESSAGE = 2000;
+
+const isObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 const Onboard = z
   .object({
     walletAddress: Address.transform((sent) => ({ sent, address: getAddress(sent.toLowerCase()) })).openapi({
@@ -11,22 +23,44 @@ const Onboard = z
     }),
     signature: signatureInput.openapi({
       description:
-        "Signature of the message `Service onboarding for {address} at {timestamp}` by EIP-191 `personal_sign`. The message has the address as in `walletAddress`, in lowercase, or with its checksum. Contract wallets sign by ERC-1271 or ERC-6492.",
+        "Signature by EIP-191 `personal_sign` of `message`, or of `Service onboarding for {address} at {timestamp}` with the address as in `walletAddress`, in lowercase, or with its checksum. Contract wallets sign by ERC-1271 or ERC-6492.",
     }),
-    timestamp: z.int("must be Unix seconds, a whole number").min(0).openapi({
-      description: "The signed timestamp in Unix seconds, within 300 seconds of the server's time.",
+    timestamp: z.int("must be Unix seconds, a whole number").min(0).optional().openapi({
+      description:
+        "Required without `message`: the signed timestamp in Unix seconds, within 300 seconds of the server's time.",
       example: 1767225600,
+    }),
+    message: z.string().max(MAX_MESSAGE, `must have ${MAX_MESSAGE} characters at most`).optional().openapi({
+      description:
+        "Instead of `timestamp`, and recommended, because the signature counts for this service alone: the signed EIP-4361 message (Sign-In with Ethereum). It names `walletAddress`, this API's host as its domain and the main chain's id, and was issued within 300 seconds of the server's time.",
+      example: EXAMPLE_MESSAGE,
     }),
     label: labelInput,
   })
-  .openapi("Onboard", {
-    example: {
-      walletAddress: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
-      signature: EXAMPLE_SIGNATURE,
-      timestamp: 1767225600,
+  .refine(({ timestamp, message }) => (timestamp === undefined) !== (message === undefined), {
+    path: ["timestamp"],
+    message: "must be given, or message in its place",
+    // Also beside faults of other fields, so that the response names all.
+    when: ({ value }) => isObject(value),
+  })
+  .openapi("Onboard");
+
+const walletAddress = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+const examples = {
+  message: {
+    summary: "Sign-In with Ethereum",
+    value: {
+      walletAddress,
+      signature: EXAMPLE_MESSAGE_SIGNATURE,
+      message: EXAMPLE_MESSAGE,
       label: "trading bot",
     },
-  });
+  },
+  timestamp: {
+    summary: "The service's own message",
+    value: { walletAddress, signature: EXAMPLE_SIGNATURE, timestamp: 1767225600, label: "trading bot" },
+  },
+};
 
 export const onboardRoute = createRoute({
   method: "post",
@@ -35,8 +69,8 @@ export const onboardRoute = createRoute({
   tags: ["keys"],
   summary: "Issue a key by the wallet's signature",
   description:
-    "A wallet has at most three active keys. Each pair of wallet and timestamp makes one key; a failed call does not use it up. A client address may call 10 times an hour.",
-  request: { body: { required: true, content: { "application/json": { schema: Onboard } } } },
+    "A wallet has at most three active keys. Each pair of wallet and timestamp (of a `message`, its second of issue) makes one key; a failed call does not use it up. A client address may call 10 times an hour.",
+  request: { body: { required: true, content: { "application/json": { schema: Onboard, examples } } } },
   responses: {
     201: { description: "The new key.", content: { "application/json": { schema: IssuedKey } } },
     ...failures(

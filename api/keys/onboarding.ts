@@ -1,17 +1,19 @@
 /** Keys that a wallet issues to itself with a signature. */
 import type { Sql } from "postgres";
 import type { Address } from "viem";
+import { ApiError } from "../../lib/errors.ts";
 import { lower } from "../../lib/lower.ts";
 import { type IssuedKey, issueKey } from "./store.ts";
 
-/** The most active keys that one wallet may have; keys that an admin issued count too. */
-export const MAX_ACTIVE_KEYS = 3;
 /** How far a signed timestamp may lie from the server's time, in seconds, either way. */
-export const TIMESTAMP_WINDOW_SECONDS = 300;
+const TIMESTAMP_WINDOW_SECONDS = 300;
 /** A used signature is kept for this many seconds after its window, because servers' clocks differ. */
 const CLOCK_MARGIN_SECONDS = 3600;
 
-/** What a wallet signs (EIP-191); `timestamp` in Unix seconds. */
+/** Texts of which the wallet has to have signed one (EIP-191), and the time that they name, in Unix seconds. */
+export type SignedTexts = { readonly texts: readonly string[]; readonly at: number };
+
+/** The service's own message; `timestamp` in Unix seconds. */
 export const onboardingMessage = (address: string, timestamp: number): string =>
   `Service onboarding for ${address} at ${timestamp}`;
 
@@ -19,32 +21,49 @@ export const onboardingMessage = (address: string, timestamp: number): string =>
 export const isFresh = (timestamp: number, now: number): boolean =>
   Math.abs(now - timestamp) <= TIMESTAMP_WINDOW_SECONDS;
 
-export type Onboarding =
-  | { outcome: "issued"; key: IssuedKey }
-  /** This signature was used to issue a key before. */
-  | { outcome: "signature_used" }
-  /** No key was issued, and the signature is still valid: the wallet may revoke a key and send it again. */
-  | { outcome: "cap_reached" };
+/** @throws ApiError `stale_timestamp` that names `field`, unless its timestamp is near enough to `now` */
+export function requireFresh(field: string, timestamp: number, now: number): void {
+  if (isFresh(timestamp, now)) return;
+  throw new ApiError(
+    "stale_timestamp",
+    `The ${field} is more than ${TIMESTAMP_WINDOW_SECONDS} seconds from the server's time, ${now}.`,
+  );
+}
 
 /**
- * Issues one key of the free tier for a verified signature. One transaction issues the key and marks the signature as used;
- * a lock on the wallet serialises concurrent calls, so that each counts the keys of those before it.
+ * The service's own message, with the address in each spelling that a client may have.
+ * @throws ApiError `stale_timestamp`
+ */
+export function serviceMessages(
+  { address, sent }: { address: Address; sent: string },
+  timestamp: number,
+  now: number,
+): SignedTexts {
+  requireFresh("timestamp", timestamp, now);
+  const spellings = new Set([address, sent, address.toLowerCase()]);
+  return { texts: [...spellings].map((spelling) => onboardingMessage(spelling, timestamp)), at: timestamp };
+}
+
+/**
+ * Issues one key of the free tier for a verified signature. One transaction marks the signature as used and issues the key,
+ * so a signature that is refused for another reason can be sent again.
+ * @throws ApiError `signature_used` when the signature has issued a key before, or `cap_reached`
  */
 export async function onboard(
   sql: Sql,
   { wallet, signedAt, label }: { wallet: Address; signedAt: number; label: string | null },
-): Promise<Onboarding> {
-  const signer = lower(wallet);
-  return sql.begin(async (tx): Promise<Onboarding> => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`service:onboard:${signer}`}, 0))`;
-    const used = await tx`
-      select 1 from service.onboarding_signature where wallet = ${signer} and signed_at = ${signedAt}`;
-    if (used.length > 0) return { outcome: "signature_used" };
-    const active = await tx`
-      select 1 from service.api_key where wallet = ${signer} and revoked_at is null limit ${MAX_ACTIVE_KEYS}`;
-    if (active.length >= MAX_ACTIVE_KEYS) return { outcome: "cap_reached" };
-    await tx`insert into service.onboarding_signature (wallet, signed_at) values (${signer}, ${signedAt})`;
-    return { outcome: "issued", key: await issueKey(tx, { wallet, label, tier: "free" }) };
+): Promise<IssuedKey> {
+  return sql.begin(async (tx) => {
+    const unused = await tx`
+      insert into service.onboarding_signature (wallet, signed_at) values (${lower(wallet)}, ${signedAt})
+      on conflict do nothing returning 1`;
+    if (unused.length === 0) {
+      throw new ApiError(
+        "signature_used",
+        "The wallet has made a key with this timestamp before: sign again with another one.",
+      );
+    }
+    return issueKey(tx, { wallet, label, tier: "free" });
   });
 }
 

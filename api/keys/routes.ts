@@ -23,7 +23,7 @@ export const generateKeyRoute = createRoute({
   tags: ["keys"],
   summary: "Issue a key",
   description:
-    "Each call makes a new key, which is shown only in this response. The operator may issue a wallet more than three keys; they count towards the limit when the wallet onboards by itself.",
+    "Each call makes a new key, which is shown only in this response. A wallet has at most three active keys, whoever issued them.",
   security: [{ adminToken: [] }],
   request: { body: { required: true, content: { "application/json": { schema: GenerateKey } } } },
   responses: {
@@ -32,6 +32,7 @@ export const generateKeyRoute = createRoute({
       "validation_error",
       "unauthenticated",
       "forbidden",
+      "cap_reached",
       "payload_too_large",
       "unsupported_media_type",
       "internal_error",

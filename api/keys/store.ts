@@ -1,7 +1,11 @@
-import type { ISql, Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import { type Address, getAddress } from "viem";
+import { ApiError } from "../../lib/errors.ts";
 import { lower } from "../../lib/lower.ts";
 import { generateKey, hashKey, type KeyHolder, type KeyTier } from "../http/api-keys.ts";
+
+/** The most active keys that one wallet may have, whoever issued them. */
+const MAX_ACTIVE_KEYS = 3;
 
 export type IssuedKey = KeyHolder & {
   /** The key itself; it cannot be read again. */
@@ -10,15 +14,29 @@ export type IssuedKey = KeyHolder & {
   createdAt: Date;
 };
 
-/** Issues a key to a wallet. Not idempotent: each call makes another key. */
+/**
+ * Issues a key to a wallet. Not idempotent: each call makes another key. A lock on the wallet, until the transaction ends,
+ * serialises concurrent calls, so that each counts the keys of those before it.
+ * @throws ApiError `cap_reached` when the wallet has three active keys
+ */
 export async function issueKey(
-  sql: ISql,
+  tx: TransactionSql,
   { wallet, label, tier }: { wallet: Address; label: string | null; tier: KeyTier },
 ): Promise<IssuedKey> {
+  const holder = lower(wallet);
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`service:keys:${holder}`}, 0))`;
+  const active = await tx`
+    select 1 from service.api_key where wallet = ${holder} and revoked_at is null limit ${MAX_ACTIVE_KEYS}`;
+  if (active.length >= MAX_ACTIVE_KEYS) {
+    throw new ApiError(
+      "cap_reached",
+      `The wallet has ${MAX_ACTIVE_KEYS} active keys already: revoke one first.`,
+    );
+  }
   const plaintext = generateKey();
-  const [row] = await sql<{ keyId: number; createdAt: Date }[]>`
+  const [row] = await tx<{ keyId: number; createdAt: Date }[]>`
     insert into service.api_key (key_hash, wallet, label, tier)
-    values (${hashKey(plaintext)}, ${lower(wallet)}, ${label}, ${tier})
+    values (${hashKey(plaintext)}, ${holder}, ${label}, ${tier})
     returning id::float8 as "keyId", created_at as "createdAt"`;
   if (!row) throw new Error("the database returned no row for a new key");
   return { ...row, plaintext, wallet: getAddress(wallet), label, tier };

@@ -63,13 +63,13 @@ export function toIndexedPolicy({
   };
 }
 
-/** Reads one policy by its key. Uses the primary key. */
+/** Reads one policy by its key. Uses the primary key. The id is sent as text: postgres.js sends every bigint as an int8. */
 export async function findPolicy(
   db: IndexQuery,
   { productId, policyId }: PolicyKey,
 ): Promise<IndexedPolicy | undefined> {
   const [row] = await selectPolicies(db).where(
-    and(eq(policy.productId, productId), eq(policy.policyId, policyId)),
+    and(eq(policy.productId, productId), eq(policy.policyId, sql`${String(policyId)}`)),
   );
   return row && toIndexedPolicy(row);
 }

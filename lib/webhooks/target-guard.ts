@@ -50,6 +50,12 @@ export type TargetGuard = {
   lookup: LookupFunction;
 };
 
+/**
+ * The reason for every refused host name, whether it has no address or one that is not public: two reasons would tell which
+ * names exist in the operator's network.
+ */
+const NOT_PUBLIC = "has a host name that does not resolve to public addresses";
+
 const refused = (reason: string): Refusal => ({ ok: false, reason });
 
 /** Resolves through DNS alone: without the hosts file, and without the four threads of the system's resolver. */
@@ -107,12 +113,8 @@ export function createTargetGuard({
   async function publicAddresses(name: string): Promise<readonly string[]> {
     const late = () => new ResolverUnavailable(`the name servers gave no answer for ${name} in time`);
     const addresses = await within(RESOLVE_MS, resolve(name), late);
-    if (addresses.length === 0) throw new TargetRefused(`has a host name without an address (${name})`);
-    for (const address of addresses) {
-      const description = describeNonPublic(address);
-      // The message omits the address, which may be one of the operator's network.
-      if (description) throw new TargetRefused(`has a name that leads to ${description}`);
-    }
+    const arePublic = addresses.every((address) => describeNonPublic(address) === undefined);
+    if (addresses.length === 0 || !arePublic) throw new TargetRefused(NOT_PUBLIC);
     return addresses;
   }
 

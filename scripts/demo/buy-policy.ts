@@ -7,12 +7,13 @@ import { anvilAccount } from "../../lib/chain/client.ts";
 import type { Api } from "./api-client.ts";
 import type { Receiver } from "./receiver.ts";
 
+const buyer = anvilAccount(9);
 const product = "FLASHBTC24-001";
 const coverageAmount = "1000000000";
 /** The timeout for the policy to appear in the index. */
-const indexTimeoutMs = 15_000;
+const indexTimeoutMs = 60_000;
 /** The timeout for the purchase to arrive at the webhook. */
-const webhookTimeoutMs = 15_000;
+const webhookTimeoutMs = 60_000;
 
 const address = z.templateLiteral(["0x", z.string().length(40)]);
 
@@ -24,8 +25,31 @@ export type DemoStack = {
   readonly receiver: Receiver;
 };
 
-/** @throws when a response is not as expected. */
-export async function buyPolicy({ api, apiUrl, rpcUrl, adminToken, receiver }: DemoStack): Promise<void> {
+/** Buys with a key of its own, and revokes it: a wallet has at most three. @throws when a response is not as expected. */
+export async function buyPolicy(stack: DemoStack): Promise<void> {
+  const { call } = stack.api;
+  const { keyId, apiKey } = await call(
+    "/api/v1/keys/generate",
+    z.object({ keyId: z.int(), apiKey: z.string() }),
+    {
+      method: "POST",
+      headers: { "x-admin-token": stack.adminToken },
+      body: { wallet: buyer.address, label: "demo" },
+    },
+  );
+  const auth = { "x-api-key": apiKey };
+  try {
+    await buyWithKey(stack, auth);
+  } finally {
+    const revoked = z.object({ ok: z.literal(true) });
+    await call(`/api/v1/agent/keys/${keyId}`, revoked, { method: "DELETE", headers: auth });
+  }
+}
+
+async function buyWithKey(
+  { api, apiUrl, rpcUrl, receiver }: DemoStack,
+  auth: { readonly "x-api-key": string },
+): Promise<void> {
   const { call } = api;
   const health = await call(
     "/health",
@@ -35,20 +59,10 @@ export async function buyPolicy({ api, apiUrl, rpcUrl, adminToken, receiver }: D
     }),
   );
   const { coverRouter, usdc } = health.contracts;
-  const wallet = createWalletClient({ account: anvilAccount(9), transport: http(rpcUrl) }).extend(
-    publicActions,
-  );
+  const wallet = createWalletClient({ account: buyer, transport: http(rpcUrl) }).extend(publicActions);
   if ((await wallet.getChainId()) !== health.chain.chainId) {
     throw new Error(`${rpcUrl} is not chain ${health.chain.chainId} of ${apiUrl}; set RPC_URL`);
   }
-  const buyer = wallet.account.address;
-
-  const { apiKey } = await call("/api/v1/keys/generate", z.object({ apiKey: z.string() }), {
-    method: "POST",
-    headers: { "x-admin-token": adminToken },
-    body: { wallet: buyer, label: "demo" },
-  });
-  const auth = { "x-api-key": apiKey };
 
   const webhook = await call("/api/v1/webhooks", z.object({ id: z.int(), secret: z.string() }), {
     method: "POST",
@@ -78,7 +92,7 @@ export async function buyPolicy({ api, apiUrl, rpcUrl, adminToken, receiver }: D
       address: usdc,
       abi: mockUsdcAbi,
       functionName: "mint",
-      args: [buyer, BigInt(premium)],
+      args: [buyer.address, BigInt(premium)],
     }),
   );
   await mined(
@@ -98,13 +112,13 @@ export async function buyPolicy({ api, apiUrl, rpcUrl, adminToken, receiver }: D
     {
       method: "POST",
       headers: { ...auth, "idempotency-key": crypto.randomUUID() },
-      body: { productName: product, coverageAmount, buyer },
+      body: { productName: product, coverageAmount, buyer: buyer.address },
     },
   );
   await call(`/policies/${receipt.productId}/${receipt.policyId}`, z.object({ status: z.string() }));
 
   const listed = z.object({ policies: z.array(z.object({ productId: z.string(), policyId: z.string() })) });
-  const path = `/api/v1/policies/by-buyer/${buyer}?limit=1`;
+  const path = `/api/v1/policies/by-buyer/${buyer.address}?limit=1`;
   const deadline = Date.now() + indexTimeoutMs;
   const indexed = async () => {
     const { policies } = await call(path, listed, { quiet: true });
@@ -130,7 +144,7 @@ export async function buyPolicy({ api, apiUrl, rpcUrl, adminToken, receiver }: D
   console.log(`\n⇠ ${receiver.url} received and verified: ${JSON.stringify(event, null, 2)}`);
   await call(`${webhookPath}/deliveries?limit=1`, z.object({ count: z.literal(1) }), { headers: auth });
   await call(webhookPath, z.object({ ok: z.literal(true) }), { method: "DELETE", headers: auth });
-  console.log(`\n✓ ${buyer} is covered by policy ${receipt.policyId} of ${product}.`);
+  console.log(`\n✓ ${buyer.address} is covered by policy ${receipt.policyId} of ${product}.`);
 }
 
 async function productId({ call }: Api): Promise<string> {

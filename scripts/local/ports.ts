@@ -6,6 +6,10 @@ import { createServer } from "node:net";
  */
 const firstPort = 20_000;
 const lastPort = 32_000;
+/** Each worker of a test run draws from its own lane: two workers at once could find the same port free. */
+const lanes = 8;
+const laneSize = (lastPort - firstPort) / lanes;
+const laneStart = firstPort + (Number(process.env.VITEST_POOL_ID ?? 0) % lanes) * laneSize;
 const drawn = new Set<number>();
 
 function canListen(port: number, host: string): Promise<boolean> {
@@ -24,7 +28,7 @@ export async function isPortFree(port: number): Promise<boolean> {
 /** A port that nobody listens on and that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    const port = laneStart + Math.floor(Math.random() * laneSize);
     if (drawn.has(port) || !(await isPortFree(port))) continue;
     drawn.add(port);
     return port;

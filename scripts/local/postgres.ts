@@ -29,7 +29,7 @@ export type LocalPostgres = {
 };
 
 /** Ponder opens up to 30 sessions, BullMQ two per queue, and tests run several stacks on one server. */
-const maxConnections = 300;
+const maxConnections = 500;
 /** The shared memory of a killed server is released only when its last session has ended. */
 const startAttemptsMs = 15_000;
 /** After so long the server is stopped as by a crash, which loses no committed data. */

@@ -131,7 +131,7 @@ export async function serviceReady(
   child: Child,
   name: ServiceName,
   settings: StackSettings,
-  timeoutMs = 120_000,
+  timeoutMs = 240_000,
 ) {
   const probes: Record<ServiceName, () => Promise<true | undefined> | true | undefined> = {
     api: () => responds(`http://127.0.0.1:${settings.apiPort}/health`),

@@ -15,7 +15,7 @@ const [account, stranger] = [anvilAccount(2), anvilAccount(3)];
 let api: TestApi;
 beforeAll(async () => {
   api = await startApi({ services: ["api", "indexer"] });
-  await issueKey(api.request, anvilAccount(9).address); // returns once the tables exist
+  await issueKey(api.request); // returns once the tables exist
 });
 
 type Headers = Record<string, string>;
@@ -65,7 +65,7 @@ describe("GET /api/v1/agent/keys", () => {
   });
 
   test.each(["?limit=0", "?limit=101", "?offset=-1", "?limit=x"])("%s gets 400", async (query) => {
-    const { headers } = await issueKey(api.request, account.address);
+    const { headers } = await issueKey(api.request);
     expect(failure(await list(headers, query))).toEqual([400, "validation_error"]);
   });
 
@@ -114,7 +114,7 @@ describe("DELETE /api/v1/agent/keys/{keyId}", () => {
 
   test("another wallet's key gets 404 and stays valid", async () => {
     const foreign = await onboardAccount(api.request, anvilAccount(6));
-    const { headers } = await issueKey(api.request, account.address);
+    const { headers } = await issueKey(api.request);
     expect(failure(await revoke(foreign.keyId, headers))).toEqual([404, "key_not_found"]);
     expect((await me(foreign.headers)).status).toBe(200);
   });
@@ -126,7 +126,7 @@ describe("DELETE /api/v1/agent/keys/{keyId}", () => {
     ["-1", 400, "validation_error"],
     ["9".repeat(16), 400, "validation_error"],
   ])("the id %s gets %i %s", async (id, status, code) => {
-    const { headers } = await issueKey(api.request, account.address);
+    const { headers } = await issueKey(api.request);
     expect(failure(await revoke(id, headers))).toEqual([status, code]);
   });
 });

@@ -11,6 +11,7 @@ import { http } from "../support/http.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { admin, failure, messageOf } from "./support/api.ts";
+import { ONBOARD, signInBody } from "./support/onboarding.ts";
 
 let chain: TestChain;
 beforeAll(async () => {
@@ -74,20 +75,20 @@ describe("the api exits with code 1", () => {
   });
 });
 
-describe("a custom admin token", () => {
+describe("on a non-local chain", () => {
   const adminToken = randomBytes(32).toString("hex");
   let stack: Stack;
   beforeAll(async () => {
     const env = {
       ADMIN_TOKEN: adminToken,
       SECRETS_KEY: randomBytes(32).toString("hex"),
-      PUBLIC_URL: "https://cover.example",
       DEPLOYMENT_FILE: deploymentFile({ local: false }),
+      PUBLIC_URL: "https://cover.example/v1",
     };
     stack = await startStack({ chain, services: ["api"], env: { api: env } });
   });
 
-  test("is accepted on a non-local chain, and the default one gets 401", async () => {
+  test("a custom admin token is accepted, and the default one gets 401", async () => {
     const request = await checkedRequests(stack.apiUrl);
     const generate = (token: string) =>
       request("/api/v1/keys/generate", {
@@ -96,6 +97,15 @@ describe("a custom admin token", () => {
       });
     expect((await generate(adminToken)).status).toBe(201);
     expect(failure(await generate(admin["x-admin-token"]))).toEqual([401, "unauthenticated"]);
+  });
+
+  test("a signed EIP-4361 message must name PUBLIC_URL's host, not the request's", async () => {
+    const request = await checkedRequests(stack.apiUrl);
+    const onboard = async (url: string) => request(ONBOARD, { body: await signInBody(anvilAccount(3), url) });
+    expect((await onboard("https://cover.example")).status).toBe(201);
+    const refused = await onboard(stack.apiUrl);
+    expect(failure(refused)).toEqual([400, "invalid_body"]);
+    expect(messageOf(refused)).toContain("must name the domain cover.example");
   });
 });
 

@@ -48,7 +48,7 @@ test("callers that wait for the writer at the same time share one poll of the da
     ).length;
   await expect.poll(sessions).toBe(0);
   const made = (await scans()) - before;
-  expect(made).toBeGreaterThan(POLLS / 4);
+  expect(made).toBeGreaterThan(0);
   expect(made).toBeLessThan(POLLS * 2);
 
   // When the writer settles the newest block, the wait ends with that block.

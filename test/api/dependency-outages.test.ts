@@ -18,7 +18,7 @@ import type { HttpAnswer, HttpRequest } from "../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { recordPid } from "../support/run-folder.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { admin, failure, issueKey } from "./support/api.ts";
+import { admin, failure, issueKey, newWallet } from "./support/api.ts";
 
 /** Maximum response time, whatever is down: 5 s, plus 4.5 s for a busy machine; less than the statement timeout. */
 const MAX_RESPONSE_MS = 5000 + 4500;
@@ -84,7 +84,7 @@ async function healthReasons(): Promise<string[]> {
     .sort();
 }
 
-const generate = () => quick("/api/v1/keys/generate", { headers: admin, body: { wallet } });
+const generate = () => quick("/api/v1/keys/generate", { headers: admin, body: { wallet: newWallet() } });
 const poll = { timeout: 60_000, interval: 200 };
 
 test("without database and chain the api starts, reports both in /health, and responds in time", async () => {
@@ -142,7 +142,7 @@ test("once both are up and somebody has migrated, the api works without a restar
 describe("a dependency fails again", () => {
   let headers: Record<string, string>;
   beforeAll(async () => {
-    headers = (await issueKey(request, wallet)).headers;
+    headers = (await issueKey(request)).headers;
   });
   const me = () => quick("/api/v1/auth/me", { headers });
 

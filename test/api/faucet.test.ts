@@ -141,11 +141,11 @@ describe("limits", () => {
     const [wallet, from] = [newWallet(), newClientAddress()];
     grantOf(await faucet.claim({ wallet, from }));
     await faucet.sql`
-      update service.faucet_slot set until = now() + interval '2 seconds'
+      update service.faucet_slot set until = now() + interval '8 seconds'
       where subject in (${wallet.toLowerCase()}, ${from})`;
     const refused = await faucet.claim({ wallet, from });
     expect(failure(refused)).toEqual([429, "wallet_rate_limited"]);
-    expect(retryAfter(refused)).toBeLessThanOrEqual(2);
+    expect(retryAfter(refused)).toBeLessThanOrEqual(8);
     await new Promise((resolve) => setTimeout(resolve, retryAfter(refused) * 1000));
     expect((await faucet.claim({ wallet, from })).status).toBe(200);
     expect(await balancesOf(faucet, wallet)).toEqual({ wei: 2n * GRANT.wei, usdc: 2n * GRANT.usdc });
@@ -155,6 +155,7 @@ describe("limits", () => {
 describe("GET /api/v1/faucet/status", () => {
   test("returns the terms, the ether balance and the number of claims", async () => {
     const before = await faucet.request(STATUS);
+    const was = statusOf(before);
     expect(before.json).toMatchObject({
       enabled: true,
       relayerUsdcBalance: null,
@@ -166,9 +167,10 @@ describe("GET /api/v1/faucet/status", () => {
       capResetsAt: new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString(),
     });
     await faucet.claim();
-    const [was, is] = [statusOf(before), statusOf(await faucet.request(STATUS))];
-    expect(is.claimsLast24h).toBe(was.claimsLast24h + 1);
-    expect(Number(was.relayerEthBalance) - Number(is.relayerEthBalance)).toBeGreaterThan(0.0499);
+    const readStatus = async () => statusOf(await faucet.request(STATUS));
+    await expect.poll(readStatus).toMatchObject({ claimsLast24h: was.claimsLast24h + 1 });
+    const { relayerEthBalance } = await readStatus();
+    expect(Number(was.relayerEthBalance) - Number(relayerEthBalance)).toBeGreaterThan(0.0499);
   });
 });
 

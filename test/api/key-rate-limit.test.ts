@@ -2,7 +2,6 @@
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
-import { anvilAccount } from "../../lib/chain/client.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -10,7 +9,7 @@ import type { HttpAnswer } from "../support/http.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import type { Stack } from "../support/stack.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { admin, failure, issueKey } from "./support/api.ts";
+import { admin, failure, issueKey, newWallet } from "./support/api.ts";
 import {
   type Client,
   clientsOf,
@@ -21,7 +20,6 @@ import {
   statuses,
 } from "./support/rate-limits.ts";
 
-const wallet = anvilAccount(2).address;
 const me = "/api/v1/auth/me";
 /** Unsets the variables, so that the default limits apply. */
 const defaults = { FREE_KEY_RATE_LIMIT: "", PAID_KEY_RATE_LIMIT: "" };
@@ -31,7 +29,7 @@ beforeAll(async () => {
   chain = await startChain();
 });
 
-async function newKey(client: Client, tier: "free" | "paid" = "free") {
+async function newKey(client: Client, tier: "free" | "paid" = "free", wallet = newWallet()) {
   const { keyId, headers } = await issueKey(client, wallet, tier);
   return { keyId, request: { headers } };
 }
@@ -86,14 +84,15 @@ describe("one process", () => {
   });
 
   test("the limit belongs to the key: another key of the wallet has its own, another address shares it", async () => {
-    const [one, other] = [await newKey(client), await newKey(client)];
+    const wallet = newWallet();
+    const [one, other] = [await newKey(client, "free", wallet), await newKey(client, "free", wallet)];
     const elsewhere = (await clientsOf(stack))("198.51.100.99");
     expect(await countAccepted([client, elsewhere], 20, one.request)).toBe(10);
     expect(await statuses(client, [me], other.request)).toEqual(["200 9"]);
   });
 
   test("a wrong spelling of the key gets 401 and does not count against it", async () => {
-    const { headers } = await issueKey(client, wallet);
+    const { headers } = await issueKey(client);
     const key = headers["x-api-key"];
     const stranger = (await clientsOf(stack))("198.51.100.98");
     for (const spelling of [key.toUpperCase(), `${key}, ${key}`, `${key}0`]) {

@@ -1,12 +1,21 @@
 import { createHash } from "node:crypto";
 import postgres from "postgres";
-import { getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { atEnd } from "../support/cleanup.ts";
-import { admin, failure, invalidFields, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
+import {
+  admin,
+  failure,
+  invalidFields,
+  issueKey,
+  messageOf,
+  newWallet,
+  startApi,
+  type TestApi,
+} from "./support/api.ts";
 
-const wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+/** For requests that issue no key. */
+const wallet = newWallet();
 
 let api: TestApi;
 let sql: postgres.Sql;
@@ -22,32 +31,47 @@ const me = (headers: Record<string, string>) => api.request("/api/v1/auth/me", {
 
 describe("POST /api/v1/keys/generate", () => {
   test("returns the key with the checksummed wallet, and stores only the key's hash", async () => {
-    const answer = await generate({ wallet: wallet.toLowerCase(), label: "bot", tier: "paid" });
+    const holder = newWallet();
+    const answer = await generate({ wallet: holder.toLowerCase(), label: "bot", tier: "paid" });
     expect(answer.status).toBe(201);
-    expect(answer.json).toMatchObject({ ok: true, wallet, label: "bot", tier: "paid" });
+    expect(answer.json).toMatchObject({ ok: true, wallet: holder, label: "bot", tier: "paid" });
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const { apiKey, keyId } = z.object({ apiKey: z.string(), keyId: z.number() }).parse(answer.json);
     expect(apiKey).toMatch(/^lk_[0-9a-f]{64}$/);
     const rows = await sql`select * from service.api_key where id = ${keyId}`;
     expect(rows[0]?.key_hash).toBe(createHash("sha256").update(apiKey).digest("hex"));
     expect(JSON.stringify(rows)).not.toContain(apiKey);
-    expect((await me({ "x-api-key": apiKey })).json).toEqual({ ok: true, wallet, tier: "paid", keyId });
+    expect((await me({ "x-api-key": apiKey })).json).toEqual({
+      ...{ ok: true, wallet: holder, tier: "paid", keyId },
+    });
   });
 
   test("creates a new key each time, by default of the free tier and without a label", async () => {
-    const first = await generate({ wallet });
-    const second = await generate({ wallet });
+    const body = { wallet: newWallet() };
+    const [first, second] = [await generate(body), await generate(body)];
     expect(first.json).toMatchObject({ tier: "free", label: null });
     expect(first.json).not.toEqual(second.json);
   });
 
-  test.each([
-    wallet,
-    wallet.toLowerCase(),
-    `0x${wallet.slice(2).toUpperCase()}`,
-    `0x${wallet.slice(2, 20)}${wallet.slice(20).toLowerCase()}`,
-  ])("accepts the wallet address %s", async (spelling) => {
-    expect((await generate({ wallet: spelling })).json).toMatchObject({ wallet: getAddress(wallet) });
+  test.each<[string, (address: string) => string]>([
+    ["its checksum", (address) => address],
+    ["lowercase", (address) => address.toLowerCase()],
+    ["uppercase", (address) => `0x${address.slice(2).toUpperCase()}`],
+    ["a wrong checksum", (address) => `${address.slice(0, 20)}${address.slice(20).toLowerCase()}`],
+  ])("accepts a wallet address in %s", async (_, spell) => {
+    const holder = newWallet();
+    expect((await generate({ wallet: spell(holder) })).json).toMatchObject({ wallet: holder });
+  });
+
+  test("refuses a wallet its fourth active key, however it is spelled, until one is revoked", async () => {
+    const holder = newWallet();
+    const { keyId } = await issueKey(api.request, holder);
+    for (let i = 0; i < 2; i += 1) await issueKey(api.request, holder);
+    for (const spelling of [holder, holder.toLowerCase()]) {
+      expect(failure(await generate({ wallet: spelling }))).toEqual([409, "cap_reached"]);
+    }
+    await api.request(`/api/v1/keys/${keyId}`, { method: "DELETE", headers: admin });
+    expect((await generate({ wallet: holder })).status).toBe(201);
   });
 
   test.each([
@@ -69,7 +93,7 @@ describe("POST /api/v1/keys/generate", () => {
 
   test("stores a label in any script unchanged", async () => {
     const label = "ключ 🔑 '; drop table service.api_key; --";
-    expect((await generate({ wallet, label })).json).toMatchObject({ label });
+    expect((await generate({ wallet: newWallet(), label })).json).toMatchObject({ label });
   });
 
   test.each([
@@ -100,7 +124,7 @@ describe("an API key", () => {
   test.each(["x-api-key", "api_key", "apiKey", "key", "anything"])(
     "in the query parameter %s gets 401, even if the header has it too",
     async (name) => {
-      const { apiKey, headers } = await issueKey(api.request, wallet);
+      const { apiKey, headers } = await issueKey(api.request);
       for (const more of [{}, headers]) {
         const answer = await api.request(`/api/v1/auth/me?${name}=${apiKey}`, { headers: more });
         expect(failure(answer)).toEqual([401, "unauthenticated"]);
@@ -117,7 +141,7 @@ describe("an API key", () => {
     ["in capitals", (key: string) => key.toUpperCase()],
     ["percent-encoded", encoded],
   ])("in the path, %s, gets 401, even if the header has it too", async (_, written) => {
-    const { apiKey, headers } = await issueKey(api.request, wallet);
+    const { apiKey, headers } = await issueKey(api.request);
     for (const [method, path, credential] of [
       ["DELETE", "/api/v1/agent/keys/", headers],
       ["GET", "/api/v1/purchases/", headers],
@@ -131,7 +155,7 @@ describe("an API key", () => {
   });
 
   test("is never logged, wherever the request has it", async () => {
-    const { apiKey, headers } = await issueKey(api.request, wallet);
+    const { apiKey, headers } = await issueKey(api.request);
     const headersOf = (name: string) => ({ ...headers, "x-request-id": name });
     await me(headers);
     await api.request(`/api/v1/auth/me?key=${apiKey}`);
@@ -147,7 +171,7 @@ describe("an API key", () => {
   });
 
   test("has its last use recorded", async () => {
-    const { keyId, headers } = await issueKey(api.request, wallet);
+    const { keyId, headers } = await issueKey(api.request);
     await me(headers);
     await expect
       .poll(
@@ -163,7 +187,7 @@ describe("DELETE /api/v1/keys/{id}", () => {
     api.request(`/api/v1/keys/${id}`, { method: "DELETE", headers });
 
   test("the key gets 401 from the next call on; a repeated revocation returns the same response", async () => {
-    const { keyId, headers } = await issueKey(api.request, wallet);
+    const { keyId, headers } = await issueKey(api.request);
     expect((await me(headers)).status).toBe(200);
     const first = await revoke(String(keyId));
     expect([first.status, first.json]).toEqual([200, expect.objectContaining({ ok: true, keyId })]);
@@ -172,7 +196,8 @@ describe("DELETE /api/v1/keys/{id}", () => {
   });
 
   test("the wallet's other keys stay valid", async () => {
-    const [one, other] = [await issueKey(api.request, wallet), await issueKey(api.request, wallet)];
+    const holder = newWallet();
+    const [one, other] = [await issueKey(api.request, holder), await issueKey(api.request, holder)];
     await revoke(String(one.keyId));
     expect((await me(other.headers)).status).toBe(200);
   });
@@ -190,7 +215,7 @@ describe("DELETE /api/v1/keys/{id}", () => {
   });
 
   test("requires the admin token; a key cannot revoke itself here", async () => {
-    const { keyId, headers } = await issueKey(api.request, wallet);
+    const { keyId, headers } = await issueKey(api.request);
     expect(failure(await revoke(String(keyId), headers))).toEqual([401, "unauthenticated"]);
     expect((await me(headers)).status).toBe(200);
   });

@@ -134,10 +134,10 @@ describe("the timestamp", () => {
   });
 
   test.each([
-    [-298, 201],
+    [-290, 201],
     [298, 201],
     [-303, 400],
-    [305, 400],
+    [900, 400], // the server's clock goes on meanwhile
   ])("%i s from this test's time gets %i", async (offset, status) => {
     const answer = await onboard(newAccount(), now() + offset);
     expect(answer.status).toBe(status);
@@ -210,17 +210,26 @@ describe("the cap of three active keys", () => {
     expect(await activeKeys(account)).toBe(3);
   });
 
+  test("holds for the operator and the wallet at the same time", async () => {
+    const account = newAccount();
+    const latest = now();
+    const generate = { headers: admin, body: { wallet: account.address } };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        index % 2 ? onboard(account, latest - index) : api.request("/api/v1/keys/generate", generate),
+      ),
+    );
+    expect(outcomes(answers)).toEqual([...several(3, "201"), ...several(17, "409 cap_reached")]);
+    expect(await activeKeys(account)).toBe(3);
+  });
+
   test("counts keys that the operator issued; a signature refused at the cap stays usable", async () => {
     const account = newAccount();
     const keys: number[] = [];
-    for (let i = 0; i < 4; i += 1) keys.push((await issueKey(api.request, account.address)).keyId);
+    for (let i = 0; i < 3; i += 1) keys.push((await issueKey(api.request, account.address)).keyId);
     const body = await onboardingBody(account);
     expect(failure(await post(body))).toEqual([409, "cap_reached"]);
-    const revoke = (keyId: number | undefined) =>
-      api.request(`/api/v1/keys/${keyId}`, { method: "DELETE", headers: admin });
-    await revoke(keys[0]);
-    expect(failure(await post(body))).toEqual([409, "cap_reached"]);
-    await revoke(keys[1]);
+    await api.request(`/api/v1/keys/${keys[0]}`, { method: "DELETE", headers: admin });
     expect((await post(body)).status).toBe(201);
     expect(failure(await post(body))).toEqual([409, "signature_used"]);
     expect(await activeKeys(account)).toBe(3);
@@ -277,7 +286,7 @@ function limits(settings: () => Promise<Record<string, string>>) {
     const refused = await second(ONBOARD, { body: await onboardingBody(account, { timestamp: now() - 1 }) });
     expect(failure(refused)).toEqual([429, "rate_limit"]);
     expect(headerNumber(refused, "retry-after")).toBe(headerNumber(refused, "x-ratelimit-reset"));
-    expect(headerNumber(refused, "retry-after")).toBeGreaterThan(3500);
+    expect(headerNumber(refused, "retry-after")).toBeGreaterThan(3400); // a test may take 120 of the 3600 seconds
     expect((await other("198.51.100.2")(ONBOARD, { body: {} })).status).toBe(400);
     for (const { output } of stacks) expect(output("api")).not.toContain(keyOf(made).headers["x-api-key"]);
   });

@@ -66,7 +66,7 @@ beforeAll(async () => {
     debug: (_connection, text, parameters) => sent.push({ text, parameters }),
   });
   atEnd(() => sql.end());
-});
+}, 900_000);
 
 type Plan = {
   "Node Type": string;
@@ -170,6 +170,13 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["burns by day", (db) => readBurnDays(db)],
 ])("%s: the query uses an index and reads at most one page", async (_name, query) => {
   expectIndexed(await run(query), PAGE_ROWS);
+});
+
+test.each([2n ** 63n, 2n ** 256n - 1n])("the policy id %s, above every int8, finds no policy", async (id) => {
+  const nodes = await run(async (db) => {
+    expect(await findPolicy(db, { ...policyKey, policyId: id })).toBeUndefined();
+  });
+  expectIndexed(nodes, 0);
 });
 
 test("counting open policies reads at most one row per minute of the longest cover", async () => {

@@ -13,7 +13,7 @@ import {
   setRouterPaused,
 } from "../../scripts/local/protocol/actions/index.ts";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
-import { startChain, startTestnet } from "../support/chain.ts";
+import { mineEverySecond, mineNothing, startChain, startTestnet } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
@@ -210,7 +210,9 @@ test("a call pending after the wait gets an Idempotency-Key that returns its res
   const hasty = await startStack({ chain, testnet, databaseUrl: stack.databaseUrl, services: ["api"], env });
   const request = await checkedRequests(hasty.apiUrl);
   const call = (headers: Record<string, string>) => request("/sandbox/try", callOf({}, headers));
+  await mineNothing(testnet);
   const pending = await call({ "x-forwarded-for": "198.51.100.1" });
+  await mineEverySecond(testnet);
   expect([...failure(pending), pending.headers.get("retry-after")]).toEqual([503, "purchase_pending", "5"]);
   const key = pending.headers.get("idempotency-key") ?? "";
   expect(messageOf(pending)).toContain(`Idempotency-Key: ${key}`);

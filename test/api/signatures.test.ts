@@ -1,32 +1,119 @@
-/** Signatures of contract wallets, and the limits on the node calls that verify them. */
-import { type Address, type Hex, type LocalAccount, toHex, zeroAddress } from "viem";
+/**
+ * Onboarding by an EIP-4361 message or by a contract wallet's signature, and the limits on the node calls that verify them.
+ * signatures.chain.test.ts has wallets of any code, sign-in-message.unit.test.ts every message that is refused.
+ */
+import { type Address, type Hex, type LocalAccount, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
-import { failure, issueKey } from "./support/api.ts";
+import { failure, issueKey, messageOf } from "./support/api.ts";
 import { type ContractWallets, deployWalletFactory } from "./support/contract-wallet.ts";
-import { ONBOARD, onboardingBody } from "./support/onboarding.ts";
+import { now, ONBOARD, onboardingBody, signInBody } from "./support/onboarding.ts";
 
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 
 let chain: TestChain;
 let node: RpcProxy;
 let wallets: ContractWallets;
+let apiUrl: string;
 let request: CheckedRequest;
 beforeAll(async () => {
   chain = await startChain();
   wallets = await deployWalletFactory(chain);
   node = await startRpcProxy(chain.url);
   const stack = await startStack({ chain, services: ["api"], rpcUrl: node.url });
-  request = await checkedRequests(stack.apiUrl);
+  apiUrl = stack.apiUrl;
+  request = await checkedRequests(apiUrl);
   await issueKey(request, newAccount().address); // returns once the tables exist and the node was checked to be local
 });
 
 const post = (body: object) => request(ONBOARD, { body });
 const calls = () => node.counts.get("eth_call") ?? 0;
+
+describe("an EIP-4361 message", () => {
+  test("makes one key for its wallet", async () => {
+    const account = newAccount();
+    const body = await signInBody(account, apiUrl, { statement: "Make an API key." });
+    const answer = await post({ ...body, label: "by message" });
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject({ wallet: account.address, label: "by message" });
+    expect(failure(await post(body))).toEqual([409, "signature_used"]);
+  });
+
+  test("signed by a contract wallet's owner makes a key for the contract wallet", async () => {
+    const owner = newAccount();
+    const address = await wallets.create(owner);
+    const answer = await post(await signInBody(owner, apiUrl, { address }));
+    expect([answer.status, answer.json]).toEqual([201, expect.objectContaining({ wallet: address })]);
+  });
+
+  type Body = Partial<Awaited<ReturnType<typeof signInBody>>> & { timestamp?: number };
+  test.each<[string, () => Promise<Body>, number, string, RegExp]>([
+    [
+      "for another host",
+      () => signInBody(newAccount(), "http://cover.example"),
+      400,
+      "invalid_body",
+      /message: must name the domain 127\.0\.0\.1:\d+/,
+    ],
+    [
+      "for another chain",
+      () => signInBody(newAccount(), apiUrl, { chainId: 1 }),
+      400,
+      "invalid_body",
+      /message: must have the Chain ID 8453/,
+    ],
+    [
+      "for another wallet",
+      async () => ({ ...(await signInBody(newAccount(), apiUrl)), walletAddress: zeroAddress }),
+      400,
+      "invalid_body",
+      /message: must name the address 0x0{40}/,
+    ],
+    [
+      "of another form",
+      async () => ({ ...(await signInBody(newAccount(), apiUrl)), message: "hello" }),
+      400,
+      "invalid_body",
+      /message: must be an EIP-4361 message/,
+    ],
+    [
+      "above 2000 characters",
+      () => signInBody(newAccount(), apiUrl, { statement: "x".repeat(2000) }),
+      400,
+      "invalid_body",
+      /message: must have 2000 characters/,
+    ],
+    [
+      "beside a timestamp",
+      async () => ({ ...(await signInBody(newAccount(), apiUrl)), timestamp: now() }),
+      400,
+      "invalid_body",
+      /timestamp: must be given, or message in its place/,
+    ],
+    [
+      "from six minutes ago",
+      () => signInBody(newAccount(), apiUrl, { issuedAt: new Date(Date.now() - 360_000) }),
+      400,
+      "stale_timestamp",
+      /Issued At is more than 300 seconds/,
+    ],
+    [
+      "of a stranger",
+      async () => signInBody(newAccount(), apiUrl, { address: newAccount().address }),
+      401,
+      "invalid_signature",
+      /The signature is not by 0x/,
+    ],
+  ])("%s is refused with the reason", async (_, body, status, code, reason) => {
+    const answer = await post(await body());
+    expect(failure(answer)).toEqual([status, code]);
+    expect(messageOf(answer)).toMatch(reason);
+  });
+});
 
 describe("a contract wallet", () => {
   test("that is deployed signs by ERC-1271", async () => {
@@ -68,74 +155,11 @@ describe("a contract wallet", () => {
   });
 });
 
-describe("a wallet with code that", () => {
-  /** An onboarding body for a new wallet with this code. */
-  const walletOf = async (bytecode: Hex) => {
-    const { address } = newAccount();
-    await chain.client.setCode({ address, bytecode });
-    return { ...(await onboardingBody(newAccount(), { wallet: address })), walletAddress: address };
-  };
-  const accepts: Hex = "0x631626ba7e60e01b60005260206000f3";
-  const refuses: Hex = "0x63ffffffff60e01b60005260206000f3";
-  const invalid: Hex = "0xfe";
-  const reverts: Hex = "0x60006000fd";
-  const loops: Hex = "0x5b600056";
-
-  test.each<Hex>(["0x", "0x12", `0x${"12".repeat(31)}`])(
-    "accepts a signature shorter than 32 bytes gets a key: %s",
-    async (signature) => {
-      expect((await post({ ...(await walletOf(accepts)), signature })).status).toBe(201);
-    },
-  );
-
-  test.each([
-    ["refuses", refuses],
-    ["reverts", reverts],
-    ["is an invalid opcode", invalid],
-    ["loops for ever", loops],
-    ["is empty", "0x"],
-  ] as const)("%s gets 401 for a signature of any length", async (_, code) => {
-    for (const signature of ["0x", `0x${"12".repeat(65)}`, `0x${"12".repeat(200)}`]) {
-      expect(failure(await post({ ...(await walletOf(code)), signature }))).toEqual([
-        401,
-        "invalid_signature",
-      ]);
-    }
-  });
-
-  test("returns its input, like the identity precompile, gets 401", async () => {
-    const wallet: Address = "0x0000000000000000000000000000000000000004";
-    const body = { ...(await onboardingBody(newAccount(), { wallet })), signature: "0x" };
-    expect(failure(await post(body))).toEqual([401, "invalid_signature"]);
-  });
-
-  test.each<Hex>(["0x", `0x${"12".repeat(65)}`])(
-    "loops for ever is called once at a time with a gas limit: signature %s",
-    async (signature) => {
-      const seen: unknown[] = [];
-      let [running, most] = [0, 0];
-      node.intercept(async ({ method, params }, forward) => {
-        if (method !== "eth_call") return forward();
-        seen.push(params[0]);
-        running += 1;
-        most = Math.max(most, running);
-        try {
-          return await forward();
-        } finally {
-          running -= 1;
-        }
-      });
-      try {
-        const answer = await post({ ...(await walletOf(loops)), signature });
-        expect(failure(answer)).toEqual([401, "invalid_signature"]);
-      } finally {
-        node.intercept();
-      }
-      expect(most).toBe(1);
-      const limited = expect.objectContaining({ gas: toHex(5_000_000) });
-      expect(seen).toEqual([limited, limited]); // one call per spelling of the address
-    },
-  );
+test("a wallet whose code reads a terabyte of memory gets 401", async () => {
+  const { address } = newAccount();
+  await chain.client.setCode({ address, bytecode: "0x64ffffffffff51" });
+  const body = { ...(await onboardingBody(newAccount(), { wallet: address })), signature: "0x" };
+  expect(failure(await post(body))).toEqual([401, "invalid_signature"]);
 });
 
 test("the zero address gets 401, although ecrecover returns it for an invalid signature", async () => {
@@ -169,28 +193,21 @@ describe("while the node", () => {
     expect((await post(body)).status).toBe(201);
   });
 
-  test("hangs, four verifications wait, a fifth gets 503 at once, and plain accounts get keys", async () => {
-    const owner = newAccount();
-    const wallet = await wallets.create(owner);
-    let waiting = 0;
+  test("hangs, contract wallets get 503, and plain accounts get keys meanwhile", async () => {
+    let asked = 0;
     node.intercept((call, forward) => {
       if (call.method !== "eth_call") return forward();
-      waiting += 1;
-      return new Promise<"lost">((resolve) => setTimeout(() => resolve("lost"), 10_000));
+      asked += 1;
+      return new Promise<"lost">(() => {});
     });
     try {
-      const body = await onboardingBody(owner, { wallet });
-      const four = [1, 2, 3, 4].map(() => post(body));
-      await expect.poll(() => waiting).toBe(4);
-      const busy = await post(body);
-      expect(failure(busy)).toEqual([503, "verification_busy"]);
-      expect(busy.headers.get("retry-after")).toBe("5");
+      const owner = newAccount();
+      const verified = post(await onboardingBody(owner, { wallet: await wallets.addressOf(owner) }));
       expect((await post(await onboardingBody(newAccount()))).status).toBe(201);
-      for (const answer of await Promise.all(four)) expect(failure(answer)).toEqual([503, "chain_not_found"]);
-      expect(waiting).toBe(4); // no call was retried
+      expect(failure(await verified)).toEqual([503, "chain_not_found"]);
+      expect(asked).toBe(1); // the question was not repeated
     } finally {
       node.intercept();
     }
-    expect((await post(await onboardingBody(owner, { wallet }))).status).toBe(201);
   });
 });

@@ -46,6 +46,21 @@ const testCall = async (owner: Subscriber, id: number) => {
   expect(answer.status, answer.text).toBe(200);
   return tested.parse(answer.json);
 };
+const testDeliveries = z.object({ deliveries: z.array(tested.shape.delivery) });
+/** The same for a call that times out, perhaps after the api's wait: then its delivery is read from the list. */
+const slowTestCall = async (owner: Subscriber, id: number) => {
+  const answer = await owner.call("POST", `/${id}/test`);
+  if (answer.status === 200) return tested.parse(answer.json);
+  expect(failure(answer)).toEqual([503, "test_pending"]);
+  return waitFor({
+    what: "the test call to fail",
+    probe: async () => {
+      const { deliveries } = testDeliveries.parse((await owner.call("GET", `/${id}/deliveries`)).json);
+      const delivery = deliveries.find(({ state }) => state === "undeliverable");
+      return delivery && { delivered: false, delivery };
+    },
+  });
+};
 
 describe("POST /api/v1/webhooks/{id}/test", () => {
   test("sends a signed sample event, and returns its delivery", async () => {
@@ -100,7 +115,8 @@ describe("POST /api/v1/webhooks/{id}/test", () => {
     await Promise.all(
       cases.map(async ([url, attempt]) => {
         const { id } = await owner.subscribe(url);
-        const { delivered, delivery } = await testCall(owner, id);
+        const send = url === hanging.url ? slowTestCall : testCall;
+        const { delivered, delivery } = await send(owner, id);
         expect([delivered, delivery.state, delivery.attempts]).toEqual([
           false,
           "undeliverable",
@@ -183,11 +199,11 @@ test("during concurrent replays and retries each event arrives, and no call fail
   const replayAll = () => owner.call("POST", `/${id}/replay?since=${since}`);
   const first = await replayAll();
   expect(first.json).toMatchObject({ scheduled: stored.length });
-  const { deliveries } = deliveryList.parse((await owner.call("GET", `/${id}/deliveries?limit=100`)).json);
+  const { deliveries } = deliveryList.parse((await owner.call("GET", `/${id}/deliveries?limit=25`)).json);
   const answers = await Promise.all([
-    ...Array.from({ length: 8 }, replayAll),
+    ...Array.from({ length: 3 }, replayAll),
     ...deliveries.map((delivery) => owner.call("POST", `/${id}/deliveries/${delivery.id}/replay`)),
-    ...Array.from({ length: 8 }, () => owner.call("POST", `/${id}/retry`)),
+    ...Array.from({ length: 3 }, () => owner.call("POST", `/${id}/retry`)),
   ]);
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200, 202]));
   const open = async () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import postgres from "postgres";
 import { beforeAll, expect, inject, test } from "vitest";
-import { isPortFree } from "../../scripts/local/ports.ts";
+import { freePort, isPortFree } from "../../scripts/local/ports.ts";
 import { tail } from "../../scripts/local/processes.ts";
 import { startService } from "../../scripts/local/services.ts";
 import { startChain } from "../support/chain.ts";
@@ -13,12 +13,15 @@ import { type Stack, startStack } from "../support/stack.ts";
 const takenExitCode = 3;
 
 let stack: Stack;
+/** The api's port in the environment. */
+let apiPort: number;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   const chain = await startChain();
   // A port for the API stands in the environment, as it does wherever all processes share one `.env`.
-  stack = await startStack({ chain, services: ["indexer"], env: { indexer: { PORT: "20999" } } });
+  apiPort = await freePort();
+  stack = await startStack({ chain, services: ["indexer"], env: { indexer: { PORT: String(apiPort) } } });
   sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
 });
@@ -54,7 +57,7 @@ test("it records the one schema that it builds, and serves it through the views 
 
 test("it listens on its own port, whatever PORT says", async () => {
   expect((await http(`${stack.ponderUrl}/ready`)).status).toBe(200);
-  expect(await isPortFree(20_999)).toBe(true);
+  expect(await isPortFree(apiPort)).toBe(true);
 });
 
 test("Ponder answers no SQL over HTTP", async () => {
@@ -62,7 +65,7 @@ test("Ponder answers no SQL over HTTP", async () => {
 });
 
 test("a second one on the same schema is refused, and the first one keeps its lock", async () => {
-  const { code, said } = await secondIndexer(stack.settings.ponderPort + 1);
+  const { code, said } = await secondIndexer(await freePort());
   expect({ code, said }).toMatchObject({
     code: takenExitCode,
     said: expect.stringMatching(/served by another/),

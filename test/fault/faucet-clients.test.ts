@@ -32,9 +32,12 @@ const PATH = "/api/v1/faucet/claim";
 const expectAccepted = ({ status, text }: HttpAnswer) =>
   expect(status === 200 || text.includes('"claim_pending"'), text).toBe(true);
 
+/** Long enough to see that a call waits before it is answered, in ms. */
+const WAIT_MS = 6000;
+
 let setup: TestnetSetup;
 beforeAll(async () => {
-  setup = await startTestnetSetup({ parts: "faucet" });
+  setup = await startTestnetSetup({ parts: "faucet", env: { api: { PURCHASE_WAIT_MS: String(WAIT_MS) } } });
 });
 afterEach(() => setup.proxy.intercept());
 

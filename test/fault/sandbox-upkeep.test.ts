@@ -44,9 +44,10 @@ async function emptyWallet(): Promise<void> {
   const value = toHex(0, { size: 32 });
   // Storage slots of OpenZeppelin's ERC20: 0 for balances, 1 for allowances.
   const allowances = slotOf(sandboxWallet, 1n);
+  // Ether first: with some left, a writer that looks meanwhile would approve without a refill.
+  await client.setBalance({ address: sandboxWallet, value: 0n });
   await client.setStorageAt({ address: token, index: slotOf(sandboxWallet, 0n), value });
   await client.setStorageAt({ address: token, index: slotOf(coverRouter, allowances), value });
-  await client.setBalance({ address: sandboxWallet, value: 0n });
   const of = { address: token, abi: erc20Abi } as const;
   const left = await Promise.all([
     client.readContract({ ...of, functionName: "balanceOf", args: [sandboxWallet] }),

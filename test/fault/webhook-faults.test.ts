@@ -56,7 +56,7 @@ async function ownPostgres(): Promise<{ databaseUrl: string; crash: () => Promis
 }
 
 test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`, {
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async () => {
   console.log(`FAULT_SEED=${seed}`);
   const { databaseUrl, crash } = await ownPostgres();
@@ -81,7 +81,7 @@ test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`
 
   /** Waits for the indexer first: Ponder would retry for a minute to read the logs of a block that was replaced. */
   const reorganise = async () => {
-    await rows.caughtUp(chain.client);
+    await rows.caughtUp(chain.client, SLOW_MS);
     await maker.reorganise();
   };
   /** Reverts events that were sent. */

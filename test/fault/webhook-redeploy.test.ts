@@ -16,7 +16,7 @@ import {
 } from "./support/webhook-world.ts";
 
 const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
-const SWAP_MS = 180_000;
+const SWAP_MS = 300_000;
 
 /** The schema behind the views. */
 async function servedSchema({ connection }: WebhookWorld): Promise<string> {
@@ -51,7 +51,7 @@ function expectOnce(subscribers: readonly Subscription[]): void {
 }
 
 test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, {
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async () => {
   console.log(`FAULT_SEED=${seed}`);
   const world = await startWebhookWorld({ seed });
@@ -66,7 +66,7 @@ test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, 
 
   const changed = await startChangedIndexer(stack);
   await blocksUntilServed(world, (schema) => schema !== old);
-  await expectCorrectDeliveries(world, subscribers);
+  await expectCorrectDeliveries(world, subscribers, { timeoutMs: SWAP_MS });
   expectOnce(subscribers);
 
   await stack.stopService("indexer");
@@ -74,7 +74,7 @@ test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, 
   await stack.start("indexer", { wait: false });
   await blocksUntilServed(world, (schema) => schema === old);
   await changed.stop();
-  const { events } = await expectCorrectDeliveries(world, subscribers);
+  const { events } = await expectCorrectDeliveries(world, subscribers, { timeoutMs: SWAP_MS });
   expect(events).toBeGreaterThan(50);
   expectOnce(subscribers);
 });

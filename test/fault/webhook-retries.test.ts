@@ -83,7 +83,7 @@ test("a delivery is repeated under the same id when its answer is lost with the 
   expect(ids.slice(4)).toContain(ids[3]);
   expect(ids.slice(0, 4)).toContain(ids[4]);
   for (const request of receiver.requests) expectSigned(request, [secret]);
-});
+}, 300_000);
 
 test("an unavailable receiver is called at each step of the schedule, and on request receives what it missed", async () => {
   const subscription = await subscribe(world, receivers.at("away"), wallet(1), ["token_burned"]);
@@ -118,7 +118,7 @@ test("an unavailable receiver is called at each step of the schedule, and on req
   expect(await stateOf(subscription)).toBe("active");
   const blocks = receiver.requests.slice(before).map((request) => Number(eventOf(request).blockNumber));
   expect(blocks).toEqual(blocks.toSorted((a, b) => a - b));
-});
+}, 300_000);
 
 test("Retry-After is respected, up to the next step", async () => {
   const [short, long] = [
@@ -136,4 +136,4 @@ test("Retry-After is respected, up to the next step", async () => {
   for (const { receiver } of [short, long]) receiver.behave(ok);
   await makeRetriesDue(world);
   await expectCorrectDeliveries(world, [short, long]);
-});
+}, 300_000);

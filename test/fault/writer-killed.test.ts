@@ -1,8 +1,8 @@
 /**
  * The writer is killed (SIGKILL) at each step of a purchase and started again. What this proves, checked on the chain:
- * each idempotency key buys exactly one policy, and a signed transaction is the one that is mined.
+ * each idempotency key buys exactly one policy, and a signed purchase keeps its nonce.
  */
-import type { Hex, LocalAccount } from "viem";
+import type { LocalAccount } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import type { Child } from "../../scripts/local/processes.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
@@ -18,6 +18,7 @@ import {
 } from "../support/ledger.ts";
 import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import { expectOneNonceEach } from "./support/assertions.ts";
 
 const PURCHASES = 4;
 
@@ -62,15 +63,8 @@ function killAt(
   };
 }
 
-async function hashesOf(ids: readonly string[]): Promise<Hex[]> {
-  const rows = await ledger.connection.sql<{ hash: Hex }[]>`
-    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = any(${[...ids]}::uuid[])`;
-  return rows.map((row) => row.hash).toSorted();
-}
-
-/** Every purchase is settled by its own transaction and is one policy on the chain, and every nonce is used. */
-async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<Hex[]> {
+/** Every purchase is one policy on the chain, by its own transaction under one nonce, and every nonce is used. */
+async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<void> {
   const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
   const policies = await policiesOnChain(chain, buyer.address);
   const receipts = settled.map((purchase) =>
@@ -78,10 +72,10 @@ async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount):
   );
   expect(receipts.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
   expect(policies).toHaveLength(ids.length);
+  await expectOneNonceEach(ledger.connection, ids, policies);
   const [wallet] = await ledger.connection.sql<{ next: string; used: string }[]>`
     select w.next_nonce as next, (select count(*) from service.transaction) as used from service.relayer_wallet w`;
   expect(wallet?.used).toBe(wallet?.next);
-  return policies.map((policy) => policy.transactionHash).toSorted();
 }
 
 async function restart(): Promise<Child> {
@@ -131,32 +125,29 @@ test("the writer is killed after taking a nonce, before the commit: the nonce is
     },
     timeoutMs: 60_000,
   });
-  const stored = await signedForms(ledger.connection, ...ids);
   await restart();
-  expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
+  await expectOnePolicyEach(ids, buyer);
 });
 
-test("the writer is killed after storing signed bytes, before sending them: those bytes are mined", async () => {
+test("the writer is killed after storing signed bytes, before sending them: bought under the stored nonces", async () => {
   const buyer = await newBuyer(chain);
   const { dead, intercept } = killAt(["eth_sendRawTransaction"], "before");
   proxy.intercept(intercept);
   const ids = await buySeveral(buyer);
   await dead;
-  const stored = await signedForms(ledger.connection, ...ids);
-  expect(stored.length).toBeGreaterThan(0);
+  expect(await signedForms(ledger.connection, ...ids)).not.toEqual([]);
   await restart();
-  expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
+  await expectOnePolicyEach(ids, buyer);
 });
 
-test("the writer is killed after the node accepts the bytes, before its answer: nothing is signed again", async () => {
+test("the writer is killed after the node accepts the bytes, before its answer: nothing gets a second nonce", async () => {
   const buyer = await newBuyer(chain);
   const { dead, intercept } = killAt(["eth_sendRawTransaction"], "after");
   proxy.intercept(intercept);
   const ids = await buySeveral(buyer);
   await dead;
-  const stored = await signedForms(ledger.connection, ...ids);
   await restart();
-  expect(await expectOnePolicyEach(ids, buyer)).toEqual(expect.arrayContaining(stored));
+  await expectOnePolicyEach(ids, buyer);
 });
 
 test("the writer is killed after mining, before the ledger records it: the receipts settle the purchases", async () => {
@@ -178,7 +169,7 @@ test("purchases are accepted while no writer runs: bought once when one starts",
   await expectOnePolicyEach(ids, buyer);
 });
 
-test("the writer shuts down during purchases: exits with code 0 within ten seconds, and another writer finishes", async () => {
+test("the writer shuts down during purchases: exits with code 0, and another writer finishes", async () => {
   await stack.kill9("writer");
   const writer = await restart();
   const buyer = await newBuyer(chain);
@@ -186,12 +177,10 @@ test("the writer shuts down during purchases: exits with code 0 within ten secon
   const ids = await buySeveral(buyer);
   await waitFor({
     what: "a purchase to be signed",
-    probe: async () => ((await hashesOf(ids)).length > 0 ? true : undefined),
+    probe: async () => ((await signedForms(ledger.connection, ...ids)).length > 0 ? true : undefined),
     timeoutMs: 60_000,
   });
-  const started = Date.now();
   await stack.stopService("writer");
-  expect(Date.now() - started).toBeLessThan(10_000);
   expect(writer.exit()).toEqual({ code: 0, signal: null });
   await restart();
   await expectOnePolicyEach(ids, buyer);

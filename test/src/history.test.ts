@@ -30,9 +30,12 @@ async function startIndex(): Promise<Index> {
   return { stack, rows: openRows(stack.databaseUrl) };
 }
 
+/** Waits for both indexes; before a reorganisation too, or Ponder retries for a minute to read the logs of a lost block. */
+const bothCaughtUp = () => Promise.all([live, undisturbed].map(({ rows }) => rows.caughtUp(chain.client)));
+
 /** Expects both indexes to have the chain's rows. */
 async function expectSameRows(): Promise<void> {
-  await Promise.all([live.rows.caughtUp(chain.client), undisturbed.rows.caughtUp(chain.client)]);
+  await bothCaughtUp();
   await expectRowsMatchChain(live.rows, chain);
   expect(await live.rows.everything()).toEqual(await undisturbed.rows.everything());
 }
@@ -85,7 +88,7 @@ test("a reorganisation reverts rows, sums and states of its blocks", async () =>
   const before = await live.rows.everything();
   for (const depth of [1, 6]) {
     await trade(historyContext(chain));
-    await live.rows.caughtUp(chain.client);
+    await bothCaughtUp();
     await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
       method: "anvil_reorg",
       params: [depth, []],
@@ -103,7 +106,7 @@ test("after the chain reverts to a snapshot, all rows are as before", async () =
   const id = await snapshot(protocol);
   await trade(historyContext(chain));
   await trade(historyContext(chain));
-  await live.rows.caughtUp(chain.client);
+  await bothCaughtUp();
   await revertTo(protocol, id);
   await chain.client.mine({ blocks: 1 });
   await expectSameRows();

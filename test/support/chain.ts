@@ -88,6 +88,10 @@ export const mineOnlyTransactions = ({ client }: Pick<TestChain, "client">) => c
 export const mineEverySecond = ({ client }: Pick<TestChain, "client">) =>
   client.setIntervalMining({ interval: 1 });
 
+/** Mines nothing, also on a chain with mixed mining: there `setAutomine(false)` changes nothing. */
+export const mineNothing = ({ client }: Pick<TestChain, "client">) =>
+  client.setIntervalMining({ interval: 0 });
+
 /** A chain for sandbox and faucet, with chain id 84532 and price feeds that stay fresh for an hour. */
 export async function startTestnet(options: TestChainOptions = {}): Promise<TestChain> {
   const testnet = await startChain({ chainId: 84532, ...options });

@@ -3,7 +3,7 @@ import { afterAll, beforeEach } from "vitest";
 import { endAll, outputTails } from "./cleanup.ts";
 
 /** Budgets and limits reset at midnight UTC, so no test starts within this time before it. */
-const BEFORE_MIDNIGHT_MS = 20_000;
+const BEFORE_MIDNIGHT_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 beforeEach(async () => {

@@ -80,7 +80,6 @@ test("overlapping shared locks do not starve the outbox", async () => {
 });
 
 test("a request fails when the outbox holds its lock for long, and creates nothing", async () => {
-  const began = performance.now();
   await outbox.sql.begin(async (tx) => {
     await mayRest(tx);
     await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(CHAIN)}, 0))`;
@@ -89,7 +88,6 @@ test("a request fails when the outbox holds its lock for long, and creates nothi
     );
     expect(isConnectionError(error)).toBe(true);
   });
-  expect(performance.now() - began).toBeLessThan(4000);
   expect((await listWebhooks(clients.sql, owner, { limit: 1, offset: 0 })).total).toBe(0);
 });
 

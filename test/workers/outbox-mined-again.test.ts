@@ -11,7 +11,8 @@ import { type ReorgWorld, startReorgWorld } from "./support/reorganisations.ts";
 let world: ReorgWorld;
 
 beforeAll(async () => {
-  world = await startReorgWorld();
+  // Each test expects the reversal first, however slow the machine is.
+  world = await startReorgWorld({ holdMs: 60_000 });
 });
 
 beforeEach(() => world.beginTest());
@@ -94,6 +95,8 @@ test("a block that returns after its reversal is a further occurrence of the eve
   const again = await snapshot(protocol);
   await world.mine(2);
   await world.untilReverted();
+  // When a block disappears while Ponder reads it, Ponder asks for it for a minute.
+  await world.rows.caughtUp(client);
   await revertTo(protocol, again);
   const hash = await inSameBlock(() => client.sendRawTransaction({ serializedTransaction: bytes }));
   // Anvil answers before the transaction is in its block.

@@ -63,7 +63,7 @@ beforeAll(async () => {
     insert into service.outbox (chain_id, final_block, final_time, passed_block)
     values (8453, ${HEAD - UNFINAL}, ${now - 3600}, ${HEAD - UNFINAL / 2})`;
   setDatabaseSchema(indexed, SCRATCH);
-});
+}, 900_000);
 
 /** Moves the head to a new block without events. */
 const moveHead = (blocks: number) => sql`

@@ -134,4 +134,4 @@ test("a new build of the indexer replaces the views, and its rows are the same e
   expect((await world.events()).slice(0, before.length)).toEqual(before);
   expect(world.lines.slice(lines)).toEqual([]);
   await changed.stop();
-});
+}, 300_000);

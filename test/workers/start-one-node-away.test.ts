@@ -1,5 +1,6 @@
 /** The services of one chain start when that chain's node answers, also while the other chain's node is away. */
 import { beforeAll, expect, test } from "vitest";
+import { isRunning } from "../../scripts/local/pids.ts";
 import { freePort } from "../../scripts/local/ports.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, startTestnet, type TestChain } from "../support/chain.ts";
@@ -44,11 +45,20 @@ test("while the testnet's node is away the writer is ready for purchases, and lo
 });
 
 test("a testnet node that serves another chain is reported before any service starts", async () => {
-  const stack = await startStack({ chain, testnet, testnetRpcUrl: chain.url, services: [] });
-  const writer = await stack.start("writer", { wait: false });
-  expect(await writer.exited).toMatchObject({ code: 1 });
-  expect(stack.output("writer")).toContain(
-    "TESTNET_RPC_URL serves chain 8453, but TESTNET_DEPLOYMENT_FILE describes chain 84532",
-  );
-  expect(stack.output("writer")).not.toContain("sending from a wallet");
+  const fault = "TESTNET_RPC_URL serves chain 8453, but TESTNET_DEPLOYMENT_FILE describes chain 84532";
+  async function startWriter() {
+    const stack = await startStack({ chain, testnet, testnetRpcUrl: chain.url, services: [] });
+    const writer = await stack.start("writer", { wait: false });
+    const output = () => stack.output("writer");
+    await waitFor({
+      what: "the writer to end, or to go on without the testnet",
+      probe: () =>
+        !isRunning(writer.pid) || output().includes("sandbox and faucet could not be started") || undefined,
+    });
+    await stack.stop();
+    const { code } = await writer.exited;
+    return { code, names: output().includes(fault), sends: output().includes("sending from a wallet") };
+  }
+  // A busy machine may need longer for the node's answer than the start waits: then the writer goes on, and is started again.
+  await expect.poll(startWriter).toEqual({ code: 1, names: true, sends: false });
 });

@@ -1,4 +1,6 @@
 /** Starts the api as its own process, with its own chain and database, and other processes on request. */
+import type { Address } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { DEV_ADMIN_TOKEN } from "../../../lib/off-local.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
@@ -35,10 +37,16 @@ export const admin = { "x-admin-token": DEV_ADMIN_TOKEN };
 
 const issued = z.object({ keyId: z.number(), apiKey: z.string() });
 
-/** Issues a key to a wallet; retries on 503, which the api returns until the first start has created the tables. */
+/** A wallet that nobody has used, for a test that needs a key and no money: a wallet has three keys at most. */
+export const newWallet = (): Address => privateKeyToAccount(generatePrivateKey()).address;
+
+/**
+ * Issues a key to a wallet, a new one if omitted. Retries on 503, which the api returns until the first start has created
+ * the tables.
+ */
 export async function issueKey(
   request: CheckedRequest,
-  wallet: string,
+  wallet: string = newWallet(),
   tier: "free" | "paid" = "free",
 ): Promise<{ keyId: number; apiKey: string; headers: { "x-api-key": string } }> {
   const answer = await waitFor({
@@ -59,6 +67,23 @@ const envelope = z.object({ error: z.string(), message: z.string(), details: z.u
 export function failure(answer: HttpAnswer): [status: number, code: string] {
   return [answer.status, envelope.parse(answer.json).error];
 }
+
+/**
+ * Repeats a call while it gets 503 with one of these codes, as it may on a busy machine. The call must always have the same
+ * key or claimant.
+ */
+export const repeatWhile = (
+  codes: readonly ("relayer_unavailable" | "claim_pending")[],
+  call: () => Promise<HttpAnswer>,
+): Promise<HttpAnswer> =>
+  waitFor({
+    what: `an answer other than ${codes.join(" and ")}`,
+    probe: async () => {
+      const answer = await call();
+      const isRepeated = answer.status === 503 && codes.some((code) => failure(answer)[1] === code);
+      return isRepeated ? undefined : answer;
+    },
+  });
 
 /** The `message` of an error response. */
 export const messageOf = (answer: HttpAnswer): string => envelope.parse(answer.json).message;

@@ -1,4 +1,5 @@
 import type { Address, Hex, LocalAccount } from "viem";
+import { createSiweMessage, generateSiweNonce, type SiweMessage } from "viem/siwe";
 import { z } from "zod";
 import { onboardingMessage } from "../../../api/keys/onboarding.ts";
 import type { HttpAnswer } from "../../support/http.ts";
@@ -16,6 +17,24 @@ export async function onboardingBody(
 ): Promise<{ walletAddress: Address; signature: Hex; timestamp: number }> {
   const signature = await signer.signMessage({ message: onboardingMessage(wallet, timestamp) });
   return { walletAddress: wallet, signature, timestamp };
+}
+
+/** A signed onboarding body with an EIP-4361 message to the api at `url`, on chain 8453 unless `fields` differ. */
+export async function signInBody(
+  signer: LocalAccount,
+  url: string,
+  { address = signer.address, ...fields }: Partial<SiweMessage> = {},
+): Promise<{ walletAddress: Address; signature: Hex; message: string }> {
+  const message = createSiweMessage({
+    address,
+    domain: new URL(url).host,
+    chainId: 8453,
+    uri: url,
+    version: "1",
+    nonce: generateSiweNonce(),
+    ...fields,
+  });
+  return { walletAddress: address, signature: await signer.signMessage({ message }), message };
 }
 
 const issued = z.object({ keyId: z.number(), apiKey: z.string() });

@@ -25,10 +25,11 @@ const dropPurchases: Interceptor = async (call, forward) =>
 /** Buys, and revokes the allowance between signature and block. */
 async function revertInBlock(setup: PurchaseSetup, buyer: Buyer): Promise<HttpAnswer> {
   await setAllowance(setup, buyer);
+  let revocation: Promise<unknown> | undefined;
   setup.writerNode.intercept(async (call, forward) => {
     if (call.method === "eth_sendRawTransaction") {
-      setup.writerNode.intercept();
-      await setAllowance(setup, buyer, 0n);
+      revocation ??= setAllowance(setup, buyer, 0n);
+      await revocation;
     }
     return forward();
   });

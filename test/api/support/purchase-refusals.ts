@@ -137,10 +137,11 @@ export const refused: PurchaseCase[] = [
     status: 403,
     code: "not_authorized_relayer",
     async send(setup, buyer) {
+      let removal: Promise<unknown> | undefined;
       setup.writerNode.intercept(async (call, forward) => {
         if (isSimulation(call)) {
-          setup.writerNode.intercept();
-          await setRelayer(setup.protocol, setup.chain.owner, setup.chain.relayer.address, false);
+          removal ??= setRelayer(setup.protocol, setup.chain.owner, setup.chain.relayer.address, false);
+          await removal;
         }
         return forward();
       });

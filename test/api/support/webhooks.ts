@@ -1,12 +1,11 @@
 /** Creates wallets with keys and webhooks, and stores events as the outbox does. */
 import { randomBytes } from "node:crypto";
 import type { Address } from "viem";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { Connection } from "../../../lib/db/connect.ts";
 import { eventId } from "../../../lib/webhooks/events.ts";
 import type { HttpAnswer } from "../../support/http.ts";
-import { issueKey, type TestApi } from "./api.ts";
+import { issueKey, newWallet, type TestApi } from "./api.ts";
 
 export const WEBHOOKS = "/api/v1/webhooks";
 
@@ -24,8 +23,7 @@ export type Subscriber = {
 };
 
 /** A wallet with a key; a new wallet if omitted. */
-export async function newSubscriber({ request }: TestApi, wallet?: Address): Promise<Subscriber> {
-  const owner = wallet ?? privateKeyToAccount(generatePrivateKey()).address;
+export async function newSubscriber({ request }: TestApi, owner = newWallet()): Promise<Subscriber> {
   const { headers } = await issueKey(request, owner);
   const call: Subscriber["call"] = (method, path = "", body) =>
     request(`${WEBHOOKS}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });

@@ -1,6 +1,7 @@
 /** Assertions that hold after every fault, checked against the chain. */
-import { type Address, isAddressEqual } from "viem";
+import { type Address, type Hex, isAddressEqual } from "viem";
 import { expect } from "vitest";
+import type { Connection } from "../../../lib/db/connect.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { policiesOnChain } from "../../support/ledger.ts";
 import type { FinalAnswer } from "./purchase-client.ts";
@@ -47,6 +48,33 @@ export async function expectOnePolicyPerKey(
   });
   const byHash = (a: { txHash: string }, b: { txHash: string }) => a.txHash.localeCompare(b.txHash);
   expect(received.toSorted(byHash)).toEqual(onChain.toSorted(byHash));
+}
+
+/**
+ * Each purchase was signed for one nonce only, and one of its forms is a policy on the chain. A transaction that waits
+ * long gets another form with a higher fee: that cannot buy twice, because the nonce is the same.
+ */
+export async function expectOneNonceEach(
+  { sql }: Connection,
+  purchaseIds: readonly string[],
+  policies: readonly { readonly transactionHash: Hex }[],
+): Promise<void> {
+  const forms = await sql<{ purchase: string; transaction: string; hash: Hex; fee: string }[]>`
+    select t.purchase_id as purchase, t.id as transaction, a.hash, a.max_fee as fee
+    from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.purchase_id = any(${[...purchaseIds]}::uuid[]) order by a.id`;
+  const mined = new Set(policies.map(({ transactionHash }) => transactionHash));
+  for (const id of purchaseIds) {
+    const own = forms.filter(({ purchase }) => purchase === id);
+    expect(new Set(own.map(({ transaction }) => transaction)).size, `nonces of purchase ${id}`).toBe(1);
+    expect(
+      own.some(({ hash }) => mined.has(hash)),
+      `purchase ${id} is a policy on the chain`,
+    ).toBe(true);
+    const fees = own.map(({ fee }) => BigInt(fee));
+    const areRising = fees.every((fee, n) => n === 0 || fee > (fees[n - 1] ?? fee));
+    expect(areRising, `purchase ${id} was signed again only for higher fees: ${fees}`).toBe(true);
+  }
 }
 
 /** Every nonce that the ledger gave out on this chain is mined, and belongs to a transaction of the ledger. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Address, type Hex, isAddressEqual, parseAbiItem, zeroAddress } from "viem";
 import { expect } from "vitest";
 import { z } from "zod";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { expectNoNonceGaps } from "./assertions.ts";
 import { type ChainAndDatabase, mineUntilFinal, type NewClient, type TestnetSetup } from "./testnet-setup.ts";
@@ -52,6 +53,17 @@ export async function claimUntilPaid(api: Api, client: NewClient): Promise<Claim
   }
   throw new Error(`no grant for ${client.wallet} from ${client.ip}: ${seen.join("; ")}`);
 }
+
+/** Repeats a call that claimed nothing because a busy writer is behind or has just lost its lease. Resolves to the answer. */
+export const claimOnceAvailable = (api: Api, client: NewClient): Promise<HttpAnswer> =>
+  waitFor({
+    what: "a writer that serves the faucet",
+    probe: async () => {
+      const answer = await claim(api, client);
+      return codeOf(answer) === "relayer_unavailable" ? undefined : answer;
+    },
+    intervalMs: RETRY_MS,
+  });
 
 const transferEvent = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)");
 

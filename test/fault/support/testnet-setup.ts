@@ -4,6 +4,7 @@ import { type Address, getAddress, type Hex } from "viem";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import type { ServiceName } from "../../../scripts/local/services.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
+import { STATUS, statusOf } from "../../api/support/faucet.ts";
 import { startChain, startTestnet, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";
@@ -28,6 +29,8 @@ export type TestnetSetupOptions = {
   readonly apiThroughProxy?: boolean;
   /** A database on the test's own server. Default: a new one on the run's server. */
   readonly databaseUrl?: string;
+  /** False keeps queues and limits on Postgres in every run. */
+  readonly redis?: boolean;
   readonly env?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 };
 
@@ -38,7 +41,7 @@ const WAIT_MS = 2000;
 export const stackOptions = (
   main: TestChain,
   testnet: TestChain,
-  { parts, env }: TestnetSetupOptions,
+  { parts, redis, env }: TestnetSetupOptions,
 ): StackOptions => ({
   chain: main,
   testnet,
@@ -47,6 +50,7 @@ export const stackOptions = (
     ...(parts === "faucet" ? { sandbox: null, relayers: [] } : {}),
   },
   services: ["api", "writer"],
+  redis,
   env: {
     api: { PURCHASE_WAIT_MS: String(WAIT_MS), TRUST_PROXY: "loopback", ...env?.api },
     writer: { CONFIRMATIONS: "3", ...env?.writer },
@@ -68,7 +72,14 @@ export async function startTestnetSetup(options: TestnetSetupOptions): Promise<T
   });
   const connection = connect(stack.databaseUrl, { name: "test" });
   atEnd(() => connection.close());
-  return { main, testnet, proxy, stack, request: await checkedRequests(stack.apiUrl), connection };
+  const request = await checkedRequests(stack.apiUrl);
+  if (options.parts !== "sandbox") {
+    await waitFor({
+      what: "the faucet to be ready",
+      probe: async () => (statusOf(await request(STATUS)).status === "ready" ? true : undefined),
+    });
+  }
+  return { main, testnet, proxy, stack, request, connection };
 }
 
 /** A wallet and an IP address that have made no call yet. */

@@ -132,7 +132,7 @@ export async function expectCorrectDeliveries(
   world: WebhookWorld,
   subscribers: readonly Subscription[],
   {
-    timeoutMs = 90_000,
+    timeoutMs = 240_000,
     ordered = subscribers,
   }: { timeoutMs?: number; ordered?: readonly Subscription[] } = {},
 ): Promise<{ events: number }> {

@@ -23,11 +23,13 @@ describe("refused targets", () => {
     expect(verdict.ok).toBe(false);
     if (!verdict.ok) expect(verdict.reason).toContain(reason);
   });
-  test("the reason does not reveal the resolved address", async () => {
-    expect(await guard.check("https://private.example.com/")).toEqual({
-      ok: false,
-      reason: "has a name that leads to a private address",
-    });
+  test("the reason does not reveal whether a name exists, nor its addresses", async () => {
+    const reasonOf = (host: string) => guard.check(`https://${host}/`);
+    const absent = await reasonOf("nowhere.example.com");
+    expect(absent).toMatchObject({ ok: false });
+    for (const host of ["private.example.com", "mixed.example.com", "metadata.google.internal"]) {
+      expect(await reasonOf(host)).toEqual(absent);
+    }
   });
 });
 
@@ -40,9 +42,9 @@ describe("connections", () => {
     const answers = [["93.184.216.34"], ["127.0.0.1"], ["93.184.216.34", "::1"]];
     const changing = createTargetGuard({ allow: [], resolve: async () => answers.shift() ?? [] });
     expect(await changing.check("https://changing.example.com/")).toMatchObject({ ok: true });
-    await expect(lookup(changing, "changing.example.com")).rejects.toThrow(TargetRefused);
-    await expect(lookup(changing, "changing.example.com")).rejects.toThrow("leads to this machine");
-    await expect(lookup(changing, "changing.example.com")).rejects.toThrow("without an address");
+    for (let i = 0; i < 3; i += 1) {
+      await expect(lookup(changing, "changing.example.com")).rejects.toThrow(TargetRefused);
+    }
   });
   test("get all addresses, or the first one, as the caller asks", async () => {
     expect(await lookup(guard, "dual.example.com")).toEqual([

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "../../../scripts/indexer/schema-lock.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { atEnd } from "../../support/cleanup.ts";
-import { freshDatabase } from "../../support/database.ts";
+import { freshDatabase, waitForLockWaiter } from "../../support/database.ts";
 
 async function admin(url: string): Promise<postgres.Sql> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
@@ -52,11 +52,14 @@ test("an indexer is notified when another one takes its lock during an outage", 
     lost += 1;
   });
   const sql = await admin(url);
-  // One statement ends the guard's session and takes the lock, faster than the guard can reconnect.
-  await sql`do $$ begin
-    perform pg_terminate_backend(pid) from pg_stat_activity where application_name = 'idx_a_guard' and datname = current_database();
-    perform pg_advisory_lock(hashtextextended('ponder:idx_a', 0));
-  end $$`;
+  const other = await admin(url);
+  // The other session waits for the lock already when the guard's ends, so it has the lock before the guard reconnects.
+  const taken = other`select pg_advisory_lock(hashtextextended('ponder:idx_a', 0))`.execute();
+  await waitForLockWaiter(sql);
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'idx_a_guard' and datname = current_database()`;
+  await taken;
   await waitFor({
     what: "the loss to be noticed",
     probe: () => (lost > 0 ? true : undefined),

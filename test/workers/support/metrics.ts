@@ -25,5 +25,9 @@ export const scrapeUntil = (url: string, what: string, condition: (samples: Samp
     intervalMs: 200,
   });
 
+/** True for a scrape that has every one of these samples with its value. */
+export const hasSamples = (samples: Samples, expected: Readonly<Record<string, number>>) =>
+  Object.entries(expected).every(([name, value]) => samples.get(name) === value);
+
 export const namesWith = (samples: Samples, prefix: string) =>
   [...samples.keys()].filter((name) => name.startsWith(prefix));

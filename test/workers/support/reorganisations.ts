@@ -8,15 +8,18 @@ import { startOutboxWorld } from "./outbox.ts";
 
 export const alice: Address = "0x00000000000000000000000000000000000a11ce";
 
-/** Starts chain, indexer and outbox, with one subscription of Alice. */
-export async function startReorgWorld() {
+/**
+ * Starts chain, indexer and outbox, with one subscription of Alice. `holdMs` is the longest time that the outbox holds new
+ * events back for a reversal.
+ */
+export async function startReorgWorld({ holdMs: usualHoldMs = 3000 } = {}) {
   const chain = await startEmitterChain();
   const { client } = chain;
   const proxy = await startRpcProxy(chain.url);
   const world = await startOutboxWorld(chain);
   const subscription = await world.subscribe(alice);
   const mine = (blocks = 1) => client.mine({ blocks });
-  const startOutbox = (holdMs = 3000) => world.start({ rpcUrl: proxy.url, holdMs });
+  const startOutbox = (holdMs = usualHoldMs) => world.start({ rpcUrl: proxy.url, holdMs });
   await mine();
   const outbox = startOutbox();
   await world.processed();
