@@ -27,9 +27,9 @@ import { requireApiKey } from "./http/credentials.ts";
 import type { Api, ApiEnv } from "./http/env.ts";
 import { onError, onInvalid, onMethodNotAllowed, onNotFound } from "./http/errors.ts";
 import type { Limits } from "./http/limits/limits.ts";
-import { type ClientOf, publicLimits } from "./http/limits/middleware.ts";
+import { type ClientOf, countUnrouted, publicLimits } from "./http/limits/middleware.ts";
 import type { RespondEarly } from "./http/listen.ts";
-import { bodyLimit, decodablePath, preflight, requestLog } from "./http/request.ts";
+import { preflight, refuseUnroutable, requestBody, requestLog } from "./http/request.ts";
 import { createEarlyResponse } from "./indexed/early-response.ts";
 import { createNewestHead } from "./indexed/newest-head.ts";
 import { createProductNames } from "./indexed/product-names.ts";
@@ -114,14 +114,15 @@ function createTestnetServices(parts: AppParts) {
 
 /** Adds the middleware in front of all routes. */
 function addMiddleware(app: Api, { log, limits, clientOf }: AppParts): void {
+  const countRequest = countUnrouted(limits, clientOf);
   app.onError(onError(log));
-  app.notFound(onNotFound);
+  app.notFound(onNotFound(countRequest));
   app.use(requestId({ limitLength: 64 }));
   app.use(requestLog(log));
-  app.use(preflight);
-  app.use(decodablePath);
+  app.use(refuseUnroutable(countRequest));
+  app.use(preflight(countRequest));
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
-  app.use(bodyLimit);
+  app.use(requestBody);
   for (const [path, limit] of publicLimits(limits, clientOf)) app.use(path, limit);
 }
 

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { type Child, exitMessage } from "../scripts/local/processes.ts";
 import { startSourceIndexer } from "../scripts/local/source-indexer.ts";
 import { waitFor } from "../scripts/local/wait.ts";
+import { residentMemoryOf } from "./process-usage.ts";
 
 export type IndexerOptions = {
   /** The folder of the build. */
@@ -46,15 +47,6 @@ function linesOf({ logFile }: Child): Line[] {
     .flatMap((text) => line.safeParse(JSON.parse(text)).data ?? []);
 }
 
-function peakMemoryOf(pid: number): number | undefined {
-  try {
-    const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
-  } catch {
-    return undefined;
-  }
-}
-
 export async function startIndexer(options: IndexerOptions): Promise<IndexerRun> {
   const child = await startSourceIndexer(options.build, { ...options, rpcWsUrl: "" }, options.logFolder);
   const waitForLog = <Found>(
@@ -93,7 +85,7 @@ export async function startIndexer(options: IndexerOptions): Promise<IndexerRun>
       });
       return blocks;
     },
-    peakMemory: () => peakMemoryOf(child.pid),
+    peakMemory: () => residentMemoryOf(child.pid, "VmHWM"),
     stop: async () => {
       await child.stop({ graceMs: 30_000 });
       await sleep(200); // its database sessions end a moment later

@@ -2,6 +2,7 @@
 import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
 import { benchStack } from "./dev-stack.ts";
+import { benchHostile } from "./hostile.ts";
 import { benchIndex } from "./index.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
@@ -13,6 +14,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   reads: benchReads,
   purchases: benchPurchases,
   webhooks: benchWebhooks,
+  hostile: benchHostile,
 };
 
 const names = process.argv.slice(2);

@@ -1,6 +1,6 @@
-/** Memory and CPU time of a dev stack's processes, as Linux counts them. */
+/** Memory, CPU time and file descriptors of processes, as Linux counts them. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readProcessRecord } from "../scripts/dev/process-record.ts";
 
@@ -41,6 +41,15 @@ function readProcess(pid: number, file: string): string {
     return "";
   }
 }
+
+/** Resident memory of a process in MB: now (`VmRSS`) or the highest so far (`VmHWM`); undefined except on Linux. */
+export function residentMemoryOf(pid: number, which: "VmRSS" | "VmHWM"): number | undefined {
+  const kilobytes = new RegExp(`^${which}:\\s+(\\d+)`, "m").exec(readProcess(pid, "status"))?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+}
+
+/** Open file descriptors of a process. @throws except on Linux */
+export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 /** Seconds of CPU so far; undefined when the process has ended. */
 function cpuSeconds(pid: number): number | undefined {

@@ -3,6 +3,7 @@ import { scanHoldings } from "../chain/contracts/holdings.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
 import { answerFromOneBlock } from "../chain/one-block.ts";
 import type { Api } from "../http/env.ts";
+import { type ClientOf, clientName } from "../http/limits/middleware.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
@@ -16,10 +17,11 @@ export type BondParts = {
   readonly index: IndexReader;
   readonly responses: IndexedResponses;
   readonly liveScans: LiveScans;
+  readonly clientOf: ClientOf;
 };
 
 /** An owner's bonds, from the index or by a live scan. */
-export function addBondRoutes(app: Api, { index, responses, liveScans }: BondParts): void {
+export function addBondRoutes(app: Api, { index, responses, liveScans, clientOf }: BondParts): void {
   const holdingsOf = index.prepare(prepareHoldings);
   const byOwner = responses.define(
     ({ address }: Query) => holdingsOf(address),
@@ -36,9 +38,13 @@ export function addBondRoutes(app: Api, { index, responses, liveScans }: BondPar
   app.openapi(liveBondsRoute, async (c) => {
     const { wallet } = c.req.valid("param");
     const page = c.req.valid("query");
+    const question = { wallet, client: clientName(c, clientOf) };
     c.header("Cache-Control", "no-store");
-    const { block, body } = await answerFromOneBlock(reader, holdings, wallet, async (found, { timestamp }) =>
-      bondListBody(wallet, found, page, timestamp),
+    const { block, body } = await answerFromOneBlock(
+      reader,
+      holdings,
+      question,
+      async (found, { timestamp }) => bondListBody(wallet, found, page, timestamp),
     );
     c.header("x-chain-block", String(block.number));
     return c.json(body, 200);

@@ -20,7 +20,8 @@ const headers = {
 export const scanDescription =
   "The same data as the indexed list, read from the chain alone. Use it while the index is `syncing` or `lagging`. " +
   "The response describes one block. If it cannot be read in full within 20 seconds, the response is 503, never a shorter list. " +
-  "At most four scans run at the same time.";
+  "At most four scans run at the same time, and at most two that one client address started; above that the response is 503 `scan_busy`. " +
+  "Requests for one wallet share its running scan.";
 
 export const scanResponses = <Body extends z.ZodType>(description: string, schema: Body) => ({
   200: { description, headers, content: { "application/json": { schema } } },

@@ -54,18 +54,21 @@ async function isCanonical(reads: Reads, { number, hash }: ChainHead): Promise<b
   }
 }
 
+/** The wallet that is asked for, and the client that asks. */
+export type WalletQuestion = { readonly wallet: Address; readonly client: string };
+
 type Shape<T, Body> = (value: T, block: ChainHead) => Promise<Body>;
 
 /** One attempt; undefined when the block was reorganised away meanwhile. */
 async function attempt<T, Body>(
   { head, reads }: BlockReader,
   scans: SharedScans<T>,
-  wallet: Address,
+  question: WalletQuestion,
   shape: Shape<T, Body>,
 ): Promise<BlockAnswer<Body> | undefined> {
   let block = await head();
   try {
-    const found = await scans.find(wallet, block);
+    const found = await scans.find(question.wallet, block, question.client);
     block = found.block;
     const body = await shape(found.value, block);
     if (await isCanonical(reads, block)) return { block, body };
@@ -73,18 +76,18 @@ async function attempt<T, Body>(
     // A node may also refuse to read a block that it no longer has.
     if (error instanceof ApiError || (await isCanonical(reads, block))) throw error;
   }
-  scans.forget(wallet, block);
+  scans.forget(question.wallet, block);
   return undefined;
 }
 
 async function attempts<T, Body>(
   reader: BlockReader,
   scans: SharedScans<T>,
-  wallet: Address,
+  question: WalletQuestion,
   shape: Shape<T, Body>,
 ): Promise<BlockAnswer<Body>> {
   for (let i = 0; i < ATTEMPTS; i += 1) {
-    const answer = await attempt(reader, scans, wallet, shape);
+    const answer = await attempt(reader, scans, question, shape);
     if (answer) return answer;
   }
   throw chainNotFound(new Error("the chain was reorganised again during the scan"));
@@ -107,11 +110,11 @@ function asApiError(error: unknown): unknown {
 export async function answerFromOneBlock<T, Body>(
   reader: BlockReader,
   scans: SharedScans<T>,
-  wallet: Address,
+  question: WalletQuestion,
   shape: Shape<T, Body>,
 ): Promise<BlockAnswer<Body>> {
   try {
-    return await within(SCAN_TIMEOUT_MS, attempts(reader, scans, wallet, shape), chainNotFound);
+    return await within(SCAN_TIMEOUT_MS, attempts(reader, scans, question, shape), chainNotFound);
   } catch (error) {
     throw asApiError(error);
   }

@@ -20,7 +20,11 @@ the gas; the buyer pays the premium in USDC, and must have approved the cover ro
   and 10 live scans a minute, and 10 onboardings and 10 sandbox purchases an hour; an IPv6 client counts as its /64. The
   operator may have chosen other numbers. \`x-ratelimit-limit\`, \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds)
   show the client's limit. Above it the response is 429 \`rate_limit\` (sandbox: 403 \`sandbox_cap_exceeded\`) with
-  \`Retry-After\`. After 20 refused credentials within a minute, a client address gets 429 until the minute ends.
+  \`Retry-After\`. Unknown addresses, other methods than the allowed ones, malformed requests and CORS preflights count as
+  reads. After 20 refused API keys within a minute, a client address gets 429 for a bad key until the minute ends; a valid key
+  still passes. After 20 refused admin tokens, or 1,000 of all clients together, admin requests get 429 until it ends.
+- A request has exactly one valid \`Host\` (HTTP/1.0: or none), otherwise it is 400 \`validation_error\`.
+- A connection with more than 100 unanswered requests, or that takes nothing of its answer for 40 seconds, is closed.
 - Responses from the index have \`x-indexed-block\`: the block that they describe.
 `.trim();
 

@@ -9,9 +9,15 @@ import { fromDatabase } from "./dependency-timeout.ts";
 import type { ApiEnv } from "./env.ts";
 import { containsKey } from "./keys-in-urls.ts";
 import type { Limiter } from "./limits/limiter.ts";
-import { type ClientOf, limitFailures, limitKey } from "./limits/middleware.ts";
+import {
+  type ClientOf,
+  type GuessLimits,
+  limitFailures,
+  limitGuesses,
+  limitKey,
+} from "./limits/middleware.ts";
 
-export type KeyHolderEnv = { Variables: ApiEnv["Variables"] & { holder: KeyHolder } };
+export type KeyHolderEnv = ApiEnv & { Variables: { holder: KeyHolder } };
 /** Lets requests with a valid API key through. */
 export type RequireApiKey = MiddlewareHandler<KeyHolderEnv>;
 
@@ -41,7 +47,10 @@ export type ApiKeyParts = {
   readonly log: Logger;
 };
 
-/** Sets `holder` in the context for a valid key, within the key's rate limit; answers 401 otherwise. */
+/**
+ * Sets `holder` in the context for a valid key, within the key's rate limit; answers 401 otherwise. A valid key passes also
+ * from an address with too many refused ones: with its 256 random bits no number of guesses finds it.
+ */
 export function requireApiKey({ sql, findHolder, limits, clientOf, log }: ApiKeyParts): RequireApiKey {
   const holderOf = async (url: string, key: string | undefined) => {
     refuseKeyInUrl(url, "x-api-key");
@@ -73,7 +82,7 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest();
 
 export type AdminTokenParts = {
   readonly adminToken: string;
-  readonly limits: { readonly failedAdminTokens: Limiter };
+  readonly limits: { readonly failedAdminTokens: GuessLimits };
   readonly clientOf: ClientOf;
   readonly isLocalChain: () => Promise<boolean>;
 };
@@ -90,7 +99,7 @@ export function requireAdminToken(parts: AdminTokenParts): MiddlewareHandler<Api
     if (!timingSafeEqual(sha256(token), expected)) throw unauthenticated("The admin token is wrong.");
   };
   return async (c, next) => {
-    await limitFailures(c, limits.failedAdminTokens, clientOf, () =>
+    await limitGuesses(c, limits.failedAdminTokens, clientOf, () =>
       check(c.req.url, c.req.header("x-admin-token")),
     );
     if (!(await isAllowed())) {

@@ -95,7 +95,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   purchases_stopped: "The operator has stopped purchases.",
   relayer_unauthorized: "The relayer is not on the cover router's allowlist.",
   relayer_unavailable: "No relayer is running, or none can sign now; `message` says why.",
-  scan_busy: "Too many live scans are running.",
+  scan_busy: "Too many live scans are running, or too many that the client address started.",
   resolver_unavailable: "The webhook's host name could not be resolved now.",
   sandbox_disabled: "There is no sandbox.",
   sandbox_unready: "The sandbox wallet lacks funds or an approval; `GET /sandbox/info` says why.",

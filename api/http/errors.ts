@@ -7,6 +7,7 @@ import { errorText, type Logger } from "../../lib/log.ts";
 import type { ApiEnv } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
 import { withoutKeys } from "./keys-in-urls.ts";
+import type { CountRequest } from "./limits/middleware.ts";
 
 /** Codes for the exceptions that Hono and its validators throw. */
 const thrownByHono: Readonly<Record<number, [code: ErrorCode, message: string]>> = {
@@ -50,10 +51,17 @@ export const onError =
     return respondWith(c, error);
   };
 
-export const onNotFound: NotFoundHandler<ApiEnv> = (c) =>
-  respondWith(c, new ApiError("not_found", `There is no resource at ${c.req.path.slice(0, 200)}`));
+export const onNotFound =
+  (countRequest: CountRequest): NotFoundHandler<ApiEnv> =>
+  async (c) => {
+    await countRequest(c);
+    return respondWith(c, new ApiError("not_found", `There is no resource at ${c.req.path.slice(0, 200)}`));
+  };
 
-/** For Hono's `methodNotAllowed`: the envelope, and the methods that the address allows. */
+/**
+ * For Hono's `methodNotAllowed`: the envelope, and the methods that the address allows. Hono asks `onNotFound` first, so the
+ * request is counted.
+ */
 export function onMethodNotAllowed(c: Context, methods: string[]) {
   c.header("Allow", methods.join(", "));
   const message = `${c.req.method} is not allowed here; allowed: ${methods.join(", ")}`;

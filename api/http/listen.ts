@@ -1,4 +1,5 @@
 /** The HTTP server around the app. Failures before a request exists are answered with the same error envelope. */
+import { randomUUID } from "node:crypto";
 import {
   createServer,
   type IncomingMessage,
@@ -12,8 +13,11 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError, type ErrorCode } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { CommonHeaders } from "./common-headers.ts";
+import { type ConnectionLimits, connectionLimits, limitConnections } from "./connections.ts";
 import type { Api } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
+import { createHostCheck } from "./host.ts";
+import { BAD_HOST } from "./request.ts";
 
 /** Answers a request ahead of the app and returns true, or leaves it untouched. Never rejects. */
 export type RespondEarly = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<boolean>;
@@ -56,14 +60,14 @@ function answerOnSocket(socket: Duplex, answer: ApiError): void {
   const body = JSON.stringify(errorBody(answer));
   socket.end(
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `x-request-id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
 const jsonAnswer = (error: ApiError) =>
   new Response(JSON.stringify(errorBody(error)), {
     status: error.status,
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", "x-request-id": randomUUID() },
   });
 
 function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
@@ -90,16 +94,18 @@ export async function serve(
     log,
     respondEarly,
     commonHeaders,
+    limits = connectionLimits,
   }: {
     port: number;
     host: string;
     log: Logger;
     respondEarly: RespondEarly;
     commonHeaders: CommonHeaders;
+    limits?: ConnectionLimits;
   },
 ): Promise<Listening> {
   const listener = getRequestListener(app.fetch, {
-    hostname: "localhost", // for clients of HTTP/1.0, which send no Host
+    hostname: "localhost", // for requests without a Host, or with a bad one
     errorHandler: (error) => {
       if (error instanceof RequestError) {
         return jsonAnswer(new ApiError("validation_error", `The request is not valid: ${error.message}.`));
@@ -108,8 +114,11 @@ export async function serve(
       return jsonAnswer(new ApiError("internal_error", "The service failed; try again later."));
     },
   });
+  const hasValidHost = createHostCheck();
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    if (await respondEarly(incoming, outgoing)) return;
+    // The app refuses it like any other bad request; with the host as sent, no URL could be made for the app.
+    if (!hasValidHost(incoming)) incoming.headers.host = BAD_HOST;
+    else if (await respondEarly(incoming, outgoing)) return;
     for (const [name, value] of commonHeaders) outgoing.setHeader(name, value);
     await listener(incoming, outgoing);
   }
@@ -120,13 +129,15 @@ export async function serve(
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_SLOW_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      requireHostHeader: false, // the listener answers with the envelope
+      requireHostHeader: false, // the app answers with the envelope
     },
     (incoming, outgoing) => {
+      if (!admit(incoming, outgoing)) return;
       if (closing) outgoing.setHeader("Connection", "close");
       void answer(incoming, outgoing);
     },
   );
+  const admit = limitConnections(server, limits, log);
   server.on("clientError", answerBadBytes);
   server.on("connect", (_request, socket) =>
     answerOnSocket(socket, new ApiError("method_not_allowed", "CONNECT is not allowed here.")),

@@ -1,10 +1,11 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit as honoBodyLimit } from "hono/body-limit";
 import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
 import { crossOrigin } from "./common-headers.ts";
 import type { ApiEnv } from "./env.ts";
 import { withoutKeys } from "./keys-in-urls.ts";
+import type { CountRequest } from "./limits/middleware.ts";
 
 /** 1 MiB; the largest valid body is about 20 kB (a delegation with a long signature). */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -18,25 +19,59 @@ const limitedBody = honoBodyLimit({
 
 const hasNoBody = (method: string) => method === "GET" || method === "HEAD";
 
-/** Limits the body. Skipped for methods without one, because reading it builds a whole `Request`. */
-export const bodyLimit: MiddlewareHandler = (c, next) =>
-  hasNoBody(c.req.method) ? next() : limitedBody(c, next);
+/**
+ * Writes `application/json` without its parameters where it has any: the routes' own check knows them only without a space
+ * before the semicolon, and nothing here depends on them.
+ */
+function removeJsonParameters(c: Context): void {
+  const [type = "", ...parameters] = c.req.header("content-type")?.split(";") ?? [];
+  if (parameters.length > 0 && type.trim().toLowerCase() === "application/json")
+    c.req.raw.headers.set("content-type", "application/json");
+}
+
+/** Limits the body and reads its type. Skipped for methods without one, because reading it builds a whole `Request`. */
+export const requestBody: MiddlewareHandler = (c, next) => {
+  if (hasNoBody(c.req.method)) return next();
+  removeJsonParameters(c);
+  return limitedBody(c, next);
+};
+
+/** The `Host` of a request that has no valid one, or two, instead of what the client sent. */
+export const BAD_HOST = "";
+
+function isDecodable(url: string): boolean {
+  try {
+    if (url.includes("%")) decodeURIComponent(new URL(url).pathname);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Refuses a request with a bad `Host`, or with invalid percent-encoding, which the router would pass on undecoded. */
+export const refuseUnroutable =
+  (countRequest: CountRequest): MiddlewareHandler<ApiEnv> =>
+  async (c, next) => {
+    const hasHost = c.env.incoming.headers.host !== BAD_HOST;
+    if (hasHost && isDecodable(c.req.url)) return next();
+    await countRequest(c);
+    throw hasHost
+      ? new ApiError("validation_error", "The address has invalid percent-encoding.", {
+          details: [{ path: "path", message: "is not valid percent-encoding" }],
+        })
+      : new ApiError("validation_error", "The request must have one valid header Host.", {
+          details: [{ path: "Host", message: "must be one host name or address, with an optional port" }],
+        });
+  };
 
 /** Answers CORS preflight requests. */
-export const preflight: MiddlewareHandler = (c, next) =>
-  c.req.method === "OPTIONS" ? crossOrigin(c, next) : next();
-
-/** Refuses an address with invalid percent-encoding, which the router would pass on undecoded. */
-export const decodablePath: MiddlewareHandler = async (c, next) => {
-  try {
-    if (c.req.url.includes("%")) decodeURIComponent(new URL(c.req.url).pathname);
-  } catch {
-    throw new ApiError("validation_error", "The address has invalid percent-encoding.", {
-      details: [{ path: "path", message: "is not valid percent-encoding" }],
-    });
-  }
-  await next();
-};
+export const preflight =
+  (countRequest: CountRequest): MiddlewareHandler<ApiEnv> =>
+  async (c, next) => {
+    if (c.req.method !== "OPTIONS") return next();
+    await countRequest(c);
+    return crossOrigin(c, next);
+  };
 
 /** One line per request at level debug, without the query string, which may contain a key. */
 export const requestLog =

@@ -4,6 +4,7 @@ import type { LiveScans } from "../chain/live-scans.ts";
 import { answerFromOneBlock } from "../chain/one-block.ts";
 import type { RequireApiKey } from "../http/credentials.ts";
 import type { Api } from "../http/env.ts";
+import { type ClientOf, clientName } from "../http/limits/middleware.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
@@ -16,12 +17,13 @@ import { livePoliciesRoute, ownPoliciesRoute, policiesByBuyerRoute, policyRoute 
 export type PolicyParts = PolicyReaders & {
   readonly responses: IndexedResponses;
   readonly liveScans: LiveScans;
+  readonly clientOf: ClientOf;
   readonly apiKey: RequireApiKey;
 };
 
 /** One policy by its key, a buyer's policies, a key's own policies, and a buyer's policies by a live scan. */
 export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
-  const { responses, index, liveScans, apiKey } = parts;
+  const { responses, index, liveScans, clientOf, apiKey } = parts;
   app.openapi(policyRoute, async (c) => {
     const key = c.req.valid("param");
     const found = await readPolicy(parts, key);
@@ -70,8 +72,9 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
   app.openapi(livePoliciesRoute, async (c) => {
     const { wallet } = c.req.valid("param");
     const page = c.req.valid("query");
+    const question = { wallet, client: clientName(c, clientOf) };
     c.header("Cache-Control", "no-store");
-    const { block, body } = await answerFromOneBlock(reader, purchases, wallet, (found, at) =>
+    const { block, body } = await answerFromOneBlock(reader, purchases, question, (found, at) =>
       readPolicyPage({ reads, contracts: contracts() }, wallet, found, page, at),
     );
     c.header("x-chain-block", String(block.number));

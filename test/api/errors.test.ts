@@ -1,27 +1,13 @@
-import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { MAX_BODY_BYTES } from "../../api/http/request.ts";
-import { admin, failure, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { sendBytes } from "../support/raw-http.ts";
+import { admin, failure, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
   api = await startApi();
 });
-
-/** Sends raw bytes and returns the response once the server has closed the connection. */
-function sendBytes(bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let received = "";
-    const socket = connect(Number(new URL(api.stack.apiUrl).port), "127.0.0.1", () => socket.write(bytes));
-    socket.setEncoding("utf8");
-    socket.on("data", (chunk) => {
-      received += chunk;
-    });
-    socket.on("close", () => resolve(received));
-    socket.on("error", reject);
-    socket.setTimeout(20_000, () => reject(new Error(`connection still open after: ${received}`)));
-  });
-}
 
 const keys = "/api/v1/keys/generate";
 
@@ -127,6 +113,40 @@ describe("every error response has the Error schema", () => {
     expect(failure(await api.request(keys, request))).toEqual([415, "unsupported_media_type"]);
   });
 
+  test("every route with a body takes application/json in any case and spacing, and no other type", async () => {
+    const operation = z.object({ requestBody: z.unknown().optional() });
+    const { paths } = z
+      .object({ paths: z.record(z.string(), z.record(z.string(), operation)) })
+      .parse((await api.request("/openapi.json")).json);
+    const routes = Object.entries(paths).flatMap(([path, { post }]) => (post?.requestBody ? [path] : []));
+    expect(routes.length).toBeGreaterThan(5);
+    const { headers } = await issueKey(api.request, api.chain.owner.address);
+    const statusOf = async (path: string, type: string) => {
+      const request = {
+        method: "POST",
+        rawBody: "{}",
+        headers: { ...headers, ...admin, "content-type": type },
+      };
+      return (await api.request(path.replace(/{\w+}/g, "1"), request)).status;
+    };
+    for (const path of routes) {
+      for (const type of [
+        "application/json ; charset=utf-8",
+        "application/json\t;charset=utf-8",
+        'Application/JSON; charset="utf-8"',
+        "application/json;",
+      ]) {
+        expect(await statusOf(path, type), `${path} with ${type}`).not.toBe(415);
+      }
+      for (const type of [
+        "text/plain ; x=application/json",
+        "application/jsonp",
+        "application/json, text/plain",
+      ])
+        expect(await statusOf(path, type), `${path} with ${type}`).toBe(415);
+    }
+  });
+
   test("a body of 1 MiB is read; one byte more gets 413", async () => {
     const body = (length: number) => `{"wallet":"${"x".repeat(length - 13)}"}`;
     const send = (length: number) =>
@@ -163,7 +183,6 @@ describe("malformed HTTP requests", () => {
     ["NONSENSE\r\n\r\n", "HTTP/1.1 400", "validation_error"],
     [`GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, "HTTP/1.1 431", "headers_too_large"],
     [`GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, "HTTP/1.1 431", "headers_too_large"],
-    ["GET /health HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n", "HTTP/1.1 400", "validation_error"],
     [
       "GET ftp://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
       "HTTP/1.1 400",
@@ -171,13 +190,41 @@ describe("malformed HTTP requests", () => {
     ],
     ["GET http://x/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 404", "not_found"],
   ])("%j gets %s %s", async (bytes, statusLine, code) => {
-    const received = await sendBytes(bytes);
+    const received = await sendBytes(api.stack.apiUrl, bytes);
     expect(received.startsWith(statusLine), received).toBe(true);
     expect(received).toContain(`"error":"${code}"`);
+    expect(received).toMatch(/^x-request-id: [\w-]{36}\r$/im);
   });
 
+  test.each([
+    ["HTTP/1.1", "no Host", []],
+    ["HTTP/1.1", "two Hosts", ["a.example", "b.example"]],
+    ["HTTP/1.1", "the same Host twice", ["a.example", "a.example"]],
+    ["HTTP/1.0", "two Hosts", ["a.example", "b.example"]],
+    ...["", "a b", "user@a.example", "a.example/x", "a.example:99999", "127.1", "[::1", "<script>"].map(
+      (host): [string, string, string[]] => ["HTTP/1.1", `the Host ${JSON.stringify(host)}`, [host]],
+    ),
+  ])("an %s request with %s gets 400 with the headers of every response", async (version, _, hosts) => {
+    const lines = hosts.map((host) => `Host: ${host}\r\n`).join("");
+    const request = `GET /health ${version}\r\n${lines}x-request-id: abc-123\r\nConnection: close\r\n\r\n`;
+    const received = await sendBytes(api.stack.apiUrl, request);
+    expect(received).toMatch(/^HTTP\/1.1 400/);
+    expect(received).toContain('"path":"Host"');
+    expect(received).toMatch(/^x-request-id: abc-123\r$/im);
+    expect(received).toMatch(/^access-control-allow-origin: \*\r$/im);
+    expect(received).toMatch(/^x-ratelimit-remaining: \d+\r$/im);
+  });
+
+  test.each(["a.example", "A.example:8080", "a.example:80", "127.0.0.1", "[::1]:8080", "a_b.example."])(
+    "the Host %s gets 200",
+    async (host) => {
+      const request = `GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      expect(await sendBytes(api.stack.apiUrl, request)).toMatch(/^HTTP\/1.1 200/);
+    },
+  );
+
   test("an HTTP/1.0 request without Host gets 200", async () => {
-    expect(await sendBytes("GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200/);
+    expect(await sendBytes(api.stack.apiUrl, "GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200/);
   });
 });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { buyers, chapters, historyContext, trade } from "../src/support/history.ts";
+import { sendBytes } from "../support/raw-http.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
 
@@ -60,6 +61,14 @@ describe.each(paths)("GET %s", (path) => {
     expect(stableHeaders(cached.headers)).toEqual(stableHeaders(uncached.headers));
     expect(stableHeaders(cached.headers)).toEqual(stableHeaders(first.headers));
     expect(cached.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("a cached response needs one valid Host as every other", async () => {
+    await api.request(path);
+    for (const hosts of ["", "Host: a\r\nHost: b\r\n", "Host: a b\r\n"]) {
+      const bytes = `GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`;
+      expect(await sendBytes(api.stack.apiUrl, bytes)).toMatch(/^HTTP\/1.1 400/);
+    }
   });
 
   test("a matching If-None-Match gets 304 without a body, cached or not", async () => {

@@ -102,7 +102,7 @@ describe("one process", () => {
     expect(await statuses(client, [me], { headers })).toEqual(["200 8"]);
   });
 
-  test("a flood of invalid keys is limited by its address, and does not count against other clients' keys", async () => {
+  test("a flood of invalid keys is limited by its address, and does not count against valid keys", async () => {
     const { request } = await newKey(client);
     const flooder = (await clientsOf(stack))("198.51.100.96");
     const guesses = repeat(60, me).map((path, i) => {
@@ -112,8 +112,8 @@ describe("one process", () => {
     const answers = (await Promise.all(guesses)).map((answer) => failure(answer).join(" "));
     expect(answers.filter((answer) => answer === "401 unauthenticated")).toHaveLength(3);
     expect(answers.filter((answer) => answer === "429 rate_limit")).toHaveLength(57);
-    expect((await flooder(me, request)).status).toBe(429);
-    expect(await statuses(client, [me], request)).toEqual(["200 9"]);
+    expect(await statuses(flooder, [me], request)).toEqual(["200 9"]);
+    expect(await statuses(client, [me], request)).toEqual(["200 8"]);
   });
 
   test("the limit resets after its minute", async () => {

@@ -29,10 +29,18 @@ afterEach(() => proxy.intercept());
 
 const buyer = seedAccounts.bob;
 const pathOf = (wallet: string, query = "") => `/api/v1/public/policies/${wallet}${query}`;
-const policiesOf = (wallet: string, query = "") => setup.live(pathOf(wallet, query));
+/** The api counts the scans that a client starts. */
+type Client = { readonly headers: Readonly<Record<string, string>> };
+const [alice, bob, carol]: readonly [Client, Client, Client] = [
+  { headers: { "x-forwarded-for": "198.51.100.1" } },
+  { headers: { "x-forwarded-for": "198.51.100.2" } },
+  { headers: { "x-forwarded-for": "198.51.100.3" } },
+];
+const policiesOf = (wallet: string, query = "", client?: Client) => setup.live(pathOf(wallet, query), client);
 /** The same request, sent so that a test sees when the api has received it. */
-const sendFor = (wallet: string, query = "") => sendTracked(`${setup.liveUrl}${pathOf(wallet, query)}`);
-const bondsOf = (wallet: string) => setup.live(`/api/v1/public/bonds/${wallet}`);
+const sendFor = (wallet: string, query = "", client?: Client) =>
+  sendTracked(`${setup.liveUrl}${pathOf(wallet, query)}`, client);
+const bondsOf = (wallet: string, client?: Client) => setup.live(`/api/v1/public/bonds/${wallet}`, client);
 const nextBlock = () => setup.chain.client.mine({ blocks: 1 });
 const poll = { timeout: 60_000, interval: 50 };
 
@@ -124,17 +132,19 @@ test("four scans run at once, a fifth wallet gets 503 scan_busy, and other endpo
   await nextBlock();
   const { release, held, scans } = holdLogs();
   const running: Promise<HttpAnswer>[] = [
-    policiesOf(anvilAccount(10).address),
-    policiesOf(anvilAccount(11).address),
-    bondsOf(anvilAccount(10).address),
-    bondsOf(anvilAccount(11).address),
+    policiesOf(anvilAccount(10).address, "", alice),
+    policiesOf(anvilAccount(11).address, "", alice),
+    bondsOf(anvilAccount(10).address, bob),
+    bondsOf(anvilAccount(11).address, bob),
   ];
   await expect.poll(scans, poll).toBe(4);
   const joined = sendFor(anvilAccount(10).address, "?limit=1");
   await joined.received;
   // Later requests get a response, so this one has joined a running scan.
-  for (const ask of [policiesOf, bondsOf]) {
-    const refused = await ask(anvilAccount(12).address);
+  for (const refused of [
+    await policiesOf(anvilAccount(12).address, "", carol),
+    await bondsOf(anvilAccount(12).address, carol),
+  ]) {
     expect(failure(refused)).toEqual([503, "scan_busy"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   }
@@ -143,6 +153,25 @@ test("four scans run at once, a fifth wallet gets 503 scan_busy, and other endpo
   release();
   for (const answer of [...running, joined.answer]) expect((await answer).status).toBe(200);
   expect((await policiesOf(anvilAccount(12).address)).status).toBe(200);
+});
+
+test("a client may start two scans at once; it joins the scans of others, and others start their own", async () => {
+  await nextBlock();
+  const { release, scans } = holdLogs();
+  const [first, second, third, fourth] = [10, 11, 12, 13].map((index) => anvilAccount(index).address);
+  if (!first || !second || !third || !fourth) throw new Error("unreachable");
+  const running = [policiesOf(first, "", alice), bondsOf(second, alice), policiesOf(third, "", bob)];
+  await expect.poll(scans, poll).toBe(3);
+  const refused = await policiesOf(fourth, "", alice);
+  expect(failure(refused)).toEqual([503, "scan_busy"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  const joined = sendFor(third, "?limit=1", alice);
+  await joined.received;
+  const last = bondsOf(fourth, carol);
+  await expect.poll(scans, poll).toBe(4);
+  release();
+  for (const answer of [...running, joined.answer, last]) expect((await answer).status).toBe(200);
+  expect((await policiesOf(fourth, "", alice)).status).toBe(200);
 });
 
 describe("a reorganisation during a scan", () => {
@@ -210,7 +239,8 @@ test("a node that never responds to eth_getLogs gives 503, and does not block th
   await nextBlock();
   const wallets = [13, 14, 15, 16].map((index) => anvilAccount(index).address);
   proxy.intercept((call, forward) => (logRangeOf(call) ? new Promise(() => {}) : forward()));
-  const answers = await Promise.all(wallets.map((wallet) => policiesOf(wallet)));
+  const clients = [alice, alice, bob, bob];
+  const answers = await Promise.all(wallets.map((wallet, i) => policiesOf(wallet, "", clients[i])));
   for (const answer of answers) expect(failure(answer)).toEqual([503, "chain_not_found"]);
   proxy.intercept();
   await expect.poll(async () => (await policiesOf(buyer.address)).status, poll).toBe(200);

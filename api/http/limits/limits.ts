@@ -6,6 +6,7 @@ import { errorText, type Logger } from "../../../lib/log.ts";
 import type { KeyTier } from "../api-keys.ts";
 import { countInMemory, countInPostgres, type Window } from "./counters.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
+import type { GuessLimits } from "./middleware.ts";
 
 /**
  * How long a count in Redis may take before the fallback counts, in ms. An exact limit waits longer, because the
@@ -13,18 +14,23 @@ import { createLimiter, type Limiter } from "./limiter.ts";
  */
 const LOOSE_TIMEOUT_MS = 250;
 const EXACT_TIMEOUT_MS = 1500;
+/**
+ * Refused admin tokens of all clients together per minute: fifty addresses at their own limit. A guesser with any number of
+ * addresses gets no more, and locks the operator out only for as long as it goes on.
+ */
+const ALL_FAILED_ADMIN_TOKENS = 1000;
 const MINUTE = 60;
 const HOUR = 3600;
 
 export type Limits = {
-  /** Reads without a credential. */
+  /** Reads without a credential, and requests that no route counts. */
   readonly publicReads: Limiter;
   /** Live scans of the chain, a hundred times as expensive; they do not count as public reads. */
   readonly liveScans: Limiter;
   /** Refused API keys. */
   readonly failedKeys: Limiter;
   /** Refused admin tokens; separate from keys, so that a client's old key never locks the operator out. */
-  readonly failedAdminTokens: Limiter;
+  readonly failedAdminTokens: GuessLimits;
   /** Requests of a key, by key id; exact over all processes. */
   readonly keys: Readonly<Record<KeyTier, Limiter>>;
   /** Onboarding requests, successful or not; exact over all processes. */
@@ -83,7 +89,10 @@ export function openLimits(
     publicReads: loose("public", config.PUBLIC_RATE_LIMIT),
     liveScans: loose("scans", config.LIVE_SCAN_RATE_LIMIT),
     failedKeys: loose("failed-keys", config.FAILED_CREDENTIALS_LIMIT),
-    failedAdminTokens: loose("failed-admin-tokens", config.FAILED_CREDENTIALS_LIMIT),
+    failedAdminTokens: {
+      ofClient: loose("failed-admin-tokens", config.FAILED_CREDENTIALS_LIMIT),
+      ofAll: loose("all-failed-admin-tokens", ALL_FAILED_ADMIN_TOKENS),
+    },
     keys: {
       free: exact("free-keys", config.FREE_KEY_RATE_LIMIT, MINUTE),
       paid: exact("paid-keys", config.PAID_KEY_RATE_LIMIT, MINUTE),

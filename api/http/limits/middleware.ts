@@ -53,6 +53,7 @@ const tooMany = (message: string, { resetSeconds }: RateLimitStatus) =>
 
 /** Counts a request, sets the headers, and refuses it with 429 above the limit. `what` names the requests. */
 async function count(c: Context, limiter: Limiter, client: string, what: string): Promise<void> {
+  c.set("counted", true);
   const status = await limiter.consume(client);
   setRateLimitHeaders(c, status);
   if (!status.exceeded) return;
@@ -66,6 +67,16 @@ export const limitClients =
   async (c, next) => {
     await count(c, limiter, clientName(c, clientOf), what);
     await next();
+  };
+
+/** Counts a request. @throws ApiError `rate_limit` above the limit */
+export type CountRequest = (c: Context<ApiEnv>) => Promise<void>;
+
+/** Counts, as a public read, a request that no route counts: of an unknown address, or refused before it has a route. */
+export const countUnrouted =
+  ({ publicReads }: { readonly publicReads: Limiter }, clientOf: ClientOf): CountRequest =>
+  async (c) => {
+    if (!c.get("counted")) await count(c, publicReads, clientName(c, clientOf), "requests");
   };
 
 /** Sets the headers without counting: the handler decides what counts. */
@@ -93,9 +104,23 @@ export function publicLimits(
   ];
 }
 
+function tooManyRefused(c: Context, status: RateLimitStatus): ApiError {
+  setRateLimitHeaders(c, status);
+  return tooMany("Too many refused credentials in a minute; try again later.", status);
+}
+
+/** Counts a refused credential. @throws ApiError `rate_limit` above the limit */
+async function countRefusal(c: Context, limiter: Limiter, client: string): Promise<RateLimitStatus> {
+  const status = await limiter.consume(client);
+  if (status.exceeded) throw tooManyRefused(c, status);
+  return status;
+}
+
+const isRefusal = (error: unknown) => error instanceof ApiError && error.code === "unauthenticated";
+
 /**
- * Checks a credential with `check`, which throws `unauthenticated` for a bad one. After too many refusals a client gets
- * 429, for a good credential too: a guesser must not learn which one is right.
+ * Checks a credential with `check`, which throws `unauthenticated` for a bad one. After too many refusals a client gets 429
+ * for a bad one. A good one always passes, so that nobody locks out the others behind an address.
  */
 export async function limitFailures<T>(
   c: Context,
@@ -103,21 +128,37 @@ export async function limitFailures<T>(
   clientOf: ClientOf,
   check: () => Promise<T>,
 ): Promise<T> {
-  const client = clientName(c, clientOf);
-  const refuse = (status: RateLimitStatus) => {
-    setRateLimitHeaders(c, status);
-    return tooMany("Too many refused credentials in a minute; try again later.", status);
-  };
-  const before = await limiter.peek(client);
-  if (before.exceeded) throw refuse(before);
   try {
     return await check();
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "unauthenticated") throw error;
-    const status = await limiter.consume(client);
-    // Concurrent guesses may all pass `peek`: only as many as the limit allows get an answer.
-    if (status.exceeded) throw refuse(status);
-    setRateLimitHeaders(c, status);
+    if (isRefusal(error)) setRateLimitHeaders(c, await countRefusal(c, limiter, clientName(c, clientOf)));
     throw error;
   }
+}
+
+/** The limits of a credential that a person chose: refusals of one client, and of all clients together. */
+export type GuessLimits = { readonly ofClient: Limiter; readonly ofAll: Limiter };
+
+/** The only client of a limit of all clients. */
+const EVERYBODY = "everybody";
+
+/**
+ * Checks a credential as `limitFailures` does, but above the limits a good one gets 429 too: a guesser must not learn which
+ * one is right.
+ */
+export async function limitGuesses<T>(
+  c: Context,
+  { ofClient, ofAll }: GuessLimits,
+  clientOf: ClientOf,
+  check: () => Promise<T>,
+): Promise<T> {
+  const client = clientName(c, clientOf);
+  for (const before of [await ofClient.peek(client), await ofAll.peek(EVERYBODY)]) {
+    if (before.exceeded) throw tooManyRefused(c, before);
+  }
+  // Concurrent guesses may all get here: only as many as the limits allow get an answer.
+  return limitFailures(c, ofClient, clientOf, check).catch(async (error: unknown) => {
+    if (isRefusal(error)) await countRefusal(c, ofAll, EVERYBODY);
+    throw error;
+  });
 }

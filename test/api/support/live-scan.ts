@@ -33,7 +33,13 @@ export async function startLiveScan(): Promise<LiveScanSetup> {
   const proxy = await startRpcProxy(chain.url);
   const [withIndex, withoutIndex] = await Promise.all([
     startStack({ chain, services: ["api", "indexer"] }),
-    startStack({ chain, rpcUrl: proxy.url, databaseUrl: NO_DATABASE, services: [] }),
+    startStack({
+      chain,
+      rpcUrl: proxy.url,
+      databaseUrl: NO_DATABASE,
+      services: [],
+      env: { api: { TRUST_PROXY: "loopback" } }, // a client may start two scans at once
+    }),
   ]);
   const { pid } = await withoutIndex.start("api");
   const indexed = await checkedRequests(withIndex.apiUrl);
