@@ -1,20 +1,13 @@
 /** Judged answers, and their faults in words. */
 import type { OpenApi } from "../../support/openapi.ts";
 import { judge } from "./judge.ts";
-import { knownFaults } from "./known-faults.ts";
 import { asCurl, type Sent } from "./send.ts";
 
-export type Judged = Sent & {
-  /** Without those of `knownFaults`. */
-  readonly faults: readonly string[];
-};
+export type Judged = Sent & { readonly faults: readonly string[] };
 
-/** Judges an answer, and leaves out the known faults. */
 export const judged = (document: OpenApi, sent: Sent): Judged => ({
   ...sent,
-  faults: judge(document, sent.planned, sent.answer).filter(
-    (fault) => !knownFaults.some(({ covers }) => covers(sent.planned, fault)),
-  ),
+  faults: judge(document, sent.planned, sent.answer),
 });
 
 /** Answers with the same first fault, whatever its values. */
