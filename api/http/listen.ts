@@ -57,6 +57,8 @@ function answerBadBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
 
 /** Writes an error to a connection without a request, and ends it. */
 function answerOnSocket(socket: Duplex, answer: ApiError): void {
+  // Node has taken its own listener off the socket of a CONNECT: without one, a reset would end the process.
+  socket.on("error", () => socket.destroy());
   const body = JSON.stringify(errorBody(answer));
   socket.end(
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +

@@ -157,6 +157,22 @@ test("a client that takes its answer slowly gets all of it", async () => {
   await expect.poll(() => client.socket.bytesRead).toBeGreaterThan(LARGE);
 });
 
+test.each(["at once", "after the answer"])(
+  "a client that resets a refused CONNECT %s harms nobody",
+  async (when) => {
+    const server = await start(createApp().app);
+    const client = await open(server, "CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n");
+    if (when === "after the answer") {
+      client.read();
+      await expect.poll(client.text).toContain("HTTP/1.1 405");
+    }
+    client.socket.resetAndDestroy();
+    const good = await open(server, get("/small"));
+    good.read();
+    await expect.poll(good.text).toContain("HTTP/1.1 200");
+  },
+);
+
 test("a client that never closes its end after a refusal is cut off", async () => {
   const server = await start(createApp().app);
   const client = await open(server, "CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n");
