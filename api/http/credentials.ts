@@ -99,9 +99,11 @@ export function requireAdminToken(parts: AdminTokenParts): MiddlewareHandler<Api
     if (!timingSafeEqual(sha256(token), expected)) throw unauthenticated("The admin token is wrong.");
   };
   return async (c, next) => {
-    await limitGuesses(c, limits.failedAdminTokens, clientOf, () =>
-      check(c.req.url, c.req.header("x-admin-token")),
-    );
+    const credential = c.req.header("x-admin-token");
+    await limitGuesses(c, limits.failedAdminTokens, clientOf, {
+      credential,
+      check: () => check(c.req.url, credential),
+    });
     if (!(await isAllowed())) {
       throw new ApiError("forbidden", "The default admin token is for local chains only: set ADMIN_TOKEN.");
     }

@@ -14,18 +14,19 @@ import { atEnd } from "../support/cleanup.ts";
 import { http } from "../support/http.ts";
 
 const log = createLogger("test", "silent");
-const proxies = parseTrustedProxies("loopback");
-if (!proxies) throw new Error("unreachable");
 
 const limiter = (name: string, limit: number) => {
   const window = { name, limit, seconds: 60 };
   return createLimiter({ window, redis: undefined, fallback: countInMemory(window), onRedisError: () => {} });
 };
 
-test("too many refused tokens of all clients lock everybody out; those of a locked-out client do not count", async () => {
+/** A server that asks for the admin token. @returns sends a request from an address: its status */
+async function start(ofClient: number, ofAll: number) {
+  const proxies = parseTrustedProxies("loopback");
+  if (!proxies) throw new Error("unreachable");
   const app = new OpenAPIHono<ApiEnv>();
   app.onError(onError(log));
-  const failedAdminTokens = { ofClient: limiter("client", 3), ofAll: limiter("all", 7) };
+  const failedAdminTokens = { ofClient: limiter("client", ofClient), ofAll: limiter("all", ofAll) };
   app.use(
     requireAdminToken({
       adminToken: "right token",
@@ -38,10 +39,14 @@ test("too many refused tokens of all clients lock everybody out; those of a lock
   const respondEarly = async () => false;
   const server = await serve(app, { port: 0, host: "127.0.0.1", log, respondEarly, commonHeaders: [] });
   atEnd(() => server.close(0));
-  const send = async (token: string, address: string) => {
-    const headers = { "x-admin-token": token, "x-forwarded-for": address };
+  return async (token: string | undefined, address: string): Promise<number> => {
+    const headers = { "x-forwarded-for": address, ...(token !== undefined && { "x-admin-token": token }) };
     return (await http(server.url, { headers })).status;
   };
+}
+
+test("too many refused tokens of all clients lock everybody out; those of a locked-out client do not count", async () => {
+  const send = await start(3, 7);
   const guesses = (count: number, address: string) =>
     Promise.all(Array.from({ length: count }, (_, n) => send(`guess ${n}`, address)));
 
@@ -57,4 +62,15 @@ test("too many refused tokens of all clients lock everybody out; those of a lock
   const third = await guesses(3, "198.51.100.4");
   expect(third.toSorted()).toEqual([401, 429, 429]);
   expect(await send("right token", "198.51.100.2")).toBe(429);
+});
+
+test("requests without a token lock out their client only", async () => {
+  const send = await start(3, 7);
+  for (let client = 1; client <= 5; client += 1) {
+    const address = `198.51.100.${client}`;
+    const statuses = [];
+    for (let n = 0; n < 4; n += 1) statuses.push(await send(undefined, address));
+    expect(statuses).toEqual([401, 401, 401, 429]);
+  }
+  expect(await send("right token", "198.51.100.99")).toBe(200);
 });

@@ -144,21 +144,22 @@ const EVERYBODY = "everybody";
 
 /**
  * Checks a credential as `limitFailures` does, but above the limits a good one gets 429 too: a guesser must not learn which
- * one is right.
+ * one is right. A request without a credential is no guess, and counts for its client only: otherwise it would cost nothing
+ * to lock everybody out.
  */
-export async function limitGuesses<T>(
+export async function limitGuesses(
   c: Context,
   { ofClient, ofAll }: GuessLimits,
   clientOf: ClientOf,
-  check: () => Promise<T>,
-): Promise<T> {
+  { credential, check }: { credential: string | undefined; check: () => Promise<void> },
+): Promise<void> {
   const client = clientName(c, clientOf);
   for (const before of [await ofClient.peek(client), await ofAll.peek(EVERYBODY)]) {
     if (before.exceeded) throw tooManyRefused(c, before);
   }
   // Concurrent guesses may all get here: only as many as the limits allow get an answer.
   return limitFailures(c, ofClient, clientOf, check).catch(async (error: unknown) => {
-    if (isRefusal(error)) await countRefusal(c, ofAll, EVERYBODY);
+    if (isRefusal(error) && credential !== undefined) await countRefusal(c, ofAll, EVERYBODY);
     throw error;
   });
 }
