@@ -12,7 +12,6 @@ import type { CountRequest } from "./limits/middleware.ts";
 /** Codes for the exceptions that Hono and its validators throw. */
 const thrownByHono: Readonly<Record<number, [code: ErrorCode, message: string]>> = {
   400: ["validation_error", "The body is not valid JSON."],
-  413: ["payload_too_large", "The body is larger than 1 MiB."],
   415: ["unsupported_media_type", "The body must be JSON, with content-type application/json."],
 };
 

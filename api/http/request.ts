@@ -1,5 +1,4 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { bodyLimit as honoBodyLimit } from "hono/body-limit";
 import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
 import { crossOrigin } from "./common-headers.ts";
@@ -10,12 +9,47 @@ import type { CountRequest } from "./limits/middleware.ts";
 /** 1 MiB; the largest valid body is about 20 kB (a delegation with a long signature). */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-const limitedBody = honoBodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    throw new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
-  },
-});
+const tooLarge = () => new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+
+/** The same bytes, read only on demand; an error after the most that is allowed, which `onTooLarge` hears of. */
+function bounded(body: ReadableStream<Uint8Array>, onTooLarge: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let size = 0;
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await reader.read();
+    if (done) return controller.close();
+    size += value.length;
+    if (size <= MAX_BODY_BYTES) return controller.enqueue(value);
+    onTooLarge();
+    throw tooLarge();
+  };
+  return new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 });
+}
+
+/**
+ * Refuses a body above the limit: by its `Content-Length`, otherwise while the route reads it, so that nothing is kept of the
+ * body of a client that the route refuses unread.
+ */
+const limitBody: MiddlewareHandler = async (c, next) => {
+  const length = c.req.header("content-length");
+  if (length !== undefined && c.req.header("transfer-encoding") === undefined) {
+    if (Number(length) > MAX_BODY_BYTES) throw tooLarge();
+    return next();
+  }
+  const { body } = c.req.raw;
+  if (body === null) return next();
+  let isTooLarge = false;
+  const init = {
+    body: bounded(body, () => {
+      isTooLarge = true;
+    }),
+    duplex: "half" as const,
+  };
+  c.req.raw = new Request(c.req.raw, init);
+  await next();
+  // The route has taken it for a broken body.
+  if (isTooLarge) throw tooLarge();
+};
 
 const hasNoBody = (method: string) => method === "GET" || method === "HEAD";
 
@@ -33,7 +67,7 @@ function removeJsonParameters(c: Context): void {
 export const requestBody: MiddlewareHandler = (c, next) => {
   if (hasNoBody(c.req.method)) return next();
   removeJsonParameters(c);
-  return limitedBody(c, next);
+  return limitBody(c, next);
 };
 
 /** The `Host` of a request that has no valid one, or two, instead of what the client sent. */

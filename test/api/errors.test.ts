@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { MAX_BODY_BYTES } from "../../api/http/request.ts";
-import { sendBytes } from "../support/raw-http.ts";
+import { firstAnswer, sendBytes } from "../support/raw-http.ts";
 import { admin, failure, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;
@@ -178,6 +178,18 @@ describe("every error response has the Error schema", () => {
   });
 });
 
+test("a request that needs a credential is refused before its body is read", async () => {
+  // Neither body ever ends.
+  const start = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{ \r\n`;
+  for (const [path, code] of [
+    ["/api/v1/policies", "unauthenticated"],
+    ["/nothing", "not_found"],
+  ] as const) {
+    expect(await firstAnswer(api.stack.apiUrl, start(path))).toContain(`"error":"${code}"`);
+  }
+});
+
 describe("malformed HTTP requests", () => {
   test.each([
     ["NONSENSE\r\n\r\n", "HTTP/1.1 400", "validation_error"],
@@ -215,13 +227,18 @@ describe("malformed HTTP requests", () => {
     expect(received).toMatch(/^x-ratelimit-remaining: \d+\r$/im);
   });
 
-  test.each(["a.example", "A.example:8080", "a.example:80", "127.0.0.1", "[::1]:8080", "a_b.example."])(
-    "the Host %s gets 200",
-    async (host) => {
-      const request = `GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-      expect(await sendBytes(api.stack.apiUrl, request)).toMatch(/^HTTP\/1.1 200/);
-    },
-  );
+  test.each([
+    "a.example",
+    "A.example:8080",
+    "a.example:80",
+    "127.0.0.1",
+    "[::1]:8080",
+
+    "a_b.example.",
+  ])("the Host %s gets 200", async (host) => {
+    const request = `GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    expect(await sendBytes(api.stack.apiUrl, request)).toMatch(/^HTTP\/1.1 200/);
+  });
 
   test("an HTTP/1.0 request without Host gets 200", async () => {
     expect(await sendBytes(api.stack.apiUrl, "GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200/);
