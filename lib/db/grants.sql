@@ -38,7 +38,8 @@ GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_
   service.delegation_in_force, service.accept_purchase TO cover_api;
 
 -- Claims to the faucet with their slots and their two transfers, which the writer signs. Freed claims are deleted with their
--- transfers after two days; a transfer that was ever signed cannot be deleted, because a transaction refers to it.
+-- transfers after two days; a transfer that was ever signed cannot be deleted, because a transaction refers to it. Policies of the
+-- table allow only the two transfers of a claim, with at most one grant of ether.
 GRANT SELECT, INSERT (chain_id, faucet, wallet, client, awaited_until), UPDATE (client, awaited_until, told_at), DELETE
   ON service.faucet_claim TO cover_api;
 GRANT SELECT, INSERT, UPDATE (claim_id, until), DELETE ON service.faucet_slot TO cover_api;

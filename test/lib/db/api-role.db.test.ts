@@ -1,6 +1,7 @@
 /** The api's role: who creates it, and that Postgres refuses it what only the writer may do. */
 import postgres from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
+import { faucetTerms } from "../../../api/faucet/terms.ts";
 import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
@@ -11,6 +12,8 @@ import { createDatabase, dropDatabase } from "../../support/postgres-databases.t
 
 const word = `0x${"1".repeat(64)}`;
 const wallet = `0x${"a".repeat(40)}`;
+const faucet = `0x${"f".repeat(40)}`;
+const token = `0x${"c".repeat(40)}`;
 
 function openAs(url: string, role?: string): Connection {
   const connection = connect(url, { name: "test", max: 1, ...(role === undefined ? {} : { role }) });
@@ -82,6 +85,37 @@ describe("Postgres refuses the api", () => {
   ])("%s", async (_, statement) => {
     await expect(api.sql.unsafe(statement)).rejects.toMatchObject({ code: "42501" });
   });
+});
+
+test("of service transactions the api inserts a claim's two transfers, and no other call", async () => {
+  const { sql } = openAs(await freshDatabase(), API_ROLE);
+  const [claim] = await sql<{ id: string }[]>`
+    insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
+    values (1, ${faucet}, ${wallet}, '', now()) returning id`;
+  const row = { chain_id: 1, sender: faucet, to: wallet, data: "0x", claim_id: claim?.id ?? "" };
+  const ether = { ...row, purpose: "faucet_ether", value: String(faucetTerms.wei) };
+  const usdc = { ...row, purpose: "faucet_usdc", to: token, data: "0x01", value: "0" };
+  const insert = (one: typeof ether) => sql`insert into service.service_transaction ${sql(one)}`;
+  for (const refused of [
+    { ...ether, value: String(faucetTerms.wei + 1n) },
+    { ...ether, to: token },
+    { ...ether, data: "0x01" },
+    { ...ether, sender: token },
+    { ...ether, chain_id: 2 },
+    { ...usdc, value: "1" },
+  ]) {
+    await expect(insert(refused), JSON.stringify(refused)).rejects.toMatchObject({ code: "42501" });
+  }
+  const sandbox = { ...row, purpose: "sandbox_ether", value: "1", claim_id: null };
+  await expect(sql`insert into service.service_transaction ${sql(sandbox)}`).rejects.toMatchObject({
+    code: "42501",
+  });
+  await insert(ether);
+  await insert(usdc);
+  expect(await sql`select purpose from service.service_transaction order by purpose`).toEqual([
+    { purpose: "faucet_ether" },
+    { purpose: "faucet_usdc" },
+  ]);
 });
 
 test("a purchase of the api's counts against its delegation, which the api cannot change itself", async () => {
