@@ -6,7 +6,7 @@ import type { ChainHead } from "./block.ts";
 
 /** Concurrent scans of this process; a provider's request limit is soon reached. */
 const MAX_SCANS = 4;
-/** Concurrent scans that one client may have started, so that two clients cannot take a scan from all others. */
+/** Concurrent scans that one client may have started, so that one client leaves some to the others. */
 const MAX_SCANS_OF_CLIENT = 2;
 /** `Retry-After` of a refused scan, in seconds: a scan takes a few seconds. */
 const BUSY_RETRY_SECONDS = 5;

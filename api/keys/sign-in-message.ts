@@ -46,7 +46,10 @@ export function signInMessage(
   now: number,
 ): SignedTexts {
   const message = fieldsOf(text);
-  if (!message) throw invalid("must be an EIP-4361 message of version 1, with a checksummed address");
+  if (!message)
+    throw invalid(
+      "must be an EIP-4361 message of version 1 with a checksummed address, for a dotted name, an IPv4 address or localhost",
+    );
   if (!isAddressEqual(message.address, wallet)) throw invalid(`must name the address ${wallet}`);
   if (message.domain !== domain) throw invalid(`must name the domain ${domain}`);
   if (message.chainId !== chainId) throw invalid(`must have the Chain ID ${chainId}`);
