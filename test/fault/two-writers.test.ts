@@ -14,6 +14,7 @@ import {
   openLedger,
   policiesOnChain,
   purchaseRequest,
+  signedForms,
   type TestLedger,
 } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -148,8 +149,6 @@ test("the owner is suspended while it broadcasts, and its transactions arrive la
   let late = 0;
   proxy.intercept(async (call, forward) => {
     if (call.method !== "eth_sendRawTransaction") return forward();
-    // Suspended before it gets an answer to any broadcast.
-    if (late === 0) process.kill(writer.pid, "SIGSTOP");
     late += 1;
     await held;
     return forward();
@@ -158,6 +157,14 @@ test("the owner is suspended while it broadcasts, and its transactions arrive la
     Array.from({ length: 6 }, (_, n) => ledger.buy(purchaseRequest(buyer.address), `mid-send-${n}`)),
   );
   await waitFor({
+    what: "all six to be signed, and a broadcast",
+    probe: async () =>
+      (late > 0 && (await signedForms(ledger.connection, ...ids)).length >= ids.length) || undefined,
+    timeoutMs: 60_000,
+  });
+  // Before it gets an answer to any broadcast. Suspended earlier, it could hold a lock in the middle of a transaction.
+  process.kill(writer.pid, "SIGSTOP");
+  await waitFor({
     what: "the other writer to take the wallets over",
     probe: async () => ((await ownerOf()) === owner ? undefined : true),
     timeoutMs: 60_000,
@@ -165,7 +172,6 @@ test("the owner is suspended while it broadcasts, and its transactions arrive la
   release();
   process.kill(writer.pid, "SIGCONT");
   await expectOnePolicyEach(ids, buyer.address);
-  expect(late).toBeGreaterThan(0);
   // The mined transactions are the suspended writer's: the other one takes no new nonces for them.
   await expectOneNonceEach(ledger.connection, ids, await policiesOnChain(chain, buyer.address));
   proxy.intercept();
