@@ -33,7 +33,7 @@ import { createTargets } from "./webhooks/url-check.ts";
 const CHAIN_TIMEOUT_MS = 2000;
 /** Postgres ends a statement that runs longer, in ms. */
 const STATEMENT_TIMEOUT_MS = 4000;
-/** Longest wait for the writer's migrations before listening, in ms, so that clients do not see missing tables at a start. */
+/** Longest wait for the database's migrations before listening, in ms, so that clients do not see missing tables at a start. */
 const MIGRATIONS_MS = 3000;
 /** Longest time for running requests after a stop signal, in ms; calls that wait for a transaction are answered at once. */
 const STOP_GRACE_MS = 8000;

@@ -2,6 +2,7 @@
 import { BaseError } from "viem";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { isConnectionError } from "../../lib/db/connect.ts";
+import { sqlState } from "../../lib/db/sql-state.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { within } from "../../lib/timeout.ts";
 
@@ -15,11 +16,7 @@ export const chainNotFound = (cause?: unknown) =>
   new ApiError("chain_not_found", "The chain's node does not answer; try again later.", { cause });
 
 /** True when a table or schema is missing, or not granted to the api. For the service's own: the migrations have not run yet. */
-function isNotMigrated(error: unknown): boolean {
-  return (
-    error instanceof Error && "code" in error && ["42P01", "3F000", "42501"].includes(String(error.code))
-  );
-}
+const isNotMigrated = (error: unknown): boolean => ["42P01", "3F000", "42501"].includes(sqlState(error));
 
 /**
  * Runs a query of the service's own tables within the time limit.

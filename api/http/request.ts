@@ -54,8 +54,8 @@ const limitBody: MiddlewareHandler = async (c, next) => {
 const hasNoBody = (method: string) => method === "GET" || method === "HEAD";
 
 /**
- * Writes `application/json` without its parameters where it has any: the routes' own check knows them only without a space
- * before the semicolon, and nothing here depends on them.
+ * Removes the parameters of `application/json`: the routes' own check accepts them only without a space before the semicolon,
+ * and no route reads them.
  */
 function removeJsonParameters(c: Context): void {
   const [type = "", ...parameters] = c.req.header("content-type")?.split(";") ?? [];

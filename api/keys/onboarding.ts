@@ -10,7 +10,7 @@ const TIMESTAMP_WINDOW_SECONDS = 300;
 /** A used signature is kept for this many seconds after its window, because servers' clocks differ. */
 const CLOCK_MARGIN_SECONDS = 3600;
 
-/** Texts of which the wallet has to have signed one (EIP-191), and the time that they name, in Unix seconds. */
+/** Messages that count: the wallet must have signed one of them (EIP-191). `at` is the time in them, in Unix seconds. */
 export type SignedTexts = { readonly texts: readonly string[]; readonly at: number };
 
 /** The service's own message; `timestamp` in Unix seconds. */

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import { ConfigError } from "../config-error.ts";
+import { sqlState } from "./sql-state.ts";
 
 /**
  * The Postgres role that every connection of the api takes on, whatever its login is: with one superuser for all processes
@@ -27,7 +28,7 @@ export async function ensureApiRole(sql: Sql): Promise<void> {
       exception when duplicate_object or unique_violation then
       end $$`);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === INSUFFICIENT_PRIVILEGE)) throw error;
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     throw new ConfigError([
       `the login of DATABASE_URL may not create the role ${API_ROLE}; run as a superuser: create role ${API_ROLE} nologin`,
     ]);

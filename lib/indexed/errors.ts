@@ -1,7 +1,5 @@
 /** Postgres' errors for a read of the indexed tables before they exist, or while they are replaced. */
-
-const sqlState = (error: unknown) =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+import { sqlState } from "../db/sql-state.ts";
 
 /** The views do not exist yet, are not granted to the api yet, or are those of another build: there is nothing to read. */
 export const isNotBuilt = (error: unknown) => ["42P01", "3F000", "42501", "42703"].includes(sqlState(error));

@@ -50,7 +50,7 @@ type Client = {
   readonly read: () => void;
 };
 
-/** A client that takes nothing until it is told to read, and never closes its end. */
+/** A client that reads nothing before `read` is called, and never closes its side of the connection. */
 async function open({ port }: Listening, bytes = ""): Promise<Client> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   socket.pause();

@@ -74,7 +74,10 @@ describe("a wallet's code that", () => {
     ...faults,
     ["refuses", "0x63ffffffff60e01b5f5260205ff3"],
     ["returns a byte less than a word", "0x631626ba7e60e01b5f52601f5ff3"],
-    ["accepts a sender whose address is zero", "0x631626ba7e60e01b3215025f5260205ff3"],
+    [
+      "accepts every signature, but only for the zero address as sender",
+      "0x631626ba7e60e01b3215025f5260205ff3",
+    ],
     ["stores something before it accepts", `0x60015f55${accepts}`],
   ])("%s has signed nothing, and the node answers with one word", async (_, code) => {
     const wallet = await codeAt(code);

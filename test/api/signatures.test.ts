@@ -155,7 +155,7 @@ describe("a contract wallet", () => {
   });
 });
 
-test("a wallet whose code reads a terabyte of memory gets 401", async () => {
+test("a wallet whose code fails, because it reads a terabyte of memory, gets 401", async () => {
   const { address } = newAccount();
   await chain.client.setCode({ address, bytecode: "0x64ffffffffff51" });
   const body = { ...(await onboardingBody(newAccount(), { wallet: address })), signature: "0x" };

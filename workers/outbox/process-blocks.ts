@@ -1,3 +1,4 @@
+import { sqlState } from "../../lib/db/sql-state.ts";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { MAX_EVENTS, type OutboxContext } from "./context.ts";
 import { expiryEvents } from "./expired-policies.ts";
@@ -30,8 +31,7 @@ export async function processBlocks(context: OutboxContext): Promise<boolean> {
   }
 }
 
-const isTooSlow = (error: unknown) =>
-  error instanceof Error && "code" in error && error.code === QUERY_CANCELED;
+const isTooSlow = (error: unknown) => sqlState(error) === QUERY_CANCELED;
 
 async function compareAndStore(context: OutboxContext): Promise<boolean> {
   const { sql, chainId, log } = context;

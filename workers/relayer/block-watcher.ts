@@ -46,10 +46,10 @@ export async function watchBlocks(context: WatcherContext): Promise<void> {
   const follows = !last || (last.number < head.number && blocks[0]?.parentHash === last.hash);
   // More blocks than one round reads also begin after a gap; the recovery finds transactions in the gap.
   const gap = last !== undefined && head.number - last.number > MAX_BLOCKS + 1n;
-  const branches = !follows && !gap;
-  const reorganised = branches || context.replacedUpTo !== undefined;
+  const isOtherBranch = !follows && !gap;
+  const reorganised = isOtherBranch || context.replacedUpTo !== undefined;
   if (!last || gap) context.unreadSince ??= performance.now();
-  if (branches) {
+  if (isOtherBranch) {
     context.log.warn({ block: String(head.number) }, "the chain was reorganised");
     const lowest = last && last.number < head.number ? last.number : head.number;
     const first = lowest - BigInt(confirmations);
@@ -57,7 +57,7 @@ export async function watchBlocks(context: WatcherContext): Promise<void> {
   }
   await settleBlocks(context, blocks);
   await context.onHead(head, reorganised);
-  if (branches && last && last.number > (context.replacedUpTo ?? 0n)) context.replacedUpTo = last.number;
+  if (isOtherBranch && last && last.number > (context.replacedUpTo ?? 0n)) context.replacedUpTo = last.number;
   if (context.replacedUpTo !== undefined && head.number >= context.replacedUpTo)
     context.replacedUpTo = undefined;
   // A buyer's funds are read at the noted block: the ledger must have settled all purchases up to it.

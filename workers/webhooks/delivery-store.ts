@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { createBatcher } from "../../lib/batcher.ts";
 import { isConnectionError } from "../../lib/db/connect.ts";
+import { sqlState } from "../../lib/db/sql-state.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import {
   type Batch,
@@ -43,8 +44,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Whether a single item of a statement caused the error: by its data, or by a lock on its row. */
 const isOfOneItem = (error: unknown): boolean =>
-  !isConnectionError(error) ||
-  (error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE);
+  !isConnectionError(error) || sqlState(error) === LOCK_NOT_AVAILABLE;
 
 /** Runs items of concurrent calls together; when one of them makes the statement fail, runs each alone. */
 function batchStatements<Item, Result>(

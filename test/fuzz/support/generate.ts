@@ -55,7 +55,7 @@ const oneMeansOfPaging = (query: Pairs): Pairs =>
 /** Texts that a header can carry, without the spaces around them. */
 const forHeader = (text: string) => /^[\x20-\x7e\xa0-\xff]*$/.test(text) && text.trim() === text;
 
-/** Requests whose values match the schemas and the rules that the document states in words. */
+/** Valid requests: their values match the schemas, and the rules that the document states only in words. */
 export function validParts(generating: Generating, operation: Operation): fc.Arbitrary<Parts> {
   const known = generating.known[operation.operationId] ?? {};
   const texts = (place: ApiParameter["in"]): fc.Arbitrary<Pairs> => {

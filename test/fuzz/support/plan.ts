@@ -61,7 +61,7 @@ const oddHeaders: Pairs = [
 const oddBodies = ["null", "[]", "{", "{}{}", '{"a":1e400}', '{"a":1,"a":2}', '"\\ud800"', "\ufeff{}", "a=b"];
 const credentials: Credential[] = ["owner", "none", "poor", "revokedKey", "admin", "wrongToken"];
 
-/** Several oddities at once: any documented answer is right. */
+/** Requests with several faults. The document does not say which fault is answered, so any documented answer is right. */
 function oddRequests(operation: Operation, valid: fc.Arbitrary<Parts>, broken: fc.Arbitrary<Break>) {
   const sometimes = <T>(values: readonly T[]) =>
     fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });

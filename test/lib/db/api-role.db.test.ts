@@ -148,7 +148,7 @@ describe("on a server without the role", () => {
     atEnd(() => admin.end());
   });
 
-  test("a login that may not create roles is told what to run, and migrates after that", async () => {
+  test("without the privilege to create roles a migration names the statement to run, and succeeds after it", async () => {
     const url = await ownerOf("modest", "nocreaterole");
     await expect(migrateService(url)).rejects.toThrow(/superuser: create role cover_api nologin$/);
     await admin`create role ${admin(API_ROLE)} nologin`;
