@@ -1,5 +1,6 @@
-/** A proxy in front of Postgres or Redis that can cut its connections. */
+/** A proxy in front of Postgres or Redis that can cut its connections, or swallow all that a client sends. */
 import { createServer, connect as dial, type Socket } from "node:net";
+import { Transform } from "node:stream";
 import { atEnd } from "./cleanup.ts";
 
 export type TcpProxy = {
@@ -9,20 +10,30 @@ export type TcpProxy = {
   readonly cut: () => Promise<void>;
   /** Accepts connections again on the same port. */
   readonly mend: () => Promise<void>;
+  /** Forwards the next bytes that `isLast` is true for, and nothing more from that client: like a suspended process. */
+  readonly swallowAfter: (isLast: (sent: Buffer) => boolean) => void;
 };
 
 /** Starts a proxy in front of the server at the URL `target`, which stops when the test file ends. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
+  let isLast: (sent: Buffer) => boolean = () => false;
   const server = createServer((client) => {
     const upstream = dial(Number(port), hostname);
+    let swallowing = false;
+    const untilLast = new Transform({
+      transform(sent: Buffer, _encoding, forward) {
+        forward(null, swallowing ? undefined : sent);
+        swallowing ||= isLast(sent);
+      },
+    });
+    client.pipe(untilLast).pipe(upstream).pipe(client);
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       open.add(from);
-      from.pipe(to);
       from.on("error", () => to.destroy());
       from.on("close", () => {
         open.delete(from);
@@ -50,5 +61,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   atEnd(async () => {
     if (server.listening) await cut();
   });
-  return { url: url.href, cut, mend: () => listen(address.port) };
+  return {
+    url: url.href,
+    cut,
+    mend: () => listen(address.port),
+    swallowAfter(condition) {
+      isLast = condition;
+    },
+  };
 }

@@ -7,6 +7,7 @@ import { lower } from "../../lib/lower.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
 import { type Loop, startLoop } from "../common/loop.ts";
 import { RENEW_MS } from "../ledger/leases.ts";
+import { endSilentSessions } from "../ledger/silent-sessions.ts";
 import { type WatcherContext, watchBlocks } from "./block-watcher.ts";
 import type { ChainContext } from "./chain-context.ts";
 import { createChainHead } from "./chain-head.ts";
@@ -96,7 +97,7 @@ export function createEngine(options: EngineOptions): Engine {
  * @param onWallets called when the writer gets its first wallet, and when it loses its last one.
  */
 export async function startEngine(engine: Engine, onWallets: (hasWallets: boolean) => void): Promise<void> {
-  const { wallets, recovery, loops, log } = engine;
+  const { sql, wallets, recovery, loops, log } = engine;
   wallets.onChange = onWallets;
   // The first attempt comes before all loops, so that a writer that reports it is ready can send at once.
   await keepLeases(wallets).catch((error: unknown) => log.warn({ err: errorText(error) }, "no wallet yet"));
@@ -111,7 +112,12 @@ export async function startEngine(engine: Engine, onWallets: (hasWallets: boolea
   begin("leasing", {
     name: "keeping the wallets",
     pauseMs: () => RENEW_MS,
-    round: () => keepLeases(wallets),
+    async round() {
+      const ended = await endSilentSessions(sql);
+      if (ended > 0)
+        log.warn({ ended }, "ended database sessions of a writer that went silent in a transaction");
+      await keepLeases(wallets);
+    },
   });
 }
 
