@@ -5,7 +5,6 @@ import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ERC1155Holder} from "@openzeppelin/contracts/token/ERC1155/utils/ERC1155Holder.sol";
-import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {GloballyPausable} from "./base/GloballyPausable.sol";
 import {BuybackEngine} from "./BuybackEngine.sol";
@@ -19,8 +18,8 @@ contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, O
 
     /// @notice Paid by the seller from the price, and by the buyer on top of it.
     uint256 public constant FEE_BPS = 150;
-    /// @notice The lowest price of a bond, one dollar in USDC units, against spam.
-    uint256 public constant MINIMUM_UNIT_PRICE = 1e6;
+    /// @notice The lowest total price of a listing, one dollar in USDC units, against spam. A bond may be sold below its face.
+    uint256 public constant MINIMUM_PRICE = 1e6;
     uint256 public constant MINIMUM_DURATION = 1 days;
     uint256 public constant MAXIMUM_DURATION = 800 days;
 
@@ -28,7 +27,7 @@ contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, O
     IERC20 public immutable usdc;
     BuybackEngine public immutable buybackEngine;
     uint256 public listingCount;
-    mapping(uint256 listingId => Listing) private _listings;
+    mapping(uint256 listingId => Listing) public listings;
 
     constructor(
         IClaimBond claimBond_,
@@ -47,14 +46,13 @@ contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, O
         whenNotGloballyPaused
         returns (uint256 listingId)
     {
-        uint256 floor = Math.saturatingMul(amount, MINIMUM_UNIT_PRICE);
-        if (amount == 0 || priceUSDC < floor) revert InsufficientListingValue(priceUSDC, floor);
+        if (amount == 0 || priceUSDC < MINIMUM_PRICE) revert InsufficientListingValue(priceUSDC, MINIMUM_PRICE);
         uint256 maturity = claimBond.maturityDate(epochId);
         uint256 secondsLeft = maturity > block.timestamp ? maturity - block.timestamp : 0;
         if (secondsLeft < MINIMUM_DURATION || secondsLeft > MAXIMUM_DURATION) revert NotMatured(epochId, secondsLeft);
         if (claimBond.balanceOf(msg.sender, epochId) < amount) revert NotBondOwner(msg.sender);
         listingId = ++listingCount;
-        _listings[listingId] = Listing(msg.sender, epochId, amount, priceUSDC, block.timestamp, true);
+        listings[listingId] = Listing(msg.sender, epochId, amount, priceUSDC, true, block.timestamp);
         emit Listed(listingId, msg.sender, epochId, amount, priceUSDC);
         claimBond.safeTransferFrom(msg.sender, address(this), epochId, amount, "");
     }
@@ -62,11 +60,11 @@ contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, O
     /// @inheritdoc IBondMarketplace
     function executeBuy(uint256 listingId) external nonReentrant whenNotGloballyPaused {
         Listing memory listing = _close(listingId);
-        uint256 fee = listing.priceUSDC * FEE_BPS / 10_000;
-        emit Bought(listingId, msg.sender, listing.seller, listing.priceUSDC, fee, fee);
-        usdc.safeTransferFrom(msg.sender, listing.seller, listing.priceUSDC - fee);
-        usdc.safeTransferFrom(msg.sender, address(buybackEngine), fee * 2);
-        buybackEngine.noteFees(msg.sender, fee * 2);
+        (uint256 sellerFee, uint256 buyerFee, uint256 fees) = calculateFees(listing.priceUSDC);
+        emit Bought(listingId, msg.sender, listing.seller, listing.priceUSDC, sellerFee, buyerFee);
+        usdc.safeTransferFrom(msg.sender, listing.seller, listing.priceUSDC - sellerFee);
+        usdc.safeTransferFrom(msg.sender, address(buybackEngine), fees);
+        buybackEngine.noteFees(msg.sender, fees);
         _give(msg.sender, listing);
     }
 
@@ -86,14 +84,29 @@ contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, O
     }
 
     /// @inheritdoc IBondMarketplace
-    function getListing(uint256 listingId) external view returns (Listing memory) {
-        return _listings[listingId];
+    function getListing(uint256 listingId)
+        external
+        view
+        returns (address seller, uint256 epochId, uint256 amount, uint256 priceUSDC, bool active)
+    {
+        Listing storage listing = listings[listingId];
+        return (listing.seller, listing.epochId, listing.amount, listing.priceUSDC, listing.active);
+    }
+
+    /// @inheritdoc IBondMarketplace
+    function calculateFees(uint256 priceUSDC)
+        public
+        pure
+        returns (uint256 sellerFee, uint256 buyerFee, uint256 fees)
+    {
+        sellerFee = priceUSDC * FEE_BPS / 10_000;
+        return (sellerFee, sellerFee, sellerFee * 2);
     }
 
     function _close(uint256 listingId) private returns (Listing memory listing) {
-        listing = _listings[listingId];
+        listing = listings[listingId];
         if (!listing.active) revert ListingNotFound(listingId);
-        _listings[listingId].active = false;
+        listings[listingId].active = false;
     }
 
     function _give(address to, Listing memory listing) private {

@@ -3,12 +3,13 @@ pragma solidity ^0.8.28;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
+import {ERC1155Supply} from "@openzeppelin/contracts/token/ERC1155/extensions/ERC1155Supply.sol";
 import {IBondVault} from "./interfaces/IBondVault.sol";
 import {IClaimBond} from "./interfaces/IClaimBond.sol";
 import {Months} from "./libraries/Months.sol";
 
 /// @title Claim bonds, one ERC-1155 id per maturity month; see IClaimBond.
-contract ClaimBond is IClaimBond, ERC1155, Ownable {
+contract ClaimBond is IClaimBond, ERC1155Supply, Ownable {
     /// @notice The time from issue to maturity. The epoch matures at the end of the month in which this time ends.
     uint256 public constant MATURITY = 730 days;
 
@@ -53,6 +54,21 @@ contract ClaimBond is IClaimBond, ERC1155, Ownable {
         emit BondsBurnedByHolder(msg.sender, epochId, amount);
         _burn(msg.sender, epochId, amount);
         vault.decreaseObligations(amount);
+    }
+
+    /// @inheritdoc IClaimBond
+    function isMatured(uint256 epochId) public view returns (bool) {
+        return maturityDate[epochId] != 0 && block.timestamp >= maturityDate[epochId];
+    }
+
+    /// @inheritdoc IClaimBond
+    function getEpochInfo(uint256 epochId)
+        external
+        view
+        returns (bool exists, uint256 maturity, uint256 supply, bool matured)
+    {
+        maturity = maturityDate[epochId];
+        return (maturity != 0, maturity, totalSupply(epochId), isMatured(epochId));
     }
 
     function _update(address from, address to, uint256[] memory ids, uint256[] memory values) internal override {

@@ -16,7 +16,8 @@ abstract contract RouterAdmin is ICoverRouter, Ownable {
     bytes32[] public productList;
     mapping(address => bool) public authorizedRelayers;
     bool public manuallyPaused;
-    bool public autoPaused;
+    /// @inheritdoc ICoverRouter
+    bool public isProtocolAutoPaused;
     /// @notice The token price, USD with 18 decimals, below which the router is paused automatically; 0 turns that off.
     uint256 public minimumTokenPrice;
     mapping(bytes32 productId => ProductConfig) private _configs;
@@ -71,14 +72,14 @@ abstract contract RouterAdmin is ICoverRouter, Ownable {
     function checkAutoPause() external returns (bool) {
         uint256 price = tokenUsdFeed.fresh();
         bool low = price < minimumTokenPrice;
-        if (low && !autoPaused) emit AutoPauseActivated(price);
-        if (!low && autoPaused) emit AutoPauseDeactivated(price);
-        return autoPaused = low;
+        if (low && !isProtocolAutoPaused) emit AutoPauseActivated(price);
+        if (!low && isProtocolAutoPaused) emit AutoPauseDeactivated(price);
+        return isProtocolAutoPaused = low;
     }
 
     /// @inheritdoc ICoverRouter
     function paused() public view returns (bool) {
-        return manuallyPaused || autoPaused;
+        return manuallyPaused || isProtocolAutoPaused;
     }
 
     /// @inheritdoc ICoverRouter

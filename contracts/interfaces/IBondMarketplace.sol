@@ -8,8 +8,8 @@ interface IBondMarketplace {
         uint256 epochId;
         uint256 amount;
         uint256 priceUSDC;
-        uint256 createdAt;
         bool active;
+        uint256 listedAt;
     }
 
     event Listed(
@@ -31,10 +31,19 @@ interface IBondMarketplace {
     error NotBondOwner(address caller);
     error ListingNotFound(uint256 listingId);
 
-    /// @param priceUSDC the total price, 6 decimals; at least one dollar per bond.
+    /// @param priceUSDC the total price, 6 decimals; at least one dollar.
     function list(uint256 epochId, uint256 amount, uint256 priceUSDC) external returns (uint256 listingId);
     function executeBuy(uint256 listingId) external;
     function cancel(uint256 listingId) external;
     function emergencyCancel(uint256 listingId) external;
-    function getListing(uint256 listingId) external view returns (Listing memory);
+    /// @notice All zero for a listing that never was. `active` is false once it is sold or cancelled.
+    function getListing(uint256 listingId)
+        external
+        view
+        returns (address seller, uint256 epochId, uint256 amount, uint256 priceUSDC, bool active);
+    /// @notice The fees of a sale: from the seller's proceeds, on top of the buyer's price, and both together.
+    function calculateFees(uint256 priceUSDC)
+        external
+        pure
+        returns (uint256 sellerFee, uint256 buyerFee, uint256 fees);
 }

@@ -21,6 +21,13 @@ interface IClaimBond is IERC1155 {
 
     /// @notice The last second of the epoch's month, so that no bond can be redeemed within 730 days of its issue.
     function maturityDate(uint256 epochId) external view returns (uint256);
+    /// @notice Whether bonds of the epoch can be redeemed now; false for an epoch without bonds.
+    function isMatured(uint256 epochId) external view returns (bool);
+    /// @param supply bonds of the epoch in circulation, in whole dollars.
+    function getEpochInfo(uint256 epochId)
+        external
+        view
+        returns (bool exists, uint256 maturity, uint256 supply, bool matured);
 
     /// @notice A holder surrenders bonds. The vault's obligations fall by the same amount.
     function burn(uint256 epochId, uint256 amount) external;

@@ -86,5 +86,7 @@ interface ICoverRouter {
     function authorizedRelayers(address relayer) external view returns (bool);
     /// @notice Whether the owner or the token's price has paused the router. The registry has the global pause.
     function paused() external view returns (bool);
+    /// @notice Whether the token's price has paused the router. `checkAutoPause` updates it.
+    function isProtocolAutoPaused() external view returns (bool);
     function isSequencerActive() external view returns (bool);
 }

@@ -20,6 +20,14 @@ async function bondsFor(account: typeof alice, dollars: bigint) {
   return act.trigger(protocol(), stranger, btc1h, policyId);
 }
 
+const epochInfo = (epochId: bigint) =>
+  protocol().client.readContract({
+    abi: claimBondAbi,
+    address: protocol().deployment.contracts.claimBond,
+    functionName: "getEpochInfo",
+    args: [epochId],
+  });
+
 describe("an epoch", () => {
   test("is the month 730 days after the issue, and matures in its last second", async () => {
     const { epochId, receipt } = await bondsFor(alice, 800n);
@@ -39,6 +47,16 @@ describe("an epoch", () => {
       amount: 800n * USDC,
       newTotalReserved: 0n,
     });
+  });
+
+  test("tells its maturity and the bonds in circulation", async () => {
+    expect(await epochInfo(203_001n)).toEqual([false, 0n, 0n, false]);
+    const { epochId } = await bondsFor(alice, 800n);
+    await act.surrenderBonds(protocol(), alice, epochId, 300n);
+    const maturity = await act.maturityDate(protocol(), epochId);
+    expect(await epochInfo(epochId)).toEqual([true, maturity, 500n, false]);
+    await act.mineAt(protocol(), maturity);
+    expect(await epochInfo(epochId)).toEqual([true, maturity, 500n, true]);
   });
 
   test("has the right month at the ends of months, years and leap years, and is created once", async () => {

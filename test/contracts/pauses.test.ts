@@ -9,12 +9,14 @@ import { alice, expectRevert, HOUR, owner, stranger, USDC, useProtocol } from ".
 const protocol = useProtocol();
 const btc1h = termsOf("FLASHBTC1H-001");
 const buy = () => act.purchase(protocol(), alice, btc1h, 100n * USDC);
-const paused = () =>
+const readRouter = (functionName: "paused" | "isProtocolAutoPaused") =>
   protocol().client.readContract({
     abi: coverRouterAbi,
     address: protocol().deployment.contracts.coverRouter,
-    functionName: "paused",
+    functionName,
   });
+const paused = () => readRouter("paused");
+const autoPaused = () => readRouter("isProtocolAutoPaused");
 /** 0.05 USD. */
 const MINIMUM = 5n * 10n ** 16n;
 
@@ -39,11 +41,11 @@ describe("the automatic pause", () => {
   test("is independent of the owner's pause", async () => {
     await act.setRouterPaused(protocol(), owner, true);
     await act.checkAutoPause(protocol(), stranger);
-    expect(await paused()).toBe(true);
+    expect([await paused(), await autoPaused()]).toEqual([true, false]);
     await act.setMinimumTokenPrice(protocol(), owner, 10n ** 18n);
     await act.checkAutoPause(protocol(), stranger);
     await act.setRouterPaused(protocol(), owner, false);
-    expect(await paused()).toBe(true);
+    expect([await paused(), await autoPaused()]).toEqual([true, true]);
   });
 
   test("ignores a stale price", async () => {

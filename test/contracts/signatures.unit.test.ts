@@ -1,5 +1,5 @@
 /** The ABIs have the protocol's published events and calls with exactly their types. */
-import { type Abi, toEventSignature, toFunctionSignature } from "viem";
+import { type Abi, type Hex, toEventSignature, toFunctionSelector, toFunctionSignature } from "viem";
 import { expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
@@ -148,6 +148,26 @@ test.each(events)("%s has the events of its deployed counterpart", (_, abi, expe
 test.each(calls)("%s has the calls of its deployed counterpart", (_, abi, expected) => {
   const signatures = abi.flatMap((item) => (item.type === "function" ? [toFunctionSignature(item)] : []));
   expect(signatures).toEqual(expect.arrayContaining(expected));
+});
+
+/** Selectors and results that clients of the deployed contracts decode. */
+const views: [string, Abi, Hex, string[]][] = [
+  ["getListing", bondMarketplaceAbi, "0x107a274a", ["address", "uint256", "uint256", "uint256", "bool"]],
+  ["calculateFees", bondMarketplaceAbi, "0x52238fdd", ["uint256", "uint256", "uint256"]],
+  [
+    ...(["listings", bondMarketplaceAbi, "0xde74e57b"] as const),
+    ["address", "uint256", "uint256", "uint256", "bool", "uint256"],
+  ],
+  ["isMatured", claimBondAbi, "0x63108990", ["bool"]],
+  ["getEpochInfo", claimBondAbi, "0x135022c2", ["bool", "uint256", "uint256", "bool"]],
+  ["isProtocolAutoPaused", coverRouterAbi, "0x3fe3fd8e", ["bool"]],
+];
+
+test.each(views)("%s has the deployed selector and results", (name, abi, selector, results) => {
+  const view = abi.find((item) => item.type === "function" && item.name === name);
+  if (view?.type !== "function") throw new Error(`there is no ${name}`);
+  expect(toFunctionSelector(view)).toBe(selector);
+  expect(view.outputs.map((output) => output.type)).toEqual(results);
 });
 
 test("getPolicy returns ten fields in the published order", () => {

@@ -43,7 +43,7 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   await act.purchase(protocol, bob, withdrawnTerms, usdc(1_500));
 
   await timeline.at(650 * DAY);
-  const sold = await act.listBond(protocol, alice, first, 1_500n, usdc(1_590));
+  const sold = await act.listBond(protocol, alice, first, 1_500n, usdc(1_410));
   await timeline.at(648 * DAY);
   await act.buyListing(protocol, dave, sold);
 

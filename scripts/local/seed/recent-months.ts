@@ -17,9 +17,9 @@ export async function playMarket(
 ): Promise<void> {
   const eth48 = termsOf("FLASHETH48-001");
   await timeline.at(200 * DAY);
-  const sold = await act.listBond(protocol, erin, second, 2_000n, usdc(2_240));
-  const cancelled = await act.listBond(protocol, erin, second, 500n, usdc(700));
-  const returned = await act.listBond(protocol, erin, second, 300n, usdc(330));
+  const sold = await act.listBond(protocol, erin, second, 2_000n, usdc(1_880));
+  const cancelled = await act.listBond(protocol, erin, second, 500n, usdc(480));
+  const returned = await act.listBond(protocol, erin, second, 300n, usdc(285));
   await timeline.at(190 * DAY);
   await act.buyListing(protocol, bob, sold);
   await act.cancelListing(protocol, erin, cancelled);
@@ -33,7 +33,7 @@ export async function playMarket(
   const { policyId } = await act.purchase(protocol, alice, eth48, usdc(2_000));
   await timeline.at(119 * DAY);
   const { epochId: third } = await act.trigger(protocol, alice, eth48, policyId);
-  await act.listBond(protocol, alice, third, 600n, usdc(645));
+  await act.listBond(protocol, alice, third, 600n, usdc(560));
 
   await timeline.at(40 * DAY);
   await act.burnReserves(protocol, owner, parseEther("100000"));
@@ -74,7 +74,7 @@ export async function playRedemptions(
   // More than the throttle allows in a week, so it is still queued today.
   await timeline.at(3 * DAY);
   await act.redeem(protocol, carol, first, 75_000n);
-  await act.listBond(protocol, erin, second, 1_000n, usdc(1_080));
+  await act.listBond(protocol, erin, second, 1_000n, usdc(920));
   await act.executeBurn(protocol, keeper, "twapBurner", usdc(75));
 }
 
@@ -88,7 +88,7 @@ export async function playToday(
   await act.purchase(protocol, alice, termsOf("FLASHBTC48-001"), usdc(3_000));
   await act.purchase(protocol, bob, termsOf("FLASHETH48-001"), usdc(1_000));
   await act.executeBurn(protocol, keeper, "twapBurner", usdc(200));
-  const listing = await act.listBond(protocol, bob, second, 700n, usdc(760));
+  const listing = await act.listBond(protocol, bob, second, 700n, usdc(655));
 
   await timeline.at(10 * HOUR);
   await act.purchase(protocol, carol, termsOf("FLASHBTC24-001"), usdc(6_000));

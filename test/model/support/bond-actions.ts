@@ -26,8 +26,8 @@ export const list: Action = (context) => {
   if (!held || model.globallyPaused) return undefined;
   const { owner: seller, epochId, balance } = held;
   const amount = 1n + amountUpTo(balance - 1n, draw);
-  // At least a dollar per bond, and rarely a whole number of units per bond.
-  const price = amount * USDC + (BigInt(draw.size) % (amount * USDC));
+  // At least a dollar, below or above the face, and rarely a whole number of units per bond.
+  const price = USDC + (BigInt(draw.size) % (2n * amount * USDC));
   return async () => {
     const listingId = await act.listBond(protocol, userAt(seller), epochId, amount, price);
     return {

@@ -121,15 +121,19 @@ export async function listings(client: TestClient, { contracts }: Deployment): P
   const count = await client.readContract({ ...market, functionName: "listingCount" });
   const found: Row[] = [];
   for (let listingId = 1n; listingId <= count; listingId++) {
-    const listing = await client.readContract({ ...market, functionName: "getListing", args: [listingId] });
+    const [seller, epochId, amount, price, active, listedAt] = await client.readContract({
+      ...market,
+      functionName: "listings",
+      args: [listingId],
+    });
     found.push({
       listing_id: listingId.toString(),
-      seller: listing.seller.toLowerCase(),
-      epoch_id: listing.epochId.toString(),
-      amount: listing.amount.toString(),
-      price: listing.priceUSDC.toString(),
-      block_timestamp: listing.createdAt.toString(),
-      active: listing.active,
+      seller: seller.toLowerCase(),
+      epoch_id: epochId.toString(),
+      amount: amount.toString(),
+      price: price.toString(),
+      block_timestamp: listedAt.toString(),
+      active,
     });
   }
   return found;
