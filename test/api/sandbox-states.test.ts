@@ -245,5 +245,7 @@ describe("a disabled sandbox", () => {
     expect(failure(await request("/sandbox/try", callOf()))).toEqual([503, "sandbox_disabled"]);
     const transaction = `/sandbox/transactions/0x${"12".repeat(32)}`;
     expect(failure(await request(transaction))).toEqual([503, "sandbox_disabled"]);
+    const policy = `/sandbox/policies/${productIdOf("FLASHBTC1H-001")}/1`;
+    expect(failure(await request(policy))).toEqual([503, "sandbox_disabled"]);
   });
 });
