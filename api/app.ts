@@ -39,6 +39,8 @@ import { createIndexedResponses } from "./indexed/responses.ts";
 import { addKeyRoutes } from "./keys/handlers.ts";
 import { addOnboardingRoute } from "./keys/onboarding-handlers.ts";
 import { addMarketplaceRoutes } from "./marketplace/handlers.ts";
+import { addOracleRoutes } from "./oracle/handlers.ts";
+import type { ProofWaiter } from "./oracle/sign-proof.ts";
 import { addPolicyRoutes } from "./policies/handlers.ts";
 import { addProductRoutes } from "./products/handlers.ts";
 import { addPurchaseRoutes } from "./purchases/handlers.ts";
@@ -85,6 +87,7 @@ export type AppParts = {
   /** How long a call waits for its transaction, in ms. */
   readonly purchaseWaitMs: number;
   readonly waiter: PurchaseWaiter;
+  readonly proofs: ProofWaiter;
   /** Wake the writer for a purchase, or for a webhook. */
   readonly wakePurchase: (purchaseId: string) => Promise<void>;
   readonly wakeWebhook: (id: string) => Promise<void>;
@@ -107,7 +110,7 @@ function createTestnetServices(parts: AppParts) {
   const chain = createChainReads({ client: testnet.client, deployment });
   const buy = createBuy({ ...parts, deployment, chain, wake: wakePurchase }, sandboxRefusalError);
   return {
-    sandbox: createSandbox({ connection, chainId: deployment.chainId, buy, secretsKey }),
+    sandbox: createSandbox({ connection, chainId: deployment.chainId, buy, chain, secretsKey }),
     claimGrant: createClaimGrant({ ...parts, testnet, claims, wake: wakeClaim, waitMs: purchaseWaitMs }),
   };
 }
@@ -161,6 +164,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   addTriggerRoutes(app, shared);
   addBurnRoutes(app, shared);
   addMarketplaceRoutes(app, shared);
+  addOracleRoutes(app, shared);
   const testnetServices = createTestnetServices(parts);
   addSandboxRoutes(app, { ...shared, ...testnetServices });
   addFaucetRoutes(app, { ...shared, ...testnetServices });

@@ -27,6 +27,7 @@ import { clientOf } from "./http/client-address.ts";
 import { readCommonHeaders } from "./http/common-headers.ts";
 import { openLimits } from "./http/limits/limits.ts";
 import { serve } from "./http/listen.ts";
+import { createProofWaiter } from "./oracle/sign-proof.ts";
 import { createTargets } from "./webhooks/url-check.ts";
 
 /** Timeout of one call to the chain's node, in ms; with one retry a response stays within five seconds. */
@@ -82,6 +83,7 @@ function open(config: ApiConfig, log: Logger) {
     isLocalChain: createLocalChainCheck({ client, deployment }),
     limits: openLimits(config, counts.sql, log),
     waiter: createPurchaseWaiter(databaseUrl, connection.sql),
+    proofs: createProofWaiter(databaseUrl, connection),
     purchases: openPurchaseQueue(queueOptions),
     webhooks: openWebhookQueue(queueOptions),
     testnet: openTestnet(config, deployment.chainId, connection.sql, queueOptions),
@@ -92,9 +94,10 @@ type Opened = ReturnType<typeof open>;
 
 /** Closes everything that was opened; what does not close in time is left to the end of the process. */
 async function close(opened: Opened, migrated: Promise<unknown>): Promise<void> {
-  const { limits, waiter, purchases, webhooks, testnet, connection, indexConnection, counts } = opened;
+  const { limits, waiter, proofs, purchases, webhooks, testnet, connection, indexConnection, counts } =
+    opened;
   limits.close();
-  const parts = [purchases, webhooks, testnet?.queue, testnet?.claims, waiter];
+  const parts = [purchases, webhooks, testnet?.queue, testnet?.claims, waiter, proofs];
   const connections = [connection, counts, indexConnection];
   await Promise.race([
     Promise.allSettled([migrated, ...[...parts, ...connections].map((part) => part?.close())]),

@@ -15,6 +15,7 @@ import {
   url,
 } from "./config-values.ts";
 import { DEV_ADMIN_TOKEN, DEV_SECRETS_KEY, unsafeOffLocal } from "./off-local.ts";
+import { sharedOracleKey } from "./oracle-key.ts";
 import { type Fault, incompleteTestnet, invalidWriterTestnet, type Variables } from "./testnet-variables.ts";
 import { NO_PROXY } from "./trust-proxy.ts";
 
@@ -84,6 +85,7 @@ const writerSchema = z.object({
   TESTNET_RELAYER_PRIVATE_KEYS: privateKeys.optional(),
   SANDBOX_PRIVATE_KEY: privateKey.optional(),
   FAUCET_PRIVATE_KEY: privateKey.optional(),
+  ORACLE_PRIVATE_KEY: privateKey.optional(),
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
   PURCHASE_CONCURRENCY: integer(1, 1000).default(200),
@@ -189,7 +191,7 @@ export type DevConfig = z.output<typeof devSchema>;
 export const apiConfig = (env: Environment): ApiConfig =>
   parse(apiSchema, env, (present) => [...incompleteTestnet(present), ...unsafeOffLocal(present)]);
 export const writerConfig = (env: Environment): WriterConfig =>
-  parse(writerSchema, env, invalidWriterTestnet);
+  parse(writerSchema, env, (present) => [...invalidWriterTestnet(present), ...sharedOracleKey(present)]);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);

@@ -40,6 +40,10 @@ const deploymentSchema = z.object({
   startBlock: z.int().nonnegative(),
   explorerUrl: z.string().nullable().default(null),
   contracts: z.partialRecord(z.enum(contractKeys), address),
+  /** The EIP-712 domain of signed prices, and the contract that checks them; without it no price is signed. */
+  oracle: z
+    .object({ name: z.string().min(1), version: z.string().min(1), verifyingContract: address })
+    .optional(),
 });
 
 /** The content of a deployment file: one chain and its contracts. */

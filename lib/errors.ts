@@ -49,6 +49,8 @@ export const errorStatus = {
   faucet_disabled: 503,
   indexer_syncing: 503,
   indexer_unavailable: 503,
+  oracle_signer_disabled: 503,
+  oracle_signer_unavailable: 503,
   oracle_stale: 503,
   out_of_eth: 503,
   purchase_expired: 503,

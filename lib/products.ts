@@ -13,7 +13,9 @@ export const productNames = [
   "FLASHETH48-001",
 ] as const;
 export type ProductName = (typeof productNames)[number];
-export type AssetSymbol = "BTC" | "ETH";
+/** The covered assets; each has a price feed. */
+export const assetSymbols = ["BTC", "ETH"] as const;
+export type AssetSymbol = (typeof assetSymbols)[number];
 
 export type CatalogueEntry = { name: ProductName; productId: Hex; symbol: AssetSymbol; asset: Hex };
 

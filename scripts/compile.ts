@@ -33,6 +33,7 @@ const published: ReadonlyArray<{ file: string; contract: string; abi?: string; w
   { file: "interfaces/IPriceFeed.sol", contract: "IPriceFeed", abi: "PriceFeed" },
   { file: "mocks/MockPriceFeed.sol", contract: "MockPriceFeed" },
   { file: "mocks/MockSequencerFeed.sol", contract: "MockSequencerFeed" },
+  { file: "PriceProofVerifier.sol", contract: "PriceProofVerifier" },
   { file: "SignatureCheck.sol", contract: "SignatureCheck", withCode: true },
 ];
 

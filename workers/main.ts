@@ -7,8 +7,9 @@ import { migrateQueue } from "../lib/queues/backend.ts";
 import { retryUntilReady } from "../lib/retry.ts";
 import { LOOPBACK_HOSTS } from "../lib/webhooks/allowed-hosts.ts";
 import { type DeployedChain, openChains, verifyChain } from "./common/chains.ts";
-import { mainKeys, requireOwnSecretsKey, testnetKeys } from "./common/private-keys.ts";
+import { mainKeys, oracleKeys, requireOwnSecretsKey, testnetKeys } from "./common/private-keys.ts";
 import { type Metrics, startMetrics } from "./metrics/server.ts";
+import { startOracle } from "./oracle/start.ts";
 import { startOutbox } from "./outbox/start.ts";
 import { startPurchases } from "./relayer/start-purchases.ts";
 import { startTestnet } from "./testnet/start.ts";
@@ -44,14 +45,14 @@ async function migrate({ DATABASE_URL, REDIS_URL }: WriterConfig): Promise<void>
   if (REDIS_URL === undefined) await migrateQueue(DATABASE_URL);
 }
 
-/** Starts purchases and webhooks of the main chain. */
+/** Starts purchases, signed prices and webhooks of the main chain. */
 async function startMainChain(
   { config, metrics, migrated, onStarted, log }: StartContext,
   main: DeployedChain,
 ): Promise<void> {
   const { deployment } = main;
   const local = await retryUntilReady("the chain", { log }, async () => {
-    const isLocal = await verifyChain(main, mainKeys(config), "");
+    const isLocal = await verifyChain(main, [...mainKeys(config), ...oracleKeys(config)], "");
     requireOwnSecretsKey(config.SECRETS_KEY, isLocal);
     return isLocal;
   });
@@ -63,6 +64,12 @@ async function startMainChain(
     startPurchases({ ...main, config, meter, log }),
   );
   onStarted(relayer);
+  const { ORACLE_PRIVATE_KEY: privateKey, DATABASE_URL: databaseUrl } = config;
+  if (privateKey !== undefined && deployment.oracle) {
+    onStarted(startOracle({ ...main, oracle: deployment.oracle, privateKey, databaseUrl, log }));
+  } else if (privateKey !== undefined) {
+    log.warn("the deployment file has no oracle: ORACLE_PRIVATE_KEY signs no prices");
+  }
   const allow = config.WEBHOOK_ALLOW_HOSTS ?? (local ? LOOPBACK_HOSTS : []);
   const delivery = await retryUntilReady(queueServer, { log }, () =>
     startDelivery({ config, chainId: deployment.chainId, allow, meter: deliveryMeter, log }),

@@ -34,6 +34,7 @@ const tags = [
   { name: "policies", description: "Buy policies and read them." },
   { name: "bonds", description: "Bonds: payouts of triggered policies, redeemable at maturity." },
   { name: "marketplace", description: "Bonds for sale, and sales." },
+  { name: "oracle", description: "Signed prices of the covered assets." },
   {
     name: "sandbox",
     description: "Buy a policy on the testnet with test money; no key or wallet needed.",

@@ -87,6 +87,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   faucet_disabled: "There is no faucet, or the operator has stopped it.",
   indexer_syncing: "The indexer is still reading the chain's history.",
   indexer_unavailable: "No indexer has been started.",
+  oracle_signer_disabled: "The service signs no prices.",
+  oracle_signer_unavailable: "No writer has answered with a signed price.",
   oracle_stale: "The price feed's last answer is older than an hour.",
   out_of_eth: "The faucet has too little ether for a grant.",
   purchase_expired:

@@ -7,9 +7,9 @@ import { readPolicy } from "../chain/contracts/policy.ts";
 import { isSold, readProduct } from "../chain/contracts/products.ts";
 import { isBefore, type Purchase, scanProductNames, scanPurchases } from "../chain/contracts/purchases.ts";
 import { type BlockRange, type LogScan, LogScanError } from "../chain/log-scan.ts";
+import { policyBody } from "../chain/policy-body.ts";
 import type { ScanClients } from "../chain/scan-clients.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
-import { policyBody } from "./body.ts";
 
 export type ScannedPurchases = {
   /** Newest first. */

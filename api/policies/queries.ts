@@ -5,10 +5,10 @@ import { lower } from "../../lib/lower.ts";
 import { entryById } from "../../lib/products.ts";
 import { account, head, policy, product } from "../../ponder.schema.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
+import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 import { after, always, walkBack } from "../indexed/walk.ts";
-import type { PolicyRecord } from "./body.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {

@@ -2,11 +2,11 @@ import { within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
+import type { PolicyRecord } from "../chain/policy-body.ts";
 import { chainNotFound } from "../http/dependency-timeout.ts";
 import type { ProductNames } from "../indexed/product-names.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import { LAG_LIMIT } from "../indexed/status.ts";
-import type { PolicyRecord } from "./body.ts";
 import { findPolicy, type IndexedPolicy } from "./queries.ts";
 
 /** Longest wait for the index before the contracts are read instead, in ms. */

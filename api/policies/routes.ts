@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { scanDescription, scanResponses, walletParam } from "../chain/documented-responses.ts";
+import { Policy } from "../chain/policy-schemas.ts";
 import { failures } from "../http/error-envelope.ts";
 import {
   Address,
@@ -11,7 +12,6 @@ import {
 } from "../http/field-types.ts";
 import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
 import { indexedBlockHeader, indexedResponses } from "../indexed/documented-responses.ts";
-import { Policy } from "./schemas.ts";
 
 export const policyRoute = createRoute({
   method: "get",

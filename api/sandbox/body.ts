@@ -69,6 +69,7 @@ export const boughtBody = (
   premiumPaid: String(premiumPaid),
   txHash,
   blockNumber: Number(blockNumber),
+  policyUrl: `${origin}/sandbox/policies/${request.productId}/${policyId}`,
   blockExplorer: explorerOf(deployment, origin, txHash),
 });
 

@@ -3,8 +3,10 @@ import type { Context } from "hono";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
+import { entryById } from "../../lib/products.ts";
 import { failureError } from "../buying/refusal-errors.ts";
 import { readTransaction } from "../chain/contracts/transaction.ts";
+import { policyBody } from "../chain/policy-body.ts";
 import { fromChain } from "../http/dependency-timeout.ts";
 import type { Api } from "../http/env.ts";
 import { refuseRepeatedKey } from "../http/idempotency-key.ts";
@@ -12,7 +14,7 @@ import type { Limiter } from "../http/limits/limiter.ts";
 import { type ClientOf, clientName, setRateLimitHeaders, showLimit } from "../http/limits/middleware.ts";
 import { optionalBody } from "../http/optional-body.ts";
 import { boughtBody, infoBody, transactionBody } from "./body.ts";
-import { sandboxInfoRoute, sandboxTransactionRoute, sandboxTryRoute } from "./routes.ts";
+import { sandboxInfoRoute, sandboxPolicyRoute, sandboxTransactionRoute, sandboxTryRoute } from "./routes.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { noSandbox } from "./wallet.ts";
 
@@ -99,5 +101,19 @@ export function addSandboxRoutes(app: Api, parts: SandboxRouteParts): void {
     if (!found) throw new ApiError("not_found", `The testnet has no mined transaction ${txHash}.`);
     c.header("Cache-Control", "no-store");
     return c.json(transactionBody(deployment.chainId, found), 200);
+  });
+
+  app.openapi(sandboxPolicyRoute, async (c) => {
+    const key = c.req.valid("param");
+    const found = await sandbox.policy(key);
+    if (!found) {
+      const message = `The testnet's product ${key.productId} has no policy ${key.policyId}.`;
+      throw new ApiError("policy_not_found", message);
+    }
+    const { policy, asOf } = found;
+    const productName = entryById(key.productId)?.name ?? null;
+    c.header("Cache-Control", "no-store");
+    c.header("x-chain-block", String(asOf.number));
+    return c.json(policyBody({ ...policy, productName }, asOf), 200);
   });
 }

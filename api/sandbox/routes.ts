@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { Policy } from "../chain/policy-schemas.ts";
 import { failures } from "../http/error-envelope.ts";
-import { bytes32Input } from "../http/field-types.ts";
+import { bytes32Input, uint256Input } from "../http/field-types.ts";
 import { idempotencyKeyInput } from "../http/idempotency-key.ts";
 import { SandboxInfo, SandboxPurchase, SandboxRequest, SandboxTransaction } from "./schemas.ts";
 
@@ -111,5 +112,37 @@ export const sandboxTransactionRoute = createRoute({
       content: { "application/json": { schema: SandboxTransaction } },
     },
     ...failures("validation_error", "not_found", "internal_error", "chain_not_found", "sandbox_disabled"),
+  },
+});
+
+export const sandboxPolicyRoute = createRoute({
+  method: "get",
+  path: "/sandbox/policies/{productId}/{policyId}",
+  operationId: "getSandboxPolicy",
+  tags: ["sandbox"],
+  summary: "Get a policy of the testnet",
+  description:
+    "From the testnet's contracts. `GET /policies/{productId}/{policyId}` reads the main chain, where the same ids are another policy.",
+  request: {
+    params: z.object({
+      productId: bytes32Input,
+      policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
+    }),
+  },
+  responses: {
+    200: {
+      description: "The policy.",
+      headers: {
+        "x-chain-block": { description: "The testnet's block.", schema: { type: "string" as const } },
+      },
+      content: { "application/json": { schema: Policy } },
+    },
+    ...failures(
+      "validation_error",
+      "policy_not_found",
+      "internal_error",
+      "chain_not_found",
+      "sandbox_disabled",
+    ),
   },
 });

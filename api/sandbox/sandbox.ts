@@ -8,6 +8,7 @@ import { shareRead } from "../../lib/shared-read.ts";
 import type { Buy } from "../buying/buy.ts";
 import { resolveProduct } from "../buying/purchase-rules.ts";
 import { refusalError } from "../buying/refusal-errors.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { SandboxRequest } from "./schemas.ts";
 import { defaultProduct, SANDBOX_COVERAGE } from "./terms.ts";
@@ -35,6 +36,8 @@ export type Sandbox = {
    * open at the end of the wait. @throws ApiError with the documented code when the purchase was not accepted
    */
   buy(call: SandboxCall): Promise<Purchase>;
+  /** A policy from the testnet's contracts; undefined when there is none. @throws ApiError `chain_not_found`, `sandbox_disabled` */
+  policy: ChainReads["policy"];
 };
 
 /** The product of a call, or the default product. */
@@ -67,6 +70,8 @@ export type SandboxParts = {
   readonly chainId: number;
   /** Buys on the testnet. */
   readonly buy: Buy;
+  /** Reads the testnet. */
+  readonly chain: Pick<ChainReads, "policy">;
   /** Keys the hash of client addresses: 64 hex digits. */
   readonly secretsKey: string;
 };
@@ -109,13 +114,13 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       if (wallet === undefined) throw new ApiError(now.code, now.reason);
       return buyInSandbox(parts, now, wallet, call);
     },
+    policy: parts.chain.policy,
   };
 }
 
-/** For a service without a testnet: every purchase is `sandbox_disabled`. */
-export const disabledSandbox: Sandbox = {
-  state: async () => noSandbox,
-  async buy() {
-    throw new ApiError(noSandbox.code, noSandbox.reason);
-  },
-};
+async function refuse(): Promise<never> {
+  throw new ApiError(noSandbox.code, noSandbox.reason);
+}
+
+/** For a service without a testnet: every call is `sandbox_disabled`. */
+export const disabledSandbox: Sandbox = { state: async () => noSandbox, buy: refuse, policy: refuse };

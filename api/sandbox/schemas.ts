@@ -100,6 +100,11 @@ export const SandboxPurchase = z
     premiumPaid: usdc("Premium that the wallet paid.", "292000"),
     txHash: TxHash,
     blockNumber: z.int().openapi({ example: 1234 }),
+    policyUrl: z.string().openapi({
+      description: "URL of the policy in this API.",
+      example:
+        "http://127.0.0.1:8080/sandbox/policies/0xe87625ef7415a58c92f2639b16d176521429aac002386dddf1e47e419dfeaddd/1",
+    }),
     blockExplorer: z.string().openapi({
       description: "URL of the transaction in an explorer, or in this API for a chain without one.",
       example:

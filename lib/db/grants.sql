@@ -61,3 +61,7 @@ GRANT SELECT, INSERT (webhook_id, event_seq, test), UPDATE (state, failures, nex
 GRANT USAGE ON SEQUENCE service.delivery_id_seq TO cover_api;
 GRANT SELECT ON service.outbox TO cover_api;
 GRANT EXECUTE ON FUNCTION service.may_know, service.is_for TO cover_api;
+
+-- Requests for signed prices: the asset, and nothing that the writer would sign. The answers are the writer's.
+GRANT SELECT, INSERT (chain_id, asset) ON service.price_proof TO cover_api;
+GRANT SELECT ON service.oracle_signer TO cover_api;

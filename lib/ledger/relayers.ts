@@ -7,8 +7,8 @@ export type WalletRole = "relayer" | "sandbox" | "faucet";
 /** A relayer's wallet that some writer sends from; `seenAt` is the time of that writer's last heartbeat. */
 export type RelayerStatus = { address: Address; chainId: number; seenAt: Date };
 
-/** A writer renews its leases every 2 s; without a renewal within this many seconds it counts as dead. */
-const HEARTBEAT_SECONDS = 15;
+/** A writer renews its leases, and its oracle's row, every 2 s; without a renewal within this many seconds it counts as dead. */
+export const HEARTBEAT_SECONDS = 15;
 
 /** True for a wallet that a live writer owns. */
 const isAlive = (sql: ISql) => sql`
@@ -26,8 +26,8 @@ export async function liveRelayers(sql: ISql, chainId: number): Promise<RelayerS
   return rows.map(({ address, seenAt }) => ({ address: getAddress(address), chainId, seenAt }));
 }
 
-/** A wallet without a heartbeat for this many seconds counts as removed by the operator. */
-const FORGOTTEN_SECONDS = 3600;
+/** A wallet or signer without a heartbeat for this many seconds counts as removed by the operator. */
+export const FORGOTTEN_SECONDS = 3600;
 
 /**
  * The testnet wallet with a special role. `alive`: some writer sends from it; `stopped`: the operator has stopped it;

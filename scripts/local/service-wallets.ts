@@ -9,4 +9,6 @@ export const serviceWallets = {
   sandbox: anvilAccount(10),
   /** One of anvil's first ten accounts, with 10,000 ETH. Nothing else sends from it on the testnet. */
   faucet: anvilAccount(7),
+  /** Signs prices and sends nothing. */
+  oracle: anvilAccount(13),
 } as const;

@@ -32,6 +32,8 @@ export type StackSettings = {
   readonly metricsPort: number;
   readonly adminToken: string;
   readonly relayerKeys: readonly Hex[];
+  /** Signs prices; without it the service signs none. */
+  readonly oracleKey?: Hex;
   readonly logLevel: string;
   /** More environment variables, by process. */
   readonly more?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
@@ -58,6 +60,7 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
     TESTNET_RELAYER_PRIVATE_KEYS: unset,
     SANDBOX_PRIVATE_KEY: unset,
     FAUCET_PRIVATE_KEY: unset,
+    ORACLE_PRIVATE_KEY: unset,
   };
   const testnetChain = {
     TESTNET_RPC_URL: testnet?.rpcUrl ?? unset,
@@ -84,6 +87,7 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
       TESTNET_RELAYER_PRIVATE_KEYS: testnet?.relayerKeys.join(",") ?? unset,
       SANDBOX_PRIVATE_KEY: testnet?.sandboxKey ?? unset,
       FAUCET_PRIVATE_KEY: testnet?.faucetKey ?? unset,
+      ORACLE_PRIVATE_KEY: settings.oracleKey ?? unset,
       METRICS_PORT: String(settings.metricsPort),
       METRICS_HOST: "127.0.0.1",
     },

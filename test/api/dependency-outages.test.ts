@@ -98,6 +98,7 @@ test("without database and chain the api starts, reports both in /health, and re
     ["/api/v1/stats/activity", "database_unavailable"],
     ["/api/v1/auth/me", "database_unavailable", { headers: unknownKey }],
     ["/api/v1/policies", "database_unavailable", { headers: unknownKey, body: {} }],
+    ["/api/v1/oracle/sign-proof", "database_unavailable", { headers: unknownKey, body: { asset: "BTC" } }],
     // The default token is allowed only on a local chain: until the chain is known, the api refuses it.
     ["/api/v1/keys/generate", "chain_not_found", { headers: admin, body: { wallet } }],
   ];

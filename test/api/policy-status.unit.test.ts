@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type PolicyTimes, policyStatus } from "../../api/policies/status.ts";
+import { type PolicyTimes, policyStatus } from "../../api/chain/policy-status.ts";
 
 const open: PolicyTimes = { triggered: false, cancelled: false, waitingEndsAt: null, expiresAt: 200n };
 const waiting: PolicyTimes = { ...open, waitingEndsAt: 100n };

@@ -237,13 +237,14 @@ describe("a disabled sandbox", () => {
     expect(failure(await none.buy({ productName: 1 }))).toEqual([400, "validation_error"]);
   });
 
-  test("without a testnet: the info is disabled, and calls and transactions get 503", async () => {
+  test("without a testnet: the info is disabled, and calls, transactions and policies get 503", async () => {
     const stack = await startStack({ chain: sandbox.main, services: ["api"] });
     const request = await checkedRequests(stack.apiUrl);
     const info = await request("/sandbox/info");
     expect([info.status, info.json]).toEqual([200, expect.objectContaining({ ...disabled, chainId: null })]);
     expect(failure(await request("/sandbox/try", callOf()))).toEqual([503, "sandbox_disabled"]);
-    const transaction = `/sandbox/transactions/0x${"12".repeat(32)}`;
-    expect(failure(await request(transaction))).toEqual([503, "sandbox_disabled"]);
+    for (const path of [`transactions/0x${"12".repeat(32)}`, `policies/${productIdOf("FLASHBTC1H-001")}/1`]) {
+      expect(failure(await request(`/sandbox/${path}`))).toEqual([503, "sandbox_disabled"]);
+    }
   });
 });

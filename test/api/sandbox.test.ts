@@ -4,8 +4,10 @@ import { getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { catalogue, productIdOf } from "../../lib/products.ts";
+import { openProtocol, purchase } from "../../scripts/local/protocol/actions/index.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
-import { policiesOnChain } from "../support/ledger.ts";
+import { newBuyer, policiesOnChain, usdc } from "../support/ledger.ts";
 import { failure, messageOf } from "./support/api.ts";
 import { boughtOf, nonceOf, startSandbox, type TestSandbox } from "./support/sandbox.ts";
 
@@ -108,6 +110,51 @@ describe("POST /sandbox/try", () => {
         ],
       }),
     ]);
+  });
+
+  test("policyUrl leads to the testnet's policy, also where the main chain has another one with its ids", async () => {
+    const { main, request } = sandbox;
+    const { policyUrl, policyId, productId, premiumPaid, blockNumber } = boughtOf(await sandbox.buy());
+    const other = await newBuyer(main);
+    for (let last = 0n; last < BigInt(policyId); ) {
+      const product = termsOf("FLASHBTC1H-001");
+      last = (await purchase(openProtocol(main.deployment, main.url), other, product, usdc(100))).policyId;
+    }
+    const answer = await request(new URL(policyUrl).pathname);
+    const { timestamp } = await sandbox.testnet.client.getBlock({ blockNumber: BigInt(blockNumber) });
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      expect.objectContaining({
+        productId,
+        policyId,
+        productName: "FLASHBTC1H-001",
+        buyer: getAddress(wallet),
+        holder: getAddress(wallet),
+        coverageAmount: "100000000",
+        payoutAmount: "80000000",
+        premiumPaid,
+        createdAt: String(timestamp),
+        expiresAt: String(timestamp + 3600n),
+        status: "Active",
+        productActive: true,
+        source: "chain",
+        asOfBlock: answer.headers.get("x-chain-block"),
+      }),
+    ]);
+    expect((await request(`/policies/${productId}/${policyId}`)).json).toMatchObject({
+      buyer: other.address,
+    });
+  });
+
+  test("/sandbox/policies: unknown policies and products get 404, and wrong ids 400", async () => {
+    const get = (ids: string) => sandbox.request(`/sandbox/policies/${ids}`);
+    const productId = productIdOf("FLASHBTC1H-001");
+    for (const ids of [`${productId}/0`, `${productId}/${2n ** 256n - 1n}`, `0x${"12".repeat(32)}/1`]) {
+      expect(failure(await get(ids)), ids).toEqual([404, "policy_not_found"]);
+    }
+    for (const ids of [`${productId}/-1`, `${productId}/${2n ** 256n}`, "FLASHBTC1H-001/1"]) {
+      expect(failure(await get(ids)), ids).toEqual([400, "validation_error"]);
+    }
   });
 
   test("/sandbox/transactions shows contract creations and reverted transactions too", async () => {

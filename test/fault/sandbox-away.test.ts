@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
+import { productIdOf } from "../../lib/products.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { type Buyer, createBuyer } from "../api/support/buyer.ts";
@@ -52,6 +53,8 @@ test("the testnet's node is away: calls get 503 within 30 s, and purchases on th
   const answers = await Promise.all(early.map((call) => tryOnce(setup, call)));
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
   proxy.intercept(async () => "lost");
+  const policy = await setup.request(`/sandbox/policies/${productIdOf("FLASHBTC1H-001")}/1`);
+  expect([policy.status, policy.json]).toEqual([503, expect.objectContaining({ error: "chain_not_found" })]);
   const late = severalCalls(3);
   for (const call of late) {
     const begun = performance.now();

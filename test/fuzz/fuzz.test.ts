@@ -30,6 +30,7 @@ const WAITS_MS: Readonly<Record<string, number>> = {
   trySandbox: 30_000,
   claimFaucet: 30_000,
   testWebhook: 15_000,
+  signPriceProof: 4_000,
   scanPolicies: 20_000,
   scanBonds: 20_000,
 };

@@ -100,6 +100,25 @@ test("a partly configured testnet is refused, with the names of all missing vari
   expect(() => writerConfig({ ...valid, ...testnet, FAUCET_PRIVATE_KEY: keyOf("2") })).not.toThrow();
 });
 
+test("the oracle's key is refused where it is also a wallet's, whatever its case", () => {
+  const keys = {
+    TESTNET_RELAYER_PRIVATE_KEYS: `${keyOf("c")}, ${keyOf("d")}`,
+    SANDBOX_PRIVATE_KEY: keyOf("a"),
+  };
+  const config = { ...valid, ...testnet, ...keys, FAUCET_PRIVATE_KEY: keyOf("b") };
+  expect(writerConfig({ ...config, ORACLE_PRIVATE_KEY: keyOf("2") }).ORACLE_PRIVATE_KEY).toBe(keyOf("2"));
+  for (const [key, variable] of [
+    ["1", "RELAYER_PRIVATE_KEYS"],
+    ["D", "TESTNET_RELAYER_PRIVATE_KEYS"],
+    ["A", "SANDBOX_PRIVATE_KEY"],
+    ["b", "FAUCET_PRIVATE_KEY"],
+  ] as const) {
+    expect(faultsOf(() => writerConfig({ ...config, ORACLE_PRIVATE_KEY: keyOf(key) }))).toEqual([
+      `ORACLE_PRIVATE_KEY is also a key of ${variable}`,
+    ]);
+  }
+});
+
 test("each testnet wallet needs its own key, which may also be used on the main chain", () => {
   const keys = { TESTNET_RELAYER_PRIVATE_KEYS: valid.RELAYER_PRIVATE_KEYS, SANDBOX_PRIVATE_KEY: keyOf("a") };
   expect(() => writerConfig({ ...valid, ...testnet, ...keys, FAUCET_PRIVATE_KEY: keyOf("b") })).not.toThrow();

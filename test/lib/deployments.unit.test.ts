@@ -51,6 +51,11 @@ test.each([
     () => file({ ...complete, contracts: { ...complete.contracts, usdc: "0x12" } }),
     /contracts\.usdc is not an address/,
   ],
+  [
+    "an oracle without the contract that checks its signatures",
+    () => file({ ...complete, oracle: { name: "Oracle", version: "1" } }),
+    /oracle\.verifyingContract is not an address/,
+  ],
   ["a start block of the wrong type", () => file({ ...complete, startBlock: "" }), /startBlock/],
 ])("refuses %s with a reason", (_, path, message) => {
   expect(() => readDeployment(path())).toThrow(ConfigError);

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, expect, inject, test } from "vitest";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
+import { privateKeyOf } from "../../scripts/local/anvil.ts";
+import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -34,12 +36,25 @@ test("a key that is not anvil's is refused on a local chain, and not printed", a
   expect(output).not.toContain(chain.relayerKey);
 });
 
+test("an oracle's key that is not anvil's is refused on a local chain, and not printed", async () => {
+  const key = generatePrivateKey();
+  const { exit, output } = await refusal({ env: { writer: { ORACLE_PRIVATE_KEY: key } } });
+  expect(exit.code).toBe(1);
+  expect(output).toMatch(/ORACLE_PRIVATE_KEY: 0x\w{40} is not one of anvil's accounts/);
+  expect(output).not.toContain(key);
+});
+
 test("anvil's keys are refused on a chain that is not local", async () => {
   const deploymentFile = join(inject("runFolder"), "not-local.json");
   writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, local: false }));
-  const { exit, output } = await refusal({ chain: { ...chain, deploymentFile } });
+  const env = { writer: { ORACLE_PRIVATE_KEY: privateKeyOf(serviceWallets.oracle) } };
+  const { exit, output } = await refusal({ chain: { ...chain, deploymentFile }, env });
   expect(exit.code).toBe(1);
-  expect(output).toContain("is one of anvil's accounts, and their keys are public");
+  for (const variable of ["RELAYER_PRIVATE_KEYS", "ORACLE_PRIVATE_KEY"]) {
+    expect(output).toMatch(
+      new RegExp(`${variable}: 0x\\w{40} is one of anvil's accounts, and their keys are public`),
+    );
+  }
 });
 
 test("the default key for secrets is refused on a chain that is not local", async () => {

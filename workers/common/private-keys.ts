@@ -7,16 +7,24 @@ import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { secretsKeyFault } from "../../lib/off-local.ts";
 import type { WalletKey } from "../relayer/wallets.ts";
 
-/** Private keys with the environment variable that holds them and the role of their wallets. */
-export type NamedKeys = { variable: string; role: WalletRole; privateKeys: readonly Hex[] };
+/** Private keys with the environment variable that holds them. */
+export type VariableKeys = { variable: string; privateKeys: readonly Hex[] };
+/** Keys of wallets, with their role. */
+export type NamedKeys = VariableKeys & { role: WalletRole };
 
 export const mainKeys = ({ RELAYER_PRIVATE_KEYS }: WriterConfig): NamedKeys[] => [
   { variable: "RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: RELAYER_PRIVATE_KEYS },
 ];
 
+const one = (key: Hex | undefined) => (key === undefined ? [] : [key]);
+
+/** The key that signs prices: it has no wallet, and pays for nothing. */
+export const oracleKeys = ({ ORACLE_PRIVATE_KEY }: WriterConfig): VariableKeys[] => [
+  { variable: "ORACLE_PRIVATE_KEY", privateKeys: one(ORACLE_PRIVATE_KEY) },
+];
+
 export function testnetKeys(config: WriterConfig): NamedKeys[] {
   const { TESTNET_RELAYER_PRIVATE_KEYS: relayers = [], SANDBOX_PRIVATE_KEY, FAUCET_PRIVATE_KEY } = config;
-  const one = (key: Hex | undefined) => (key === undefined ? [] : [key]);
   return [
     { variable: "TESTNET_RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: relayers },
     { variable: "SANDBOX_PRIVATE_KEY", role: "sandbox", privateKeys: one(SANDBOX_PRIVATE_KEY) },
@@ -33,7 +41,7 @@ export const walletKeys = (keys: readonly NamedKeys[]): WalletKey[] =>
  * accepts no other key, so that a real one is never used by mistake. Throws {@link ConfigError}, with addresses and
  * never keys.
  */
-export function requireFittingKeys(keys: readonly NamedKeys[], local: boolean): void {
+export function requireFittingKeys(keys: readonly VariableKeys[], local: boolean): void {
   const wallets = keys.flatMap(({ variable, privateKeys }) =>
     privateKeys.map((key) => ({ variable, address: privateKeyToAddress(key) })),
   );

@@ -13,6 +13,8 @@ export type DeployOptions = {
   readonly owner: LocalAccount;
   /** Put on the router's allowlist. */
   readonly relayers: readonly Address[];
+  /** The signer of prices that the verifier accepts. */
+  readonly oracle: Address;
   readonly local: boolean;
   readonly explorerUrl?: string | null;
   /**
@@ -28,9 +30,11 @@ export type DeployOptions = {
  * @throws when the node rejects a transaction, or one reverts.
  */
 export async function deployProtocol(options: DeployOptions): Promise<Deployment> {
-  const { rpcUrl, chainId, name, owner, relayers, local, explorerUrl = null, retired = true } = options;
+  const { rpcUrl, chainId, name, owner, relayers, oracle, local } = options;
+  const { explorerUrl = null, retired = true } = options;
   const firstNonce = await nextNonce(rpcUrl, owner.address);
-  const { contracts, transactions } = planDeployment(owner.address, firstNonce, relayers, allTerms);
+  const plan = planDeployment(owner.address, firstNonce, { relayers, oracle, products: allTerms });
+  const { contracts, transactions } = plan;
   const all = retired ? [...transactions, ...retirementCalls(contracts, allTerms)] : transactions;
   const receipts = await sendAll({ rpcUrl, chainId, account: owner }, all, firstNonce);
   return {
@@ -41,6 +45,8 @@ export async function deployProtocol(options: DeployOptions): Promise<Deployment
     startBlock: Math.min(...receipts.map((r) => Number(r.blockNumber))),
     explorerUrl,
     contracts,
+    // The domain that the verifier's constructor sets.
+    oracle: { name: "PriceProofVerifier", version: "1", verifyingContract: plan.priceProofVerifier },
   };
 }
 

@@ -5,6 +5,7 @@ import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { priceProofVerifierAbi } from "../../../abis/PriceProofVerifier.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
@@ -20,7 +21,20 @@ import { MARGIN_BPS, PAYOUT_RATIO_BPS, type ProductTerms, triggerProbBps } from 
 const VAULT_TOKENS = parseEther("50000000");
 const BURNER_TOKENS = parseEther("10000000");
 
-export type Plan = { readonly contracts: Contracts; readonly transactions: readonly PlannedTransaction[] };
+export type Plan = {
+  readonly contracts: Contracts;
+  /** Checks the prices that the service signs. */
+  readonly priceProofVerifier: Address;
+  readonly transactions: readonly PlannedTransaction[];
+};
+
+export type PlanOptions = {
+  /** Put on the router's allowlist. */
+  readonly relayers: readonly Address[];
+  /** The only signer of prices that the verifier accepts. */
+  readonly oracle: Address;
+  readonly products: readonly ProductTerms[];
+};
 
 /**
  * Plans a deployment by `owner` from the nonce `firstNonce` on. The transactions must be mined in order with consecutive
@@ -29,8 +43,7 @@ export type Plan = { readonly contracts: Contracts; readonly transactions: reado
 export function planDeployment(
   owner: Address,
   firstNonce: number,
-  relayers: readonly Address[],
-  products: readonly ProductTerms[],
+  { relayers, oracle, products }: PlanOptions,
 ): Plan {
   const addressAt = (index: number) => getContractAddress({ from: owner, nonce: BigInt(firstNonce + index) });
   const contracts: Contracts = {
@@ -55,16 +68,28 @@ export function planDeployment(
     const adapter = addressAt(core.length + index * 2 + 1);
     return { terms, shield, adapter };
   });
+  const transactions = [
+    ...core,
+    ...shields.flatMap(({ terms, shield, adapter }) => shieldCreations(contracts, terms, shield, adapter)),
+    ...shields.flatMap(({ terms, adapter }) => productCalls(contracts, terms, adapter)),
+    ...setupCalls(contracts, relayers),
+  ];
   return {
     contracts,
-    transactions: [
-      ...core,
-      ...shields.flatMap(({ terms, shield, adapter }) => shieldCreations(contracts, terms, shield, adapter)),
-      ...shields.flatMap(({ terms, adapter }) => productCalls(contracts, terms, adapter)),
-      ...setupCalls(contracts, relayers),
-    ],
+    priceProofVerifier: addressAt(transactions.length),
+    transactions: [...transactions, verifierCreation(oracle)],
   };
 }
+
+const verifierCreation = (oracle: Address): PlannedTransaction =>
+  creation(
+    "PriceProofVerifier",
+    encodeDeployData({
+      abi: priceProofVerifierAbi,
+      bytecode: bytecodeOf("PriceProofVerifier"),
+      args: [oracle],
+    }),
+  );
 
 function shieldCreations(
   c: Contracts,

@@ -43,6 +43,7 @@ const bought = z.object({
   premiumPaid: z.string(),
   txHash: z.templateLiteral(["0x", z.string()]),
   blockNumber: z.number(),
+  policyUrl: z.string(),
   blockExplorer: z.string(),
 });
 

@@ -37,7 +37,7 @@ const issued = z.object({ keyId: z.number(), apiKey: z.string() });
 const numbered = z.object({ id: z.number() });
 const delegated = z.object({ delegationId: z.number() });
 const receipt = z.object({ purchaseId: z.string(), productId: z.string(), policyId: z.string() });
-const sandboxReceipt = z.object({ txHash: z.string() });
+const sandboxReceipt = z.object({ txHash: z.string(), productId: z.string(), policyId: z.string() });
 const deliveryList = z.object({ deliveries: z.array(z.object({ id: z.number(), test: z.boolean() })) });
 const page = z.object({ nextCursor: z.string().nullish(), next_cursor: z.string().nullish() });
 
@@ -151,7 +151,7 @@ export async function playJourney(
   const { delegationId } = delegated.parse(await call("delegate", { body: given }));
   const { hook, spareHooks } = await makeWebhooks(call);
   const bought = await buy(call, owner.address);
-  const { txHash } = sandboxReceipt.parse(await call("trySandbox"));
+  const tried = sandboxReceipt.parse(await call("trySandbox"));
   const claimed = newAccount().address;
   await call("claimFaucet", { body: { wallet: claimed } });
   const delivery = await policyDelivery(call, hook);
@@ -217,7 +217,10 @@ export async function playJourney(
     replayDelivery: { often: { id: [hook], deliveryId: [delivery] } },
     // A call without a product buys one: only the journey spends.
     trySandbox: { always: { productName: ["no product"], productId: [undefined] } },
-    getSandboxTransaction: { often: { txHash: [txHash, txHash.toUpperCase().replace("0X", "0x")] } },
+    getSandboxPolicy: { often: { productId: [tried.productId], policyId: [tried.policyId, "1"] } },
+    getSandboxTransaction: {
+      often: { txHash: [tried.txHash, tried.txHash.toUpperCase().replace("0X", "0x")] },
+    },
     claimFaucet: { often: { wallet: [claimed] } },
   };
 }

@@ -1,8 +1,10 @@
 /** The whole service on a seeded chain and a testnet, with sandbox and faucet. */
 import type { LocalAccount } from "viem";
 import { z } from "zod";
+import { privateKeyOf } from "../../../scripts/local/anvil.ts";
 import { DAY } from "../../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../../scripts/local/seed.ts";
+import { serviceWallets } from "../../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { now } from "../../api/support/onboarding.ts";
 import { mineEverySecond, startChain, startTestnet, type TestChain } from "../../support/chain.ts";
@@ -31,7 +33,10 @@ export async function startWorld(): Promise<World> {
     startTestnet({ blockTime: 1, mixedMining: true }),
   ]);
   // The only claim that spends is the journey's, and on a busy machine a call may wait long for its block.
-  const env = { api: { FAUCET_CLIENT_LIMIT: "1", PURCHASE_WAIT_MS: "120000" } };
+  const env = {
+    api: { FAUCET_CLIENT_LIMIT: "1", PURCHASE_WAIT_MS: "120000" },
+    writer: { ORACLE_PRIVATE_KEY: privateKeyOf(serviceWallets.oracle) },
+  };
   const stack = await startStack({ chain, testnet, env });
   const states = {
     "/api/v1/indexer/health": "synced",

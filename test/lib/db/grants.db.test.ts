@@ -32,7 +32,9 @@ const tables: Record<string, string[]> = {
   indexer_deployment: ["SELECT"],
   migration: ["SELECT"],
   onboarding_signature: ["DELETE", "INSERT", "SELECT"],
+  oracle_signer: ["SELECT"],
   outbox: ["SELECT"],
+  price_proof: ["SELECT", "INSERT (asset, chain_id)"],
   purchase: [
     "SELECT",
     "INSERT (asset, buyer, chain_id, coverage_amount, delegation_id, fingerprint, idempotency_key, key_id, product_id, quoted_premium, wallet)",
@@ -67,6 +69,7 @@ const functions: Record<string, boolean> = {
   accept_purchase: true,
   add_gas: false,
   announce_claim: false,
+  announce_price_proof: false,
   claim_faucet: true,
   delegation_in_force: true,
   faucet_limit: true,

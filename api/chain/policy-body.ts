@@ -1,8 +1,8 @@
 import { getAddress } from "viem";
-import type { AsOf } from "../chain/block.ts";
-import type { ChainPolicy } from "../chain/contracts/policy.ts";
-import type { PolicyBody } from "./schemas.ts";
-import { policyStatus } from "./status.ts";
+import type { AsOf } from "./block.ts";
+import type { ChainPolicy } from "./contracts/policy.ts";
+import type { PolicyBody } from "./policy-schemas.ts";
+import { policyStatus } from "./policy-status.ts";
 
 /** A policy from the index or the contracts, with its product's name. */
 export type PolicyRecord = ChainPolicy & { productName: string | null; productActive: boolean };

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Address, Bytes32, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
-import { policyStatuses } from "./status.ts";
+import { policyStatuses } from "./policy-status.ts";
 
 const usdc = (what: string, example: string) =>
   DecimalString.openapi({ description: `${what} USDC base units (6 decimals).`, example });
