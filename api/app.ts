@@ -42,6 +42,7 @@ import { addMarketplaceRoutes } from "./marketplace/handlers.ts";
 import { addPolicyRoutes } from "./policies/handlers.ts";
 import { addProductRoutes } from "./products/handlers.ts";
 import { addPurchaseRoutes } from "./purchases/handlers.ts";
+import { addReportRoutes } from "./reports/handlers.ts";
 import { addSandboxRoutes } from "./sandbox/handlers.ts";
 import { createSandbox, disabledSandbox, sandboxRefusalError } from "./sandbox/sandbox.ts";
 import { addStatsRoutes } from "./stats/handlers.ts";
@@ -161,6 +162,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   addTriggerRoutes(app, shared);
   addBurnRoutes(app, shared);
   addMarketplaceRoutes(app, shared);
+  addReportRoutes(app, shared);
   const testnetServices = createTestnetServices(parts);
   addSandboxRoutes(app, { ...shared, ...testnetServices });
   addFaucetRoutes(app, { ...shared, ...testnetServices });
