@@ -46,9 +46,9 @@ async function judgeNow(context: ReportContext, report: Report): Promise<Judgeme
   if (found.state === "reverted") return { state: "rejected", rejection: reverted(found.reason) };
   if (found.state !== "succeeded") return { state: found.state };
   const { block, logs } = found;
-  const judged = judge(report, contracts, logs);
-  if ("code" in judged) return { state: "rejected", rejection: judged };
-  return { state: "recorded", record: { event: judged, block } };
+  const outcome = judge(report, contracts, logs);
+  if ("code" in outcome) return { state: "rejected", rejection: outcome };
+  return { state: "recorded", record: { event: outcome, block } };
 }
 
 /** Whether the chain still has the record's block, which is noted once it is final. */
@@ -81,8 +81,8 @@ async function rejectionError(
   );
 }
 
-/** The report after it was judged by the chain as it is now. */
-async function judged(
+/** Judges a report by the chain as it is now, and stores what came of it. */
+async function judgeAndStore(
   context: ReportContext,
   report: Report,
   stored: StoredReport | undefined,
@@ -108,10 +108,10 @@ async function judged(
  * @throws ApiError a code of {@link Rejection}, `duplicate_…`, `tx_not_found`, `rpc_error`, `chain_not_found`
  */
 export const verifyStored = async (context: ReportContext, stored: StoredReport): Promise<StoredReport> =>
-  (await stands(context, stored)) ? stored : judged(context, stored.report, stored);
+  (await stands(context, stored)) ? stored : judgeAndStore(context, stored.report, stored);
 
 /** Judges a report, and stores it unless that fails. The same report again is judged as a stored one. @throws as {@link verifyStored} */
 export async function verifyReport(context: ReportContext, report: Report): Promise<StoredReport> {
   const stored = await fromDatabase(() => findReport(context.sql, context.chainId, report));
-  return stored ? verifyStored(context, stored) : judged(context, report, undefined);
+  return stored ? verifyStored(context, stored) : judgeAndStore(context, report, undefined);
 }
