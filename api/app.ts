@@ -44,6 +44,7 @@ import type { ProofWaiter } from "./oracle/sign-proof.ts";
 import { addPolicyRoutes } from "./policies/handlers.ts";
 import { addProductRoutes } from "./products/handlers.ts";
 import { addPurchaseRoutes } from "./purchases/handlers.ts";
+import { addReportRoutes } from "./reports/handlers.ts";
 import { addSandboxRoutes } from "./sandbox/handlers.ts";
 import { createSandbox, disabledSandbox, sandboxRefusalError } from "./sandbox/sandbox.ts";
 import { addStatsRoutes } from "./stats/handlers.ts";
@@ -165,6 +166,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   addBurnRoutes(app, shared);
   addMarketplaceRoutes(app, shared);
   addOracleRoutes(app, shared);
+  addReportRoutes(app, shared);
   const testnetServices = createTestnetServices(parts);
   addSandboxRoutes(app, { ...shared, ...testnetServices });
   addFaucetRoutes(app, { ...shared, ...testnetServices });

@@ -33,6 +33,7 @@ const tags = [
   { name: "products", description: "Products and quotes." },
   { name: "policies", description: "Buy policies and read them." },
   { name: "bonds", description: "Bonds: payouts of triggered policies, redeemable at maturity." },
+  { name: "redeem", description: "Report redemptions, and read reports." },
   { name: "marketplace", description: "Bonds for sale, and sales." },
   { name: "oracle", description: "Signed prices of the covered assets." },
   {

@@ -24,7 +24,7 @@ const AT_ONCE = 16;
 
 /** Longest answer of an operation that waits for nothing, in ms. */
 const PROMPT_MS = 2000;
-/** How long other operations may wait, in ms: for a block, for a receiver, or for a scan of the chain. */
+/** How long other operations may wait, in ms: for a block, a receiver, a scan of the chain, or until the node is sure. */
 const WAITS_MS: Readonly<Record<string, number>> = {
   buyPolicy: 30_000,
   trySandbox: 30_000,
@@ -33,6 +33,9 @@ const WAITS_MS: Readonly<Record<string, number>> = {
   signPriceProof: 4_000,
   scanPolicies: 20_000,
   scanBonds: 20_000,
+  reportRedemption: 4000,
+  reportListing: 4000,
+  reportListingPurchase: 4000,
 };
 /**
  * A busy machine may delay any answer. Slow requests are repeated after the run, one at a time, and only those that are slow

@@ -3,6 +3,7 @@ import {
   type Hex,
   isAddressEqual,
   parseEventLogs,
+  type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
@@ -27,15 +28,22 @@ export type MinedTransaction = {
 };
 
 /** Undefined when the node knows of no block with the transaction. Rejects when the node does not answer. */
+export async function readReceipt(chain: ReadClient, hash: Hex): Promise<TransactionReceipt | undefined> {
+  try {
+    return await chain.getTransactionReceipt({ hash });
+  } catch (error) {
+    if (error instanceof TransactionReceiptNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** The transaction with the policies that it bought; as {@link readReceipt}. */
 export async function readTransaction(
   chain: ReadClient,
   { coverRouter }: Contracts,
   hash: Hex,
 ): Promise<MinedTransaction | undefined> {
-  const receipt = await chain.getTransactionReceipt({ hash }).catch((error: unknown) => {
-    if (error instanceof TransactionReceiptNotFoundError) return undefined;
-    throw error;
-  });
+  const receipt = await readReceipt(chain, hash);
   if (!receipt) return undefined;
   const logs = receipt.logs.filter(({ address }) => isAddressEqual(address, coverRouter));
   const bought = parseEventLogs({ abi: coverRouterAbi, eventName: "PolicyPurchased", logs });

@@ -1,4 +1,4 @@
-/** Contract wallets with one owner, deployed (ERC-1271) or counterfactual (ERC-6492). */
+/** Contract wallets with one owner, deployed (ERC-1271) or counterfactual (ERC-6492). They can hold bonds. */
 import { createRequire } from "node:module";
 import {
   type Abi,
@@ -24,6 +24,16 @@ contract Wallet {
         address signer = ecrecover(hash, uint8(s[64]), bytes32(s[0:32]), bytes32(s[32:64]));
         return signer == owner ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
     }
+    function execute(address[] calldata to, bytes[] calldata data) external {
+        require(msg.sender == owner, "Not owner");
+        for (uint256 i = 0; i < to.length; i++) {
+            (bool succeeded,) = to[i].call(data[i]);
+            require(succeeded, "A call failed");
+        }
+    }
+    function onERC1155Received(address, address, uint256, uint256, bytes calldata) external pure returns (bytes4) {
+        return this.onERC1155Received.selector;
+    }
 }
 contract Factory {
     function create(address owner) external returns (address) { return address(new Wallet{salt: 0}(owner)); }
@@ -37,6 +47,16 @@ const factoryAbi = parseAbi([
   "function create(address owner) returns (address)",
   "function addressOf(address owner) view returns (address)",
 ]);
+
+const walletAbi = parseAbi(["function execute(address[] to, bytes[] data)"]);
+
+/** What the owner of a deployed wallet sends to it, so that it makes these calls in one transaction. */
+export const walletCalls = (...calls: { readonly to: Address; readonly data: Hex }[]): Hex =>
+  encodeFunctionData({
+    abi: walletAbi,
+    functionName: "execute",
+    args: [calls.map(({ to }) => to), calls.map(({ data }) => data)],
+  });
 
 const compiled = z.object({
   contracts: z.object({

@@ -15,6 +15,7 @@ import { now, onboardingBody } from "../../api/support/onboarding.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { startReceivers } from "../../support/receiver.ts";
 import type { KnownValues } from "./generate.ts";
+import { reportBodies, reporters } from "./report-bodies.ts";
 import { type Credential, holders, type Pairs, type Parts } from "./requests.ts";
 
 /** Calls an operation, judges the answer, and returns its body. @throws unless the call succeeds */
@@ -39,6 +40,7 @@ const delegated = z.object({ delegationId: z.number() });
 const receipt = z.object({ purchaseId: z.string(), productId: z.string(), policyId: z.string() });
 const sandboxReceipt = z.object({ txHash: z.string(), productId: z.string(), policyId: z.string() });
 const deliveryList = z.object({ deliveries: z.array(z.object({ id: z.number(), test: z.boolean() })) });
+const reported = z.object({ reportId: z.string() });
 const page = z.object({ nextCursor: z.string().nullish(), next_cursor: z.string().nullish() });
 
 /** The credentials that need no call. */
@@ -58,7 +60,7 @@ async function makeKeys(call: Call, secrets: Secrets, owner: Address) {
   const poor = newAccount().address;
   let revoked = "";
   for (const holder of holders) {
-    const wallets: Partial<Record<Credential, Address>> = { owner, poor };
+    const wallets: Partial<Record<Credential, Address>> = { owner, poor, ...reporters };
     const { keyId, apiKey } = await generate(wallets[holder] ?? newAccount().address);
     secrets.set(holder, keyHeader(apiKey));
     if (holder === "owner") secrets.set("keyAsToken", [["x-admin-token", apiKey]]);
@@ -115,6 +117,26 @@ async function buy(call: Call, owner: Address) {
   return bought;
 }
 
+/** One report of each kind. @returns the values of requests that report again, by operation */
+async function report(call: Call, chain: TestChain): Promise<Record<string, KnownValues>> {
+  const { redeem, list, buy: bought } = await reportBodies(chain);
+  await call("reportRedemption", { body: redeem, credential: "redeemer" });
+  await call("reportListing", { body: list, credential: "trader" });
+  const answer = await call("reportListingPurchase", { body: bought, credential: "trader" });
+  const { reportId } = reported.parse(answer);
+  await call("getReport", { path: { id: reportId }, credential: "trader" });
+  const often = (body: object) =>
+    Object.fromEntries(Object.entries(body).map(([name, value]) => [name, [value]]));
+  // If both names of the bond are given, they must agree.
+  const always = { bondId: [undefined] };
+  return {
+    reportRedemption: { credential: "redeemer", often: often(redeem), always, bodies: [redeem] },
+    reportListing: { credential: "trader", often: often(list), always, bodies: [list] },
+    reportListingPurchase: { credential: "trader", often: often(bought), bodies: [bought] },
+    getReport: { credential: "trader", often: { id: [reportId, reportId.toUpperCase()] } },
+  };
+}
+
 /** The delivery of the purchase's event, as a text. */
 const policyDelivery = (call: Call, id: string) =>
   waitFor({
@@ -155,6 +177,7 @@ export async function playJourney(
   const claimed = newAccount().address;
   await call("claimFaucet", { body: { wallet: claimed } });
   const delivery = await policyDelivery(call, hook);
+  const reports = await report(call, chain);
 
   const wallets = [...buyers.map(({ address }) => address), owner.address];
   const cursor = await cursorsOf(call, "listPoliciesByBuyer", { address: wallets[0] ?? "" });
@@ -166,6 +189,7 @@ export async function playJourney(
   const ofFeeds = feeds.map(async (feed) => [feed, { often: { cursor: await cursorsOf(call, feed) } }]);
   return {
     ...Object.fromEntries(await Promise.all(ofFeeds)),
+    ...reports,
     getProduct: { often: { productId } },
     getQuote: { often: { productId, coverageAmount } },
     getPolicy: {

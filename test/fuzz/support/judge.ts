@@ -46,7 +46,7 @@ const headerForms: Readonly<Record<string, RegExp>> = {
   "x-indexed-block": /^\d+$/,
   "x-chain-block": /^\d+$/,
   etag: /^"[^"]+"$/,
-  location: /^\/api\/v1\/purchases\/[0-9a-f-]{36}$/,
+  location: /^\/api\/v1\/(purchases|reports)\/[0-9a-f-]{36}$/,
 };
 
 function documentedHeaderFaults(document: OpenApi, { operation, method }: Planned, answer: HttpAnswer) {

@@ -4,7 +4,15 @@ import type { Operation } from "./operations.ts";
 export const badKeys = ["none", "malformedKey", "unknownKey", "revokedKey", "tokenAsKey"] as const;
 export const badTokens = ["none", "wrongToken", "keyAsToken"] as const;
 /** Wallets with a key, each for another purpose; the last one's is revoked. */
-export const holders = ["owner", "poor", "subscriber", "stranger", "revokedKey"] as const;
+export const holders = [
+  "owner",
+  "poor",
+  "subscriber",
+  "redeemer",
+  "trader",
+  "stranger",
+  "revokedKey",
+] as const;
 export type Credential = "admin" | (typeof holders | typeof badKeys | typeof badTokens)[number];
 
 export type Pairs = readonly (readonly [name: string, value: string])[];

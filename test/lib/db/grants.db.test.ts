@@ -42,6 +42,11 @@ const tables: Record<string, string[]> = {
   ],
   rate_limit: ["DELETE", "INSERT", "SELECT", "UPDATE"],
   relayer_wallet: ["SELECT"],
+  report: [
+    "SELECT",
+    "INSERT (block_hash, block_number, chain_id, content, kind, record, tx_hash, wallet)",
+    "UPDATE (block_hash, block_number, final, record)",
+  ],
   sandbox_wallet: ["SELECT"],
   service_transaction: ["DELETE", "SELECT", "INSERT (chain_id, claim_id, data, purpose, sender, to, value)"],
   stop: ["SELECT"],

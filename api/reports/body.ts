@@ -1,0 +1,100 @@
+import type { QueuePayment } from "./queue.ts";
+import type { EventOf, ReportEvent } from "./report.ts";
+import type { ListingPurchaseBody, NewListingBody, RedemptionBody, ReportBody } from "./schemas.ts";
+import type { StoredReport } from "./store.ts";
+
+/** The throttle's epoch is a week, floor(Unix seconds / 7 days). */
+const WEEK_SECONDS = 7n * 86_400n;
+
+const isoTime = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString();
+
+/** A report with an event of this type. */
+export type Recorded<Event extends ReportEvent> = Pick<StoredReport, "id" | "report"> & {
+  readonly record: NonNullable<StoredReport["record"]> & { readonly event: Event };
+};
+
+const minedBody = ({ id, report, record: { event, block } }: Recorded<ReportEvent>) => ({
+  ok: true as const,
+  success: true as const,
+  reportId: id,
+  txHash: report.txHash,
+  blockNumber: Number(block.number),
+  blockHash: block.hash,
+  logIndex: event.logIndex,
+  epochId: String(event.epochId),
+  bondId: String(event.epochId),
+  amount: String(event.amount),
+});
+
+/** `payment` is that of a queued redemption; null until it is paid. */
+export function redemptionBody(
+  recorded: Recorded<EventOf<"redeem">>,
+  payment: QueuePayment | null,
+): RedemptionBody {
+  const { event, block } = recorded.record;
+  const { outcome } = event;
+  const paid = outcome.status === "redeemed" ? outcome : payment;
+  const tokenReceived = paid && String(paid.tokenAmount);
+  return {
+    ...minedBody(recorded),
+    usdAmount: String(event.amount),
+    ownerAddress: event.holder,
+    status: payment === null ? outcome.status : "paid",
+    tokenReceived,
+    luminaReceived: tokenReceived,
+    priceUsed: paid && String(paid.priceUsed),
+    executedAt: isoTime(block.timestamp),
+    queue:
+      outcome.status === "redeemed"
+        ? null
+        : {
+            queueId: String(outcome.queueId),
+            targetEpoch: String(outcome.targetEpoch),
+            payableFrom: isoTime(outcome.targetEpoch * WEEK_SECONDS),
+            payment: payment && { txHash: payment.txHash, paidAt: isoTime(payment.paidAt) },
+          },
+  };
+}
+
+export function listingBody(recorded: Recorded<EventOf<"list">>): NewListingBody {
+  const { event, block } = recorded.record;
+  return {
+    ...minedBody(recorded),
+    listingId: String(event.listingId),
+    sellerAddress: event.seller,
+    totalPriceUsdc: String(event.price),
+    createdAt: isoTime(block.timestamp),
+  };
+}
+
+export function listingPurchaseBody(recorded: Recorded<EventOf<"buy">>): ListingPurchaseBody {
+  const { event, block } = recorded.record;
+  return {
+    ...minedBody(recorded),
+    listingId: String(event.listingId),
+    buyerAddress: event.buyer,
+    sellerAddress: event.seller,
+    totalPaidUsdc: String(event.price),
+    executedAt: isoTime(block.timestamp),
+  };
+}
+
+/** The body of a record, under its kind. */
+export type RecordBodies = Partial<Pick<ReportBody, "redemption" | "listing" | "purchase">>;
+
+/** A report for its owner; `bodies` has the record's body, if there is one. */
+export const reportBody = (
+  { id, report, createdAt, record }: StoredReport,
+  bodies: RecordBodies,
+): ReportBody => ({
+  reportId: id,
+  kind: report.kind,
+  status: record === null ? "pending" : "recorded",
+  txHash: report.txHash,
+  walletAddress: report.wallet,
+  reportedAt: createdAt.toISOString(),
+  redemption: null,
+  listing: null,
+  purchase: null,
+  ...bodies,
+});

@@ -1,0 +1,211 @@
+import { z } from "@hono/zod-openapi";
+import {
+  Address,
+  addressInput,
+  BlockHash,
+  bytes32Input,
+  DecimalString,
+  nullableDecimal,
+  Timestamp,
+  TxHash,
+  uint256Input,
+} from "../http/field-types.ts";
+import { reportKinds } from "./report.ts";
+
+const BOND = "The bond's epoch: the month of its maturity, YYYYMM.";
+const TOKENS = "Protocol tokens received, 18 decimals; null until paid.";
+
+const txHashInput = bytes32Input.openapi({
+  description: "Hash of the transaction.",
+  example: "0x11d4e91109555c451561651092cd0c0c91aa5c305201bfde1f040f1273048465",
+});
+const walletInput = (role: string) =>
+  addressInput.openapi({ description: `The ${role}: the key's wallet, whoever sent the transaction.` });
+const bondInputs = {
+  epochId: uint256Input.optional().openapi({ description: `${BOND} Or \`bondId\`.`, example: "202812" }),
+  bondId: uint256Input.optional().openapi({ description: "The same as `epochId`.", example: "202812" }),
+};
+const amountInput = uint256Input.openapi({ description: "Bonds, whole dollars.", example: "800" });
+const usdcInput = (description: string) =>
+  uint256Input.openapi({ description: `${description} USDC, 6 decimals.`, example: "900000000" });
+
+const isObject = ({ value }: { value: unknown }) =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+type BondNames = { readonly epochId?: bigint | undefined; readonly bondId?: bigint | undefined };
+
+/** Requires a bond by one of its two names. It is reported together with the faults of other fields. */
+const namesBond = [
+  ({ epochId, bondId }: BondNames) => epochId !== undefined || bondId !== undefined,
+  { path: ["epochId"], message: "epochId or bondId is required", when: isObject },
+] satisfies [unknown, unknown];
+const namesOneBond = [
+  ({ epochId, bondId }: BondNames) => epochId === undefined || bondId === undefined || epochId === bondId,
+  { path: ["bondId"], message: "must be the same as epochId" },
+] satisfies [unknown, unknown];
+const eitherName = [{ required: ["epochId"] }, { required: ["bondId"] }];
+
+const example = {
+  txHash: "0x11d4e91109555c451561651092cd0c0c91aa5c305201bfde1f040f1273048465",
+  wallet: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+};
+
+export const RedemptionRequest = z
+  .object({
+    ...bondInputs,
+    usdAmount: amountInput.openapi({ description: "Redeemed bonds, whole dollars." }),
+    txHash: txHashInput,
+    ownerAddress: walletInput("holder of the bonds"),
+  })
+  .refine(...namesBond)
+  .refine(...namesOneBond)
+  .openapi("RedemptionRequest", {
+    anyOf: eitherName,
+    example: { epochId: "202812", usdAmount: "800", txHash: example.txHash, ownerAddress: example.wallet },
+  });
+
+export const ListingRequest = z
+  .object({
+    ...bondInputs,
+    amount: amountInput,
+    totalPriceUsdc: usdcInput("Price of the whole listing."),
+    txHash: txHashInput,
+    sellerAddress: walletInput("seller"),
+  })
+  .refine(...namesBond)
+  .refine(...namesOneBond)
+  .openapi("ListingRequest", {
+    anyOf: eitherName,
+    example: {
+      bondId: "202812",
+      amount: "800",
+      totalPriceUsdc: "900000000",
+      txHash: example.txHash,
+      sellerAddress: example.wallet,
+    },
+  });
+
+export const ListingPurchaseRequest = z
+  .object({
+    listingId: uint256Input.openapi({ description: "Id of the listing.", example: "17" }),
+    amount: amountInput,
+    totalPaidUsdc: usdcInput("The listing's price and the buyer's fee of 1.5 %."),
+    txHash: txHashInput,
+    buyerAddress: walletInput("buyer"),
+  })
+  .openapi("ListingPurchaseRequest", {
+    example: {
+      listingId: "17",
+      amount: "800",
+      totalPaidUsdc: "913500000",
+      txHash: example.txHash,
+      buyerAddress: example.wallet,
+    },
+  });
+
+const reportId = z.uuid().openapi({
+  description: "For `GET /api/v1/reports/{id}`.",
+  example: "700bf5d5-c0cc-4436-94de-27031b1d28ee",
+});
+const integer = (description: string, sample: string) =>
+  DecimalString.openapi({ description, example: sample });
+
+const mined = {
+  ok: z.literal(true),
+  success: z.literal(true).openapi({ description: "The same as `ok`." }),
+  reportId,
+  txHash: TxHash,
+  blockNumber: z.int().openapi({ description: "Block of the transaction.", example: 1234 }),
+  blockHash: BlockHash,
+  logIndex: z.int().openapi({ description: "Index of the event's log in its block.", example: 5 }),
+};
+const bond = {
+  epochId: integer(BOND, "202812"),
+  bondId: integer("The same as `epochId`.", "202812"),
+  amount: integer("Bonds, whole dollars.", "800"),
+};
+const executedAt = Timestamp.openapi({ description: "Time of the block." });
+
+export const redemptionFields = z.object({
+  ...mined,
+  ...bond,
+  usdAmount: integer("The same as `amount`.", "800"),
+  ownerAddress: Address.openapi({ description: "Holder of the redeemed bonds." }),
+  status: z.enum(["redeemed", "queued", "paid"]).openapi({
+    description:
+      "`redeemed`: paid in the reported transaction; `queued`: above the week's throttle, to be paid later, see `queue`; `paid`: paid from the queue.",
+    example: "redeemed",
+  }),
+  tokenReceived: nullableDecimal(TOKENS, "8000000000000000000000"),
+  luminaReceived: nullableDecimal("The same as `tokenReceived`.", "8000000000000000000000"),
+  priceUsed: nullableDecimal("USD per token, 18 decimals; null until paid.", "100000000000000000"),
+  executedAt,
+  queue: z
+    .object({
+      queueId: integer("Position in the redemption queue, from 1.", "1"),
+      targetEpoch: integer("First week of the redemption throttle in which it can be paid.", "2923"),
+      payableFrom: Timestamp.openapi({
+        description:
+          "Start of that week. Then anybody may pay the queue, in its order, as far as the throttle allows.",
+      }),
+      payment: z
+        .object({
+          txHash: TxHash,
+          paidAt: Timestamp.openapi({ description: "Time of the payment's block." }),
+        })
+        .nullable()
+        .openapi({
+          description: "The transaction that paid it; null until the index has it.",
+          example: null,
+        }),
+    })
+    .nullable()
+    .openapi({ description: "Null unless it was queued.", example: null }),
+});
+
+export const listingFields = z.object({
+  ...mined,
+  ...bond,
+  listingId: integer("Id of the new listing.", "17"),
+  sellerAddress: Address.openapi({ description: "The seller." }),
+  totalPriceUsdc: integer("Price of the whole listing, USDC, 6 decimals.", "900000000"),
+  createdAt: executedAt,
+});
+
+export const listingPurchaseFields = z.object({
+  ...mined,
+  ...bond,
+  listingId: integer("Id of the listing.", "17"),
+  buyerAddress: Address.openapi({ description: "The buyer." }),
+  sellerAddress: Address.openapi({ description: "The seller." }),
+  totalPaidUsdc: integer("Price and buyer's fee, USDC, 6 decimals.", "913500000"),
+  executedAt,
+});
+
+export const Redemption = redemptionFields.openapi("Redemption");
+export const NewListing = listingFields.openapi("NewListing");
+export const ListingPurchase = listingPurchaseFields.openapi("ListingPurchase");
+
+export const Report = z
+  .object({
+    reportId,
+    kind: z.enum(reportKinds).openapi({ description: "What was reported.", example: "redeem" }),
+    status: z.enum(["pending", "recorded"]).openapi({
+      description: "`pending`: the transaction is in no block yet; `recorded`: a block has it, as reported.",
+      example: "pending",
+    }),
+    txHash: TxHash,
+    walletAddress: Address.openapi({ description: "The wallet that reported it." }),
+    reportedAt: Timestamp,
+    redemption: redemptionFields.nullable().openapi({ description: "A recorded redemption.", example: null }),
+    listing: listingFields.nullable().openapi({ description: "A recorded listing.", example: null }),
+    purchase: listingPurchaseFields
+      .nullable()
+      .openapi({ description: "A recorded purchase of a listing.", example: null }),
+  })
+  .openapi("Report");
+
+export type RedemptionBody = z.infer<typeof Redemption>;
+export type NewListingBody = z.infer<typeof NewListing>;
+export type ListingPurchaseBody = z.infer<typeof ListingPurchase>;
+export type ReportBody = z.infer<typeof Report>;

@@ -1,0 +1,87 @@
+/** Reports are judged by logs of the protocol's contracts alone, and a purchase's bond is the one that it moved. */
+import { type Abi, type Address, type Hex, numberToHex, padHex, zeroHash } from "viem";
+import { expect, test } from "vitest";
+import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { claimBondAbi } from "../../abis/ClaimBond.ts";
+import { judge, type Logs } from "../../api/reports/judge.ts";
+import type { Contracts } from "../../lib/deployments.ts";
+import { entry } from "../src/support/emitter-chain.ts";
+
+const addressOf = (n: number): Address => padHex(numberToHex(n), { size: 20 });
+const contracts: Contracts = {
+  ...{ coverRouter: addressOf(100), policyManager: addressOf(101), bondVault: addressOf(102) },
+  ...{ claimBond: addressOf(103), marketplace: addressOf(104), twapBurner: addressOf(105) },
+  ...{ buybackEngine: addressOf(106), pauseRegistry: addressOf(107), protocolToken: addressOf(108) },
+  ...{ usdc: addressOf(109), btcUsdFeed: addressOf(110), ethUsdFeed: addressOf(111) },
+  ...{ tokenUsdFeed: addressOf(112), sequencerFeed: addressOf(113) },
+};
+const { bondVault, marketplace, claimBond } = contracts;
+const [wallet, other] = [addressOf(1), addressOf(2)];
+const txHash: Hex = zeroHash;
+
+const log = (at: Address, abi: Abi, event: string, args: Readonly<Record<string, unknown>>) =>
+  entry(at, abi, event, args);
+function logsOf(...entries: ReturnType<typeof log>[]): Logs {
+  return entries.map(({ at, topics, data }, logIndex) => {
+    const [signature, ...rest] = topics;
+    if (!signature) throw new Error("a log without topics");
+    return {
+      ...{ address: at, topics: [signature, ...rest], data, logIndex, removed: false },
+      ...{ blockNumber: 1n, blockHash: zeroHash, transactionHash: txHash, transactionIndex: 0 },
+    };
+  });
+}
+
+const redeemed = (holder: Address, usdAmount: bigint, at = bondVault) =>
+  log(at, bondVaultAbi, "BondRedeemed", {
+    ...{ holder, epochId: 202_812n, usdAmount, tokenAmount: 10n * usdAmount, priceUsed: 10n ** 17n },
+  });
+const bought = (listingId: bigint, buyer: Address) =>
+  log(marketplace, bondMarketplaceAbi, "Bought", {
+    ...{ listingId, buyer, seller: other, priceUSDC: 1_000n, sellerFee: 15n, buyerFee: 15n },
+  });
+const moved = (to: Address, id: bigint, value: bigint, at = claimBond, from = marketplace) =>
+  log(at, claimBondAbi, "TransferSingle", { operator: marketplace, from, to, id, value });
+
+const redemption = { kind: "redeem", wallet, txHash, epochId: 202_812n, amount: 5n } as const;
+const purchase = { kind: "buy", wallet, txHash, listingId: 7n, amount: 5n, price: 1_015n } as const;
+
+test("an event that another contract imitates does not count", () => {
+  expect(judge(redemption, contracts, logsOf(redeemed(wallet, 5n, addressOf(9))))).toMatchObject({
+    code: "event_missing",
+  });
+});
+
+test("of several events it is the one with the wallet and the content, wherever it stands", () => {
+  const logs = logsOf(redeemed(other, 5n), redeemed(wallet, 4n), redeemed(wallet, 5n), redeemed(wallet, 6n));
+  expect(judge(redemption, contracts, logs)).toMatchObject({ kind: "redeem", logIndex: 2, amount: 5n });
+});
+
+test("the refusal names what the wallet's events have instead", () => {
+  const logs = logsOf(redeemed(wallet, 4n), redeemed(wallet, 6n), redeemed(other, 5n));
+  expect(judge(redemption, contracts, logs)).toEqual({
+    code: "amount_mismatch",
+    message: "The transaction's redemption has the amount 4 and 6, not 5.",
+  });
+});
+
+test("a purchase has the bond that moved from escrow to the buyer after it", () => {
+  const logs = logsOf(
+    moved(wallet, 202_801n, 9n),
+    bought(6n, wallet),
+    moved(wallet, 202_802n, 8n),
+    bought(7n, wallet),
+    moved(wallet, 202_803n, 1n, addressOf(9)),
+    moved(wallet, 202_804n, 1n, claimBond, other),
+    moved(other, 202_805n, 1n),
+    moved(wallet, 202_806n, 5n),
+  );
+  expect(judge(purchase, contracts, logs)).toMatchObject({
+    ...{ kind: "buy", listingId: 7n, epochId: 202_806n, amount: 5n, price: 1_015n, seller: other },
+  });
+});
+
+test("a purchase that moved no bond does not count", () => {
+  expect(judge(purchase, contracts, logsOf(bought(7n, wallet)))).toMatchObject({ code: "event_missing" });
+});

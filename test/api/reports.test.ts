@@ -1,0 +1,210 @@
+/**
+ * Reports of redemptions, listings and purchases that a wallet has sent itself. What this proves: each is recorded once, as
+ * the protocol's contracts logged it for the wallet. reports-refused.test.ts has every refusal.
+ */
+import { type Hex, numberToHex } from "viem";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { openRows } from "../src/support/rows.ts";
+import { usdc } from "../support/ledger.ts";
+import * as act from "../support/protocol-actions.ts";
+import { failure } from "./support/api.ts";
+import { walletCalls } from "./support/contract-wallet.ts";
+import {
+  alice,
+  bob,
+  type Call,
+  carol,
+  owner,
+  type ReportSetup,
+  reportIdOf,
+  sendCall,
+  startReports,
+  WEEK,
+} from "./support/reports.ts";
+
+let setup: ReportSetup;
+beforeAll(async () => {
+  setup = await startReports(["api", "indexer"]);
+});
+afterEach(() => setup.node.intercept());
+
+const send = (account: typeof alice, call: Call) => sendCall(setup.protocol, account, call);
+
+const redeemed = (amount: bigint) => send(alice, setup.calls.redeem(setup.matured, amount));
+const listed = (amount: bigint, price: bigint) => send(bob, setup.calls.list(setup.fresh, amount, price));
+
+async function blockOf(hash: Hex) {
+  const { blockNumber, blockHash } = await setup.chain.client.getTransactionReceipt({ hash });
+  const { timestamp } = await setup.chain.client.getBlock({ blockHash });
+  return {
+    blockNumber: Number(blockNumber),
+    blockHash,
+    time: new Date(Number(timestamp) * 1000).toISOString(),
+  };
+}
+
+describe("a report is recorded with the event's numbers, and the same report again is the same record", () => {
+  test("a redemption that was paid at once, with either name of the bond", async () => {
+    const hash = await redeemed(100n);
+    const { blockNumber, blockHash, time } = await blockOf(hash);
+    const first = await setup.report("redeem", alice.address, setup.bodies.redemption(hash, 100n));
+    expect(first.status, first.text).toBe(200);
+    expect(first.json).toMatchObject({
+      ...{
+        ok: true,
+        success: true,
+        status: "redeemed",
+        txHash: hash,
+        blockNumber,
+        blockHash,
+        executedAt: time,
+      },
+      ...{ ownerAddress: alice.address, bondId: String(setup.matured), usdAmount: "100", amount: "100" },
+      ...{ tokenReceived: String(1_000n * 10n ** 18n), luminaReceived: String(1_000n * 10n ** 18n) },
+      ...{ priceUsed: String(10n ** 17n), queue: null },
+    });
+    const { epochId: bondId, ...rest } = setup.bodies.redemption(hash, 100n);
+    const ownerAddress = rest.ownerAddress.toLowerCase();
+    for (const body of [
+      { ...rest, bondId },
+      { ...rest, bondId, epochId: bondId, ownerAddress },
+    ]) {
+      const again = await setup.report("redeem", alice.address, body);
+      expect([again.status, again.json]).toEqual([200, first.json]);
+      expect(again.headers.get("location")).toBe(`/api/v1/reports/${reportIdOf(first)}`);
+    }
+    const read = await setup.read(alice.address, reportIdOf(first));
+    expect(read.json).toMatchObject({
+      ...{ kind: "redeem", status: "recorded", walletAddress: alice.address, redemption: first.json },
+    });
+    expect(failure(await setup.read(bob.address, reportIdOf(first)))).toEqual([404, "not_found"]);
+  });
+
+  test("a listing and its purchase", async () => {
+    const hash = await listed(10n, usdc(11));
+    const first = await setup.report("list", bob.address, setup.bodies.listing(hash, 10n, usdc(11)));
+    const { blockNumber, time } = await blockOf(hash);
+    expect(first.status, first.text).toBe(200);
+    expect(first.json).toMatchObject({
+      ...{ success: true, txHash: hash, blockNumber, createdAt: time, sellerAddress: bob.address },
+      ...{ epochId: String(setup.fresh), amount: "10", totalPriceUsdc: "11000000", listingId: "11" },
+    });
+    const again = await setup.report("list", bob.address, setup.bodies.listing(hash, 10n, usdc(11)));
+    expect([again.status, again.json]).toEqual([200, first.json]);
+
+    const bought = await send(alice, setup.calls.buy(11n));
+    const body = {
+      ...setup.bodies.purchase(bought, 11n, alice.address),
+      amount: "10",
+      totalPaidUsdc: "11165000",
+    };
+    const sale = await setup.report("buy", alice.address, body);
+    expect(sale.status, sale.text).toBe(200);
+    expect(sale.json).toMatchObject({
+      ...{ success: true, txHash: bought, listingId: "11", buyerAddress: alice.address },
+      ...{ sellerAddress: bob.address, bondId: String(setup.fresh), amount: "10", totalPaidUsdc: "11165000" },
+    });
+    const read = await setup.read(alice.address, reportIdOf(sale));
+    expect(read.json).toMatchObject({ kind: "buy", status: "recorded", purchase: sale.json });
+  });
+
+  test("ten simultaneous reports of one redemption make one record", async () => {
+    const hash = await redeemed(101n);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        setup.report("redeem", alice.address, setup.bodies.redemption(hash, 101n)),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(reportIdOf)).size).toBe(1);
+  });
+
+  test("a contract wallet's purchase and two redemptions in one transaction, each of them once", async () => {
+    const { contractWallet: wallet, boughtByContract, calls, matured } = setup;
+    const bought = await setup.report("buy", wallet, setup.bodies.purchase(boughtByContract, 1n, wallet));
+    expect(bought.status, bought.text).toBe(200);
+    expect(bought.json).toMatchObject({ buyerAddress: wallet, sellerAddress: alice.address, amount: "1000" });
+    const both = walletCalls(calls.redeem(matured, 20n), calls.redeem(matured, 30n));
+    const hash = await send(carol, { to: wallet, data: both });
+    const report = (usdAmount: bigint) =>
+      setup.report("redeem", wallet, setup.bodies.redemption(hash, usdAmount, wallet));
+    expect(failure(await report(50n))).toEqual([422, "amount_mismatch"]);
+    const [first, second] = [await report(20n), await report(30n)];
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(first.json).toMatchObject({ amount: "20", ownerAddress: wallet });
+    expect(second.json).toMatchObject({ amount: "30", ownerAddress: wallet });
+    expect(reportIdOf(second)).not.toBe(reportIdOf(first));
+    expect((await report(20n)).json).toEqual(first.json);
+    expect(failure(await report(50n))).toEqual([409, "duplicate_redemption"]);
+  });
+});
+
+test("a pending transaction is 202 until a block has it", async () => {
+  const { chain, calls, matured } = setup;
+  await chain.client.setAutomine(false);
+  const hash = await chain.client.sendTransaction({
+    account: alice,
+    ...calls.redeem(matured, 102n),
+    gas: 1_000_000n,
+  });
+  const pending = await setup.report("redeem", alice.address, setup.bodies.redemption(hash, 102n));
+  expect(pending.status, pending.text).toBe(202);
+  expect(pending.json).toMatchObject({ kind: "redeem", status: "pending", txHash: hash, redemption: null });
+  const id = reportIdOf(pending);
+  expect(pending.headers.get("location")).toBe(`/api/v1/reports/${id}`);
+  expect((await setup.read(alice.address, id)).json).toEqual(pending.json);
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  expect((await setup.read(alice.address, id)).json).toMatchObject({ status: "recorded" });
+  const done = await setup.report("redeem", alice.address, setup.bodies.redemption(hash, 102n));
+  expect([done.status, reportIdOf(done)]).toEqual([200, id]);
+});
+
+test("a transaction that the node does not know is 503 while the node is behind the index", async () => {
+  const { node, chain } = setup;
+  const rows = openRows(setup.stack.databaseUrl);
+  await rows.caughtUp(chain.client);
+  await rows.close();
+  const old = numberToHex((await chain.client.getBlockNumber()) - 5n);
+  node.intercept(async (call, forward) => {
+    const isHead = call.method === "eth_getBlockByNumber" && call.params[0] === "latest";
+    return forward(isHead ? { method: call.method, params: [old, false] } : undefined);
+  });
+  const answer = await setup.report(
+    "redeem",
+    alice.address,
+    setup.bodies.redemption(`0x${"ab".repeat(32)}`, 1n),
+  );
+  expect(failure(answer)).toEqual([503, "chain_not_found"]);
+});
+
+// The last one, because it moves the chain by weeks.
+test("a queued redemption says when it is paid, and once it is, the same report has the payment", async () => {
+  const { protocol, chain } = setup;
+  const hash = await redeemed(60_000n);
+  const report = () => setup.report("redeem", alice.address, setup.bodies.redemption(hash, 60_000n));
+  const week = (await act.chainTime(protocol)) / WEEK;
+  const queued = await report();
+  expect(queued.status, queued.text).toBe(200);
+  expect(queued.json).toMatchObject({
+    ...{ status: "queued", usdAmount: "60000", tokenReceived: null, luminaReceived: null, priceUsed: null },
+    queue: {
+      ...{ queueId: "1", targetEpoch: String(week + 1n), payment: null },
+      payableFrom: new Date(Number((week + 1n) * WEEK) * 1000).toISOString(),
+    },
+  });
+  await act.mineAt(protocol, (week + 1n) * WEEK);
+  await act.pushPrice(protocol, owner, "token", 20_000_000n);
+  expect(await act.processQueue(protocol, bob, week + 1n)).toEqual([1n]);
+  const { timestamp, transactions } = await chain.client.getBlock();
+  await expect
+    .poll(async () => (await report()).json)
+    .toMatchObject({
+      ...{ status: "paid", tokenReceived: String(300_000n * 10n ** 18n), priceUsed: String(2n * 10n ** 17n) },
+      ...{ luminaReceived: String(300_000n * 10n ** 18n), reportId: reportIdOf(queued), txHash: hash },
+      queue: {
+        ...{ queueId: "1", targetEpoch: String(week + 1n) },
+        payment: { txHash: transactions[0], paidAt: new Date(Number(timestamp) * 1000).toISOString() },
+      },
+    });
+});
