@@ -1,9 +1,15 @@
-import { getAddress } from "viem";
+import { erc20Abi, formatUnits, getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
-import { setProductPaused } from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import {
+  approveUsdc,
+  mintUsdc,
+  purchase,
+  setProductPaused,
+} from "../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;
@@ -168,7 +174,10 @@ describe("GET /health", () => {
       chain: { chainId: 8453, name: "Test chain", rpcConnected: true },
       relayer: null,
       relayers: [],
-      contracts: api.chain.deployment.contracts,
+      contracts: {
+        ...api.chain.deployment.contracts,
+        luminaToken: api.chain.deployment.contracts.protocolToken,
+      },
     });
     // Right after the start the database may not be migrated yet, which adds another reason.
     await expect
@@ -177,8 +186,106 @@ describe("GET /health", () => {
   });
 });
 
+describe("under the prefix /api/v1", () => {
+  test("products, a product, its quote and a policy are the same resources, and by-buyer is none of them", async () => {
+    const id = idOf("FLASHBTC24-001");
+    for (const path of ["/products", `/products/${id}`, `/products/${id}/quote?coverageAmount=100000000`]) {
+      const [bare, prefixed] = [await api.request(path), await api.request(`/api/v1${path}`)];
+      expect([bare.status, prefixed.status], path).toEqual([200, 200]);
+      const { asOfBlock: _, ...body } = z.looseObject({}).parse(bare.json);
+      expect(prefixed.json, path).toMatchObject(body);
+    }
+    for (const [path, status, code] of [
+      [`/products/${idOf("no such product")}`, 404, "invalid_product"],
+      ["/products/x", 400, "validation_error"],
+      [`/products/${id}/quote`, 400, "validation_error"],
+      [`/policies/${id}/1`, 404, "policy_not_found"],
+      ["/policies/x/1", 400, "validation_error"],
+      [`/policies/${id}/x`, 400, "validation_error"],
+    ] as const) {
+      expect(failure(await api.request(path)), path).toEqual([status, code]);
+      expect(failure(await api.request(`/api/v1${path}`)), path).toEqual([status, code]);
+    }
+    const { policyId, buyer } = await buyOne();
+    const bought = await api.request(`/policies/${id}/${policyId}`);
+    expect(bought.json).toMatchObject({ policyId: String(policyId), buyer, source: "chain" });
+    expect((await api.request(`/api/v1/policies/${id}/${policyId}`)).json).toEqual(bought.json);
+    // Without an indexer it is not answered; and it is not the policy of a product called by-buyer.
+    expect(failure(await api.request(`/api/v1/policies/by-buyer/${buyer}`))).toEqual([
+      503,
+      "indexer_unavailable",
+    ]);
+    expect(failure(await api.request(`/api/v1/policies/by-buyer/1`))).toEqual([400, "validation_error"]);
+  });
+
+  /** A policy of FLASHBTC24-001. */
+  async function buyOne() {
+    const { protocol, chain } = api;
+    await mintUsdc(protocol, chain.owner, chain.owner.address, 1_000_000_000n);
+    await approveUsdc(protocol, chain.owner, chain.deployment.contracts.coverRouter);
+    const { policyId } = await purchase(protocol, chain.owner, termsOf("FLASHBTC24-001"), 100_000_000n);
+    return { policyId, buyer: chain.owner.address };
+  }
+});
+
+describe("GET /api/v1/live-stats", () => {
+  const liveStats = z.looseObject({
+    tokenPrice: z.object({ price: z.string(), usd: z.number() }),
+    bondReserve: z.object({ amount: z.string() }),
+    capacity: z.object({ committed: z.string(), available: z.string() }),
+    totalSupply: z.object({ amount: z.string() }),
+    chainStatus: z.object({ blockNumber: z.number() }),
+  });
+
+  test("has price, reserve, capacity and supply as the contracts have them at its block, under both names", async () => {
+    const answer = await api.request("/api/v1/live-stats");
+    const stats = liveStats.parse(answer.json);
+    const { client, deployment } = api.chain;
+    const { bondVault, protocolToken } = deployment.contracts;
+    const at = { blockNumber: BigInt(stats.chainStatus.blockNumber) };
+    const vault = { address: bondVault, abi: bondVaultAbi, ...at } as const;
+    const reserve = await client.readContract({ ...vault, functionName: "reserve" });
+    const available = await client.readContract({ ...vault, functionName: "availableCapacityUSD" });
+    const reserved = await client.readContract({ ...vault, functionName: "totalReserved" });
+    const obligations = await client.readContract({ ...vault, functionName: "obligations" });
+    const supply = await client.readContract({
+      ...{ address: protocolToken, abi: erc20Abi, functionName: "totalSupply" },
+      ...at,
+    });
+    const committed = reserved + obligations * 1_000_000n;
+    const price = BigInt(stats.tokenPrice.price);
+    // The vault's capacity follows from the price.
+    expect((reserve * price) / 10n ** 30n).toBe(committed + available);
+    expect(stats).toMatchObject({
+      tokenPrice: { usd: Number(formatUnits(price, 18)), source: "tokenUsdFeed" },
+      bondReserve: {
+        ...{ amount: String(reserve), source: "bondVault" },
+        ...{ token: `${reserve / 10n ** 18n}.00`, lumina: `${reserve / 10n ** 18n}.00` },
+        usd: `${(reserve * price) / 10n ** 36n}.00`,
+      },
+      capacity: {
+        ...{ committed: String(committed), available: String(available), source: "bondVault" },
+        ...{ committedUSD: String(committed / 1_000_000n), availableUSD: String(available / 1_000_000n) },
+        usedPercent: expect.stringMatching(/^\d+\.\d\d%$/),
+      },
+      totalSupply: { amount: String(supply), token: "100,000,000", lumina: "100,000,000" },
+      chainStatus: { chainId: 8453, name: "Test chain" },
+      lastUpdated: expect.stringMatching(/^\d{4}-.*Z$/),
+      stale: false,
+    });
+    expect(stats.luminaPrice).toEqual(stats.tokenPrice);
+    // Half a minute long the same figures are sent.
+    await api.chain.client.mine({ blocks: 1 });
+    expect((await api.request("/api/v1/live-stats")).json).toEqual(answer.json);
+  });
+});
+
 describe("indexed reads without an indexer", () => {
   test.each([
+    "/api/v1/marketplace/listings",
+    "/api/v1/marketplace/listings/0",
+    "/api/v1/marketplace/stats",
+    "/api/v1/marketplace/history",
     "/api/v1/indexer/health",
     "/api/v1/stats/activity",
     `/api/v1/policies/by-buyer/0x${"1".repeat(40)}`,
