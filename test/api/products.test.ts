@@ -230,11 +230,11 @@ describe("under the prefix /api/v1", () => {
 
 describe("GET /api/v1/live-stats", () => {
   const liveStats = z.looseObject({
-    tokenPrice: z.object({ price: z.string(), usd: z.number() }),
-    bondReserve: z.object({ amount: z.string() }),
-    capacity: z.object({ committed: z.string(), available: z.string() }),
-    totalSupply: z.object({ amount: z.string() }),
-    chainStatus: z.object({ blockNumber: z.number() }),
+    tokenPrice: z.looseObject({ price: z.string(), usd: z.number() }),
+    bondReserve: z.looseObject({ amount: z.string() }),
+    capacity: z.looseObject({ committed: z.string(), available: z.string() }),
+    totalSupply: z.looseObject({ amount: z.string() }),
+    chainStatus: z.looseObject({ blockNumber: z.number() }),
   });
 
   test("has price, reserve, capacity and supply as the contracts have them at its block, under both names", async () => {
