@@ -3,13 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
-import {
-  approveUsdc,
-  mintUsdc,
-  purchase,
-  setProductPaused,
-} from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { setProductPaused } from "../../scripts/local/protocol/actions/index.ts";
+import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;
@@ -184,48 +179,6 @@ describe("GET /health", () => {
       .poll(async () => reasonsOf((await api.request("/health")).json), { timeout: 60_000 })
       .toEqual(["indexer_unavailable", "relayer_unavailable"]);
   });
-});
-
-describe("under the prefix /api/v1", () => {
-  test("products, a product, its quote and a policy are the same resources, and by-buyer is none of them", async () => {
-    const id = idOf("FLASHBTC24-001");
-    for (const path of ["/products", `/products/${id}`, `/products/${id}/quote?coverageAmount=100000000`]) {
-      const [bare, prefixed] = [await api.request(path), await api.request(`/api/v1${path}`)];
-      expect([bare.status, prefixed.status], path).toEqual([200, 200]);
-      const { asOfBlock: _, ...body } = z.looseObject({}).parse(bare.json);
-      expect(prefixed.json, path).toMatchObject(body);
-    }
-    for (const [path, status, code] of [
-      [`/products/${idOf("no such product")}`, 404, "invalid_product"],
-      ["/products/x", 400, "validation_error"],
-      [`/products/${id}/quote`, 400, "validation_error"],
-      [`/policies/${id}/1`, 404, "policy_not_found"],
-      ["/policies/x/1", 400, "validation_error"],
-      [`/policies/${id}/x`, 400, "validation_error"],
-    ] as const) {
-      expect(failure(await api.request(path)), path).toEqual([status, code]);
-      expect(failure(await api.request(`/api/v1${path}`)), path).toEqual([status, code]);
-    }
-    const { policyId, buyer } = await buyOne();
-    const bought = await api.request(`/policies/${id}/${policyId}`);
-    expect(bought.json).toMatchObject({ policyId: String(policyId), buyer, source: "chain" });
-    expect((await api.request(`/api/v1/policies/${id}/${policyId}`)).json).toEqual(bought.json);
-    // Without an indexer it is not answered; and it is not the policy of a product called by-buyer.
-    expect(failure(await api.request(`/api/v1/policies/by-buyer/${buyer}`))).toEqual([
-      503,
-      "indexer_unavailable",
-    ]);
-    expect(failure(await api.request(`/api/v1/policies/by-buyer/1`))).toEqual([400, "validation_error"]);
-  });
-
-  /** A policy of FLASHBTC24-001. */
-  async function buyOne() {
-    const { protocol, chain } = api;
-    await mintUsdc(protocol, chain.owner, chain.owner.address, 1_000_000_000n);
-    await approveUsdc(protocol, chain.owner, chain.deployment.contracts.coverRouter);
-    const { policyId } = await purchase(protocol, chain.owner, termsOf("FLASHBTC24-001"), 100_000_000n);
-    return { policyId, buyer: chain.owner.address };
-  }
 });
 
 describe("GET /api/v1/live-stats", () => {

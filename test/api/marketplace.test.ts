@@ -1,177 +1,16 @@
-/**
- * What this proves: bonds of a wallet and the marketplace's resources have the fields that existing clients read, with the
- * values of the contracts, and follow a reorganisation.
- */
-import type { Address } from "viem";
+/** The marketplace's resources, compared with its feeds, which a model of the protocol compares with the chain. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { bondVaultAbi } from "../../abis/BondVault.ts";
-import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { isoTime } from "../../api/http/field-types.ts";
-import {
-  buyListing,
-  chainTime,
-  listBond,
-  maturityDate,
-  refreshFeeds,
-} from "../../scripts/local/protocol/actions/index.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
-import { buyers, chapters, historyContext, trade } from "../src/support/history.ts";
+import { buyListing, chainTime, listBond, refreshFeeds } from "../../scripts/local/protocol/actions/index.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
-import { failure, invalidFields, issueKey, startApi, type TestApi } from "./support/api.ts";
+import { failure, invalidFields } from "./support/api.ts";
+import { bob, carol, DAY, DOLLAR, type MarketApi, NOBODY, startMarketApi } from "./support/market-history.ts";
 
-const [, bob, carol] = buyers;
-if (!bob || !carol) throw new Error("the history has too few buyers");
-
-const DOLLAR = 1_000_000n;
-const DAY = 86_400n;
-const NOBODY = "0x000000000000000000000000000000000000dEaD";
-
-let api: TestApi;
-/** A key of a wallet that has no bonds. */
-let headers: Record<string, string>;
+let api: MarketApi;
 beforeAll(async () => {
-  api = await startApi({ services: ["api", "indexer"], chainOptions: { retired: false } });
-  const context = historyContext(api.chain);
-  for (const chapter of chapters) await chapter.play(context);
-  await trade(context);
-  const epochId = await openEpoch(carol.address);
-  for (const [amount, dollars] of [
-    [100n, 100n],
-    [10n, 35n],
-    [200n, 210n],
-  ] as const)
-    await listBond(api.protocol, carol, epochId, amount, dollars * DOLLAR);
-  ({ headers } = await issueKey(api.request));
-});
-
-/** Waits until responses are of the chain's newest block. */
-async function waitForIndex(): Promise<void> {
-  const { hash } = await api.chain.client.getBlock();
-  await waitFor({
-    what: "the index to reach the chain's head",
-    probe: async () => {
-      const answer = await api.request("/api/v1/stats/protocol");
-      return answer.headers.get("etag")?.startsWith(`"${hash.slice(2, 18)}-`) || undefined;
-    },
-  });
-}
-
-/** The latest epoch in which a wallet holds bonds. */
-async function openEpoch(owner: Address): Promise<bigint> {
-  await waitForIndex();
-  const list = z.object({ bonds: z.array(z.object({ epochId: z.string() })) });
-  const { bonds } = list.parse((await api.request(`/api/v1/bonds/by-owner/${owner}`)).json);
-  return BigInt(bonds.at(-1)?.epochId ?? 0);
-}
-
-describe("GET /api/v1/bonds/{wallet}", () => {
-  const bond = z.looseObject({
-    epochId: z.string(),
-    balance: z.string(),
-    redeemedAmount: z.string(),
-    isMatured: z.boolean(),
-    isRedeemed: z.boolean(),
-    tokenEquivalent: z.string().nullable(),
-  });
-  const list = z.object({
-    totalBonds: z.number(),
-    tokenPrice: z.string().nullable(),
-    bonds: z.array(bond),
-    pagination: z.object({ limit: z.number(), offset: z.number(), hasMore: z.boolean() }),
-  });
-  const bondsOf = async (wallet: string, query = "") =>
-    list.parse((await api.request(`/api/v1/bonds/${wallet}${query}`, { headers })).json);
-
-  test("has both families of fields, with the balances, maturities and worth of the contracts", async () => {
-    await refreshFeeds(api.protocol, api.chain.owner);
-    await waitForIndex();
-    const { claimBond, bondVault } = api.chain.deployment.contracts;
-    const { client } = api.chain;
-    const now = await chainTime(api.protocol);
-    for (const { address } of [bob, carol]) {
-      const { bonds, tokenPrice } = await bondsOf(address);
-      expect(bonds.length, address).toBeGreaterThan(0);
-      for (const shown of bonds) {
-        const epochId = BigInt(shown.epochId);
-        const balance = await client.readContract({
-          address: claimBond,
-          abi: claimBondAbi,
-          functionName: "balanceOf",
-          args: [address, epochId],
-        });
-        const [tokens, price] = await client.readContract({
-          address: bondVault,
-          abi: bondVaultAbi,
-          functionName: "previewRedemption",
-          args: [balance],
-        });
-        const maturity = await maturityDate(api.protocol, epochId);
-        expect(tokenPrice).toBe(String(price));
-        expect(shown).toEqual({
-          bondId: shown.epochId,
-          epochId: shown.epochId,
-          owner: address,
-          balance: String(balance),
-          amount: String(balance),
-          redeemedAmount: shown.redeemedAmount,
-          faceValue: `${balance * 10n ** 18n}`,
-          faceValueUsdc: String(balance * DOLLAR),
-          createdAt: isoTime(maturity - 730n * DAY),
-          maturityDate: isoTime(maturity),
-          isMatured: now >= maturity,
-          matured: now >= maturity,
-          isRedeemed: balance === 0n,
-          tokenEquivalent: String(tokens),
-          luminaEquivalent: String(tokens),
-        });
-      }
-    }
-  });
-
-  test("status selects held, matured and redeemed bonds; pages go from the latest epoch back", async () => {
-    await waitForIndex();
-    const all = (await bondsOf(carol.address)).bonds;
-    const epochs = all.map(({ epochId }) => Number(epochId));
-    expect(epochs).toEqual(epochs.toSorted((a, b) => b - a));
-    expect(epochs.length).toBeGreaterThan(1);
-    const redeemed = (await bondsOf(carol.address, "?status=redeemed")).bonds;
-    expect(redeemed.map(({ redeemedAmount }) => redeemedAmount)).toEqual(["1040"]);
-    const held = all.filter(({ balance }) => balance !== "0");
-    const active = (await bondsOf(carol.address, "?status=active")).bonds;
-    const matured = (await bondsOf(carol.address, "?status=matured")).bonds;
-    expect(active).toEqual(held.filter(({ isMatured }) => !isMatured));
-    expect(matured).toEqual(held.filter(({ isMatured }) => isMatured));
-    expect([active.length, matured.length]).not.toContain(0);
-    const second = await bondsOf(carol.address, "?limit=1&offset=1");
-    expect(second).toMatchObject({
-      totalBonds: all.length,
-      bonds: [all[1]],
-      pagination: { limit: 1, offset: 1, hasMore: all.length > 2 },
-    });
-    expect((await bondsOf(carol.address)).pagination).toEqual({ limit: 100, offset: 0, hasMore: false });
-    expect(await bondsOf(NOBODY)).toMatchObject({ totalBonds: 0, bonds: [] });
-  });
-
-  test("needs a key, is not stored, names its block, and takes 500 bonds at most", async () => {
-    const path = `/api/v1/bonds/${carol.address}`;
-    expect(failure(await api.request(path))).toEqual([401, "unauthenticated"]);
-    const answer = await api.request(`${path.toLowerCase()}?limit=500`, { headers });
-    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    expect(answer.headers.get("x-indexed-block")).toMatch(/^\d+$/);
-    expect(answer.json).toMatchObject({ wallet: carol.address });
-    for (const [query, field] of [
-      ["status=sold", "status"],
-      ["limit=501", "limit"],
-      ["limit=0", "limit"],
-      ["offset=-1", "offset"],
-    ]) {
-      const refused = await api.request(`${path}?${query}`, { headers });
-      expect([failure(refused), invalidFields(refused)]).toEqual([[400, "validation_error"], [field]]);
-    }
-    expect(invalidFields(await api.request("/api/v1/bonds/by-owner", { headers }))).toEqual(["wallet"]);
-  });
+  api = await startMarketApi();
 });
 
 const listing = z.looseObject({
@@ -199,7 +38,7 @@ describe("GET /api/v1/marketplace/listings", () => {
     feed.parse((await api.request("/api/v1/marketplace/active-listings?limit=100")).json).listings;
 
   test("lists the active listings by price or time, with both names of each field", async () => {
-    await waitForIndex();
+    await api.waitForIndex();
     const newest = await active();
     expect(newest.length).toBeGreaterThan(3);
     const byPrice = newest.toSorted(
@@ -228,7 +67,7 @@ describe("GET /api/v1/marketplace/listings", () => {
   });
 
   test("filters return exactly the matching listings and their number, alone and combined", async () => {
-    await waitForIndex();
+    await api.waitForIndex();
     const all = await active();
     const prices = all.map(priceOf).toSorted(order);
     const middle = prices[Math.floor(prices.length / 2)] ?? 0n;
@@ -279,7 +118,7 @@ describe("GET /api/v1/marketplace/listings/{listingId}", () => {
   const one = (id: unknown) => api.request(`/api/v1/marketplace/listings/${id}`);
 
   test("finds listings in every status by their id; an unknown id, 0 too, gets 404", async () => {
-    await waitForIndex();
+    await api.waitForIndex();
     const { listings } = await found("sortBy=listedAt-desc");
     const statuses = new Map<string, number>();
     for (let id = 1; id <= Math.max(...idsOf(listings)); id += 1) {
@@ -306,13 +145,13 @@ describe("GET /api/v1/marketplace/listings/{listingId}", () => {
 
   test("a sale that a reorganisation takes back leaves the listing active", async () => {
     const { protocol, chain } = api;
-    const id = await listBond(protocol, carol, await openEpoch(carol.address), 5n, 6n * DOLLAR);
+    const id = await listBond(protocol, carol, await api.openEpoch(carol.address), 5n, 6n * DOLLAR);
     await buyListing(protocol, bob, id);
-    await waitForIndex();
+    await api.waitForIndex();
     expect((await one(id)).json).toMatchObject({ status: "executed", buyer: bob.address });
     expect(await askRpc(chain.url, "anvil_reorg", [1, []])).toEqual({ result: null });
     await chain.client.mine({ blocks: 1 });
-    await waitForIndex();
+    await api.waitForIndex();
     expect((await one(id)).json).toMatchObject({ status: "active", buyer: null, closedAt: null });
     expect(idsOf((await found(`maxPriceUsdc=${6n * DOLLAR}`)).listings)).toContain(Number(id));
   });
@@ -320,11 +159,11 @@ describe("GET /api/v1/marketplace/listings/{listingId}", () => {
 
 test("GET /api/v1/marketplace/history and /stats agree with the sales and the active listings", async () => {
   const { protocol, chain } = api;
-  const epochId = await openEpoch(carol.address);
+  const epochId = await api.openEpoch(carol.address);
   await timeTravel(protocol, 2n * DAY);
   await refreshFeeds(protocol, chain.owner);
   await buyListing(protocol, bob, await listBond(protocol, carol, epochId, 7n, 8n * DOLLAR));
-  await waitForIndex();
+  await api.waitForIndex();
   const sale = z.looseObject({
     totalPriceUsdc: z.string(),
     sellerFeeUsdc: z.string(),
@@ -369,30 +208,5 @@ test("GET /api/v1/marketplace/history and /stats agree with the sales and the ac
     totalVolume: volume(sales),
     totalSales: sales.length,
     totalFees: String(fees),
-  });
-});
-
-describe("without the vault's price", () => {
-  const worth = z.object({
-    tokenPrice: z.string().nullable(),
-    bonds: z.array(z.object({ balance: z.string(), tokenEquivalent: z.string().nullable() })),
-  });
-  const read = async () => {
-    const answer = await api.request(`/api/v1/bonds/${bob.address}`, { headers });
-    return [answer.status, worth.parse(answer.json)] as const;
-  };
-
-  test("a stale feed and a node that is away leave the bonds without their worth, and the bonds stay", async () => {
-    await refreshFeeds(api.protocol, api.chain.owner);
-    await expect.poll(async () => (await read())[1].tokenPrice).not.toBeNull();
-    const [, known] = await read();
-    const withoutWorth = {
-      tokenPrice: null,
-      bonds: known.bonds.map((bond) => ({ ...bond, tokenEquivalent: null })),
-    };
-    await timeTravel(api.protocol, 2n * 3600n);
-    await expect.poll(read).toEqual([200, withoutWorth]);
-    await api.chain.stop();
-    expect(await read()).toEqual([200, withoutWorth]);
   });
 });
