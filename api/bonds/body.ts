@@ -39,8 +39,11 @@ export function bondListBody(
   };
 }
 
-/** An address's bonds of one epoch as the index has them: `redeemed` are those that were redeemed and paid. */
-export type IndexedHolding = Holding & { readonly redeemed: bigint };
+/**
+ * An address's bonds of one epoch as the index has them: `redeemed` are those that were redeemed and paid, `queued` those
+ * whose redemption is in the queue.
+ */
+export type IndexedHolding = Holding & { readonly redeemed: bigint; readonly queued: bigint };
 
 export const bondStatuses = ["active", "matured", "redeemed", "all"] as const;
 export type BondStatus = (typeof bondStatuses)[number];
@@ -59,7 +62,7 @@ function hasStatus(holding: IndexedHolding, status: BondStatus, now: bigint): bo
 
 /** `price`: the vault's price of the protocol token in USD, 18 decimals; null when it has none now. */
 function walletBondBody(wallet: Address, holding: IndexedHolding, now: bigint, price: bigint | null) {
-  const { epochId, amount, redeemed, maturityDate } = holding;
+  const { epochId, amount, redeemed, queued, maturityDate } = holding;
   const matured = isMatured(holding, now);
   // Rounded down, as the vault pays.
   const tokens = price === null ? null : String((amount * DOLLAR_18 * DOLLAR_18) / price);
@@ -70,13 +73,14 @@ function walletBondBody(wallet: Address, holding: IndexedHolding, now: bigint, p
     balance: String(amount),
     amount: String(amount),
     redeemedAmount: String(redeemed),
+    queuedAmount: String(queued),
     faceValue: String(amount * DOLLAR_18),
     faceValueUsdc: String(amount * DOLLAR_USDC),
     createdAt: maturityDate === null ? null : isoTime(maturityDate - BOND_SECONDS),
     maturityDate: maturityDate === null ? null : isoTime(maturityDate),
     isMatured: matured,
     matured,
-    isRedeemed: amount === 0n && redeemed > 0n,
+    isRedeemed: redeemed > 0n && amount + queued === 0n,
     tokenEquivalent: tokens,
     luminaEquivalent: tokens,
   };

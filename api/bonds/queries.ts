@@ -7,8 +7,8 @@ import type { IndexQuery } from "../indexed/reader.ts";
 import { always } from "../indexed/walk.ts";
 
 /**
- * Prepares the read of an address's bonds by epoch: those that it has, and those that it redeemed. They are few because an
- * epoch is a month. Uses the primary key. Prepared because building the statement takes longer than running it.
+ * Prepares the read of an address's bonds by epoch: those that it has, those in the redemption queue, and those that it
+ * redeemed. They are few because an epoch is a month. Uses the primary key. Prepared because building the statement takes longer than running it.
  */
 export function prepareHoldings(db: IndexQuery) {
   const page = db
@@ -16,6 +16,7 @@ export function prepareHoldings(db: IndexQuery) {
       epochId: bondHolding.epochId,
       amount: bondHolding.balance,
       redeemed: bondHolding.redeemed,
+      queued: bondHolding.queued,
       maturityDate: bondEpoch.maturityDate,
     })
     .from(bondHolding)
@@ -23,7 +24,7 @@ export function prepareHoldings(db: IndexQuery) {
     .where(
       and(
         eq(bondHolding.owner, sql.placeholder("owner")),
-        or(gt(bondHolding.balance, 0n), gt(bondHolding.redeemed, 0n)),
+        or(gt(bondHolding.balance, 0n), gt(bondHolding.redeemed, 0n), gt(bondHolding.queued, 0n)),
       ),
     )
     .as("page");

@@ -88,6 +88,9 @@ const WalletBond = z
     redeemedAmount: dollars("Bonds that the wallet redeemed and was paid for, in whole dollars.").openapi({
       example: "0",
     }),
+    queuedAmount: dollars("Bonds whose redemption waits in the queue, in whole dollars.").openapi({
+      example: "0",
+    }),
     faceValue: dollars("Face value of the bonds held in USD, 18 decimals.").openapi({
       example: "800000000000000000000",
     }),
@@ -102,7 +105,7 @@ const WalletBond = z
     ),
     isMatured: flag("Whether they are redeemable at the block's time."),
     matured: flag("The same as `isMatured`."),
-    isRedeemed: flag("Whether the wallet has none left because it redeemed them."),
+    isRedeemed: flag("Whether the wallet has redeemed them, and has none left and none in the queue."),
     tokenEquivalent: tokens(
       "Protocol tokens (18 decimals) that a redemption of the bonds held would pay at `tokenPrice`; null without a price.",
     ),
@@ -124,7 +127,7 @@ export const walletBondsRoute = createRoute({
     query: z.object({
       status: z.enum(bondStatuses).default("all").openapi({
         description:
-          "`active`: held and not matured; `matured`: held and redeemable; `redeemed`: some were redeemed and paid; `all`: each of these.",
+          "`active`: held and not matured; `matured`: held and redeemable; `redeemed`: some were redeemed and paid; `all`: each of these, and those in the redemption queue.",
         example: "all",
       }),
       limit: limitInput(500, 100),

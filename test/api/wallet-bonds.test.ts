@@ -4,7 +4,7 @@ import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { isoTime } from "../../api/http/field-types.ts";
-import { chainTime, maturityDate, refreshFeeds } from "../../scripts/local/protocol/actions/index.ts";
+import { chainTime, maturityDate, redeem, refreshFeeds } from "../../scripts/local/protocol/actions/index.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
 import { failure, invalidFields, issueKey } from "./support/api.ts";
 import { bob, carol, DAY, DOLLAR, type MarketApi, NOBODY, startMarketApi } from "./support/market-history.ts";
@@ -67,6 +67,7 @@ describe("GET /api/v1/bonds/{wallet}", () => {
           balance: String(balance),
           amount: String(balance),
           redeemedAmount: shown.redeemedAmount,
+          queuedAmount: "0",
           faceValue: `${balance * 10n ** 18n}`,
           faceValueUsdc: String(balance * DOLLAR),
           createdAt: isoTime(maturity - 730n * DAY),
@@ -103,6 +104,23 @@ describe("GET /api/v1/bonds/{wallet}", () => {
     });
     expect((await bondsOf(carol.address)).pagination).toEqual({ limit: 100, offset: 0, hasMore: false });
     expect(await bondsOf(NOBODY)).toMatchObject({ totalBonds: 0, bonds: [] });
+  });
+
+  test("bonds in the redemption queue are shown apart from the held and the redeemed ones", async () => {
+    await refreshFeeds(api.protocol, api.chain.owner);
+    await api.waitForIndex();
+    const [before] = (await bondsOf(bob.address, "?status=matured")).bonds;
+    if (!before) throw new Error("bob has no matured bonds");
+    const all = BigInt(before.balance);
+    const { state } = await redeem(api.protocol, bob, BigInt(before.epochId), all);
+    expect(state).toBe("queued"); // the history has used this week's throttle up
+    await api.waitForIndex();
+    const { bonds } = await bondsOf(bob.address);
+    expect(bonds.find(({ epochId }) => epochId === before.epochId)).toMatchObject({
+      ...{ balance: "0", queuedAmount: String(all), redeemedAmount: before.redeemedAmount },
+      ...{ isRedeemed: false, tokenEquivalent: "0" },
+    });
+    expect((await bondsOf(bob.address, "?status=matured")).bonds).toEqual([]);
   });
 
   test("needs a key, is not stored, names its block, and takes 500 bonds at most", async () => {
