@@ -393,8 +393,9 @@ export const listing = onchainTable(
   }),
   (table) => ({
     byStatus: index().on(table.status, table.listingId),
+    byPrice: index().on(table.status, table.price, table.listingId),
     byUnitPrice: index().on(table.status, table.unitPrice, table.listingId),
-    bySeller: index().on(table.seller, table.listingId),
+    bySeller: index().on(table.seller, table.status, table.price, table.listingId),
     byBlock: index().on(table.blockNumber, table.logIndex),
     byTx: index().on(table.txHash),
   }),

@@ -23,7 +23,7 @@ import { addFaucetRoutes } from "./faucet/handlers.ts";
 import { addHealthRoutes } from "./health/handlers.ts";
 import type { FindHolder } from "./http/api-keys.ts";
 import type { CommonHeaders } from "./http/common-headers.ts";
-import { requireApiKey } from "./http/credentials.ts";
+import { countOptionalKey, requireApiKey } from "./http/credentials.ts";
 import type { Api, ApiEnv } from "./http/env.ts";
 import { onError, onInvalid, onMethodNotAllowed, onNotFound } from "./http/errors.ts";
 import type { Limits } from "./http/limits/limits.ts";
@@ -38,6 +38,7 @@ import { createResponseCache } from "./indexed/response-cache.ts";
 import { createIndexedResponses } from "./indexed/responses.ts";
 import { addKeyRoutes } from "./keys/handlers.ts";
 import { addOnboardingRoute } from "./keys/onboarding-handlers.ts";
+import { addLiveStatsRoute } from "./live-stats/handlers.ts";
 import { addMarketplaceRoutes } from "./marketplace/handlers.ts";
 import { addOracleRoutes } from "./oracle/handlers.ts";
 import type { ProofWaiter } from "./oracle/sign-proof.ts";
@@ -117,7 +118,8 @@ function createTestnetServices(parts: AppParts) {
 }
 
 /** Adds the middleware in front of all routes. */
-function addMiddleware(app: Api, { log, limits, clientOf }: AppParts): void {
+function addMiddleware(app: Api, parts: AppParts): void {
+  const { log, limits, clientOf, connection } = parts;
   const countRequest = countUnrouted(limits, clientOf);
   app.onError(onError(log));
   app.notFound(onNotFound(countRequest));
@@ -127,7 +129,8 @@ function addMiddleware(app: Api, { log, limits, clientOf }: AppParts): void {
   app.use(preflight(countRequest));
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
   app.use(requestBody);
-  for (const [path, limit] of publicLimits(limits, clientOf)) app.use(path, limit);
+  const countByKey = countOptionalKey({ ...parts, sql: connection.sql });
+  for (const [path, limit] of publicLimits(limits, clientOf, countByKey)) app.use(path, limit);
 }
 
 /** Builds the app, and the cached responses ahead of it. */
@@ -161,6 +164,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   addKeyRoutes(app, shared);
   addWebhookRoutes(app, { ...shared, webhookActions });
   addStatsRoutes(app, shared);
+  addLiveStatsRoute(app, shared);
   addBondRoutes(app, shared);
   addTriggerRoutes(app, shared);
   addBurnRoutes(app, shared);

@@ -118,9 +118,9 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       on conflict do nothing`;
     await tx`
       insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${positionColumns})
-      select 1000000 + i, ${wallet("i")}, 203000, 800, 900000000, 1125000,
+      select 1000000 + i, ${wallet("i")}, 203000, 800, price, price / 800,
         (array['active', 'sold', 'cancelled'])[1 + i * 3 / ${others + 1}], block_number, log_index, block_hash, block_timestamp, ${hash}
-      from (select i, ${position(others)} from generate_series(1, ${others}) i) l`;
+      from (select i, 500000000 + i % 1000 * 1000000 as price, ${position(others)} from generate_series(1, ${others}) i) l`;
     await tx`
       insert into ${table("sale")} (listing_id, buyer, seller, price, seller_fee, buyer_fee, epoch_id, amount, unit_price,
         listed_at, ${positionColumns})

@@ -21,6 +21,7 @@ export const errorStatus = {
   delegation_not_found: 404,
   delivery_not_found: 404,
   tx_not_found: 404,
+  listing_not_found: 404,
   webhook_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
@@ -95,15 +96,23 @@ export class ApiError extends Error {
   readonly details: readonly ErrorDetail[] | null;
   /** Seconds for the `Retry-After` header; null sends none. */
   readonly retryAfter: number | null;
+  /** For a refused faucet claim: when the next one can be paid; otherwise null. */
+  readonly nextEligibleAt: Date | null;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    options: { details?: readonly ErrorDetail[]; retryAfter?: number; cause?: unknown } = {},
+    options: {
+      details?: readonly ErrorDetail[];
+      retryAfter?: number;
+      nextEligibleAt?: Date;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.status = errorStatus[code];
     this.details = options.details ?? null;
+    this.nextEligibleAt = options.nextEligibleAt ?? null;
     this.retryAfter = options.retryAfter ?? (this.status === 503 ? RETRY_AFTER_SECONDS : null);
   }
 }

@@ -21,6 +21,29 @@ export function shareRead<T>(ttlMs: number, read: () => Promise<T>): () => Promi
   };
 }
 
+/**
+ * {@link shareRead}, which repeats the last result, flagged as `stale`, when a read fails. Rejects only before the first
+ * result.
+ */
+export function shareReadOrLast<T>(
+  ttlMs: number,
+  read: () => Promise<T>,
+): () => Promise<{ value: T; stale: boolean }> {
+  let last: { value: T } | undefined;
+  const shared = shareRead(ttlMs, async () => {
+    last = { value: await read() };
+    return last;
+  });
+  return async () => {
+    try {
+      return { ...(await shared()), stale: false };
+    } catch (error) {
+      if (!last) throw error;
+      return { ...last, stale: true };
+    }
+  };
+}
+
 /** Most keys that are cached: clients choose the keys, so their number must have a bound. */
 const MAX_KEYS = 500;
 

@@ -1,4 +1,5 @@
 import { type Address, getAddress } from "viem";
+import { isoTime } from "../http/field-types.ts";
 
 /** One address's bonds of one epoch, in whole dollars; `maturityDate` in Unix seconds, null when unknown. */
 export type Holding = {
@@ -7,6 +8,9 @@ export type Holding = {
   readonly maturityDate: bigint | null;
 };
 
+/** Whether the bonds are redeemable at the time `now` (Unix seconds). */
+const isMatured = ({ maturityDate }: Holding, now: bigint) => maturityDate !== null && now >= maturityDate;
+
 /** A page of an owner's bonds at the time `now` (Unix seconds). `holdings` are all of them, ascending by epoch. */
 export function bondListBody(
   owner: Address,
@@ -14,14 +18,14 @@ export function bondListBody(
   { limit, offset }: { limit: number; offset: number },
   now: bigint,
 ) {
-  const bonds = holdings.slice(offset, offset + limit).map(({ epochId, amount, maturityDate }) => ({
-    bondId: String(epochId),
-    epochId: String(epochId),
+  const bonds = holdings.slice(offset, offset + limit).map((holding) => ({
+    bondId: String(holding.epochId),
+    epochId: String(holding.epochId),
     owner: getAddress(owner),
-    amount: String(amount),
-    faceValueUsd: String(amount),
-    maturityDate: maturityDate === null ? null : String(maturityDate),
-    matured: maturityDate !== null && now >= maturityDate,
+    amount: String(holding.amount),
+    faceValueUsd: String(holding.amount),
+    maturityDate: holding.maturityDate === null ? null : String(holding.maturityDate),
+    matured: isMatured(holding, now),
   }));
   const totalAmount = holdings.reduce((sum, { amount }) => sum + amount, 0n);
   return {
@@ -32,5 +36,79 @@ export function bondListBody(
     offset,
     totalAmount: String(totalAmount),
     bonds,
+  };
+}
+
+/**
+ * An address's bonds of one epoch as the index has them: `redeemed` are those that were redeemed and paid, `queued` those
+ * whose redemption is in the queue.
+ */
+export type IndexedHolding = Holding & { readonly redeemed: bigint; readonly queued: bigint };
+
+export const bondStatuses = ["active", "matured", "redeemed", "all"] as const;
+export type BondStatus = (typeof bondStatuses)[number];
+
+/** The lifetime of a bond, in seconds: 730 days. */
+const BOND_SECONDS = 63_072_000n;
+/** A whole dollar as a price, 18 decimals, and in USDC. */
+const DOLLAR_18 = 10n ** 18n;
+const DOLLAR_USDC = 1_000_000n;
+
+function hasStatus(holding: IndexedHolding, status: BondStatus, now: bigint): boolean {
+  if (status === "redeemed") return holding.redeemed > 0n;
+  if (status === "all") return true;
+  return holding.amount > 0n && isMatured(holding, now) === (status === "matured");
+}
+
+/** `price`: the vault's price of the protocol token in USD, 18 decimals; null when it has none now. */
+function walletBondBody(wallet: Address, holding: IndexedHolding, now: bigint, price: bigint | null) {
+  const { epochId, amount, redeemed, queued, maturityDate } = holding;
+  const matured = isMatured(holding, now);
+  // Rounded down, as the vault pays.
+  const tokens = price === null ? null : String((amount * DOLLAR_18 * DOLLAR_18) / price);
+  return {
+    bondId: String(epochId),
+    epochId: String(epochId),
+    owner: wallet,
+    balance: String(amount),
+    amount: String(amount),
+    redeemedAmount: String(redeemed),
+    queuedAmount: String(queued),
+    faceValue: String(amount * DOLLAR_18),
+    faceValueUsdc: String(amount * DOLLAR_USDC),
+    createdAt: maturityDate === null ? null : isoTime(maturityDate - BOND_SECONDS),
+    maturityDate: maturityDate === null ? null : isoTime(maturityDate),
+    isMatured: matured,
+    matured,
+    isRedeemed: redeemed > 0n && amount + queued === 0n,
+    tokenEquivalent: tokens,
+    luminaEquivalent: tokens,
+  };
+}
+
+export type WalletBondPage = {
+  readonly status: BondStatus;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/**
+ * A page of a wallet's bonds with a status at the time `now` (Unix seconds), newest epoch first. `holdings` are all of them,
+ * ascending by epoch; `price` as in `walletBondBody`.
+ */
+export function walletBondsBody(
+  address: Address,
+  holdings: readonly IndexedHolding[],
+  { status, limit, offset }: WalletBondPage,
+  { now, price }: { now: bigint; price: bigint | null },
+) {
+  const wallet = getAddress(address);
+  const found = holdings.filter((holding) => hasStatus(holding, status, now)).reverse();
+  return {
+    wallet,
+    totalBonds: found.length,
+    tokenPrice: price === null ? null : String(price),
+    bonds: found.slice(offset, offset + limit).map((holding) => walletBondBody(wallet, holding, now, price)),
+    pagination: { limit, offset, hasMore: offset + limit < found.length },
   };
 }

@@ -1,8 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { scanDescription, scanResponses, walletParam } from "../chain/documented-responses.ts";
-import { Address, addressInput, DecimalString, nullableDecimal } from "../http/field-types.ts";
+import { failures } from "../http/error-envelope.ts";
+import {
+  Address,
+  addressInput,
+  DecimalString,
+  nullableDecimal,
+  nullableTimestamp,
+} from "../http/field-types.ts";
 import { limitInput, offsetInput } from "../http/paging.ts";
-import { indexedResponses } from "../indexed/documented-responses.ts";
+import { indexedBlockHeader, indexedResponses } from "../indexed/documented-responses.ts";
+import { bondStatuses } from "./body.ts";
 
 const epoch = DecimalString.openapi({
   description: "The month of maturity, YYYYMM, which is the bond's id.",
@@ -65,4 +73,99 @@ export const liveBondsRoute = createRoute({
   description: scanDescription,
   request: { params: walletParam, query: bondPageQuery },
   responses: scanResponses("Epochs with a balance above zero, earliest maturity first.", BondList),
+});
+
+const flag = (description: string, example = false) => z.boolean().openapi({ description, example });
+const tokens = (description: string) => nullableDecimal(description, "8000000000000000000000");
+
+const WalletBond = z
+  .object({
+    bondId: epoch,
+    epochId: epoch,
+    owner: Address,
+    balance: dollars("Bonds held, in whole dollars of face value."),
+    amount: dollars("The same as `balance`."),
+    redeemedAmount: dollars("Bonds that the wallet redeemed and was paid for, in whole dollars.").openapi({
+      example: "0",
+    }),
+    queuedAmount: dollars("Bonds whose redemption waits in the queue, in whole dollars.").openapi({
+      example: "0",
+    }),
+    faceValue: dollars("Face value of the bonds held in USD, 18 decimals.").openapi({
+      example: "800000000000000000000",
+    }),
+    faceValueUsdc: dollars("The same in USDC base units (6 decimals).").openapi({ example: "800000000" }),
+    createdAt: nullableTimestamp(
+      "730 days before the maturity: the issue that the epoch stands for.",
+      "2026-12-31T23:59:59.000Z",
+    ),
+    maturityDate: nullableTimestamp(
+      "When they become redeemable; null when unknown.",
+      "2028-12-30T23:59:59.000Z",
+    ),
+    isMatured: flag("Whether they are redeemable at the block's time."),
+    matured: flag("The same as `isMatured`."),
+    isRedeemed: flag("Whether the wallet has redeemed them, and has none left and none in the queue."),
+    tokenEquivalent: tokens(
+      "Protocol tokens (18 decimals) that a redemption of the bonds held would pay at `tokenPrice`; null without a price.",
+    ),
+    luminaEquivalent: tokens("The same as `tokenEquivalent`."),
+  })
+  .openapi("WalletBond");
+
+export const walletBondsRoute = createRoute({
+  method: "get",
+  path: "/api/v1/bonds/{wallet}",
+  operationId: "listWalletBonds",
+  tags: ["bonds"],
+  summary: "List a wallet's bonds with their worth",
+  description:
+    "Any wallet may be read. Unlike the list by owner it also shows redeemed bonds, and what the bonds are worth in tokens at the vault's price.",
+  security: [{ apiKey: [] }],
+  request: {
+    params: z.object({ wallet: addressInput }),
+    query: z.object({
+      status: z.enum(bondStatuses).default("all").openapi({
+        description:
+          "`active`: held and not matured; `matured`: held and redeemable; `redeemed`: some were redeemed and paid; `all`: each of these, and those in the redemption queue.",
+        example: "all",
+      }),
+      limit: limitInput(500, 100),
+      offset: offsetInput,
+    }),
+  },
+  responses: {
+    200: {
+      description: "One page, the latest epoch first.",
+      headers: indexedBlockHeader,
+      content: {
+        "application/json": {
+          schema: z
+            .object({
+              wallet: Address,
+              totalBonds: z.int().openapi({ description: "Epochs with the status.", example: 1 }),
+              tokenPrice: nullableDecimal(
+                "The vault's price of the protocol token in USD, 18 decimals; null while its feed is stale or the chain does not answer.",
+                "100000000000000000",
+              ),
+              bonds: z.array(WalletBond),
+              pagination: z.object({
+                limit: z.int().openapi({ example: 100 }),
+                offset: z.int().openapi({ example: 0 }),
+                hasMore: flag("Whether another page follows."),
+              }),
+            })
+            .openapi("WalletBondList"),
+        },
+      },
+    },
+    ...failures(
+      "validation_error",
+      "unauthenticated",
+      "internal_error",
+      "database_unavailable",
+      "indexer_syncing",
+      "indexer_unavailable",
+    ),
+  },
 });

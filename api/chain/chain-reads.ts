@@ -9,12 +9,22 @@ import { contractsOf } from "./contract-addresses.ts";
 import { readFunds } from "./contracts/funds.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "./contracts/policy.ts";
 import { isSold, type ProductTerms, readProduct, readProducts } from "./contracts/products.ts";
-import { readCapacity, readQuote, readSellingState, type SellingState } from "./contracts/selling.ts";
+import { type ProtocolState, readProtocolState } from "./contracts/protocol-state.ts";
+import {
+  readCapacity,
+  readQuote,
+  readRedemptionPrice,
+  readSellingState,
+  type SellingState,
+} from "./contracts/selling.ts";
 
 /** Maximum age of a shared head, in ms: half the block time of the fastest chain. */
 const HEAD_TTL_MS = 500;
 /** Maximum age of the product list, in ms; terms change only by an owner's transaction. */
 const PRODUCTS_TTL_MS = 3000;
+
+/** Maximum age of the redemption price, in ms: about a block. */
+const PRICE_TTL_MS = 2000;
 
 /**
  * Each rejects with ApiError `chain_not_found` when the node does not answer in time, and with
@@ -31,6 +41,10 @@ export type ChainReads = {
   product(productId: Hex): Promise<ProductTerms | undefined>;
   /** 6 decimals. */
   capacity(): Promise<bigint>;
+  /** The vault's price of the protocol token, 18 decimals, at most two seconds old. Also rejects while the feed is stale. */
+  redemptionPrice(): Promise<bigint>;
+  /** Price, reserve, capacity and supply at the newest block. */
+  protocolState(): Promise<ProtocolState & { block: ChainHead }>;
   /** 6 decimals. */
   quote(productId: Hex, coverage: bigint): Promise<{ premium: bigint; payout: bigint }>;
   selling(relayers: readonly Address[]): Promise<SellingState>;
@@ -63,6 +77,14 @@ export function createChainReads({
     products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(client, contracts()))),
     product: (productId) => fromChain(async () => readProduct(client, contracts(), productId)),
     capacity: () => fromChain(async () => readCapacity(client, contracts())),
+    redemptionPrice: shareRead(PRICE_TTL_MS, () =>
+      fromChain(async () => readRedemptionPrice(client, contracts())),
+    ),
+    protocolState: () =>
+      fromChain(async () => {
+        const block = await head();
+        return { block, ...(await readProtocolState(client, contracts(), block.number)) };
+      }),
     quote: (productId, coverage) =>
       fromChain(async () => readQuote(client, contracts(), productId, coverage)),
     selling: (relayers) => fromChain(async () => readSellingState(client, contracts(), relayers)),

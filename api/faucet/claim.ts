@@ -57,25 +57,25 @@ function refusal(admission: Exclude<Admission, Admitted>): ApiError {
       return new ApiError(
         "wallet_rate_limited",
         `This wallet has claimed within ${cooldownHours} hours: try again at ${admission.until.toISOString()}.`,
-        { retryAfter: admission.secondsLeft },
+        { retryAfter: admission.secondsLeft, nextEligibleAt: admission.until },
       );
     case "client_limited":
       return new ApiError(
         "ip_rate_limited",
         `Your address has claimed within ${cooldownHours} hours: try again at ${admission.until.toISOString()}.`,
-        { retryAfter: admission.secondsLeft },
+        { retryAfter: admission.secondsLeft, nextEligibleAt: admission.until },
       );
     case "day_full":
       return new ApiError(
         "daily_cap_reached",
         `All ${dailyCap} grants of this UTC day are given: the next day begins at ${admission.until.toISOString()}.`,
-        { retryAfter: admission.secondsLeft },
+        { retryAfter: admission.secondsLeft, nextEligibleAt: admission.until },
       );
     case "client_rests":
       return new ApiError(
         "ip_rate_limited",
         `Five claims of your address could not be paid because the transfers would revert: try again at ${admission.until.toISOString()}.`,
-        { retryAfter: admission.secondsLeft },
+        { retryAfter: admission.secondsLeft, nextEligibleAt: admission.until },
       );
     case "out_of_eth":
       return new ApiError("out_of_eth", "The faucet has too little ether left for a grant; try again later.");

@@ -114,7 +114,7 @@ export function createHealth(parts: HealthParts): () => Promise<HealthBody> {
       },
       relayer: balances[0] ?? null,
       relayers: balances,
-      contracts: { ...contracts },
+      contracts: { ...contracts, luminaToken: contracts.protocolToken },
     };
   };
 }

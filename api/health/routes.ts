@@ -12,7 +12,12 @@ const relayerFields = z.object({
 const Relayer = relayerFields.openapi("Relayer");
 
 const Contracts = z
-  .object(Object.fromEntries(contractKeys.map((key) => [key, Address])))
+  .object({
+    ...Object.fromEntries(contractKeys.map((key) => [key, Address])),
+    luminaToken: Address.openapi({
+      description: "The same as `protocolToken`, for clients that know it by this name.",
+    }),
+  })
   .openapi("Contracts", {
     description: "The protocol's contracts. Read the addresses here instead of hardcoding them.",
   });

@@ -1,16 +1,25 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Sql } from "postgres";
 import { ApiError } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
-import { type FindHolder, isWellFormedKey, type KeyHolder, type KeyTier, noteKeyUse } from "./api-keys.ts";
+import { valueWithin } from "../../lib/timeout.ts";
+import {
+  type FindHolder,
+  type FoundHolder,
+  isWellFormedKey,
+  type KeyHolder,
+  type KeyTier,
+  noteKeyUse,
+} from "./api-keys.ts";
 import { fromDatabase } from "./dependency-timeout.ts";
 import type { ApiEnv } from "./env.ts";
 import { containsKey } from "./keys-in-urls.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import {
   type ClientOf,
+  type CountByKey,
   type GuessLimits,
   limitFailures,
   limitGuesses,
@@ -47,11 +56,27 @@ export type ApiKeyParts = {
   readonly log: Logger;
 };
 
+/** Counts the use of a key, and notes it when that is due. @throws ApiError `rate_limit` above the key's limit */
+async function countUse(
+  c: Context,
+  { sql, limits, log }: Pick<ApiKeyParts, "sql" | "limits" | "log">,
+  { holder, useIsDue }: FoundHolder,
+): Promise<void> {
+  if (useIsDue) {
+    // Not awaited: the response does not depend on it.
+    noteKeyUse(sql, holder.keyId).catch((error) =>
+      log.warn({ err: errorText(error) }, "could not note the use of a key"),
+    );
+  }
+  await limitKey(c, limits.keys[holder.tier], holder.keyId);
+}
+
 /**
  * Sets `holder` in the context for a valid key, within the key's rate limit; answers 401 otherwise. A valid key passes also
  * from an address with too many refused ones: with its 256 random bits no number of guesses finds it.
  */
-export function requireApiKey({ sql, findHolder, limits, clientOf, log }: ApiKeyParts): RequireApiKey {
+export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
+  const { findHolder, limits, clientOf } = parts;
   const holderOf = async (url: string, key: string | undefined) => {
     refuseKeyInUrl(url, "x-api-key");
     if (key === undefined) throw unauthenticated("The header x-api-key is missing.");
@@ -62,19 +87,36 @@ export function requireApiKey({ sql, findHolder, limits, clientOf, log }: ApiKey
     return found;
   };
   return async (c, next) => {
-    const { holder, useIsDue } = await limitFailures(c, limits.failedKeys, clientOf, () =>
+    const found = await limitFailures(c, limits.failedKeys, clientOf, () =>
       holderOf(c.req.url, c.req.header("x-api-key")),
     );
-    c.set("holder", holder);
+    c.set("holder", found.holder);
     c.header("Cache-Control", "no-store");
-    if (useIsDue) {
-      // Not awaited: the response does not depend on it.
-      noteKeyUse(sql, holder.keyId).catch((error) =>
-        log.warn({ err: errorText(error) }, "could not note the use of a key"),
-      );
-    }
-    await limitKey(c, limits.keys[holder.tier], holder.keyId);
+    await countUse(c, parts, found);
     await next();
+  };
+}
+
+/** Longest wait for the holder of a key that a public read brings, in ms; the read itself may still need its own time. */
+const OPTIONAL_KEY_TIMEOUT_MS = 1000;
+
+/**
+ * Counts public reads for the key that they bring. A key that is not valid, or that cannot be looked up or counted now, is
+ * ignored: the read needs none.
+ */
+export function countOptionalKey(parts: Omit<ApiKeyParts, "clientOf">): CountByKey {
+  return async (c) => {
+    const key = c.req.header("x-api-key");
+    if (key === undefined) return false;
+    const found = await valueWithin(OPTIONAL_KEY_TIMEOUT_MS, parts.findHolder(key));
+    if (!found) return false;
+    try {
+      await countUse(c, parts, found);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "database_unavailable") return false;
+      throw error;
+    }
   };
 }
 

@@ -13,19 +13,31 @@ export const ErrorEnvelope = z
       .array(z.object({ path: z.string(), message: z.string() }))
       .nullable()
       .openapi({ description: "Each invalid field and its error; null unless `validation_error`." }),
+    nextEligibleAt: z.iso.datetime().optional().openapi({
+      description:
+        "When a refused faucet claim can be repeated, ISO 8601; only with `wallet_rate_limited`, `ip_rate_limited` and `daily_cap_reached`.",
+    }),
   })
   .openapi("Error");
 
 export type ErrorEnvelope = z.infer<typeof ErrorEnvelope>;
 
-export function errorBody(error: Pick<ApiError, "code" | "message" | "details">): ErrorEnvelope {
+export function errorBody(
+  error: Pick<ApiError, "code" | "message" | "details"> & Partial<Pick<ApiError, "nextEligibleAt">>,
+): ErrorEnvelope {
   return {
     error: error.code,
     code: error.code,
     message: error.message,
     details: error.details ? [...error.details] : null,
+    ...(error.nextEligibleAt && { nextEligibleAt: error.nextEligibleAt.toISOString() }),
   };
 }
+
+/** The codes of the faucet's own limits. */
+const faucetLimits: readonly ErrorCode[] = ["wallet_rate_limited", "ip_rate_limited", "daily_cap_reached"];
+/** For examples. */
+const EXAMPLE_TIME = new Date("2026-01-01T00:00:00.000Z");
 
 /** The meaning of each code, for the OpenAPI document and its examples. */
 const meanings: Readonly<Record<ErrorCode, string>> = {
@@ -55,6 +67,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   delegation_not_found: "No delegation has this id.",
   delivery_not_found: "The webhook has no delivery with this id.",
   tx_not_found: "The chain's node knows no such transaction.",
+  listing_not_found: "The marketplace has no listing with this id.",
   webhook_not_found: "The wallet has no webhook with this id.",
   method_not_allowed: "The address does not allow this method; `Allow` lists the allowed ones.",
   request_timeout: "The request did not arrive in time.",
@@ -165,6 +178,7 @@ export function failures(...codes: ErrorCode[]) {
                     code,
                     message: meanings[code],
                     details: code === "validation_error" ? [{ path: "field", message: "must be …" }] : null,
+                    nextEligibleAt: faucetLimits.includes(code) ? EXAMPLE_TIME : null,
                   }),
                 },
               ]),

@@ -72,6 +72,9 @@ export const Timestamp = z.iso.datetime().openapi("Timestamp", {
   example: "2026-01-01T00:00:00.000Z",
 });
 
+/** A block's time (Unix seconds) as a `Timestamp`. */
+export const isoTime = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString();
+
 /** The nullable form of `Timestamp`. */
 export const nullableTimestamp = (description: string, example: string | null = null) =>
   z.iso.datetime().nullable().openapi({ description, example });
@@ -113,17 +116,23 @@ export const signatureInput = z
 /** In requests: an address in any case, with any checksum; parsed to the checksummed form. */
 export const addressInput = Address.transform((text) => getAddress(lowercaseHex(text)));
 
-/**
- * In queries: a whole number from `min` to `max`, with a default. Digits only: `z.coerce` would accept "1e1" and " 5".
- */
-export const integerInput = (min: number, max: number, fallback: number) =>
+/** In queries: a whole number from `min` to `max`. Digits only: `z.coerce` would accept "1e1" and " 5". */
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+
+/** In queries: a whole number from `min` to `max`, with a default. */
+export const integerInput = (min: number, max: number, fallback: number) =>
+  wholeNumber(min, max)
     .default(fallback)
     .openapi({ type: "integer", minimum: min, maximum: max, default: fallback });
+
+/** In queries: a whole number from `min` to `max`, which may be left out. */
+export const optionalInteger = (min: number, max: number) =>
+  wholeNumber(min, max).optional().openapi({ type: "integer", minimum: min, maximum: max });
 
 /** In paths: the id of a row of the service. */
 export const rowIdInput = z

@@ -31,8 +31,8 @@ async function respond(
 ): Promise<boolean> {
   const { method, url = "", headers } = incoming;
   const found = method === "GET" ? cache.find(url) : undefined;
-  // The app validates a request id that the client sends.
-  if (!found || headers["x-request-id"] !== undefined) return false;
+  // The app validates a request id that the client sends, and counts the request for a key.
+  if (!found || headers["x-request-id"] !== undefined || headers["x-api-key"] !== undefined) return false;
   const { hash } = newest.fresh() ?? (await within(HEAD_TIMEOUT_MS, newest.get(), databaseUnavailable));
   if (hash !== found.blockHash) return false;
   const forwardedFor = headers["x-forwarded-for"];

@@ -62,5 +62,9 @@ export function walkIdsBack([column, value]: Key, id: Column, cursor: bigint | u
   };
 }
 
+/** Rows whose `columns` lie between two rows of values, both included: a range of an index on these columns. */
+export const between = (columns: readonly Column[], low: readonly SQL[], high: readonly SQL[]): SQL =>
+  sql`${list(columns)} >= ${list(low)} and ${list(columns)} <= ${list(high)}`;
+
 /** Joins a page to the head in one statement, so that both are of one moment. An empty page is null. */
 export const always = sql`true`;

@@ -43,6 +43,7 @@ export function addKeyRoutes(app: Api, parts: KeyParts): void {
       ...key,
       createdAt: createdAt.toISOString(),
       lastUsedAt: lastUsedAt?.toISOString() ?? null,
+      revokedAt: null,
       current: key.keyId === current,
     }));
     return c.json({ wallet, count: shown.length, total, ...page, keys: shown }, 200);

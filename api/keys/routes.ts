@@ -91,6 +91,14 @@ const ApiKey = z
     tier: Tier,
     createdAt: Timestamp,
     lastUsedAt: nullableTimestamp("Accurate to the minute; null if never used.", "2026-01-01T00:00:00.000Z"),
+    revokedAt: nullableTimestamp("Null: a revoked key is not listed."),
+    hashPrefix: z
+      .string()
+      .regex(/^[0-9a-f]{8}$/)
+      .openapi({
+        description: "First 8 hex digits of the key's SHA-256, to recognise a key that you have.",
+        example: "3f1c8a90",
+      }),
     current: z.boolean().openapi({ description: "Whether this request uses the key.", example: true }),
   })
   .openapi("ApiKey");

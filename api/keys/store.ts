@@ -50,7 +50,15 @@ export type KeyRecord = {
   createdAt: Date;
   /** True to the minute; null for a key that was never used. */
   lastUsedAt: Date | null;
+  /** The start of the stored hash, as hex. */
+  hashPrefix: string;
 };
+
+/**
+ * Length of a hash's shown prefix, in hex digits. It tells a wallet's keys apart, and is of no use to a guesser: a key has
+ * 256 random bits, and the look-up takes the whole hash.
+ */
+const HASH_PREFIX = 8;
 
 /** A page of a wallet's active keys, oldest first, and how many it has. */
 export async function listKeys(
@@ -61,7 +69,8 @@ export async function listKeys(
   const active = sql`from service.api_key where wallet = ${lower(wallet)} and revoked_at is null`;
   const [keys, [count]] = await Promise.all([
     sql<KeyRecord[]>`
-      select id::float8 as "keyId", label, tier, created_at as "createdAt", last_used_at as "lastUsedAt"
+      select id::float8 as "keyId", label, tier, created_at as "createdAt", last_used_at as "lastUsedAt",
+        left(key_hash, ${HASH_PREFIX}::int) as "hashPrefix"
       ${active} order by id limit ${limit} offset ${offset}`,
     sql<{ total: number }[]>`select count(*)::int as total ${active}`,
   ]);

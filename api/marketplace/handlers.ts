@@ -4,6 +4,7 @@ import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
+import { addListingRoutes } from "./listing-handlers.ts";
 import { type ListingPage, readActiveListings, readSales } from "./queries.ts";
 import { activeListingsRoute, recentSalesRoute } from "./routes.ts";
 
@@ -11,7 +12,8 @@ const decimalOrNull = (value: bigint | null) => (value === null ? null : String(
 
 export type MarketplaceParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
 
-export function addMarketplaceRoutes(app: Api, { index, responses }: MarketplaceParts): void {
+export function addMarketplaceRoutes(app: Api, parts: MarketplaceParts): void {
+  const { index, responses } = parts;
   const activeListings = responses.define(
     (page: ListingPage) => index.rows((db) => readActiveListings(db, page)),
     (found, { limit, offset }, asOf) => {
@@ -65,4 +67,6 @@ export function addMarketplaceRoutes(app: Api, { index, responses }: Marketplace
     },
   );
   app.openapi(recentSalesRoute, async (c) => responses.send(c, await recentSales(c.req.valid("query"))));
+
+  addListingRoutes(app, parts);
 }

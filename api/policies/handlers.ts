@@ -1,5 +1,7 @@
+import type { Context } from "hono";
 import { type Address, isAddressEqual } from "viem";
 import { ApiError } from "../../lib/errors.ts";
+import type { PolicyKey } from "../chain/contracts/policy.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
 import { answerFromOneBlock } from "../chain/one-block.ts";
 import { policyBody } from "../chain/policy-body.ts";
@@ -12,7 +14,13 @@ import type { IndexedResponses } from "../indexed/responses.ts";
 import { createPurchaseScan, readPolicyPage } from "./live-scan.ts";
 import { preparePoliciesOf, toIndexedPolicy } from "./queries.ts";
 import { completePolicy, type PolicyReaders, readPolicy } from "./reader.ts";
-import { livePoliciesRoute, ownPoliciesRoute, policiesByBuyerRoute, policyRoute } from "./routes.ts";
+import {
+  livePoliciesRoute,
+  ownPoliciesRoute,
+  policiesByBuyerRoute,
+  policyRoute,
+  prefixedPolicyRoute,
+} from "./routes.ts";
 
 export type PolicyParts = PolicyReaders & {
   readonly responses: IndexedResponses;
@@ -21,19 +29,21 @@ export type PolicyParts = PolicyReaders & {
   readonly apiKey: RequireApiKey;
 };
 
+/** Answers with one policy. @throws ApiError `policy_not_found` */
+async function sendPolicy(c: Context, parts: PolicyParts, key: PolicyKey) {
+  const found = await readPolicy(parts, key);
+  if (!found) {
+    throw new ApiError("policy_not_found", `The product ${key.productId} has no policy ${key.policyId}.`);
+  }
+  const { policy, asOf } = found;
+  c.header(asOf.source === "index" ? "x-indexed-block" : "x-chain-block", String(asOf.number));
+  return c.json(policyBody(policy, asOf), 200);
+}
+
 /** One policy by its key, a buyer's policies, a key's own policies, and a buyer's policies by a live scan. */
 export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
   const { responses, index, liveScans, clientOf, apiKey } = parts;
-  app.openapi(policyRoute, async (c) => {
-    const key = c.req.valid("param");
-    const found = await readPolicy(parts, key);
-    if (!found) {
-      throw new ApiError("policy_not_found", `The product ${key.productId} has no policy ${key.policyId}.`);
-    }
-    const { policy, asOf } = found;
-    c.header(asOf.source === "index" ? "x-indexed-block" : "x-chain-block", String(asOf.number));
-    return c.json(policyBody(policy, asOf), 200);
-  });
+  app.openapi(policyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));
 
   const policiesOf = index.prepare(preparePoliciesOf);
   const byBuyer = responses.define(
@@ -54,6 +64,9 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
   app.openapi(policiesByBuyerRoute, async (c) =>
     responses.send(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
   );
+
+  // After the route by buyer, which has as many parts.
+  app.openapi(prefixedPolicyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));
 
   app.openapi({ ...ownPoliciesRoute, middleware: [apiKey] as const }, async (c) => {
     const { wallet } = c.get("holder");

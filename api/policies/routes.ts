@@ -49,6 +49,14 @@ export const policyRoute = createRoute({
   },
 });
 
+/** The same resource under the prefix of most other paths. */
+export const prefixedPolicyRoute = createRoute({
+  ...policyRoute,
+  path: "/api/v1/policies/{productId}/{policyId}",
+  operationId: "getPolicyV1",
+  description: "The same as `GET /policies/{productId}/{policyId}`.",
+});
+
 const IndexedPolicy = Policy.extend({
   txHash: TxHash.openapi({ description: "The purchase's transaction." }),
   blockNumber: DecimalString.openapi({ description: "The purchase's block.", example: "1200" }),

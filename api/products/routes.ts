@@ -27,6 +27,14 @@ export const productsRoute = createRoute({
   },
 });
 
+/** The same resource under the prefix of most other paths; so are the two below. */
+export const prefixedProductsRoute = createRoute({
+  ...productsRoute,
+  path: "/api/v1/products",
+  operationId: "listProductsV1",
+  description: "The same as `GET /products`.",
+});
+
 export const productRoute = createRoute({
   method: "get",
   path: "/products/{productId}",
@@ -44,6 +52,13 @@ export const productRoute = createRoute({
       "chain_not_found",
     ),
   },
+});
+
+export const prefixedProductRoute = createRoute({
+  ...productRoute,
+  path: "/api/v1/products/{productId}",
+  operationId: "getProductV1",
+  description: "The same as `GET /products/{productId}`.",
 });
 
 export const quoteRoute = createRoute({
@@ -79,4 +94,11 @@ export const quoteRoute = createRoute({
       "chain_not_found",
     ),
   },
+});
+
+export const prefixedQuoteRoute = createRoute({
+  ...quoteRoute,
+  path: "/api/v1/products/{productId}/quote",
+  operationId: "getQuoteV1",
+  description: "The same as `GET /products/{productId}/quote`.",
 });

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import { rowIdInput } from "../http/field-types.ts";
 import { limitInput, offsetInput, pageFields, refuseOffsetWithCursor, rowCursor } from "../http/paging.ts";
-import { Delivery, DeliveryState } from "./delivery-schemas.ts";
+import { Delivery, DeliveryState, FlatDelivery } from "./delivery-schemas.ts";
 import { oneWebhookFailures, webhookParams } from "./routes.ts";
 import { WebhookId } from "./schemas.ts";
 import { REPLAY_DAYS } from "./store-replays.ts";
@@ -89,6 +89,11 @@ export const listDeliveriesRoute = createRoute({
     query: z
       .object({
         state: DeliveryState.optional().openapi({ description: "Only deliveries in this state." }),
+        view: z.enum(["full", "flat"]).default("full").openapi({
+          description:
+            "`flat` shows each delivery as one row: `event`, `status`, the number of `attempts` and the last `responseCode`, in place of `eventType`, `state` and the attempts.",
+          example: "full",
+        }),
         limit: limitInput(),
         offset: offsetInput,
         cursor: rowCursor,
@@ -100,7 +105,9 @@ export const listDeliveriesRoute = createRoute({
       description: "One page.",
       content: {
         "application/json": {
-          schema: z.object({ ...pageFields, deliveries: z.array(Delivery) }).openapi("DeliveryList"),
+          schema: z
+            .object({ ...pageFields, deliveries: z.array(z.union([Delivery, FlatDelivery])) })
+            .openapi("DeliveryList"),
         },
       },
     },

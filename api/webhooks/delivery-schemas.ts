@@ -53,6 +53,24 @@ export const Delivery = z
   })
   .openapi("Delivery");
 
+/** The same delivery without its attempts, as a table row. */
+export const FlatDelivery = z
+  .object({
+    id: z.int().openapi({ description: "Id of the delivery.", example: 12 }),
+    eventId: Delivery.shape.eventId,
+    event: Delivery.shape.eventType,
+    status: DeliveryState,
+    attempts: z.int().openapi({ description: "Number of attempts so far.", example: 1 }),
+    responseCode: z.int().nullable().openapi({
+      description: "HTTP status of the last attempt's response; null without one.",
+      example: 200,
+    }),
+    nextAttemptAt: Delivery.shape.nextAttemptAt,
+    createdAt: Timestamp,
+    deliveredAt: Delivery.shape.deliveredAt,
+  })
+  .openapi("FlatDelivery");
+
 // Only the documented fields, in their order.
 const attemptBody = ({
   at,
@@ -82,5 +100,21 @@ export function deliveryBody(delivery: DeliveryRecord): z.infer<typeof Delivery>
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     deliveredAt: deliveredAt?.toISOString() ?? null,
+  };
+}
+
+export function flatDeliveryBody(delivery: DeliveryRecord): z.infer<typeof FlatDelivery> {
+  const { id, eventId, eventType, state, attempts, nextAttemptAt, createdAt, deliveredAt } =
+    deliveryBody(delivery);
+  return {
+    id,
+    eventId,
+    event: eventType,
+    status: state,
+    attempts: attempts.length,
+    responseCode: attempts.at(-1)?.status ?? null,
+    nextAttemptAt,
+    createdAt,
+    deliveredAt,
   };
 }

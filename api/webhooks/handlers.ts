@@ -23,7 +23,7 @@ import {
   retryWebhookRoute,
   testWebhookRoute,
 } from "./delivery-routes.ts";
-import { deliveryBody } from "./delivery-schemas.ts";
+import { deliveryBody, flatDeliveryBody } from "./delivery-schemas.ts";
 import {
   createWebhookRoute,
   deleteWebhookRoute,
@@ -129,13 +129,13 @@ export function addWebhookRoutes(app: Api, parts: WebhookParts): void {
   app.openapi({ ...listDeliveriesRoute, middleware: [apiKey] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
-    const { limit, offset, cursor, state } = c.req.valid("query");
+    const { limit, offset, cursor, state, view } = c.req.valid("query");
     if (!(await fromDatabase(() => readWebhook(sql, { chain, wallet }, id)))) throw webhookNotFound(id);
     const found = await fromDatabase(() =>
       listDeliveries(sql, id, { state, cursor, limit: limit + 1, offset }),
     );
     const { rows, next } = cutPage(found, limit, ({ seq }) => String(seq));
-    const deliveries = rows.map(deliveryBody);
+    const deliveries = rows.map((row) => (view === "flat" ? flatDeliveryBody(row) : deliveryBody(row)));
     return c.json({ count: deliveries.length, limit, offset, nextCursor: next, deliveries }, 200);
   });
 

@@ -1,4 +1,5 @@
 /** A wallet lists and revokes its own keys, and lists its policies. */
+import { createHash } from "node:crypto";
 import { parseUnits } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -48,7 +49,11 @@ describe("GET /api/v1/agent/keys", () => {
       count: 2,
       total: 2,
       keys: [
-        { keyId: first.keyId, label: "first", tier: "free", current: true },
+        {
+          ...{ keyId: first.keyId, label: "first", tier: "free", current: true, revokedAt: null },
+          createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+          hashPrefix: createHash("sha256").update(first.headers["x-api-key"]).digest("hex").slice(0, 8),
+        },
         { keyId: second.keyId, label: null, tier: "paid", current: false, lastUsedAt: null },
       ],
     });

@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { fetchOpenApi } from "../support/openapi.ts";
+import { type Schema, SchemaChecker } from "../support/schema-checker.ts";
 import { startApi, type TestApi } from "./support/api.ts";
 import { testWithBrowser, visit } from "./support/browser.ts";
 
@@ -27,14 +28,24 @@ describe("GET /openapi.json", () => {
       "GET /api/v1/agent/keys",
       "GET /api/v1/auth/me",
       "GET /api/v1/bonds/by-owner/{address}",
+      "GET /api/v1/bonds/{wallet}",
       "GET /api/v1/burns/recent",
       "GET /api/v1/faucet/status",
       "GET /api/v1/indexer/health",
+      "GET /api/v1/live-stats",
       "GET /api/v1/marketplace/active-listings",
+      "GET /api/v1/marketplace/history",
+      "GET /api/v1/marketplace/listings",
+      "GET /api/v1/marketplace/listings/{listingId}",
       "GET /api/v1/marketplace/recent-sales",
+      "GET /api/v1/marketplace/stats",
       "GET /api/v1/oracle/signer",
       "GET /api/v1/policies",
       "GET /api/v1/policies/by-buyer/{address}",
+      "GET /api/v1/policies/{productId}/{policyId}",
+      "GET /api/v1/products",
+      "GET /api/v1/products/{productId}",
+      "GET /api/v1/products/{productId}/quote",
       "GET /api/v1/public/bonds/{wallet}",
       "GET /api/v1/public/policies/{wallet}",
       "GET /api/v1/purchases/{id}",
@@ -90,6 +101,42 @@ describe("GET /openapi.json", () => {
     }
   });
 
+  test("blockNumber is a number in receipts and in live-stats, and a string of digits everywhere else", async () => {
+    const { components, paths } = await fetchOpenApi(api.stack.apiUrl);
+    const { schemas } = components;
+    const checker = new SchemaChecker(schemas);
+    const typeOf = (schema: Schema): Schema["type"] => {
+      const { type, allOf = [] } = checker.resolve(schema);
+      return type ?? allOf.map(typeOf).find((known) => known !== undefined);
+    };
+    /** `place type` of each block number, by whether it is in a receipt. */
+    const shown: Record<"receipts" | "others", string[]> = { receipts: [], others: [] };
+    function visit(schema: Schema, at: string): void {
+      const { properties = {}, items, additionalProperties, allOf = [], anyOf = [] } = schema;
+      const isReceipt = ["ok", "success", "gasUsed"].some((field) => field in properties);
+      for (const [name, part] of Object.entries(properties)) {
+        if (/^block_?number$/i.test(name))
+          shown[isReceipt ? "receipts" : "others"].push(`${at} ${typeOf(part)}`);
+        visit(part, `${at}.${name}`);
+      }
+      for (const part of [items, additionalProperties, ...allOf, ...anyOf]) if (part) visit(part, at);
+    }
+    for (const [name, schema] of Object.entries(schemas)) visit(schema, name);
+    for (const { operationId, responses } of Object.values(paths).flatMap((methods) =>
+      Object.values(methods),
+    ))
+      for (const { content } of Object.values(responses))
+        for (const { schema } of Object.values(content ?? {})) visit(schema, operationId);
+    expect(shown.receipts).toEqual(
+      expect.arrayContaining(["PurchaseReceipt integer", "SandboxPurchase integer"]),
+    );
+    expect(shown.receipts.filter((place) => !place.endsWith(" integer"))).toEqual([]);
+    expect(shown.others).toEqual(expect.arrayContaining(["MarketListing string", "Trade string"]));
+    expect(shown.others.filter((place) => !place.endsWith(" string"))).toEqual([
+      "LiveStats.chainStatus integer",
+    ]);
+  });
+
   test("purchase responses document the Location header", async () => {
     const response = z.object({ headers: z.record(z.string(), z.unknown()).default({}) });
     const purchases = z.object({ post: z.object({ responses: z.record(z.string(), response) }) });
@@ -107,16 +154,47 @@ describe("GET /openapi.json", () => {
     const document = z
       .object({
         components: z.object({ securitySchemes: z.unknown() }),
-        paths: z.record(z.string(), z.record(z.string(), z.object({ security: z.unknown().optional() }))),
+        paths: z.record(
+          z.string(),
+          z.record(
+            z.string(),
+            z.object({ security: z.array(z.record(z.string(), z.unknown())).default([]) }),
+          ),
+        ),
       })
       .parse((await api.request("/openapi.json")).json);
     expect(document.components.securitySchemes).toMatchObject({
       apiKey: { in: "header", name: "x-api-key" },
       adminToken: { in: "header", name: "x-admin-token" },
     });
-    const secured = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, { security }]) => (security ? [`${method} ${path}`] : [])),
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { security }]) => ({ name: `${method} ${path}`, security })),
     );
+    const withKey = operations.filter(({ security }) => security.length > 0);
+    const isOptional = ({ security }: (typeof operations)[number]) =>
+      security.some((alternative) => Object.keys(alternative).length === 0);
+    const optional = withKey.filter(isOptional);
+    expect(optional.map(({ security }) => security)).toEqual(optional.map(() => [{}, { apiKey: [] }]));
+    expect(optional.map(({ name }) => name).sort()).toEqual([
+      "get /api/v1/bonds/by-owner/{address}",
+      "get /api/v1/burns/recent",
+      "get /api/v1/live-stats",
+      "get /api/v1/marketplace/active-listings",
+      "get /api/v1/marketplace/history",
+      "get /api/v1/marketplace/listings",
+      "get /api/v1/marketplace/listings/{listingId}",
+      "get /api/v1/marketplace/recent-sales",
+      "get /api/v1/marketplace/stats",
+      "get /api/v1/policies/by-buyer/{address}",
+      "get /api/v1/policies/{productId}/{policyId}",
+      "get /api/v1/stats/activity",
+      "get /api/v1/stats/burns",
+      "get /api/v1/stats/protocol",
+      "get /api/v1/stats/token-price-history",
+      "get /api/v1/triggers/recent",
+      "get /policies/{productId}/{policyId}",
+    ]);
+    const secured = withKey.filter((operation) => !isOptional(operation)).map(({ name }) => name);
     expect(secured.sort()).toEqual([
       "delete /api/v1/agent/delegations/{id}",
       "delete /api/v1/agent/keys/{keyId}",
@@ -125,6 +203,7 @@ describe("GET /openapi.json", () => {
       "get /api/v1/agent/delegations",
       "get /api/v1/agent/keys",
       "get /api/v1/auth/me",
+      "get /api/v1/bonds/{wallet}",
       "get /api/v1/oracle/signer",
       "get /api/v1/policies",
       "get /api/v1/purchases/{id}",

@@ -92,10 +92,18 @@ test("without database and chain the api starts, reports both in /health, and re
   expect((await quick("/openapi.json")).status).toBe(200);
   const expected: [path: string, code: string, options?: HttpRequest][] = [
     ["/products", "chain_not_found"],
+    ["/api/v1/products", "chain_not_found"],
+    ["/api/v1/live-stats", "chain_not_found"],
     [`/products/${productIdOf("FLASHBTC1H-001")}`, "chain_not_found"],
     [policy, "chain_not_found"],
     [byBuyer, "database_unavailable"],
     ["/api/v1/stats/activity", "database_unavailable"],
+    ["/api/v1/stats/activity", "database_unavailable", { headers: unknownKey }],
+    ["/api/v1/marketplace/listings", "database_unavailable"],
+    ["/api/v1/marketplace/listings/1", "database_unavailable"],
+    ["/api/v1/marketplace/stats", "database_unavailable"],
+    ["/api/v1/marketplace/history", "database_unavailable"],
+    [`/api/v1/bonds/${wallet}`, "database_unavailable", { headers: unknownKey }],
     ["/api/v1/auth/me", "database_unavailable", { headers: unknownKey }],
     ["/api/v1/policies", "database_unavailable", { headers: unknownKey, body: {} }],
     ["/api/v1/oracle/sign-proof", "database_unavailable", { headers: unknownKey, body: { asset: "BTC" } }],
@@ -167,6 +175,8 @@ describe("a dependency fails again", () => {
     const answers = await Promise.all(Array.from({ length: 30 }, me));
     for (const answer of answers) expect(failure(answer)).toEqual([503, "database_unavailable"]);
     expect((await quick("/products")).status).toBe(200);
+    // A public read needs no key: one that cannot be looked up is ignored.
+    expect(failure(await quick(`/api/v1${policy}`, { headers }))).toEqual([404, "policy_not_found"]);
     if (how === "stopped") await startDatabase();
     release();
     await expect.poll(async () => (await me()).status, poll).toBe(200);
@@ -198,7 +208,12 @@ describe("a dependency fails again", () => {
 
   test("the chain's node hangs: chain reads get 503 until it recovers", async () => {
     signalPid(anvil.pid, "SIGSTOP");
-    for (const path of ["/products", policy, `/products/${productIdOf("FLASHBTC1H-001")}`]) {
+    for (const path of [
+      "/products",
+      policy,
+      `/products/${productIdOf("FLASHBTC1H-001")}`,
+      "/api/v1/live-stats",
+    ]) {
       await expect.poll(async () => failure(await quick(path)), poll).toEqual([503, "chain_not_found"]);
     }
     expect(await healthReasons()).toContain("chain_not_found");

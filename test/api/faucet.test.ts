@@ -79,7 +79,8 @@ test("100 simultaneous claims of one wallet at two processes: one is paid, 99 ge
   expect(refused.map(failure)).toEqual(Array(99).fill([429, "wallet_rate_limited"]));
   const [paid] = granted.map(grantOf);
   for (const answer of refused) {
-    expect(answer.text).toContain(paid?.nextEligibleAt);
+    expect(answer.json).toMatchObject({ nextEligibleAt: paid?.nextEligibleAt });
+    expect(answer.text.split(paid?.nextEligibleAt ?? "")).toHaveLength(3); // in the message too
     expect(retryAfter(answer)).toBeGreaterThan(86_340);
     expect(retryAfter(answer)).toBeLessThanOrEqual(86_400);
     expect(limitOf(answer)).toEqual(["1", "0"]);
@@ -127,6 +128,7 @@ describe("limits", () => {
     expect(failure(answer)).toEqual([429, "daily_cap_reached"]);
     expect(limitOf(answer)).toEqual(["50", "0"]);
     const midnight = new Date().setUTCHours(24, 0, 0, 0);
+    expect(answer.json).toMatchObject({ nextEligibleAt: new Date(midnight).toISOString() });
     expect(Math.abs(retryAfter(answer) - (midnight - Date.now()) / 1000)).toBeLessThan(10);
     expect(statusOf(await faucet.request(STATUS))).toMatchObject({
       status: "unready",

@@ -22,7 +22,7 @@ import {
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
-import { failure, startApi, type TestApi } from "./support/api.ts";
+import { failure, invalidFields, startApi, type TestApi } from "./support/api.ts";
 import { createBuyer } from "./support/buyer.ts";
 
 const [btc1h, btc24h] = catalogueTerms;
@@ -186,6 +186,30 @@ describe("indexed policies", () => {
       ref: `${btc1h.productId}:2`,
     });
   });
+});
+
+test("products, quotes and policies are the same resources under /api/v1, and by-buyer is still a list", async () => {
+  await waitForIndex();
+  const product = `/products/${btc24h.productId}`;
+  const first = `/policies/${btc24h.productId}/1`;
+  for (const path of ["/products", product, `${product}/quote?coverageAmount=100000000`, first]) {
+    const [bare, prefixed] = [await api.request(path), await api.request(`/api/v1${path}`)];
+    expect([bare.status, prefixed.status, prefixed.json], path).toEqual([200, 200, bare.json]);
+    expect(prefixed.headers.get("x-indexed-block")).toBe(bare.headers.get("x-indexed-block"));
+  }
+  for (const [path, status, code] of [
+    [`/products/0x${"a".repeat(64)}`, 404, "invalid_product"],
+    ["/products/x", 400, "validation_error"],
+    [`${product}/quote`, 400, "validation_error"],
+    [`/policies/${btc24h.productId}/999`, 404, "policy_not_found"],
+    ["/policies/x/1", 400, "validation_error"],
+    [`/policies/${btc24h.productId}/x`, 400, "validation_error"],
+  ] as const) {
+    expect(failure(await api.request(path)), path).toEqual([status, code]);
+    expect(failure(await api.request(`/api/v1${path}`)), path).toEqual([status, code]);
+  }
+  expect((await listed()).total).toBe(6);
+  expect(invalidFields(await list("", "1"))).toEqual(["address"]);
 });
 
 test("the api keeps the names of retired products when the index is dropped, because no contract has them", async () => {

@@ -28,6 +28,10 @@ const paths = [
   "/api/v1/triggers/recent",
   "/api/v1/marketplace/active-listings",
   "/api/v1/marketplace/recent-sales",
+  "/api/v1/marketplace/listings?sortBy=price-desc",
+  "/api/v1/marketplace/listings/1",
+  "/api/v1/marketplace/stats",
+  "/api/v1/marketplace/history",
   "/api/v1/burns/recent",
 ];
 
@@ -90,7 +94,7 @@ describe.each(paths)("GET %s", (path) => {
   });
 
   test("an unknown parameter changes nothing", async () => {
-    const answer = await api.request(`${path}?nothing=1`);
+    const answer = await api.request(`${path}${path.includes("?") ? "&" : "?"}nothing=1`);
     expect(answer.text).toBe((await api.request(path)).text);
   });
 });
@@ -102,6 +106,7 @@ const feeds = [
   byBuyer,
   "/api/v1/triggers/recent",
   "/api/v1/marketplace/recent-sales",
+  "/api/v1/marketplace/history",
   "/api/v1/burns/recent",
 ];
 const details = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });

@@ -78,6 +78,20 @@ describe("one process", () => {
     expect(headerNumber(refused, "retry-after")).toBe(reset);
   });
 
+  test("public reads with a key use up the key's limit, and not the address's", async () => {
+    const { request } = await newKey(client);
+    const read = "/api/v1/live-stats";
+    expect(await statuses(client, [me, ...repeat(10, read)], request)).toEqual([
+      ...[9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((left) => `200 ${left}`),
+      "429 0",
+    ]);
+    expect(failure(await client(read, request))).toEqual([429, "rate_limit"]);
+    expect(await statuses(client, repeat(6, read))).toEqual([
+      ...[4, 3, 2, 1, 0].map((left) => `200 ${left}`),
+      "429 0",
+    ]);
+  });
+
   test("of simultaneous requests a free key gets exactly 10, and a paid key exactly 100", async () => {
     expect(await countAccepted([client], 60, (await newKey(client)).request)).toBe(10);
     expect(await countAccepted([client], 160, (await newKey(client, "paid")).request)).toBe(100);

@@ -43,6 +43,16 @@ const document: OpenApi = {
             description: "",
             content: { "application/json": { schema: { $ref: "#/components/schemas/Bigger" } } },
           },
+          "202": {
+            description: "",
+            content: {
+              "application/json": {
+                schema: {
+                  anyOf: [{ $ref: "#/components/schemas/Thing" }, { $ref: "#/components/schemas/Error" }],
+                },
+              },
+            },
+          },
         },
       },
     },
@@ -82,6 +92,12 @@ test("each part of an allOf is checked, and a field that no part names is a faul
   expect(faults({ id: "x", kind: "a", more: true, extra: 1 }, 201).join("\n")).toMatch(
     /extra[\s\S]*id: must match/,
   );
+});
+
+test("a value must match one alternative of an anyOf, which names all its fields", () => {
+  for (const json of [{ id: "1", kind: "a" }, { error: "x" }]) expect(faults(json, 202)).toEqual([]);
+  for (const json of [{ id: "1" }, { error: "x", kind: "a" }, { id: "1", kind: "a", extra: 1 }])
+    expect(faults(json, 202).join()).toMatch(/matches no alternative/);
 });
 
 test("an undocumented status, content type or path is a fault", () => {

@@ -1,6 +1,7 @@
-import { getAddress } from "viem";
+import { erc20Abi, formatUnits, getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
 import { setProductPaused } from "../../scripts/local/protocol/actions/index.ts";
 import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
@@ -168,7 +169,10 @@ describe("GET /health", () => {
       chain: { chainId: 8453, name: "Test chain", rpcConnected: true },
       relayer: null,
       relayers: [],
-      contracts: api.chain.deployment.contracts,
+      contracts: {
+        ...api.chain.deployment.contracts,
+        luminaToken: api.chain.deployment.contracts.protocolToken,
+      },
     });
     // Right after the start the database may not be migrated yet, which adds another reason.
     await expect
@@ -177,8 +181,64 @@ describe("GET /health", () => {
   });
 });
 
+describe("GET /api/v1/live-stats", () => {
+  const liveStats = z.looseObject({
+    tokenPrice: z.looseObject({ price: z.string(), usd: z.number() }),
+    bondReserve: z.looseObject({ amount: z.string() }),
+    capacity: z.looseObject({ committed: z.string(), available: z.string() }),
+    totalSupply: z.looseObject({ amount: z.string() }),
+    chainStatus: z.looseObject({ blockNumber: z.number() }),
+  });
+
+  test("has price, reserve, capacity and supply as the contracts have them at its block, under both names", async () => {
+    const answer = await api.request("/api/v1/live-stats");
+    const stats = liveStats.parse(answer.json);
+    const { client, deployment } = api.chain;
+    const { bondVault, protocolToken } = deployment.contracts;
+    const at = { blockNumber: BigInt(stats.chainStatus.blockNumber) };
+    const vault = { address: bondVault, abi: bondVaultAbi, ...at } as const;
+    const reserve = await client.readContract({ ...vault, functionName: "reserve" });
+    const available = await client.readContract({ ...vault, functionName: "availableCapacityUSD" });
+    const reserved = await client.readContract({ ...vault, functionName: "totalReserved" });
+    const obligations = await client.readContract({ ...vault, functionName: "obligations" });
+    const supply = await client.readContract({
+      ...{ address: protocolToken, abi: erc20Abi, functionName: "totalSupply" },
+      ...at,
+    });
+    const committed = reserved + obligations * 1_000_000n;
+    const price = BigInt(stats.tokenPrice.price);
+    // The vault's capacity follows from the price.
+    expect((reserve * price) / 10n ** 30n).toBe(committed + available);
+    expect(stats).toMatchObject({
+      tokenPrice: { usd: Number(formatUnits(price, 18)), source: "tokenUsdFeed" },
+      bondReserve: {
+        ...{ amount: String(reserve), source: "bondVault" },
+        ...{ token: `${reserve / 10n ** 18n}.00`, lumina: `${reserve / 10n ** 18n}.00` },
+        usd: `${(reserve * price) / 10n ** 36n}.00`,
+      },
+      capacity: {
+        ...{ committed: String(committed), available: String(available), source: "bondVault" },
+        ...{ committedUSD: String(committed / 1_000_000n), availableUSD: String(available / 1_000_000n) },
+        usedPercent: expect.stringMatching(/^\d+\.\d\d%$/),
+      },
+      totalSupply: { amount: String(supply), token: "100,000,000", lumina: "100,000,000" },
+      chainStatus: { chainId: 8453, name: "Test chain" },
+      lastUpdated: expect.stringMatching(/^\d{4}-.*Z$/),
+      stale: false,
+    });
+    expect(stats.luminaPrice).toEqual(stats.tokenPrice);
+    // Half a minute long the same figures are sent.
+    await api.chain.client.mine({ blocks: 1 });
+    expect((await api.request("/api/v1/live-stats")).json).toEqual(answer.json);
+  });
+});
+
 describe("indexed reads without an indexer", () => {
   test.each([
+    "/api/v1/marketplace/listings",
+    "/api/v1/marketplace/listings/0",
+    "/api/v1/marketplace/stats",
+    "/api/v1/marketplace/history",
     "/api/v1/indexer/health",
     "/api/v1/stats/activity",
     `/api/v1/policies/by-buyer/0x${"1".repeat(40)}`,

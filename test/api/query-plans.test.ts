@@ -10,7 +10,10 @@ import { z } from "zod";
 import { prepareHoldings } from "../../api/bonds/queries.ts";
 import { readBurns } from "../../api/burns/queries.ts";
 import type { IndexQuery } from "../../api/indexed/reader.ts";
+import { discountBps } from "../../api/marketplace/listing-body.ts";
+import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
+import { readMarketStats } from "../../api/marketplace/stats-queries.ts";
 import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
 import { readPricePoints } from "../../api/stats/price-points.ts";
@@ -32,6 +35,12 @@ import { startStack } from "../support/stack.ts";
 const SCRATCH = "large";
 /** The longest page, plus one row that shows whether there is a next page. */
 const PAGE_ROWS = 101;
+/** The longest page of listings. */
+const LISTING_ROWS = 200;
+/** A search with a filter may read every active listing, to find the matching ones and to count them. */
+const ACTIVE_LISTINGS = Math.ceil(million.others / 3) + 1;
+/** A day's share of the sales of two years, and one more for the edge. */
+const SALES_OF_A_DAY = Math.ceil(million.others / 730) + 1;
 /** Minutes of the longest cover: the count of open policies may read one row per minute. */
 const OPEN_POLICY_ROWS = 72 * 60;
 
@@ -177,6 +186,50 @@ test.each([2n ** 63n, 2n ** 256n - 1n])("the policy id %s, above every int8, fin
     expect(await findPolicy(db, { ...policyKey, policyId: id })).toBeUndefined();
   });
   expectIndexed(nodes, 0);
+});
+
+const orders = ["price-asc", "price-desc", "listedAt-desc"] as const;
+const searchOf = (more: Partial<ListingSearch>): ListingSearch => ({
+  ...{ sortBy: "price-asc", limit: LISTING_ROWS, offset: 0 },
+  ...more,
+});
+
+test.each(orders)("all active listings by %s: the query reads one page along an index", async (sortBy) => {
+  expectIndexed(await run(async (db) => searchListings(db, searchOf({ sortBy }))), LISTING_ROWS);
+});
+
+test("one listing, also by an id above every int8: the query reads one row by the primary key", async () => {
+  expectIndexed(await run(async (db) => findListing(db, 1_000_500n)), 1);
+  expectIndexed(await run(async (db) => findListing(db, 2n ** 256n - 1n)), 1);
+});
+
+test.each(orders)(
+  "listings with filters by %s: an index serves the query, and the rows are the matching ones",
+  async (sortBy) => {
+    const cheap = { maxPriceUsdc: 600_000_000n };
+    const discounted = { minDiscountBps: 2_500 };
+    for (const filter of [cheap, discounted, { ...cheap, ...discounted }]) {
+      const nodes = await run(async (db) => {
+        const found = await searchListings(db, searchOf({ ...filter, sortBy }));
+        expect(found.length).toBe(LISTING_ROWS);
+        // All are of 800 dollars: a discount of 25 % is a price of 600.
+        for (const { page } of found) {
+          expect(page?.price).toBeLessThanOrEqual(600_000_000n);
+          expect(discountBps(page?.price ?? 0n, page?.amount ?? 1n)).toBeGreaterThanOrEqual(2_500);
+        }
+        const [all] = await planner<{ total: number }[]>`
+          select count(*)::int as total from ${planner(SCRATCH)}.listing where status = 'active' and price <= 600000000`;
+        expect(found[0]?.matching?.total).toBe(all?.total);
+      });
+      expectIndexed(nodes, ACTIVE_LISTINGS);
+    }
+    const ofSeller = searchOf({ sortBy, seller: walletOf(77, million.wallets), ...cheap, ...discounted });
+    expectIndexed(await run(async (db) => searchListings(db, ofSeller)), PAGE_ROWS);
+  },
+);
+
+test("the marketplace's figures: floors are one row of an index each, and a day's sales are counted", async () => {
+  expectIndexed(await run((db) => readMarketStats(db, Promise.resolve(now))), SALES_OF_A_DAY);
 });
 
 test("counting open policies reads at most one row per minute of the longest cover", async () => {

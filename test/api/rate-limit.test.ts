@@ -6,7 +6,8 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { fetchOpenApi } from "../support/openapi.ts";
 import type { Stack } from "../support/stack.ts";
-import { admin, failure, issueKey } from "./support/api.ts";
+import { UNLIMITED } from "../support/stack.ts";
+import { admin, failure, issueKey, newWallet } from "./support/api.ts";
 import {
   type Client,
   clientsOf,
@@ -57,7 +58,8 @@ describe("one process", () => {
   test("what reaches no route counts as a public read: unknown addresses, methods, encodings, preflights", async () => {
     const requests: [path: string, method: string, status: number][] = [
       ["/nothing/here", "GET", 404],
-      ["/api/v1/policies/x/y", "DELETE", 404],
+      ["/api/v1/policies/x/y/z", "DELETE", 404],
+      ["/api/v1/policies/x/y", "DELETE", 405],
       ["/health", "POST", 405],
       ["/api/v1/agent/onboard", "GET", 405],
       ["/%zz", "GET", 400],
@@ -117,6 +119,7 @@ describe("one process", () => {
       address: wallet,
       wallet,
       id: "1",
+      listingId: "1",
     };
     const fill = (path: string) =>
       Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
@@ -131,6 +134,29 @@ describe("one process", () => {
     }
     expect(counted.length).toBeGreaterThan(5);
     expect(others).toContain("/api/v1/auth/me");
+  });
+
+  test("a public read with a valid key counts for the key; with another key it counts for the address", async () => {
+    const { headers } = await issueKey(from("198.51.100.12"), newWallet());
+    const client = from("198.51.100.13");
+    const limited = { PUBLIC: 5, KEY: Number(UNLIMITED) };
+    const policy = `${productIdOf("FLASHBTC1H-001")}/1`;
+    const paths = [`/policies/${policy}`, `/api/v1/policies/${policy}`, "/api/v1/live-stats"];
+    for (const [index, path] of paths.entries()) {
+      const answer = await client(path, { headers });
+      expect(headerNumber(answer, "x-ratelimit-limit"), path).toBe(limited.KEY);
+      expect(remaining(answer), path).toBe(limited.KEY - 1 - index);
+    }
+    for (const path of ["/health", "/products", "/api/v1/products"]) {
+      expect(headerNumber(await client(path, { headers }), "x-ratelimit-limit"), path).toBe(limited.PUBLIC);
+    }
+    const [, , statistics = ""] = paths;
+    for (const key of [`lk_${"a".repeat(64)}`, "lk_malformed"]) {
+      const answer = await client(statistics, { headers: { "x-api-key": key } });
+      expect([answer.status, headerNumber(answer, "x-ratelimit-limit")]).toEqual([200, limited.PUBLIC]);
+    }
+    expect(failure(await client(statistics))).toEqual([429, "rate_limit"]);
+    expect((await client(statistics, { headers })).status).toBe(200);
   });
 
   test("CORS exposes the rate limit headers to other origins", async () => {
@@ -193,4 +219,9 @@ test("indexed reads count whether they are cached, uncached or 304", async () =>
   expect(await statuses(client, [feed, "/health"])).toEqual(["200 3", "200 2"]);
   expect(await statuses(client, [feed], { headers: { "if-none-match": tag } })).toEqual(["304 1"]);
   expect(await statuses(client, [`${feed}?limit=0`, feed, feed])).toEqual(["400 0", "429 0", "429 0"]);
+  // The cached response is ahead of the app, which looks up keys.
+  const other = from("198.51.100.2");
+  const { headers } = await issueKey(other, newWallet());
+  expect(headerNumber(await other(feed, { headers }), "x-ratelimit-limit")).toBe(Number(UNLIMITED));
+  expect(await statuses(other, [feed])).toEqual(["200 4"]);
 });

@@ -66,6 +66,27 @@ describe("GET /api/v1/webhooks/{id}/deliveries", () => {
     }
   });
 
+  test("the flat view has one row for each delivery, in the same order and pages", async () => {
+    await webhook.addDelivery(await webhook.addEvent());
+    const id = await webhook.addDelivery(await webhook.addEvent(), {
+      ...{ state: "pending", failures: 1, inHours: 1 },
+    });
+    const flat = z.object({ nextCursor: z.string().nullable(), deliveries: z.array(z.unknown()) });
+    const read = async (query: string) =>
+      flat.parse((await webhook.owner.call("GET", `/${webhook.id}/deliveries${query}`)).json);
+    const full = (await list()).deliveries;
+    const { deliveries } = await read("?view=flat");
+    expect(deliveries).toEqual(
+      full.map(({ eventType, state, attempts: _, test: _test, ...same }) => ({
+        ...same,
+        ...{ event: eventType, status: state, attempts: 1, responseCode: attempt.status },
+      })),
+    );
+    const { nextCursor, ...page } = await read("?view=flat&state=retry_scheduled&limit=1");
+    expect([nextCursor, page.deliveries]).toEqual([null, [expect.objectContaining({ id })]]);
+    expect((await read("?view=full")).deliveries).toEqual(full);
+  });
+
   test("pages by cursor do not shift when a delivery is added", async () => {
     const ids = [
       await webhook.addDelivery(await webhook.addEvent()),
@@ -88,6 +109,7 @@ describe("GET /api/v1/webhooks/{id}/deliveries", () => {
     ["?cursor=x", "cursor"],
     ["?cursor=3&offset=1", "offset"],
     ["?state=pending", "state"],
+    ["?view=short", "view"],
   ])("%s gets 400 with the parameter's name", async (query, field) => {
     const answer = await webhook.owner.call("GET", `/${webhook.id}/deliveries${query}`);
     expect([failure(answer), invalidFields(answer)]).toEqual([[400, "validation_error"], [field]]);

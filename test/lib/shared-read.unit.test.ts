@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { shareRead, shareReadBy } from "../../lib/shared-read.ts";
+import { shareRead, shareReadBy, shareReadOrLast } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
 
 /** A read that counts its executions. */
@@ -43,6 +43,19 @@ test("an error rejects all waiting calls, and the next call reads again", async 
   const outcomes = await Promise.allSettled([shared(), shared()]);
   expect(outcomes.map((o) => o.status)).toEqual(["rejected", "rejected"]);
   expect(await shared()).toBe(2);
+});
+
+test("a failed read gives the last result as stale until a read succeeds; before the first one it rejects", async () => {
+  const { read } = counted(async (n) => {
+    if (n !== 2 && n !== 5) throw new Error("away");
+    return n;
+  });
+  const shared = shareReadOrLast(0, read);
+  await expect(shared()).rejects.toThrow("away");
+  expect(await shared()).toEqual({ value: 2, stale: false });
+  expect(await shared()).toEqual({ value: 2, stale: true });
+  expect(await shared()).toEqual({ value: 2, stale: true });
+  expect(await shared()).toEqual({ value: 5, stale: false });
 });
 
 test("each key has its own read, also with more keys than are cached", async () => {

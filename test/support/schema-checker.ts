@@ -123,9 +123,11 @@ export class SchemaChecker {
         fault(`must have ${minItems} to ${maxItems} items`);
       for (const [index, item] of value.entries()) this.check(item, rules.items, `${path}[${index}]`);
     }
-    if (isRecord(value)) this.checkFields(value, rules, reference, path, closed);
+    // Alternatives without fields in common: the one that matches must name every field.
+    const isUnion = rules.anyOf !== undefined && rules.properties === undefined;
+    if (isRecord(value) && !isUnion) this.checkFields(value, rules, reference, path, closed);
     for (const part of rules.allOf ?? []) this.check(value, part, path, false);
-    if (rules.anyOf && !rules.anyOf.some((part) => this.accepts(value, part)))
+    if (rules.anyOf && !rules.anyOf.some((part) => this.accepts(value, part, isUnion && closed)))
       fault("matches no alternative");
   }
 
@@ -148,10 +150,10 @@ export class SchemaChecker {
     }
   }
 
-  /** True when the value matches; it may have fields that the schema does not name. */
-  accepts(value: unknown, part: Schema): boolean {
+  /** True when the value matches; unless `closed`, it may have fields that the schema does not name. */
+  accepts(value: unknown, part: Schema, closed = false): boolean {
     const attempt = new SchemaChecker(this.schemas);
-    attempt.check(value, part, "", false);
+    attempt.check(value, part, "", closed);
     return attempt.faults.length === 0;
   }
 }

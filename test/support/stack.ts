@@ -46,15 +46,18 @@ export type Stack = ServiceStack & {
   readonly request: (path: string, request?: HttpRequest) => Promise<HttpAnswer>;
 };
 
+/** A limit that no test reaches. */
+export const UNLIMITED = "1000000000";
+
 /** All test requests come from one address. Tests of the rate limits set their own. */
 const unlimited = {
-  PUBLIC_RATE_LIMIT: "1000000000",
-  LIVE_SCAN_RATE_LIMIT: "1000000000",
-  FAILED_CREDENTIALS_LIMIT: "1000000000",
-  FREE_KEY_RATE_LIMIT: "1000000000",
-  PAID_KEY_RATE_LIMIT: "1000000000",
-  ONBOARD_RATE_LIMIT: "1000000000",
-  SANDBOX_RATE_LIMIT: "1000000000",
+  PUBLIC_RATE_LIMIT: UNLIMITED,
+  LIVE_SCAN_RATE_LIMIT: UNLIMITED,
+  FAILED_CREDENTIALS_LIMIT: UNLIMITED,
+  FREE_KEY_RATE_LIMIT: UNLIMITED,
+  PAID_KEY_RATE_LIMIT: UNLIMITED,
+  ONBOARD_RATE_LIMIT: UNLIMITED,
+  SANDBOX_RATE_LIMIT: UNLIMITED,
 };
 /** Gas of a local chain is free. Tests of the gas budgets set their own. In ether a day. */
 const highBudgets = { GAS_BUDGET_ETH: "1000000", GAS_BUDGET_PER_WALLET_ETH: "1000000" };

@@ -13,6 +13,20 @@ export const readCapacity = (chain: ReadClient, contracts: Contracts): Promise<b
     functionName: "availableCapacityUSD",
   });
 
+/**
+ * The vault's price of the protocol token for redemptions, USD with 18 decimals. Rejects when its feed is stale or too low,
+ * or the node does not answer.
+ */
+export async function readRedemptionPrice(chain: ReadClient, contracts: Contracts): Promise<bigint> {
+  const [, price] = await chain.readContract({
+    address: contracts.bondVault,
+    abi: bondVaultAbi,
+    functionName: "previewRedemption",
+    args: [0n],
+  });
+  return price;
+}
+
 /** Premium and payout for a coverage, computed by the router; all 6 decimals. Rejects for an unknown product. */
 export async function readQuote(
   chain: ReadClient,

@@ -26,19 +26,27 @@ const PUBLIC_PATHS = [
   "/favicon.ico",
   "/health",
   "/products/*",
-  "/policies/*",
+  "/api/v1/products/*",
   "/openapi.json",
   "/api-docs/*",
-  "/api/v1/stats/*",
-  "/api/v1/policies/by-buyer/*",
-  "/api/v1/bonds/by-owner/*",
-  "/api/v1/triggers/*",
-  "/api/v1/marketplace/active-listings",
-  "/api/v1/marketplace/recent-sales",
-  "/api/v1/burns/*",
   "/api/v1/indexer/*",
   "/sandbox/*",
   "/api/v1/faucet/*",
+];
+/** Public reads that count for a valid key that comes with them, and without one for the client address. */
+const KEYED_PATHS = [
+  "/policies/*",
+  "/api/v1/policies/:productId/:policyId",
+  "/api/v1/stats/*",
+  "/api/v1/live-stats",
+  "/api/v1/bonds/by-owner/:address",
+  "/api/v1/triggers/*",
+  "/api/v1/marketplace/active-listings",
+  "/api/v1/marketplace/recent-sales",
+  "/api/v1/marketplace/listings/*",
+  "/api/v1/marketplace/stats",
+  "/api/v1/marketplace/history",
+  "/api/v1/burns/*",
 ];
 /** Addresses that count as live scans. */
 const SCAN_PATHS = ["/api/v1/public/*"];
@@ -91,17 +99,29 @@ export const showLimit =
 export const limitKey = (c: Context, limiter: Limiter, keyId: number): Promise<void> =>
   count(c, limiter, String(keyId), "requests of this key");
 
+const keyedPatterns = KEYED_PATHS.map(
+  (path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+").replace("/*", "(/.*)?")}$`),
+);
+
+/** Whether public reads of an address count for the key that comes with them. */
+export const acceptsKey = (path: string): boolean => keyedPatterns.some((pattern) => pattern.test(path));
+
+/** Counts a request for the valid key that it has; false when it has none. @throws ApiError `rate_limit` above the limit */
+export type CountByKey = (c: Context<ApiEnv>) => Promise<boolean>;
+
 /** The limits in front of routes without a credential, by path. */
 export function publicLimits(
   limits: { publicReads: Limiter; liveScans: Limiter },
   clientOf: ClientOf,
+  countByKey: CountByKey,
 ): [path: string, limit: MiddlewareHandler<ApiEnv>][] {
   const publicReads = limitClients(limits.publicReads, clientOf);
   const liveScans = limitClients(limits.liveScans, clientOf);
-  return [
-    ...PUBLIC_PATHS.map((path): [string, typeof publicReads] => [path, publicReads]),
-    ...SCAN_PATHS.map((path): [string, typeof liveScans] => [path, liveScans]),
-  ];
+  const keyedReads: typeof publicReads = async (c, next) =>
+    (await countByKey(c)) ? next() : publicReads(c, next);
+  const all = (paths: readonly string[], limit: typeof publicReads) =>
+    paths.map((path): [string, typeof publicReads] => [path, limit]);
+  return [...all(PUBLIC_PATHS, publicReads), ...all(KEYED_PATHS, keyedReads), ...all(SCAN_PATHS, liveScans)];
 }
 
 function tooManyRefused(c: Context, status: RateLimitStatus): ApiError {

@@ -157,7 +157,7 @@ async function cursorsOf(call: Call, operationId: string, path: Parts["path"] = 
 
 const feeds = [
   ...["getActivity", "getTokenPriceHistory", "listRecentTriggers", "listRecentBurns"],
-  ...["listActiveListings", "listRecentSales"],
+  ...["listActiveListings", "listRecentSales", "listTrades"],
 ];
 
 /** Plays the journey. @returns what later requests refer to, by operation */
@@ -186,15 +186,22 @@ export async function playJourney(
   const coverageAmount = ["100000000", "1000000000"];
   const label = ["fuzz", "", "💥".repeat(100), undefined];
   const ofHook: KnownValues = { often: { id: [hook] } };
+  const ofPolicy: KnownValues = {
+    often: { productId: [...productId, bought.productId], policyId: ["1", "2", bought.policyId] },
+  };
   const ofFeeds = feeds.map(async (feed) => [feed, { often: { cursor: await cursorsOf(call, feed) } }]);
   return {
     ...Object.fromEntries(await Promise.all(ofFeeds)),
     ...reports,
     getProduct: { often: { productId } },
+    getProductV1: { often: { productId } },
     getQuote: { often: { productId, coverageAmount } },
-    getPolicy: {
-      often: { productId: [...productId, bought.productId], policyId: ["1", "2", bought.policyId] },
-    },
+    getQuoteV1: { often: { productId, coverageAmount } },
+    getPolicy: ofPolicy,
+    getPolicyV1: ofPolicy,
+    getListing: { often: { listingId: ["0", "1", "2", "3"] } },
+    searchListings: { often: { seller: wallets, maxPriceUsdc: ["1000000000"] } },
+    listWalletBonds: { often: { wallet: wallets } },
     listPoliciesByBuyer: { often: { address: wallets, cursor } },
     listOwnPolicies: { often: { owner: [owner.address, owner.address.toLowerCase()], cursor } },
     scanPolicies: { often: { wallet: wallets, cursor } },

@@ -16,7 +16,9 @@ export const operationsOf = ({ paths }: OpenApi): Operation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Operation => {
       const schemes = operation.security?.flatMap((alternative) => Object.keys(alternative)) ?? [];
-      const guard = schemes.includes("apiKey") ? "apiKey" : schemes.length > 0 ? "adminToken" : "none";
+      const isOptional = operation.security?.some((alternative) => Object.keys(alternative).length === 0);
+      const required = isOptional ? [] : schemes;
+      const guard = required.includes("apiKey") ? "apiKey" : required.length > 0 ? "adminToken" : "none";
       return { ...operation, method, path, guard };
     }),
   );

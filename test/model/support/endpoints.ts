@@ -80,6 +80,48 @@ function feeds({ request, chainState }: Reader): Feed[] {
     });
 }
 
+/** The resources that existing clients read: searches of listings, every listing, the trades and the figures. */
+async function expectMarketplace({ request, chainState }: Reader): Promise<void> {
+  const all = lists.marketListings(chainState);
+  const active = all.filter(({ status }) => status === "active");
+  const byPrice = active.toSorted((a, b) =>
+    big(a.totalPriceUsdc) === big(b.totalPriceUsdc)
+      ? Number(big(a.listingId) - big(b.listingId))
+      : Number(big(a.totalPriceUsdc) - big(b.totalPriceUsdc)),
+  );
+  const check = expectBlock("x-indexed-block", chainState.block);
+  const [seller] = addresses;
+  const searches: { query: Readonly<Record<string, string>>; expected: readonly Row[] }[] = [
+    { query: {}, expected: byPrice },
+    { query: { sortBy: "price-desc" }, expected: byPrice.toReversed() },
+    { query: { sortBy: "listedAt-desc" }, expected: active },
+    {
+      query: { sortBy: "createdAt-desc", seller: seller ?? "" },
+      expected: active.filter((row) => row.seller === seller),
+    },
+  ];
+  for (const { query, expected } of searches) {
+    await expectFeed({
+      ...{ request, check, query, expected, rows: "listings", limit: 2, ways: ["offset"] },
+      path: "/api/v1/marketplace/listings",
+      rest: ({ last: _, ...page }) => page,
+    });
+  }
+  for (const row of all) {
+    const answer = await request(`/api/v1/marketplace/listings/${row.listingId}`);
+    check(answer);
+    expect(answer.json).toEqual(row);
+  }
+  await expectFeed({
+    ...{ request, check, rows: "trades", limit: 3, rest: pageFields },
+    path: "/api/v1/marketplace/history",
+    expected: lists.trades(chainState),
+  });
+  const figures = await request("/api/v1/marketplace/stats");
+  check(figures);
+  expect(figures.json).toEqual(stats.marketStats(chainState));
+}
+
 /** The activity feed, without and with each filter. */
 function activityFeeds({ request, chainState }: Reader): Feed[] {
   const all = lists.activity(chainState);
@@ -168,6 +210,7 @@ function walletFeeds({ request, chainState }: Reader, source: "index" | "chain")
 export async function expectEndpoints(request: CheckedRequest, chainState: ChainState): Promise<void> {
   const reader = { request, chainState };
   await expectSums(reader);
+  await expectMarketplace(reader);
   for (const feed of [
     ...feeds(reader),
     ...activityFeeds(reader),

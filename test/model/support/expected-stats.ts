@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import * as sums from "../../src/support/expected-sums.ts";
 import type { Row } from "../../src/support/rows.ts";
 import { big, type ChainState } from "./chain-state.ts";
-import { statuses } from "./expected-lists.ts";
+import { activeListings, sales, statuses } from "./expected-lists.ts";
 
 const DAY = 86_400n;
 const TOTAL_SUPPLY = 100_000_000n * 10n ** 18n;
@@ -73,5 +73,25 @@ export function protocolStats(chainState: ChainState): Row {
     active_listings: listings.filter(({ active }) => active === true).length,
     token_total_burned: String(TOTAL_SUPPLY - tokenSupply),
     token_circulating: String(tokenSupply),
+  };
+}
+
+export function marketStats(chainState: ChainState): Row {
+  const active = activeListings(chainState);
+  const all = sales(chainState);
+  const today = all.filter(({ soldAt }) => big(soldAt) > chainState.now - DAY);
+  const lowest = (field: string) => {
+    const [first] = active.map((row) => big(row[field])).sort((a, b) => (a < b ? -1 : 1));
+    return first === undefined ? null : String(first);
+  };
+  return {
+    floor: lowest("totalPriceUsdc"),
+    floorPerUnit: lowest("pricePerUnit"),
+    volume24h: String(total(today, "totalPriceUsdc")),
+    sales24h: today.length,
+    totalListings: active.length,
+    totalVolume: String(total(all, "totalPriceUsdc")),
+    totalSales: all.length,
+    totalFees: String(total(all, "sellerFeeUsdc") + total(all, "buyerFeeUsdc")),
   };
 }
