@@ -31,7 +31,10 @@ const published: ReadonlyArray<{ file: string; contract: string; abi?: string; w
   { file: "ProtocolToken.sol", contract: "ProtocolToken" },
   { file: "mocks/MockUSDC.sol", contract: "MockUSDC" },
   { file: "interfaces/IPriceFeed.sol", contract: "IPriceFeed", abi: "PriceFeed" },
+  { file: "interfaces/IPriceFeedProxy.sol", contract: "IPriceFeedProxy", abi: "PriceFeedProxy" },
+  { file: "interfaces/IPriceAggregator.sol", contract: "IPriceAggregator", abi: "PriceAggregator" },
   { file: "mocks/MockPriceFeed.sol", contract: "MockPriceFeed" },
+  { file: "mocks/MockAggregator.sol", contract: "MockAggregator" },
   { file: "mocks/MockSequencerFeed.sol", contract: "MockSequencerFeed" },
   { file: "SignatureCheck.sol", contract: "SignatureCheck", withCode: true },
 ];
