@@ -22,6 +22,7 @@ import {
 } from "../../api/stats/queries.ts";
 import { readTriggers } from "../../api/triggers/queries.ts";
 import { copyTables, fillIndex, million, walletOf } from "../../bench/fill-index.ts";
+import { readDue } from "../../lib/indexed/due.ts";
 import { productIdOf } from "../../lib/products.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { openRows } from "../src/support/rows.ts";
@@ -115,6 +116,9 @@ const SMALL = [
   "burn_day",
   "bond_epoch",
   "head",
+  "oracle_feed",
+  "sequencer_state",
+  "pause_state",
 ];
 
 function expectIndexed(nodes: readonly Plan[], mostRows: number): void {
@@ -177,6 +181,16 @@ test.each([2n ** 63n, 2n ** 256n - 1n])("the policy id %s, above every int8, fin
     expect(await findPolicy(db, { ...policyKey, policyId: id })).toBeUndefined();
   });
   expectIndexed(nodes, 0);
+});
+
+test("the due policies: the query reads the open ones by their expiry, and a few rounds of each", async () => {
+  let due = 0;
+  const nodes = await run(async (db) => {
+    due = (await readDue(db))?.policies.length ?? 0;
+  });
+  // A million policies of an hour in two years.
+  expect(due).toBeGreaterThan(20);
+  expectIndexed(nodes, 20 * due);
 });
 
 test("counting open policies reads at most one row per minute of the longest cover", async () => {
