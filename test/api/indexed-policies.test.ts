@@ -94,7 +94,7 @@ describe("indexed policies", () => {
       waitingEndsAt: String((await chainTime(protocol)) + 6n * HOUR),
       productName: withdrawnTerms.name,
     });
-    await timeTravel(protocol, HOUR);
+    await timeTravel(protocol, HOUR + 1n); // those rounds are older than an hour then
     await waitForIndex();
     const { epochId } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
     const answers = {
