@@ -81,6 +81,7 @@ export async function confirmPhase(db: Db, event: LogEvent & { args: { latest: H
   const feed = prices.find(({ proxy }) => proxy === event.log.address.toLowerCase());
   if (!feed?.phases.some(({ phase }) => phase > 0)) return;
   const current = (await feedAt(db, feed, event.block.number))?.phase ?? 0;
+  if (feed.phases.some(({ phase, aggregator }) => phase === current && aggregator === latest)) return;
   const listed = feed.phases.find(({ phase, aggregator }) => phase > current && aggregator === latest);
   await beginPhase(db, feed.asset, listed?.phase ?? current + 1);
 }

@@ -26,7 +26,7 @@ const feedsSchema = z.object({
           /** 0 for a feed that is no proxy: its round ids are its own. */
           phase: z.int().nonnegative(),
           aggregator: address,
-          /** The block from which the proxy answers from this phase; null where a log of the proxy tells it. */
+          /** The block from which the phase counts, if no log of the proxy began it before; null where only a log does. */
           since: z.int().nonnegative().nullable(),
         }),
       ),

@@ -3,7 +3,8 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
 import { createReadClient } from "../../../lib/chain/client.ts";
 import { assetBytes32 } from "../../../lib/products.ts";
-import { findFeeds, firstPast } from "../../../scripts/indexer/price-feeds.ts";
+import { firstPast } from "../../../scripts/indexer/feed-phases.ts";
+import { findFeeds } from "../../../scripts/indexer/price-feeds.ts";
 import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
@@ -42,30 +43,36 @@ const phasesOfBitcoin = async (warn?: (text: string) => void) =>
 const phases = (...since: (number | null)[]) =>
   aggregators.map((aggregator, index) => ({ phase: index + 1, aggregator, since: since[index] }));
 
-test("phases that the proxy announces begin with their log", async () => {
-  expect(await phasesOfBitcoin()).toEqual(phases(null, null));
+const withoutOldStates = (logs: typeof refusal | undefined) =>
+  rpc.intercept(async (call, forward) => {
+    if (call.method === "eth_getLogs" && logs) return logs;
+    if (call.method === "eth_call" && call.params[1] !== "latest") return refusal;
+    return forward();
+  });
+
+test("a phase counts from the block after the one in which the proxy's state changed, unless a log tells more", async () => {
+  expect((await phasesOfBitcoin())?.at(1)).toEqual(phases(null, movedIn + 1).at(1));
   const { sequencer, prices } = await find();
   expect(sequencer.aggregators).toEqual([chain.deployment.contracts.sequencerFeed]);
   expect(prices.map(({ phases: all }) => all.length)).toEqual([2, 1]);
 });
 
-test("other phases begin in the block in which the proxy's state changed", async () => {
-  rpc.intercept(async (call, forward) => (call.method === "eth_getLogs" ? { result: [] } : forward()));
-  expect((await phasesOfBitcoin())?.at(1)).toEqual(phases(null, movedIn).at(1));
-  rpc.intercept(async (call, forward) => (call.method === "eth_getLogs" ? refusal : forward()));
-  expect((await phasesOfBitcoin())?.at(1)).toEqual(phases(null, movedIn).at(1));
+test("without old states phases begin with the logs of the proxy", async () => {
+  withoutOldStates(undefined);
+  expect(await phasesOfBitcoin()).toEqual(phases(null, null));
 });
 
-test("without old states all phases count from the first block, with a warning", async () => {
-  rpc.intercept(async (call, forward) => {
-    if (call.method === "eth_getLogs") return { result: [] };
-    if (call.method === "eth_call" && call.params[1] !== "latest") return refusal;
-    return forward();
-  });
+test("without old states and logs all phases count from the first block, with a warning", async () => {
+  withoutOldStates(refusal);
   const warnings: string[] = [];
   const { firstBlock } = await find();
   expect(await phasesOfBitcoin((text) => warnings.push(text))).toEqual(phases(firstBlock, firstBlock));
-  expect(warnings.length).toBeGreaterThan(0);
+  expect(warnings).toHaveLength(3);
+});
+
+test("a local chain, which forgets old states, tells by its logs", async () => {
+  await chain.client.mine({ blocks: 300 });
+  expect(await phasesOfBitcoin()).toEqual(phases(null, null));
 });
 
 test("a node that does not answer is an error, so that the launcher tries again", async () => {
