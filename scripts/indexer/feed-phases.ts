@@ -22,6 +22,10 @@ export const isRefusal = (error: unknown): boolean =>
       (cause instanceof HttpRequestError && (cause.status === 400 || cause.status === 413)),
   ) !== null;
 
+const isLimitExceeded = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof RpcRequestError && cause.code === LIMIT_EXCEEDED) !== null;
+
 export const isWithoutCode = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof ContractFunctionZeroDataError) !== null;
@@ -80,7 +84,7 @@ async function announcedAggregators(
     });
     return new Set(logs.map((log) => log.args.latest.toLowerCase()));
   } catch (error) {
-    if (isRefusal(error)) return new Set();
+    if (isRefusal(error) || isLimitExceeded(error)) return new Set();
     throw error;
   }
 }
