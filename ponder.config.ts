@@ -7,14 +7,19 @@ import { claimBondAbi } from "./abis/ClaimBond.ts";
 import { coverRouterAbi } from "./abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "./abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "./abis/PolicyManager.ts";
+import { priceAggregatorAbi } from "./abis/PriceAggregator.ts";
+import { priceFeedProxyAbi } from "./abis/PriceFeedProxy.ts";
 import { protocolTokenAbi } from "./abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "./abis/TwapBurner.ts";
 import { indexerConfig } from "./lib/config.ts";
 import { requireDeployment } from "./lib/deployments.ts";
+import { indexedFeeds } from "./src/shared/price-feeds.ts";
 
 const config = indexerConfig(process.env);
 const { chainId, contracts, local, ...deployment } = requireDeployment(config.DEPLOYMENT_FILE);
 const startBlock = config.START_BLOCK ?? deployment.startBlock;
+const { firstBlock, prices, sequencer } = indexedFeeds(process.env);
+const aggregators = prices.flatMap(({ phases }) => phases.map(({ aggregator }) => aggregator));
 
 /**
  * Ponder's client starts with 20 requests a second for each URL and raises that by 5 % at a time; one live block needs two
@@ -56,6 +61,24 @@ export default createConfig({
       startBlock,
       // Only burns: the index ignores all other transfers of the token.
       filter: { event: "Transfer", args: { to: zeroAddress } },
+    },
+    PriceAggregator: {
+      chain: "main",
+      abi: priceAggregatorAbi,
+      address: [...new Set(aggregators)],
+      startBlock: firstBlock,
+    },
+    PriceFeedProxy: {
+      chain: "main",
+      abi: priceFeedProxyAbi,
+      address: prices.map(({ proxy }) => proxy),
+      startBlock: firstBlock,
+    },
+    SequencerFeed: {
+      chain: "main",
+      abi: priceAggregatorAbi,
+      address: [...new Set(sequencer.aggregators)],
+      startBlock: firstBlock,
     },
   },
   blocks: {

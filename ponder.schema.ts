@@ -114,6 +114,12 @@ export const policy = onchainTable(
     paidBy: t.hex(),
     /** The product's shield at the time of purchase; null when the index did not know the product. */
     shield: t.hex(),
+    /** The covered asset's symbol as bytes32; null when the index did not know the product. */
+    asset: t.hex(),
+    /** The asset's price at purchase, 18 decimals, as in the shield; null when the index did not know it. */
+    strike: t.bigint(),
+    /** The highest price, 18 decimals, that triggers the policy; null as `strike`, or for an unknown drop. */
+    triggerPrice: t.bigint(),
     coverage: t.bigint().notNull(),
     premium: t.bigint().notNull(),
     payout: t.bigint().notNull(),
@@ -228,6 +234,50 @@ export const policyClosing = onchainTable(
     byPolicy: index().on(table.productId, table.policyId),
   }),
 );
+
+// ---------------------------------------------------------------------------------------------------------- price feeds
+
+/**
+ * Every round of the feeds of the covered assets, from an hour before the first indexed block at least. A round counts once
+ * its phase is not later than the feed's: a new aggregator may answer before the feed's proxy asks it.
+ */
+export const oracleRound = onchainTable(
+  "oracle_round",
+  (t) => ({
+    ...eventColumns(),
+    /** The asset's symbol as bytes32, as in `product`. */
+    asset: t.hex().notNull(),
+    /** The id by which the feed knows the round: `phase << 64 | the aggregator's round`. */
+    roundId: t.bigint().notNull(),
+    /** 0 for a feed without phases. */
+    phase: t.integer().notNull(),
+    /** USD with 8 decimals, as the feed gives it. */
+    answer: t.bigint().notNull(),
+    /** From the event. */
+    updatedAt: t.bigint().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.asset, table.roundId] }),
+    byTime: index().on(table.asset, table.updatedAt, table.answer),
+  }),
+);
+
+/** The phase from which each feed answers, and its newest round; null while the phase's aggregator is unknown. */
+export const oracleFeed = onchainTable("oracle_feed", (t) => ({
+  asset: t.hex().primaryKey(),
+  phase: t.integer().notNull(),
+  roundId: t.bigint(),
+  answer: t.bigint(),
+  updatedAt: t.bigint(),
+}));
+
+/** The status of the chain's sequencer. One row (`id` is `sequencer`); missing while unknown. */
+export const sequencerState = onchainTable("sequencer_state", (t) => ({
+  id: t.text({ enum: ["sequencer"] }).primaryKey(),
+  up: t.boolean().notNull(),
+  /** Start of the status, Unix seconds, from the event. */
+  startedAt: t.bigint().notNull(),
+}));
 
 // --------------------------------------------------------------------------------------------------------------- bonds
 

@@ -21,25 +21,39 @@ export const mockPriceFeedAbi = [
     "inputs": [
       {
         "indexed": true,
-        "internalType": "int256",
-        "name": "current",
-        "type": "int256"
+        "internalType": "address",
+        "name": "previous",
+        "type": "address"
       },
       {
         "indexed": true,
-        "internalType": "uint256",
-        "name": "roundId",
-        "type": "uint256"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint256",
-        "name": "updatedAt",
-        "type": "uint256"
+        "internalType": "address",
+        "name": "latest",
+        "type": "address"
       }
     ],
-    "name": "AnswerUpdated",
+    "name": "AggregatorConfirmed",
     "type": "event"
+  },
+  {
+    "inputs": [],
+    "name": "aggregator",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "confirmAggregator",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
   },
   {
     "inputs": [],
@@ -108,19 +122,6 @@ export const mockPriceFeedAbi = [
   },
   {
     "inputs": [],
-    "name": "latestRound",
-    "outputs": [
-      {
-        "internalType": "uint80",
-        "name": "",
-        "type": "uint80"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
     "name": "latestRoundData",
     "outputs": [
       {
@@ -147,6 +148,58 @@ export const mockPriceFeedAbi = [
         "internalType": "uint80",
         "name": "",
         "type": "uint80"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint16",
+        "name": "phase",
+        "type": "uint16"
+      }
+    ],
+    "name": "phaseAggregators",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "phaseId",
+    "outputs": [
+      {
+        "internalType": "uint16",
+        "name": "",
+        "type": "uint16"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "proposeAggregator",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "proposedAggregator",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
       }
     ],
     "stateMutability": "view",

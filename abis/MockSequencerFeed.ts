@@ -9,19 +9,25 @@ export const mockSequencerFeedAbi = [
     "anonymous": false,
     "inputs": [
       {
-        "indexed": false,
-        "internalType": "bool",
-        "name": "down",
-        "type": "bool"
+        "indexed": true,
+        "internalType": "int256",
+        "name": "current",
+        "type": "int256"
+      },
+      {
+        "indexed": true,
+        "internalType": "uint256",
+        "name": "roundId",
+        "type": "uint256"
       },
       {
         "indexed": false,
         "internalType": "uint256",
-        "name": "startedAt",
+        "name": "updatedAt",
         "type": "uint256"
       }
     ],
-    "name": "StatusUpdated",
+    "name": "AnswerUpdated",
     "type": "event"
   },
   {

@@ -5,7 +5,7 @@ export type Sizes = {
   readonly policies: number;
   readonly activity: number;
   readonly burns: number;
-  /** The number of bond holdings, of listings, of sales and of triggers. */
+  /** The number of bond holdings, of listings, of sales, of triggers and of price rounds. */
   readonly others: number;
   /** The number of wallets over which the rows are spread. */
   readonly wallets: number;
@@ -33,6 +33,8 @@ export const walletOf = (index: number, wallets: number): `0x${string}` =>
 
 /** The log index of all inserted rows. Events of a local chain have lower ones. */
 const LOG_INDEX = 100;
+/** The id of the first inserted price round, of phase 1. */
+const FIRST_ROUND = 2n ** 64n + 1_000_000n;
 /** The first bond epoch of inserted rows. */
 const FIRST_EPOCH = 203_000;
 const YEARS_SECONDS = 2 * 365 * 86_400;
@@ -57,8 +59,10 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
     select i.indexname as name, i.indexdef as definition from pg_indexes i
     where i.schemaname = ${schema} and not exists (
       select 1 from pg_constraint c where c.conname = i.indexname and c.connamespace = ${schema}::regnamespace)`;
-  const products = await sql<{ product_id: string; shield: string; duration_seconds: string }[]>`
-    select product_id, shield, coalesce(duration_seconds, 3600)::text as duration_seconds from ${table("product")} order by name`;
+  const products = await sql<
+    { product_id: string; shield: string; asset: string; duration_seconds: string }[]
+  >`
+    select product_id, shield, asset, coalesce(duration_seconds, 3600)::text as duration_seconds from ${table("product")} order by name`;
   const [product] = products;
   if (!product) throw new Error(`${schema} has no products: index a chain first`);
 
@@ -74,16 +78,18 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       "sale",
       "trigger_submission",
       "policy_trigger",
+      "oracle_round",
     ])
       await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
     await tx`delete from ${table("bond_holding")} where epoch_id >= ${FIRST_EPOCH}`;
     for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
     await tx`
       insert into ${table("policy")} (product_id, policy_id, shield, buyer, coverage, premium, payout, price_snapshot,
-        created_at, expires_at, triggered_at, ${positionColumns})
+        created_at, expires_at, triggered_at, asset, strike, trigger_price, ${positionColumns})
       select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
         block_timestamp, block_timestamp + ${product.duration_seconds}::numeric,
-        case when i % 20 = 0 then block_timestamp + 60 end, block_number, log_index, block_hash, block_timestamp, ${hash}
+        case when i % 20 = 0 then block_timestamp + 60 end,
+        ${product.asset}, 60000000000000000000000, 58500000000000000000000, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(policies)} from generate_series(1, ${policies}) i) p`;
     await tx`
       insert into ${table("account")} (address, policies)
@@ -138,11 +144,17 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, 800, '0x', 203000, block_number, log_index,
         block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
+    // Low enough for each open policy to be due.
+    await tx`
+      insert into ${table("oracle_round")} (asset, round_id, phase, answer, updated_at, ${positionColumns})
+      select ${product.asset}, ${String(FIRST_ROUND)}::numeric + i, 1, 5800000000000, block_timestamp, block_number,
+        log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) r`;
     for (const { definition } of indexes) await tx.unsafe(definition);
   });
   await sql.unsafe(`analyze "${schema}".policy, "${schema}".activity, "${schema}".token_burn, "${schema}".burn_execution,
     "${schema}".bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
-    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".account`);
+    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".account, "${schema}".oracle_round`);
 }
 
 /** Copies all tables of `from`, with their rows and indexes, to a new schema. */

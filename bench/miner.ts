@@ -1,6 +1,7 @@
 /** Mines blocks of many transactions, as a busy network does, and counts the events that an index reads. */
 import { type Abi, type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress } from "viem";
 import { z } from "zod";
+import { mockPriceFeedAbi } from "../abis/MockPriceFeed.ts";
 import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
 import type { Protocol } from "../scripts/local/protocol/actions/index.ts";
 
@@ -23,6 +24,9 @@ const indexed = [
   "twapBurner",
   "buybackEngine",
   "pauseRegistry",
+  "btcUsdFeed",
+  "ethUsdFeed",
+  "sequencerFeed",
 ] as const;
 
 const answers = z.array(z.object({ error: z.object({ message: z.string() }).optional() }));
@@ -68,7 +72,10 @@ export async function takeOverMining({ client, deployment, rpcUrl }: Protocol): 
   }
 
   async function eventsIn(fromBlock: bigint, toBlock: bigint): Promise<number> {
-    const address = indexed.map((key) => contracts[key]);
+    const aggregatorOf = (address: Address) =>
+      client.readContract({ address, abi: mockPriceFeedAbi, functionName: "aggregator" });
+    const aggregators = await Promise.all([contracts.btcUsdFeed, contracts.ethUsdFeed].map(aggregatorOf));
+    const address = [...indexed.map((key) => contracts[key]), ...aggregators];
     const [event] = protocolTokenAbi.filter((item) => item.type === "event" && item.name === "Transfer");
     const logs = await client.getLogs({ address, fromBlock, toBlock });
     const burns = await client.getLogs({

@@ -61,7 +61,7 @@ const inTurn = (pathOf: (n: number) => string): Request => {
 };
 
 const policyFields =
-  "productId policyId shield buyer coverage payout premium priceSnapshot createdAt waitingEndsAt expiresAt triggeredAt cancelledAt bondEpochId txHash blockNumber logIndex";
+  "productId policyId shield buyer coverage payout premium priceSnapshot createdAt waitingEndsAt expiresAt triggeredAt cancelledAt bondEpochId strike triggerPrice txHash blockNumber logIndex";
 
 const wallets = (count: number) => [
   {

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
+import { createReadClient } from "../lib/chain/client.ts";
 import { type IndexerConfig, indexerConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
@@ -13,7 +14,9 @@ import { grantViews } from "../lib/db/grants.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
+import { FEEDS_VARIABLE } from "../src/shared/price-feeds.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
+import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
 import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
 import { isPortFree } from "./local/ports.ts";
@@ -21,6 +24,8 @@ import { waitFor } from "./local/wait.ts";
 
 /** The exit code when another indexer serves the schema. */
 const takenExitCode = 3;
+/** The exit code when a feed has a new aggregator: the next start indexes its rounds, as another build. */
+const newPhaseExitCode = 4;
 /** Database and chain may start after this process; waiting is faster than a supervisor's restart. */
 const dependencyTimeoutMs = 60_000;
 
@@ -107,7 +112,16 @@ async function main(): Promise<void> {
     intervalMs: 500,
   });
 
-  const schema = indexerSchemaName(deployment, chain);
+  const reader = createReadClient(deployment, config.RPC_URL);
+  const feeds = await waitFor({
+    what: "the price feeds (RPC_URL)",
+    probe: () => findFeeds(reader, deployment.contracts, startBlock, (text) => log.warn(text)),
+    timeoutMs: dependencyTimeoutMs,
+    intervalMs: 500,
+  });
+  process.env[FEEDS_VARIABLE] = JSON.stringify(feeds);
+
+  const schema = indexerSchemaName(deployment, chain, feeds);
   const guard = await lockSchema(config.DATABASE_URL, schema, () => {
     // No orderly shutdown: Ponder would clear the lock row of the indexer that has taken over.
     log.fatal({ schema }, "another indexer has taken over this schema");
@@ -116,6 +130,10 @@ async function main(): Promise<void> {
   await clearStaleLock(guard.sql, schema);
   await prepareDatabase(config, deployment, schema);
   startHeartbeat(guard.sql, schema);
+  watchPhases(reader, deployment.contracts, feeds, (feed, phase) => {
+    log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
+    process.exit(newPhaseExitCode);
+  });
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   treatTerminateAsInterrupt();
   await runPonder(config, schema);

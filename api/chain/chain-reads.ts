@@ -8,6 +8,7 @@ import type { AsOf, ChainHead } from "./block.ts";
 import { contractsOf } from "./contract-addresses.ts";
 import { readFunds } from "./contracts/funds.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "./contracts/policy.ts";
+import { type AssetPrice, readAssetPrices } from "./contracts/prices.ts";
 import { isSold, type ProductTerms, readProduct, readProducts } from "./contracts/products.ts";
 import { type ProtocolState, readProtocolState } from "./contracts/protocol-state.ts";
 import {
@@ -50,10 +51,12 @@ export type ChainReads = {
   selling(relayers: readonly Address[]): Promise<SellingState>;
   /** A buyer's USDC balance and its allowance to the router after a block, 6 decimals. */
   funds(buyer: Address, blockNumber: bigint): Promise<{ balance: bigint; allowance: bigint }>;
-  /** Undefined when there is no such policy. */
+  /** Undefined when there is no such policy. `current` is the newest price of its asset; null when unknown. */
   policy(
     key: PolicyKey,
-  ): Promise<{ policy: ChainPolicy & { productActive: boolean }; asOf: AsOf } | undefined>;
+  ): Promise<
+    { policy: ChainPolicy & { productActive: boolean; current: AssetPrice | null }; asOf: AsOf } | undefined
+  >;
 };
 
 export function createChainReads({
@@ -90,14 +93,16 @@ export function createChainReads({
     selling: (relayers) => fromChain(async () => readSellingState(client, contracts(), relayers)),
     funds: (buyer, blockNumber) => fromChain(async () => readFunds(client, contracts(), buyer, blockNumber)),
     policy: async (key) => {
-      const [block, policy, product] = await Promise.all([
+      const [block, policy, product, prices] = await Promise.all([
         head(),
         fromChain(async () => readPolicy(client, contracts(), key)),
         fromChain(async () => readProduct(client, contracts(), key.productId)),
+        fromChain(async () => readAssetPrices(client, contracts())),
       ]);
       if (!policy) return undefined;
       const productActive = product !== undefined && isSold(product);
-      return { policy: { ...policy, productActive }, asOf: { source: "chain", ...block } };
+      const current = prices.get(product?.asset) ?? null;
+      return { policy: { ...policy, productActive, current }, asOf: { source: "chain", ...block } };
     },
   };
 }

@@ -1,16 +1,40 @@
 import { getAddress } from "viem";
 import type { AsOf } from "./block.ts";
 import type { ChainPolicy } from "./contracts/policy.ts";
+import type { AssetPrice } from "./contracts/prices.ts";
 import type { PolicyBody } from "./policy-schemas.ts";
 import { policyStatus } from "./policy-status.ts";
 
-/** A policy from the index or the contracts, with its product's name. */
-export type PolicyRecord = ChainPolicy & { productName: string | null; productActive: boolean };
+/** A policy from the index or the contracts, with its product's name and the state of its asset's price. */
+export type PolicyRecord = ChainPolicy & {
+  productName: string | null;
+  productActive: boolean;
+  /** The newest round of the asset's feed; null when unknown. */
+  current: AssetPrice | null;
+  /** Whether `submitTrigger` would pay now; null when only the contracts were read. */
+  due: boolean | null;
+};
+
+const BASIS_POINTS = 10_000n;
+
+/**
+ * How far the price has to fall to the trigger, in basis points of the current price, rounded up: above zero exactly while
+ * the price is above the trigger.
+ */
+export const distanceBps = (current: bigint, trigger: bigint): number => {
+  const scaled = (current - trigger) * BASIS_POINTS;
+  return Number(scaled > 0n ? (scaled + current - 1n) / current : scaled / current);
+};
+
+const textOf = (value: bigint | null | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);
 
 /** A policy as the API specification defines it, with its status at the time of the block. */
 export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
   const triggered = policy.triggeredAt !== null;
   const status = policyStatus({ ...policy, triggered }, asOf.timestamp);
+  const { strike, triggerPrice, current } = policy;
+  const isOpen = status === "Waiting" || status === "Active";
   return {
     productId: policy.productId,
     policyId: String(policy.policyId),
@@ -28,11 +52,18 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
     expired: status === "Expired",
     productName: policy.productName,
     purchasedAt: String(policy.createdAt),
-    waitingEndsAt: policy.waitingEndsAt === null ? null : String(policy.waitingEndsAt),
+    waitingEndsAt: textOf(policy.waitingEndsAt),
     productActive: policy.productActive,
     priceSnapshot: String(policy.priceSnapshot),
-    triggeredAt: policy.triggeredAt === null ? null : String(policy.triggeredAt),
-    bondId: policy.bondEpochId === null ? null : String(policy.bondEpochId),
+    triggeredAt: textOf(policy.triggeredAt),
+    bondId: textOf(policy.bondEpochId),
+    strikePrice: textOf(strike),
+    triggerPrice: textOf(triggerPrice),
+    currentPrice: textOf(current?.price),
+    currentPriceAt: textOf(current?.updatedAt),
+    distanceToTriggerBps:
+      isOpen && triggerPrice !== null && current !== null ? distanceBps(current.price, triggerPrice) : null,
+    due: isOpen ? policy.due : false,
     source: asOf.source,
     asOfBlock: String(asOf.number),
   };

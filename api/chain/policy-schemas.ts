@@ -48,6 +48,29 @@ export const Policy = z
     }),
     triggeredAt: nullableDecimal("Unix seconds; null until triggered."),
     bondId: nullableDecimal("Epoch (YYYYMM) of the bond that paid the policy; null until triggered."),
+    strikePrice: nullableDecimal(
+      "The asset's price in USD at purchase, 18 decimals; null when unknown.",
+      "60000000000000000000000",
+    ),
+    triggerPrice: nullableDecimal(
+      "The highest price of the asset in USD, 18 decimals, that triggers the policy; null when unknown.",
+      "58500000000000000000000",
+    ),
+    currentPrice: nullableDecimal(
+      "The asset's price in USD, 18 decimals: the newest round of its feed; null when unknown.",
+      "59000000000000000000000",
+    ),
+    currentPriceAt: nullableDecimal("The time of that round, Unix seconds.", "1767225900"),
+    distanceToTriggerBps: z.int().nullable().openapi({
+      description:
+        "How far the price has to fall to `triggerPrice`, in basis points of `currentPrice`, rounded up: zero at the trigger price, not above zero below it. Null when unknown, or when the policy is neither `Waiting` nor `Active`.",
+      example: 85,
+    }),
+    due: z.boolean().nullable().openapi({
+      description:
+        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, and nothing is paused. Null when `source` is `chain`: only the index knows all rounds.",
+      example: false,
+    }),
     source: z.enum(["index", "chain"]).openapi({
       description: "Read from the index, or from the contracts while the index lacks the policy or lags.",
     }),

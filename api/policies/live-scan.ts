@@ -4,6 +4,7 @@ import type { Contracts } from "../../lib/deployments.ts";
 import { entryById } from "../../lib/products.ts";
 import type { ChainHead } from "../chain/block.ts";
 import { readPolicy } from "../chain/contracts/policy.ts";
+import { readAssetPrices } from "../chain/contracts/prices.ts";
 import { isSold, readProduct } from "../chain/contracts/products.ts";
 import { isBefore, type Purchase, scanProductNames, scanPurchases } from "../chain/contracts/purchases.ts";
 import { type BlockRange, type LogScan, LogScanError } from "../chain/log-scan.ts";
@@ -48,24 +49,25 @@ export async function readPolicyPage(
   const remaining = cursor ? purchases.filter((purchase) => isBefore(purchase, cursor)) : purchases;
   const { rows, next } = cutPage(remaining.slice(offset, offset + limit + 1), limit, cursorOf);
   const products = [...new Set(rows.map(({ productId }) => productId))];
-  const isActive = async (id: Hex) => {
-    const terms = await readProduct(reads, contracts, id, block.number);
-    return [id, terms !== undefined && isSold(terms)] as const;
-  };
+  const termsOf = async (id: Hex) => [id, await readProduct(reads, contracts, id, block.number)] as const;
   const read = async (purchase: Purchase) => {
     const policy = await readPolicy(reads, contracts, purchase, block.number);
     if (policy) return { purchase, policy };
     throw new LogScanError(`the node has the log of ${purchase.txHash} but not its policy`);
   };
-  const [active, found] = await Promise.all([
-    Promise.all(products.map(isActive)),
+  const [terms, prices, found] = await Promise.all([
+    Promise.all(products.map(termsOf)),
+    readAssetPrices(reads, contracts, block.number),
     Promise.all(rows.map(read)),
   ]);
-  const actives = new Map(active);
+  const known = new Map(terms);
   const policies = found.map(({ policy, purchase: { productId, txHash, blockNumber, logIndex } }) => {
     const productName = names.get(productId) ?? null;
-    const productActive = actives.get(productId) === true;
-    const body = policyBody({ ...policy, productName, productActive }, { source: "chain", ...block });
+    const product = known.get(productId);
+    const productActive = product !== undefined && isSold(product);
+    const current = prices.get(product?.asset) ?? null;
+    const record = { ...policy, productName, productActive, current, due: null };
+    const body = policyBody(record, { source: "chain", ...block });
     return { ...body, txHash, blockNumber: String(blockNumber), logIndex };
   });
   const total = purchases.length;

@@ -1,10 +1,12 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
+import { isDue } from "../../lib/indexed/due.ts";
 import { isWhole } from "../../lib/indexed/head.ts";
 import { lower } from "../../lib/lower.ts";
 import { entryById } from "../../lib/products.ts";
-import { account, head, policy, product } from "../../ponder.schema.ts";
+import { account, head, oracleFeed, policy, product } from "../../ponder.schema.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
+import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
@@ -34,6 +36,11 @@ const columns = {
   triggeredAt: policy.triggeredAt,
   cancelledAt: policy.cancelledAt,
   bondEpochId: policy.bondEpochId,
+  strike: policy.strike,
+  triggerPrice: policy.triggerPrice,
+  answer: oracleFeed.answer,
+  answeredAt: oracleFeed.updatedAt,
+  due: isDue().as("due"),
   txHash: policy.txHash,
   blockNumber: policy.blockNumber,
   logIndex: policy.logIndex,
@@ -43,7 +50,11 @@ const columns = {
 };
 
 const selectPolicies = (db: IndexQuery) =>
-  db.select(columns).from(policy).leftJoin(product, eq(product.productId, policy.productId));
+  db
+    .select(columns)
+    .from(policy)
+    .leftJoin(product, eq(product.productId, policy.productId))
+    .leftJoin(oracleFeed, eq(oracleFeed.asset, policy.asset));
 
 type Row = Awaited<ReturnType<typeof selectPolicies>>[number];
 
@@ -53,6 +64,8 @@ export function toIndexedPolicy({
   productName,
   productActive,
   productPaused,
+  answer,
+  answeredAt,
   ...row
 }: Row): IndexedPolicy {
   return {
@@ -60,6 +73,7 @@ export function toIndexedPolicy({
     cancelled: cancelledAt !== null,
     productName: productName ?? entryById(row.productId)?.name ?? null,
     productActive: productActive === true && productPaused !== true,
+    current: answer === null || answeredAt === null ? null : assetPrice(answer, answeredAt),
   };
 }
 

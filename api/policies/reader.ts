@@ -30,7 +30,7 @@ function isComplete(policy: IndexedPolicy): policy is IndexedPolicy & PolicyReco
 }
 
 /**
- * Adds shield and dates from the contracts to an indexed policy of a product from before the first indexed block. They
+ * Adds shield, dates and prices from the contracts to an indexed policy of a product from before the first indexed block. They
  * never change, so they are true at every block.
  * @throws ApiError `chain_not_found` when the chain is needed and does not answer
  */
@@ -40,8 +40,8 @@ export async function completePolicy(readers: PolicyReaders, policy: IndexedPoli
   const found = await readers.chain.policy({ productId, policyId });
   // The chain was reorganised, and the index has not followed yet.
   if (!found) throw chainNotFound(new Error(`the chain lacks policy ${policyId} of ${productId}`));
-  const { shield, expiresAt, waitingEndsAt } = found.policy;
-  return { ...policy, shield, expiresAt, waitingEndsAt };
+  const { shield, expiresAt, waitingEndsAt, strike, triggerPrice } = found.policy;
+  return { ...policy, shield, expiresAt, waitingEndsAt, strike, triggerPrice };
 }
 
 /** A policy from the contracts, with its product's name if known; undefined when there is none. */
@@ -52,7 +52,7 @@ async function readFromChain(readers: PolicyReaders, key: PolicyKey): Promise<Fo
   ]);
   if (!found) return undefined;
   const productName = names.get(key.productId) ?? null;
-  return { policy: { ...found.policy, productName }, asOf: found.asOf };
+  return { policy: { ...found.policy, productName, due: null }, asOf: found.asOf };
 }
 
 /** The policy from the index, if complete and in time. */

@@ -114,6 +114,6 @@ export function addSandboxRoutes(app: Api, parts: SandboxRouteParts): void {
     const productName = entryById(key.productId)?.name ?? null;
     c.header("Cache-Control", "no-store");
     c.header("x-chain-block", String(asOf.number));
-    return c.json(policyBody({ ...policy, productName }, asOf), 200);
+    return c.json(policyBody({ ...policy, productName, due: null }, asOf), 200);
   });
 }

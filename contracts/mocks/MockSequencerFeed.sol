@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
+import {IPriceAggregator} from "../interfaces/IPriceAggregator.sol";
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 
 /// @title The sequencer's uptime feed for local chains and testnets; up since a day before its deployment.
-contract MockSequencerFeed is IPriceFeed {
-    event StatusUpdated(bool down, uint256 startedAt);
-
+contract MockSequencerFeed is IPriceFeed, IPriceAggregator {
     uint8 public constant decimals = 0;
     uint256 public constant version = 1;
     string public constant description = "L2 Sequencer Uptime Status Feed";
@@ -35,6 +34,7 @@ contract MockSequencerFeed is IPriceFeed {
     function _set(bool down_, uint256 startedAt_) private {
         latestRound++;
         (down, startedAt) = (down_, startedAt_);
-        emit StatusUpdated(down_, startedAt_);
+        // Like the uptime feeds of Optimism and Base, whose event has the start of the status.
+        emit AnswerUpdated(down_ ? int256(1) : int256(0), latestRound, startedAt_);
     }
 }

@@ -8,8 +8,8 @@ import { projectRoot } from "../../lib/project-root.ts";
 const rules: Readonly<Record<string, { ours: readonly string[]; packages?: readonly RegExp[] }>> = {
   abis: { ours: [], packages: [] },
   "ponder.schema.ts": { ours: [], packages: [/^ponder$/] },
-  "ponder.config.ts": { ours: ["abis", "lib"] },
-  src: { ours: ["abis"], packages: [/^ponder(:|$)/, /^(viem|hono|drizzle-orm)(\/|$)/] },
+  "ponder.config.ts": { ours: ["abis", "lib", "src"] },
+  src: { ours: ["abis"], packages: [/^ponder(:|$)/, /^(viem|hono|drizzle-orm|zod)(\/|$)/] },
   lib: { ours: ["abis", "ponder.schema.ts"] },
   api: { ours: ["abis", "lib", "ponder.schema.ts"] },
   workers: { ours: ["abis", "lib", "ponder.schema.ts"] },

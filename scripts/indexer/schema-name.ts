@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Deployment } from "../../lib/deployments.ts";
 import { projectRoot } from "../../lib/project-root.ts";
+import type { IndexedFeeds } from "../../src/shared/price-feeds.ts";
 
 /** The path of Ponder's package.json, which the package does not export. */
 export const ponderManifest = join(projectRoot, "node_modules", "ponder", "package.json");
@@ -20,16 +21,19 @@ function buildFiles(): string[] {
 
 /**
  * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version, the
- * projections, the ABIs, the contracts' addresses, the first block, and the chain). The same build on the same chain
- * continues in its schema; any other one starts a new schema.
+ * projections, the ABIs, the contracts' addresses, the aggregators of the price feeds, the first block, and the chain). The
+ * same build on the same chain continues in its schema; any other one starts a new schema.
  */
 export function indexerSchemaName(
   deployment: Deployment,
   chain: { genesisHash: string; startBlock: number },
+  { firstBlock, prices, sequencer }: IndexedFeeds,
 ): string {
   const hash = createHash("sha256");
   hash.update(readFileSync(ponderManifest));
   for (const file of buildFiles()) hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));
   hash.update(JSON.stringify([deployment.chainId, chain, Object.entries(deployment.contracts).sort()]));
+  // Not the sequencer's status before: only the first start of a build reads it.
+  hash.update(JSON.stringify([firstBlock, prices, sequencer.aggregators]));
   return `idx_${hash.digest("hex").slice(0, 12)}`;
 }

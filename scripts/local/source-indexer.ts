@@ -15,6 +15,7 @@ const launcherFiles = [
   "abis",
   "lib",
   "scripts",
+  join("src", "shared", "price-feeds.ts"),
 ];
 
 /** Makes a folder from which an indexer can run once it has a schema and projections; `more` names other files to copy. */

@@ -1,6 +1,7 @@
 import { policy, policyPrice, product } from "ponder:schema";
 import { knownTerms } from "./catalogue.ts";
 import { type Db, type LogEvent, position } from "./event.ts";
+import { strikeOf, triggerPriceOf } from "./oracle.ts";
 import { changeProduct, changeProtocol, countInClock, countPolicyOf } from "./sums.ts";
 
 type Purchase = {
@@ -13,18 +14,24 @@ type Purchase = {
 };
 
 /**
- * The start and end of cover for a policy bought at `createdAt`. The waiting period is part of the product's duration. Null
- * where the product's terms are unknown.
+ * What a shield stores of a policy: the start and end of its cover, and its prices. The waiting period is part of the
+ * product's duration. Null where the product's terms are unknown.
  */
-async function coverWindow(db: Db, productId: `0x${string}`, createdAt: bigint) {
+async function coverOf(db: Db, event: LogEvent, productId: `0x${string}`) {
+  const createdAt = event.block.timestamp;
   const terms = await db.find(product, { productId });
   const known = knownTerms(productId);
+  const asset = terms?.asset ?? known?.asset ?? null;
+  const strike = await strikeOf(db, asset, event);
   const waiting = terms?.waitingSeconds ?? known?.waitingSeconds ?? 0n;
   const duration = terms?.durationSeconds ?? known?.durationSeconds ?? null;
   return {
     shield: terms?.shield ?? null,
     waitingEndsAt: waiting === 0n ? null : createdAt + waiting,
     expiresAt: duration === null ? null : createdAt + duration,
+    asset,
+    strike,
+    triggerPrice: triggerPriceOf(strike, terms?.triggerDropBps ?? known?.triggerDropBps ?? null),
   };
 }
 
@@ -36,13 +43,13 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
   const { productId, policyId, buyer, coverage, premium, payout } = purchase;
   const createdAt = event.block.timestamp;
   const price = await db.find(policyPrice, { productId, policyId });
-  const terms = await coverWindow(db, productId, createdAt);
+  const cover = await coverOf(db, event, productId);
   const opened = await db
     .insert(policy)
     .values({
       ...position(event),
       ...{ productId, policyId, buyer, coverage, premium, payout, paidBy, createdAt },
-      ...terms,
+      ...cover,
       priceSnapshot: price?.priceSnapshot ?? 0n,
     })
     .onConflictDoNothing();
@@ -50,7 +57,7 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
     if (paidBy !== null) await db.update(policy, { productId, policyId }).set({ ...position(event), paidBy });
     return;
   }
-  await countInClock(db, terms, 1);
+  await countInClock(db, cover, 1);
   await countPolicyOf(db, buyer);
   await changeProduct(db, productId, (sums) => ({
     policies: sums.policies + 1,

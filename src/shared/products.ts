@@ -28,6 +28,7 @@ export async function changeProductState(
       asset: known?.asset ?? null,
       durationSeconds: known?.durationSeconds ?? null,
       waitingSeconds: known?.waitingSeconds ?? null,
+      triggerDropBps: known?.triggerDropBps ?? null,
       legacy: false,
       active: false,
       removed: false,

@@ -53,6 +53,10 @@ const page = z.object({
 });
 const listed = async (query = "") => page.parse((await list(query)).json);
 
+/** Whether a policy is closed or expired: then it is not due, as the contracts tell too. */
+const hasEnded = (policy: unknown) =>
+  ["Triggered", "Cancelled", "Expired"].includes(page.shape.policies.element.parse(policy).status);
+
 /** Waits until the index has reached the chain's newest block. */
 async function waitForIndex(): Promise<void> {
   const block = await api.chain.client.getBlockNumber();
@@ -83,12 +87,14 @@ describe("indexed policies", () => {
     await waitForIndex();
 
     expect((await policyOf(btc1h, expiring)).json).toMatchObject({ status: "Active", source: "index" });
+    // The rounds that triggered the other policy are below this one's trigger price too.
+    expect((await policyOf(legacyTerms, legacy)).json).toMatchObject({ status: "Active", due: true });
     expect((await policyOf(withdrawnTerms, waiting)).json).toMatchObject({
       status: "Waiting",
       waitingEndsAt: String((await chainTime(protocol)) + 6n * HOUR),
       productName: withdrawnTerms.name,
     });
-    await timeTravel(protocol, HOUR);
+    await timeTravel(protocol, HOUR + 1n); // those rounds are older than an hour then
     await waitForIndex();
     const { epochId } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
     const answers = {
@@ -108,7 +114,11 @@ describe("indexed policies", () => {
     });
     expect(answers.cancelled.json).toMatchObject({ status: "Cancelled", bondId: null, triggeredAt: null });
     expect(answers.legacy.json).toMatchObject({ priceSnapshot: "0", productName: legacyTerms.name });
-    expect(answers.waiting.json).toMatchObject({ status: "Waiting" });
+    expect(answers.waiting.json).toMatchObject({ status: "Waiting", due: false });
+    const bitcoin = { currentPrice: `60000${"0".repeat(18)}`, strikePrice: `60000${"0".repeat(18)}` };
+    const open = { ...bitcoin, triggerPrice: `57900${"0".repeat(18)}`, distanceToTriggerBps: 350 };
+    expect(answers.legacy.json).toMatchObject({ status: "Active", due: false, ...open });
+    expect(answers.triggered.json).toMatchObject({ due: false, distanceToTriggerBps: null, ...bitcoin });
     const head = String(await chain.client.getBlockNumber());
     for (const answer of Object.values(answers)) {
       expect(answer.json).toMatchObject({ source: "index", asOfBlock: head, buyer: account.address });
@@ -126,7 +136,12 @@ describe("indexed policies", () => {
       const { "x-chain-block": block } = Object.fromEntries(live.headers);
       expect([name, live.json], name).toEqual([
         name,
-        { ...page.shape.policies.element.parse(answer.json), source: "chain", asOfBlock },
+        {
+          ...page.shape.policies.element.parse(answer.json),
+          source: "chain",
+          asOfBlock,
+          ...(hasEnded(answer.json) ? {} : { due: null }),
+        },
       ]);
       expect(block).toBe(asOfBlock);
     }

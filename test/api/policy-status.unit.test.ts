@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { distanceBps } from "../../api/chain/policy-body.ts";
 import { type PolicyTimes, policyStatus } from "../../api/chain/policy-status.ts";
 
 const open: PolicyTimes = { triggered: false, cancelled: false, waitingEndsAt: null, expiresAt: 200n };
@@ -20,4 +21,13 @@ test.each<[name: string, policy: PolicyTimes, now: bigint, status: string]>([
   ],
 ])("a policy %s", (_, policy, now, status) => {
   expect(policyStatus(policy, now)).toBe(status);
+});
+
+test("the distance to the trigger is above zero exactly while the price is above the trigger", () => {
+  const trigger = 58_500n * 10n ** 18n;
+  expect(distanceBps(60_000n * 10n ** 18n, trigger)).toBe(250);
+  expect(distanceBps(trigger + 1n, trigger)).toBe(1);
+  expect(distanceBps(trigger, trigger)).toBe(0);
+  expect(distanceBps(trigger - 1n, trigger)).toBe(0);
+  expect(distanceBps(50_000n * 10n ** 18n, trigger)).toBe(-1700);
 });

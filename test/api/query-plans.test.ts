@@ -25,6 +25,7 @@ import {
 } from "../../api/stats/queries.ts";
 import { readTriggers } from "../../api/triggers/queries.ts";
 import { copyTables, fillIndex, million, walletOf } from "../../bench/fill-index.ts";
+import { readDue } from "../../lib/indexed/due.ts";
 import { productIdOf } from "../../lib/products.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { openRows } from "../src/support/rows.ts";
@@ -124,6 +125,9 @@ const SMALL = [
   "burn_day",
   "bond_epoch",
   "head",
+  "oracle_feed",
+  "sequencer_state",
+  "pause_state",
 ];
 
 function expectIndexed(nodes: readonly Plan[], mostRows: number): void {
@@ -230,6 +234,16 @@ test.each(orders)(
 
 test("the marketplace's figures: floors are one row of an index each, and a day's sales are counted", async () => {
   expectIndexed(await run((db) => readMarketStats(db, Promise.resolve(now))), SALES_OF_A_DAY);
+});
+
+test("the due policies: the query reads the open ones by their expiry, and a few rounds of each", async () => {
+  let due = 0;
+  const nodes = await run(async (db) => {
+    due = (await readDue(db))?.policies.length ?? 0;
+  });
+  // A million policies of an hour in two years.
+  expect(due).toBeGreaterThan(20);
+  expectIndexed(nodes, 20 * due);
 });
 
 test("counting open policies reads at most one row per minute of the longest cover", async () => {

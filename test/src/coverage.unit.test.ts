@@ -7,6 +7,7 @@ import type { Abi } from "viem";
 import { expect, inject, test } from "vitest";
 import { contractKeys } from "../../lib/deployments.ts";
 import * as schema from "../../ponder.schema.ts";
+import { FEEDS_VARIABLE } from "../../src/shared/price-feeds.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -16,8 +17,9 @@ const excluded: Readonly<Record<string, string>> = {
   "ProtocolToken:Approval": "no indexed read returns allowances",
   "MockUSDC:Approval": "USDC is not indexed",
   "MockUSDC:Transfer": "USDC is not indexed: the events of premiums, sales and burns have their amounts",
-  "MockPriceFeed:AnswerUpdated": "prices are read from the feeds, and only local feeds log this",
-  "MockSequencerFeed:StatusUpdated": "the same as for the price feeds",
+  "MockAggregator:AnswerUpdated": "the same event as of PriceAggregator, which is indexed",
+  "MockSequencerFeed:AnswerUpdated": "the same event as of PriceAggregator, indexed as SequencerFeed",
+  "MockPriceFeed:AggregatorConfirmed": "the same event as of PriceFeedProxy, which is indexed",
 };
 
 const isAbi = (value: unknown): value is Abi => Array.isArray(value);
@@ -72,12 +74,24 @@ test("every contract with a projection is a source, with the address of the depl
   const contracts = Object.fromEntries(
     contractKeys.map((key, index) => [key, `0x${(index + 1).toString(16).padStart(40, "0")}`]),
   );
+  const [btc, eth, sequencer] = [contracts.btcUsdFeed, contracts.ethUsdFeed, contracts.sequencerFeed];
+  const aggregators = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`];
+  const [first, second] = aggregators;
+  const feeds: unknown = {
+    firstBlock: 3,
+    prices: [
+      { asset: "0x42", proxy: btc, phases: [{ phase: 1, aggregator: first, since: null }] },
+      { asset: "0x45", proxy: eth, phases: [{ phase: 1, aggregator: second, since: 3 }] },
+    ],
+    sequencer: { aggregators: [sequencer], before: null },
+  };
   const file = join(inject("runFolder"), "coverage-deployment.json");
   writeFileSync(file, JSON.stringify({ chainId: 8453, name: "Somewhere", startBlock: 7, contracts }));
   const environment = {
     DATABASE_URL: "postgres://localhost/unused",
     RPC_URL: "http://localhost:1",
     DEPLOYMENT_FILE: file,
+    [FEEDS_VARIABLE]: JSON.stringify(feeds),
   };
   const before = { ...process.env };
   Object.assign(process.env, environment);
@@ -87,10 +101,15 @@ test("every contract with a projection is a source, with the address of the depl
     expect([...new Set(names)].sort()).toEqual(
       [...Object.keys(config.contracts), ...Object.keys(config.blocks)].sort(),
     );
-    const used = Object.values(config.contracts).map(({ address }) => address.toLowerCase());
+    const { PriceAggregator, PriceFeedProxy, SequencerFeed, ...others } = config.contracts;
+    const used = Object.values(others).map(({ address }) => address.toLowerCase());
     expect(new Set(used).size).toBe(used.length);
     for (const address of used) expect(Object.values(contracts)).toContain(address);
-    for (const { startBlock } of Object.values(config.contracts)) expect(startBlock).toBe(7);
+    for (const { startBlock } of Object.values(others)) expect(startBlock).toBe(7);
+    // The first policies need the rounds before the start block.
+    expect(PriceAggregator).toMatchObject({ address: aggregators, startBlock: 3 });
+    expect(PriceFeedProxy).toMatchObject({ address: [btc, eth], startBlock: 3 });
+    expect(SequencerFeed).toMatchObject({ address: [sequencer], startBlock: 3 });
     expect(config.chains.main).toMatchObject({ id: 8453, disableCache: false });
   } finally {
     process.env = before;

@@ -9,6 +9,7 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 import { startStack } from "../support/stack.ts";
@@ -17,6 +18,7 @@ import { openRows, type Rows } from "./support/rows.ts";
 
 const alice = "0x00000000000000000000000000000000000a11ce";
 const bob = "0x0000000000000000000000000000000000000b0b";
+const carol = "0x00000000000000000000000000000000000ca401";
 const FLASHBTC1H = keccak256(stringToHex("FLASHBTC1H-001"));
 const unknownProduct = keccak256(stringToHex("NOBODY-KNOWS-ME"));
 const MAX = 2n ** 256n - 1n;
@@ -135,6 +137,19 @@ test("a burn is linked to the burner that reports it before or after, preferably
     { token_burned: "130", burns: 5, burn_usdc_spent: "20" },
   ]);
   expect(await found("activity", { type: "token_burned", ref: "twap_burner" })).toHaveLength(3);
+});
+
+test("a feed that is no proxy has its own round ids, and an answer that no shield takes gives no strike", async () => {
+  const round = (current: bigint, roundId: bigint, updatedAt = 1n) =>
+    entry(chain.contracts.btcUsdFeed, priceAggregatorAbi, "AnswerUpdated", { current, roundId, updatedAt });
+  const bought = (policyId: bigint) => created(FLASHBTC1H, policyId, carol);
+  await chain.emit(bought(500n), round(5n, 7n), bought(501n), round(-5n, 8n), bought(502n));
+  await chain.emit(round(MAX / 2n, 9n, MAX), bought(503n), round(5n, MAX));
+  await rows.caughtUp(chain.client);
+  const policies = await found("policy", { buyer: carol });
+  const strikes = policies.map((row) => `${row.policy_id} ${row.strike} ${row.trigger_price}`).sort();
+  expect(strikes).toEqual(["500 null null", "501 50000000000 48750000000", "502 null null", "503 null null"]);
+  expect((await rows.rows("oracle_round")).map((row) => row.round_id).sort()).toEqual(["7", "8", "9"]);
 });
 
 test("events without related events are stored, without made-up values", async () => {

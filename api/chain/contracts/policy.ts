@@ -1,6 +1,9 @@
 import { type Address, type Hex, zeroAddress } from "viem";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
+import { findRevert } from "../../../lib/chain/reverts.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
 /** The key of a policy: `policyId` counts per product. */
@@ -25,7 +28,34 @@ export type ChainPolicy = PolicyKey & {
   cancelled: boolean;
   /** The bond's month, YYYYMM; null until triggered. */
   bondEpochId: bigint | null;
+  /** The asset's price at purchase, USD with 18 decimals; null for a shield without these views. */
+  strike: bigint | null;
+  /** The highest price that triggers, 18 decimals; null as `strike`. */
+  triggerPrice: bigint | null;
 };
+
+/** What a policy's shield stores of its prices. `adapter` is the product's shield. */
+async function readTerms(
+  chain: ReadClient,
+  adapter: Address,
+  policyId: bigint,
+  blockNumber: bigint | undefined,
+): Promise<Pick<ChainPolicy, "strike" | "triggerPrice">> {
+  const at = { address: adapter, abi: shieldAdapterAbi, ...atBlock(blockNumber) } as const;
+  const args = [policyId] as const;
+  try {
+    const [shield, triggerPrice] = await Promise.all([
+      chain.readContract({ ...at, functionName: "shield" }),
+      chain.readContract({ ...at, functionName: "triggerPrice", args }),
+    ]);
+    const window = { abi: flashShieldAbi, functionName: "windows", args, ...atBlock(blockNumber) } as const;
+    const [strike] = await chain.readContract({ address: shield, ...window });
+    return { strike, triggerPrice };
+  } catch (error) {
+    if (findRevert(error)) return { strike: null, triggerPrice: null };
+    throw error;
+  }
+}
 
 /** Reads one policy at a block, by default the newest; undefined when there is none. Rejects when the node does not answer. */
 export async function readPolicy(
@@ -45,6 +75,7 @@ export async function readPolicy(
     chain.readContract({ ...manager, functionName: "policyDetails", args }),
   ]);
   if (policy.buyer === zeroAddress) return undefined;
+  const terms = await readTerms(chain, policy.shield, policyId, blockNumber);
   const { shield, buyer, coverage, payout, premium, createdAt, expiresAt } = policy;
   return {
     productId,
@@ -61,5 +92,6 @@ export async function readPolicy(
     triggeredAt: policy.triggered ? details.triggeredAt : null,
     cancelled: details.cancelled,
     bondEpochId: policy.triggered ? details.bondEpochId : null,
+    ...terms,
   };
 }

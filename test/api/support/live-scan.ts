@@ -64,13 +64,19 @@ export async function startLiveScan(): Promise<LiveScanSetup> {
   };
 }
 
-const indexedPolicies = z.looseObject({ policies: z.array(z.looseObject({ source: z.string() })) });
+const indexedPolicies = z.looseObject({
+  policies: z.array(z.looseObject({ source: z.string(), status: z.string() })),
+});
 
-/** An indexed response as a live scan must return it: `source` is "chain". */
+/** An indexed response as a live scan must return it: `source` is "chain", and nobody knows which open policies are due. */
 export function asChainResponse({ json }: HttpAnswer): unknown {
   const list = indexedPolicies.safeParse(json);
   if (!list.success) return json;
-  const policies = list.data.policies.map((policy) => ({ ...policy, source: "chain" }));
+  const policies = list.data.policies.map((policy) => ({
+    ...policy,
+    source: "chain",
+    ...(["Waiting", "Active"].includes(policy.status) ? { due: null } : {}),
+  }));
   return { ...list.data, policies };
 }
 

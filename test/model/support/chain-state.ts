@@ -1,6 +1,7 @@
 /** The chain at its newest block: its logs, and its contracts' views. */
 import { type Address, getAddress, isAddress } from "viem";
 import { type ChainEvent, chainEvents } from "../../src/support/logs.ts";
+import { newestRounds } from "../../src/support/oracle-views.ts";
 import type { Row } from "../../src/support/rows.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -20,6 +21,8 @@ export type ChainState = {
   /** Unix seconds by epoch. */
   readonly maturities: ReadonlyMap<string, string>;
   readonly tokenSupply: bigint;
+  /** The newest round of each asset's feed. */
+  readonly prices: readonly Row[];
 };
 
 export const big = (value: unknown): bigint => BigInt(String(value));
@@ -60,6 +63,7 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     vault: await views.vault(client, deployment),
     balances: await views.holdings(client, deployment, owned),
     maturities,
+    prices: await newestRounds(client, deployment),
     tokenSupply: await views.tokenSupply(client, deployment),
   };
 }

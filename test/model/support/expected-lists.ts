@@ -1,4 +1,5 @@
 /** The expected rows of every list of the API, from the chain; newest first, unless noted. */
+import { expect } from "vitest";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import * as sums from "../../src/support/expected-sums.ts";
 import type { ChainEvent } from "../../src/support/logs.ts";
@@ -33,6 +34,27 @@ function statusOf(policy: views.Policy, now: bigint): string {
 export const statuses = ({ policies, now }: ChainState): readonly string[] =>
   policies.map((policy) => statusOf(policy, now));
 
+/** Prices of a policy. Which ones are due is compared in a test of its own. */
+function pricesOf(
+  { prices }: ChainState,
+  policy: views.Policy,
+  status: string,
+  source: "index" | "chain",
+): Row {
+  const round = prices.find(({ asset }) => asset === policy.asset);
+  const price = big(round?.answer) * 10n ** 10n;
+  const fall = (price - big(policy.trigger_price)) * 10_000n;
+  const isOpen = status === "Waiting" || status === "Active";
+  return {
+    strikePrice: policy.strike,
+    triggerPrice: policy.trigger_price,
+    currentPrice: String(price),
+    currentPriceAt: round?.updated_at,
+    distanceToTriggerBps: isOpen ? Number(fall / price) + (fall > 0n && fall % price > 0n ? 1 : 0) : null,
+    due: isOpen && (source === "chain" ? null : expect.any(Boolean)),
+  };
+}
+
 export function policiesOf(chainState: ChainState, buyer: string, source: "index" | "chain"): Row[] {
   const { events, policies, products, now, block } = chainState;
   const purchases = named(events, "PolicyPurchased").filter(({ args }) => checksummed(args.buyer) === buyer);
@@ -63,6 +85,7 @@ export function policiesOf(chainState: ChainState, buyer: string, source: "index
       priceSnapshot: policy.price_snapshot,
       triggeredAt: policy.triggered_at,
       bondId: policy.bond_epoch_id,
+      ...pricesOf(chainState, policy, status, source),
       source,
       asOfBlock: String(block),
       ...positionOf(event),

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { TestChain } from "../../support/chain.ts";
 import * as sums from "./expected-sums.ts";
 import { type Arguments, type ChainEvent, chainEvents, expectedRows } from "./logs.ts";
+import * as oracle from "./oracle-views.ts";
 import { byText, type Row, type Rows } from "./rows.ts";
 import * as views from "./views.ts";
 
@@ -44,11 +45,23 @@ const samePosition = (a: Arguments, b: Arguments) =>
 
 const address = z.custom<`0x${string}`>((text) => typeof text === "string" && /^0x[0-9a-f]{40}$/.test(text));
 
-async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
-  const { client, deployment } = chain;
+/** Compares policies, price rounds and the sequencer's status with the contracts' views. @returns the policies. */
+export async function expectPolicies(
+  rows: Rows,
+  { client, deployment }: TestChain,
+): Promise<readonly views.Policy[]> {
   const policies = await views.policies(client, deployment);
   const held = (await rows.rows("policy")).map((row) => ({ ...row, cancelled: row.cancelled_at !== null }));
   expectRows("policy", held, policies);
+  expectRows("oracle_round", await rows.rows("oracle_round"), await oracle.rounds(client, deployment));
+  expectRows("oracle_feed", await rows.rows("oracle_feed"), await oracle.newestRounds(client, deployment));
+  expect(await rows.rows("sequencer_state")).toEqual([await oracle.sequencer(client, deployment)]);
+  return policies;
+}
+
+async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
+  const { client, deployment } = chain;
+  const policies = await expectPolicies(rows, chain);
   expectRows("product", await rows.rows("product"), await views.products(client, deployment));
 
   const holdings = await rows.rows("bond_holding");

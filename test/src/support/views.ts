@@ -10,6 +10,7 @@ import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestClient } from "../../support/chain.ts";
+import { shieldTerms } from "./oracle-views.ts";
 import type { Row } from "./rows.ts";
 
 /** A time or id; the contracts use 0 for none. */
@@ -20,6 +21,9 @@ export type Policy = Row & {
   readonly waiting_ends_at: string | null;
   readonly triggered_at: string | null;
   readonly cancelled: boolean;
+  readonly asset: string;
+  readonly strike: string;
+  readonly trigger_price: string;
 };
 
 /** Every policy of every product. */
@@ -33,6 +37,7 @@ export async function policies(client: TestClient, { contracts }: Deployment): P
       const key = [productId, policyId] as const;
       const policy = await client.readContract({ ...manager, functionName: "getPolicy", args: key });
       const details = await client.readContract({ ...manager, functionName: "policyDetails", args: key });
+      const { strike, triggerPrice, asset } = await shieldTerms(client, policy.shield, policyId);
       if (policy.productId === zeroHash) throw new Error(`${productId} has no policy ${policyId}`);
       found.push({
         product_id: productId,
@@ -49,6 +54,9 @@ export async function policies(client: TestClient, { contracts }: Deployment): P
         triggered_at: orNull(details.triggeredAt),
         bond_epoch_id: orNull(details.bondEpochId),
         cancelled: details.cancelled,
+        asset,
+        strike: strike.toString(),
+        trigger_price: triggerPrice.toString(),
       });
     }
   }

@@ -1,5 +1,5 @@
 /** The price feeds and the sequencer feed of local chains. Prices have 8 decimals. */
-import { encodeFunctionData, type LocalAccount, type TransactionReceipt } from "viem";
+import { type Address, encodeFunctionData, type LocalAccount, type TransactionReceipt } from "viem";
 import { mockPriceFeedAbi } from "../../../../abis/MockPriceFeed.ts";
 import type { AssetSymbol } from "../../../../lib/products.ts";
 import { type Protocol, send } from "./protocol.ts";
@@ -32,6 +32,29 @@ export function pushPrice(
     updatedAt === undefined
       ? encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "push", args: [price] })
       : encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "pushRound", args: [price, updatedAt] });
+  return send(protocol, account, feedOf(protocol, feed), data);
+}
+
+/** Creates the aggregator of a feed's next phase. @returns its address. It answers from `confirmAggregator` on. */
+export async function proposeAggregator(
+  protocol: Protocol,
+  account: LocalAccount,
+  feed: FeedName,
+): Promise<Address> {
+  const address = feedOf(protocol, feed);
+  const data = encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "proposeAggregator" });
+  await send(protocol, account, address, data);
+  const read = { abi: mockPriceFeedAbi, address, functionName: "proposedAggregator" } as const;
+  return protocol.client.readContract(read);
+}
+
+/** Begins a feed's next phase, with the proposed aggregator. */
+export function confirmAggregator(
+  protocol: Protocol,
+  account: LocalAccount,
+  feed: FeedName,
+): Promise<TransactionReceipt> {
+  const data = encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "confirmAggregator" });
   return send(protocol, account, feedOf(protocol, feed), data);
 }
 

@@ -1,0 +1,100 @@
+/** Which policies `submitTrigger` would pay in the head's block, and with which proof. By the rows alone, at every block. */
+import { and, asc, getTableColumns, gte, isNotNull, type SQL, sql } from "drizzle-orm";
+import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import type { Hex } from "viem";
+import { head, oracleFeed, oracleRound, pauseState, policy, sequencerState } from "../../ponder.schema.ts";
+import { isWhole } from "./head.ts";
+
+/** Rounds of a proof: `CONFIRMATIONS` of the shield. */
+const CONFIRMATIONS = 3;
+/** The greatest age of a proof's newest round, in seconds: `Price.MAX_AGE`. */
+const MAX_AGE = 3600;
+/** Seconds after an outage of the sequencer in which nothing is triggered: `Sequencer.GRACE`. */
+const GRACE = 3600;
+/** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none. */
+const MINIMUM_PAYOUT = 1_000_000;
+/** Feeds have 8 decimals, the shields' prices 18. */
+const PRICE_SCALE = sql.raw("10000000000");
+
+const seconds = (count: number): SQL => sql.raw(String(count));
+
+/** The time of the head's block; null while nothing can be triggered: in the global pause, or without the sequencer. */
+const triggerTime = (): SQL => sql`(
+  select h.timestamp from ${head} h, ${sequencerState} s
+  where s.up and s.started_at > 0 and h.timestamp > s.started_at + ${seconds(GRACE)}
+    and not exists (select 1 from ${pauseState} p where p.scope = 'global' and p.paused))`;
+
+/** A policy's rounds at or below its trigger price, in its window. A later phase counts once the feed answers from it. */
+const fallenRounds = (): SQL => sql`
+  ${oracleRound} r join ${oracleFeed} f on f.asset = r.asset and r.phase <= f.phase
+  where r.asset = ${policy.asset} and r.answer > 0 and r.answer * ${PRICE_SCALE} <= ${policy.triggerPrice}
+    and r.updated_at > 0 and r.updated_at >= coalesce(${policy.waitingEndsAt}, ${policy.createdAt})
+    and r.updated_at <= ${policy.expiresAt}`;
+
+/**
+ * Of a row of `policy`: the proof with which `submitTrigger` would pay it at the time `now`, three round ids in rising order;
+ * null when it would revert, or when the index does not know enough. The proof has the policy's newest rounds, because the
+ * age of the newest one decides. The index cannot know whether a contract that bought a policy refuses its bonds.
+ */
+const dueProof = (now: SQL): SQL<string[] | null> => sql<string[] | null>`
+  case when ${policy.triggeredAt} is null and ${policy.cancelledAt} is null and ${policy.markedExpiredAt} is null
+    and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${policy.expiresAt} >= ${now}
+    and exists (select 1 from ${fallenRounds()} and r.updated_at >= ${now} - ${seconds(MAX_AGE)})
+  then (
+    select case when count(*) = ${sql.raw(String(CONFIRMATIONS))} then json_agg(n.round_id::text order by n.round_id) end
+    from (select r.round_id from ${fallenRounds()} order by r.updated_at desc limit ${sql.raw(String(CONFIRMATIONS))}) n)
+  end`;
+
+/** Whether a row of `policy` is due in the head's block. Cheap for a closed policy, and above its trigger price. */
+export const isDue = (): SQL<boolean> => sql<boolean>`(${dueProof(triggerTime())}) is not null`;
+
+/** The lowest price of a policy's asset within an hour before `now`, 18 decimals. */
+const lowestPrice = (now: SQL): SQL => sql`(
+  select min(r.answer) * ${PRICE_SCALE} from ${oracleRound} r
+  where r.asset = ${policy.asset} and r.answer > 0 and r.updated_at >= ${now} - ${seconds(MAX_AGE)})`;
+
+/** A policy that `submitTrigger` would pay now. */
+export type DuePolicy = {
+  readonly productId: Hex;
+  readonly policyId: bigint;
+  /** The last second (Unix) in which it can be triggered. */
+  readonly expiresAt: bigint | null;
+  /** The proof: ids of three rounds of the asset's feed, rising. */
+  readonly rounds: readonly bigint[];
+};
+
+type Query = Pick<PostgresJsDatabase, "select">;
+
+/**
+ * Reads the due policies, those that expire first at the front, and the head's block that they belong to. Undefined while
+ * the index has no complete block. Reads the open policies only, by the index on their expiry.
+ *
+ * @param db in a transaction of one snapshot: with the time as a value, and not as a part of one statement, Postgres knows
+ *   how few policies are open.
+ */
+export async function readDue(
+  db: Query,
+): Promise<{ head: typeof head.$inferSelect; policies: DuePolicy[] } | undefined> {
+  const [found] = await db
+    .select({ ...getTableColumns(head), canTrigger: sql<boolean>`${triggerTime()} is not null` })
+    .from(head)
+    .where(isWhole());
+  if (found === undefined) return undefined;
+  const { canTrigger, ...block } = found;
+  if (!canTrigger) return { head: block, policies: [] };
+  const now = sql`${String(block.timestamp)}::numeric`;
+  const rows = await db
+    .select({
+      productId: policy.productId,
+      policyId: policy.policyId,
+      expiresAt: policy.expiresAt,
+      rounds: dueProof(now),
+    })
+    .from(policy)
+    .where(
+      and(gte(policy.expiresAt, now), gte(policy.triggerPrice, lowestPrice(now)), isNotNull(dueProof(now))),
+    )
+    .orderBy(asc(policy.expiresAt), asc(policy.productId), asc(policy.policyId));
+  const policies = rows.map(({ rounds, ...key }) => ({ ...key, rounds: (rounds ?? []).map(BigInt) }));
+  return { head: block, policies };
+}

@@ -1,0 +1,104 @@
+/** The rounds of the price feeds, and the price at which a shield sells. */
+
+import { oracleFeed, oracleRound } from "ponder:schema";
+import { and, desc, eq, gte, lt } from "ponder";
+import type { Hex } from "viem";
+import { type Db, type LogEvent, position } from "./event.ts";
+import { type IndexedPriceFeed, indexedFeeds } from "./price-feeds.ts";
+
+const { prices } = indexedFeeds(process.env);
+
+/** A proxy's round id is `phase << 64 | the aggregator's round`. */
+const PHASE_ROUNDS = 2n ** 64n;
+const MAX_UINT80 = 2n ** 80n - 1n;
+const MAX_UINT128 = 2n ** 128n - 1n;
+/** Feeds have 8 decimals, the shields' prices 18. */
+const PRICE_SCALE = 10n ** 10n;
+const BASIS_POINTS = 10_000n;
+
+type Feed = typeof oracleFeed.$inferSelect;
+
+/** Makes `phase` the phase from which the feed answers. Its aggregator may have had rounds before. */
+async function beginPhase(db: Db, asset: Hex, phase: number): Promise<Feed> {
+  const first = BigInt(phase) * PHASE_ROUNDS;
+  const [newest] = await db.sql
+    .select({
+      roundId: oracleRound.roundId,
+      answer: oracleRound.answer,
+      updatedAt: oracleRound.updatedAt,
+    })
+    .from(oracleRound)
+    .where(
+      and(
+        eq(oracleRound.asset, asset),
+        gte(oracleRound.roundId, first),
+        lt(oracleRound.roundId, first + PHASE_ROUNDS),
+      ),
+    )
+    .orderBy(desc(oracleRound.roundId))
+    .limit(1);
+  const feed = { phase, roundId: null, answer: null, updatedAt: null, ...newest };
+  return db
+    .insert(oracleFeed)
+    .values({ asset, ...feed })
+    .onConflictDoUpdate(feed);
+}
+
+/** The feed's state at a block; null for an asset without a feed, or before its first phase. */
+async function feedAt(db: Db, feed: IndexedPriceFeed, block: bigint): Promise<Feed | null> {
+  const row = await db.find(oracleFeed, { asset: feed.asset });
+  const begun = feed.phases.filter(({ since }) => since !== null && since <= block);
+  const phase = Math.max(row?.phase ?? -1, ...begun.map((known) => known.phase));
+  if (phase < 0 || row?.phase === phase) return row;
+  return beginPhase(db, feed.asset, phase);
+}
+
+type Answer = LogEvent & { args: { current: bigint; roundId: bigint; updatedAt: bigint } };
+
+/** Records a round of an aggregator, in each phase that has this aggregator. */
+export async function recordRound(db: Db, event: Answer): Promise<void> {
+  const { current: answer, roundId: round, updatedAt } = event.args;
+  const aggregator = event.log.address.toLowerCase();
+  for (const feed of prices) {
+    for (const { phase } of feed.phases.filter((known) => known.aggregator === aggregator)) {
+      // No round id of the feed names it.
+      if (round > (phase === 0 ? MAX_UINT80 : PHASE_ROUNDS - 1n)) continue;
+      const { asset } = feed;
+      const roundId = BigInt(phase) * PHASE_ROUNDS + round;
+      await db
+        .insert(oracleRound)
+        .values({ ...position(event), asset, roundId, phase, answer, updatedAt })
+        .onConflictDoNothing();
+      const state = await feedAt(db, feed, event.block.number);
+      if (state?.phase === phase) await db.update(oracleFeed, { asset }).set({ roundId, answer, updatedAt });
+    }
+  }
+}
+
+/** Begins the phase that a proxy announces. Until a launch lists its aggregator, its rounds are unknown. */
+export async function confirmPhase(db: Db, event: LogEvent & { args: { latest: Hex } }): Promise<void> {
+  const latest = event.args.latest.toLowerCase();
+  const feed = prices.find(({ proxy }) => proxy === event.log.address.toLowerCase());
+  if (!feed?.phases.some(({ phase }) => phase > 0)) return;
+  const current = (await feedAt(db, feed, event.block.number))?.phase ?? 0;
+  if (feed.phases.some(({ phase, aggregator }) => phase === current && aggregator === latest)) return;
+  const listed = feed.phases.find(({ phase, aggregator }) => phase > current && aggregator === latest);
+  await beginPhase(db, feed.asset, listed?.phase ?? current + 1);
+}
+
+/**
+ * The price of a purchase, 18 decimals: the feed's last answer before the purchase's log, which is what the shield reads.
+ * Null for an unknown asset, and for an answer with which no shield sells.
+ */
+export async function strikeOf(db: Db, asset: Hex | null, event: LogEvent): Promise<bigint | null> {
+  const feed = prices.find((known) => known.asset === asset);
+  const state = feed && (await feedAt(db, feed, event.block.number));
+  const strike = (state?.answer ?? 0n) * PRICE_SCALE;
+  return strike > 0n && strike <= MAX_UINT128 ? strike : null;
+}
+
+/** The highest price that triggers, 18 decimals, rounded down as in the shield. Null when strike or drop is unknown. */
+export function triggerPriceOf(strike: bigint | null, dropBps: number | null): bigint | null {
+  if (strike === null || dropBps === null || BigInt(dropBps) > BASIS_POINTS) return null;
+  return (strike * (BASIS_POINTS - BigInt(dropBps))) / BASIS_POINTS;
+}

@@ -1,0 +1,87 @@
+/** How the launcher finds the aggregators of the feeds, on nodes that can tell more or less of the past. */
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
+import { createReadClient } from "../../../lib/chain/client.ts";
+import { assetBytes32 } from "../../../lib/products.ts";
+import { firstPast } from "../../../scripts/indexer/feed-phases.ts";
+import { findFeeds } from "../../../scripts/indexer/price-feeds.ts";
+import * as act from "../../../scripts/local/protocol/actions/index.ts";
+import { startChain, type TestChain } from "../../support/chain.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+
+let chain: TestChain;
+let rpc: RpcProxy;
+/** The aggregators of BTC's two phases, and the block in which the second one began. */
+let aggregators: string[];
+let movedIn: number;
+
+beforeAll(async () => {
+  chain = await startChain();
+  rpc = await startRpcProxy(chain.url);
+  const protocol = act.openProtocol(chain.deployment, chain.url);
+  const feed = { abi: mockPriceFeedAbi, address: chain.deployment.contracts.btcUsdFeed } as const;
+  const first = await chain.client.readContract({ ...feed, functionName: "aggregator" });
+  for (let i = 0; i < 5; i++) await act.pushPrice(protocol, chain.owner, "BTC", 60_000_00000000n);
+  const second = await act.proposeAggregator(protocol, chain.owner, "BTC");
+  await act.refreshFeeds(protocol, chain.owner);
+  movedIn = Number((await act.confirmAggregator(protocol, chain.owner, "BTC")).blockNumber);
+  await act.refreshFeeds(protocol, chain.owner);
+  aggregators = [first, second];
+});
+beforeEach(() => rpc.intercept());
+
+const refusal = { error: { code: -32000, message: "missing trie node" } };
+const find = (warn: (text: string) => void = () => {}) =>
+  findFeeds(
+    createReadClient(chain.deployment, rpc.url),
+    chain.deployment.contracts,
+    chain.deployment.startBlock,
+    warn,
+  );
+const phasesOfBitcoin = async (warn?: (text: string) => void) =>
+  (await find(warn)).prices.find(({ asset }) => asset === assetBytes32("BTC"))?.phases;
+const phases = (...since: (number | null)[]) =>
+  aggregators.map((aggregator, index) => ({ phase: index + 1, aggregator, since: since[index] }));
+
+const withoutOldStates = (logs: typeof refusal | undefined) =>
+  rpc.intercept(async (call, forward) => {
+    if (call.method === "eth_getLogs" && logs) return logs;
+    if (call.method === "eth_call" && call.params[1] !== "latest") return refusal;
+    return forward();
+  });
+
+test("a phase counts from the block after the one in which the proxy's state changed, unless a log tells more", async () => {
+  expect((await phasesOfBitcoin())?.at(1)).toEqual(phases(null, movedIn + 1).at(1));
+  const { sequencer, prices } = await find();
+  expect(sequencer.aggregators).toEqual([chain.deployment.contracts.sequencerFeed]);
+  expect(prices.map(({ phases: all }) => all.length)).toEqual([2, 1]);
+});
+
+test("without old states phases begin with the logs of the proxy", async () => {
+  withoutOldStates(undefined);
+  expect(await phasesOfBitcoin()).toEqual(phases(null, null));
+});
+
+test("without old states and logs all phases count from the first block, with a warning", async () => {
+  withoutOldStates(refusal);
+  const warnings: string[] = [];
+  const { firstBlock } = await find();
+  expect(await phasesOfBitcoin((text) => warnings.push(text))).toEqual(phases(firstBlock, firstBlock));
+  expect(warnings).toHaveLength(3);
+});
+
+test("a local chain, which forgets old states, tells by its logs", async () => {
+  await chain.client.mine({ blocks: 300 });
+  expect(await phasesOfBitcoin()).toEqual(phases(null, null));
+});
+
+test("a node that does not answer is an error, so that the launcher tries again", async () => {
+  rpc.intercept(async () => "lost");
+  await expect(find()).rejects.toThrow();
+});
+
+test("the search finds the first number past a change", async () => {
+  for (const change of [1n, 2n, 7n, 63n, 64n]) {
+    expect(await firstPast(0n, 64n, async (number) => number >= change)).toBe(change);
+  }
+});

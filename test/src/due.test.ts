@@ -1,0 +1,150 @@
+/**
+ * Proves that at every block the index knows the strike of each policy and which policies are due, with a proof that the
+ * contracts accept. Prices and purchases are random; `DUE_SEED` repeats those of an earlier run.
+ */
+import { setDatabaseSchema } from "@ponder/client";
+import { drizzle } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mockAggregatorAbi } from "../../abis/MockAggregator.ts";
+import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
+import { call } from "../../bench/miner.ts";
+import { type DuePolicy, readDue } from "../../lib/indexed/due.ts";
+import * as indexed from "../../ponder.schema.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { expectPolicies } from "./support/compare-with-chain.ts";
+import { dueByForce, refusalOf } from "./support/due-by-force.ts";
+import { type PriceWalk, startPriceWalk } from "./support/price-walk.ts";
+import { openRows, type Rows, VIEWS_SCHEMA } from "./support/rows.ts";
+
+const seed = Number(process.env.DUE_SEED || Math.floor(Math.random() * 2 ** 31));
+const BLOCKS = 60;
+/** After every so many blocks the newest ones are replaced. */
+const REORGANISE_EVERY = 12;
+/** Ponder restarts within two seconds, or within a minute while other tests use both cores. */
+const slowMs = 240_000;
+
+let chain: TestChain;
+let stack: Stack;
+let rows: Rows;
+let walk: PriceWalk;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  console.log(`DUE_SEED=${seed}`);
+  chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
+  walk = await startPriceWalk(chain, seed);
+  stack = await startStack({ chain, services: ["indexer"] });
+  rows = openRows(stack.databaseUrl);
+  setDatabaseSchema(indexed, VIEWS_SCHEMA);
+  sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+}, slowMs);
+afterAll(() => rows?.close());
+
+/** The due policies at the chain's newest block, by the index. */
+async function dueNow(): Promise<readonly DuePolicy[]> {
+  await rows.caughtUp(chain.client, slowMs);
+  const found = await drizzle(sql, { casing: "snake_case" }).transaction(readDue, {
+    isolationLevel: "repeatable read",
+  });
+  expect(found?.head.hash).toBe((await chain.client.getBlock()).hash);
+  return found?.policies ?? [];
+}
+
+/** Expects the index to name exactly the policies that the contracts would pay, with proofs that they accept. */
+async function expectDue(): Promise<readonly DuePolicy[]> {
+  const due = await dueNow();
+  for (const { rounds, ...policy } of due) {
+    const [first = 0n, second = 0n, third = 0n] = rounds;
+    expect(rounds).toHaveLength(3);
+    const refusal = await refusalOf(chain, policy, [first, second, third]);
+    expect(refusal, `${policy.productId} ${policy.policyId}`).toBeUndefined();
+  }
+  const named = due.map(({ productId, policyId }) => `${productId} ${policyId}`).sort();
+  expect(named).toEqual(await dueByForce(chain));
+  return due;
+}
+
+test(
+  `at every block the due policies are those that the contracts would pay (DUE_SEED=${seed})`,
+  async () => {
+    let due: readonly DuePolicy[] = [];
+    let most = 0;
+    for (let block = 1; block <= BLOCKS; block++) {
+      await walk.step(due);
+      due = await expectDue();
+      most = Math.max(most, due.length);
+      if (block % REORGANISE_EVERY > 0) continue;
+      await walk.reorganise(1 + walk.random(6));
+      due = await expectDue();
+    }
+    expect(most).toBeGreaterThan(0);
+  },
+  2 * slowMs,
+);
+
+test("a policy's strike is the price before its purchase, also when the price moves in the same block", async () => {
+  const { mine, push, purchase, calm } = walk;
+  const [before, between, after] = [61_000_00000000n, 59_123_45678901n, 58_000_00000000n];
+  await calm();
+  const buy = () => purchase("FLASHBTC24-001");
+  await mine([push("BTC", before), buy(), push("BTC", between), buy(), buy(), push("BTC", after), buy()]);
+  await rows.caughtUp(chain.client, slowMs);
+  const newest = await rows.sql<{ strike: string }[]>`
+    select strike from indexer.policy order by block_number desc, log_index desc limit 4`;
+  const scaled = [before, between, between, after].map((price) => String(price * 10n ** 10n));
+  expect(newest.map(({ strike }) => strike).reverse()).toEqual(scaled);
+  await expectPolicies(rows, chain);
+});
+
+test(
+  "a new phase of a feed counts from the log with which it begins, and the next start of the indexer indexes its rounds",
+  async () => {
+    const { owner, deployment } = chain;
+    const feed = deployment.contracts.btcUsdFeed;
+    const { mine, push, purchase, calm } = walk;
+    const buy = () => purchase("FLASHBTC48-001");
+    const child = await stack.restart("indexer");
+    await calm();
+    await mine([call(owner, feed, mockPriceFeedAbi, "proposeAggregator")]);
+    const aggregator = await chain.client.readContract({
+      abi: mockPriceFeedAbi,
+      address: feed,
+      functionName: "proposedAggregator",
+    });
+    const { timestamp } = await chain.client.getBlock();
+    const early = (price: bigint) =>
+      call(owner, aggregator, mockAggregatorAbi, "push", price, timestamp + 4n);
+    const confirm = call(owner, feed, mockPriceFeedAbi, "confirmAggregator");
+    await mine([
+      push("BTC", 60_000_00000000n),
+      buy(),
+      early(50_000_00000000n),
+      early(59_000_00000000n),
+      buy(),
+    ]);
+    await mine([
+      early(49_000_00000000n),
+      early(60_500_00000000n),
+      buy(),
+      confirm,
+      buy(),
+      push("BTC", 48_000_00000000n),
+    ]);
+    expect(await child.exited).toEqual({ code: 4, signal: null });
+    await stack.restart("indexer");
+    await rows.caughtUp(chain.client, slowMs);
+    await expectPolicies(rows, chain);
+    const newest = await rows.sql<{ strike: string }[]>`
+      select strike from indexer.policy order by block_number desc, log_index desc limit 4`;
+    expect(newest.map(({ strike }) => strike.slice(0, 3)).reverse()).toEqual(["600", "600", "600", "605"]);
+    const due = await expectDue();
+    // The rounds before the phase began count too: the feed answers for them now.
+    expect(due.length).toBeGreaterThan(0);
+    expect(due.some(({ rounds }) => rounds.every((round) => round >> 64n === 2n))).toBe(true);
+  },
+  2 * slowMs,
+);

@@ -1,0 +1,87 @@
+/** Which policies the contracts would pay in the newest block: slowly, from all rounds and the contracts alone. */
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { findRevert } from "../../../lib/chain/reverts.ts";
+import { oracleProof } from "../../../scripts/local/protocol/actions/index.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
+import type { TestChain } from "../../support/chain.ts";
+import { rounds, shieldTerms } from "./oracle-views.ts";
+import type { Row } from "./rows.ts";
+
+export type PolicyKey = { readonly productId: Hex; readonly policyId: bigint };
+type Proof = readonly [bigint, bigint, bigint];
+
+const big = (value: unknown) => BigInt(String(value));
+
+/** Calls `submitTrigger` with a proof in the newest block. @returns the revert; undefined when it would pay. */
+export async function refusalOf(
+  { client, deployment }: TestChain,
+  { productId, policyId }: PolicyKey,
+  proof: Proof,
+): Promise<string | undefined> {
+  const { number, timestamp } = await client.getBlock();
+  try {
+    await client.call({
+      to: deployment.contracts.coverRouter,
+      data: encodeFunctionData({
+        abi: coverRouterAbi,
+        functionName: "submitTrigger",
+        args: [productId, policyId, oracleProof(proof)],
+      }),
+      blockNumber: number,
+      blockOverrides: { time: timestamp },
+    });
+    return undefined;
+  } catch (error) {
+    const revert = findRevert(error);
+    if (revert === undefined) throw error;
+    return revert.text;
+  }
+}
+
+async function allPolicies({ client, deployment }: TestChain): Promise<(PolicyKey & { shield: Address })[]> {
+  const manager = { abi: policyManagerAbi, address: deployment.contracts.policyManager } as const;
+  const found: (PolicyKey & { shield: Address })[] = [];
+  for (const { productId } of allTerms) {
+    const args = [productId] as const;
+    const count = await client.readContract({ ...manager, functionName: "policyCount", args });
+    for (let policyId = 1n; policyId <= count; policyId++) {
+      const key = [productId, policyId] as const;
+      const shield = await client.readContract({ ...manager, functionName: "policyShield", args: key });
+      found.push({ productId, policyId, shield });
+    }
+  }
+  return found;
+}
+
+/** Three rounds that fulfil the shield's conditions on rounds, the newest among them; undefined when there are none. */
+function proofOf(
+  { asset, strike, coverFrom, endsAt, triggerPrice }: Awaited<ReturnType<typeof shieldTerms>>,
+  all: readonly Row[],
+): Proof | undefined {
+  if (strike === 0n) return undefined;
+  const fallen = all.filter((round) => {
+    const [price, updatedAt] = [big(round.answer) * 10n ** 10n, big(round.updated_at)];
+    const covered = updatedAt >= coverFrom && updatedAt <= endsAt;
+    return round.asset === asset && price > 0n && price <= triggerPrice && covered;
+  });
+  const newest = fallen.sort((a, b) => Number(big(b.updated_at) - big(a.updated_at))).slice(0, 3);
+  const [first, second, third] = newest.map((round) => big(round.round_id)).sort((a, b) => (a < b ? -1 : 1));
+  return first !== undefined && second !== undefined && third !== undefined
+    ? [first, second, third]
+    : undefined;
+}
+
+/** The policies, as `productId policyId`, for which some proof from all known rounds would be paid now. Sorted. */
+export async function dueByForce(chain: TestChain): Promise<string[]> {
+  const { client, deployment } = chain;
+  const all = await rounds(client, deployment);
+  const due: string[] = [];
+  for (const { shield, ...key } of await allPolicies(chain)) {
+    const proof = proofOf(await shieldTerms(client, shield, key.policyId), all);
+    if (proof && (await refusalOf(chain, key, proof)) === undefined)
+      due.push(`${key.productId} ${key.policyId}`);
+  }
+  return due.sort();
+}

@@ -1,0 +1,86 @@
+/** Prices, rounds and the sequencer's status from the contracts, in the format of the expected rows. */
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
+import { priceAggregatorAbi } from "../../../abis/PriceAggregator.ts";
+import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
+import { priceFeedProxyAbi } from "../../../abis/PriceFeedProxy.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
+import type { Deployment } from "../../../lib/deployments.ts";
+import { assetBytes32 } from "../../../lib/products.ts";
+import type { TestClient } from "../../support/chain.ts";
+import type { Row } from "./rows.ts";
+
+/** What a policy's shield stores of its prices, and the end of its waiting period. */
+export async function shieldTerms(client: TestClient, adapter: `0x${string}`, policyId: bigint) {
+  const views = { abi: shieldAdapterAbi, address: adapter } as const;
+  const shield = await client.readContract({ ...views, functionName: "shield" });
+  const args = [policyId] as const;
+  const [[strike, coverFrom, endsAt], triggerPrice, asset] = await Promise.all([
+    client.readContract({ abi: flashShieldAbi, address: shield, functionName: "windows", args }),
+    client.readContract({ ...views, functionName: "triggerPrice", args }),
+    client.readContract({ ...views, functionName: "asset" }),
+  ]);
+  return { strike, coverFrom: BigInt(coverFrom), endsAt: BigInt(endsAt), triggerPrice, asset };
+}
+
+/** Every round of the covered assets' feeds, from the logs of their aggregators. */
+export async function rounds(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
+  const found: Row[] = [];
+  for (const [symbol, address] of [
+    ["BTC", contracts.btcUsdFeed],
+    ["ETH", contracts.ethUsdFeed],
+  ] as const) {
+    const proxy = { abi: priceFeedProxyAbi, address } as const;
+    const newest = await client.readContract({ ...proxy, functionName: "phaseId" });
+    for (let phase = 1; phase <= newest; phase++) {
+      const args = [phase] as const;
+      const aggregator = await client.readContract({ ...proxy, functionName: "phaseAggregators", args });
+      const logs = await client.getContractEvents({
+        abi: priceAggregatorAbi,
+        eventName: "AnswerUpdated",
+        address: aggregator,
+        fromBlock: 0n,
+        strict: true,
+      });
+      for (const { args: round, ...log } of logs) {
+        found.push({
+          asset: assetBytes32(symbol),
+          round_id: ((BigInt(phase) << 64n) | round.roundId).toString(),
+          phase,
+          answer: round.current.toString(),
+          updated_at: round.updatedAt.toString(),
+          block_number: log.blockNumber.toString(),
+          block_hash: log.blockHash,
+          log_index: log.logIndex,
+          tx_hash: log.transactionHash,
+        });
+      }
+    }
+  }
+  return found;
+}
+
+/** The newest round of each covered asset's feed, as the shields read it. */
+export async function newestRounds(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
+  const { btcUsdFeed, ethUsdFeed } = contracts;
+  const feeds = { BTC: btcUsdFeed, ETH: ethUsdFeed } as const;
+  const read = { abi: priceFeedAbi, functionName: "latestRoundData" } as const;
+  return Promise.all(
+    Object.entries(feeds).map(async ([symbol, address]) => {
+      const [roundId, answer, , updatedAt] = await client.readContract({ ...read, address });
+      return {
+        asset: assetBytes32(symbol),
+        round_id: roundId.toString(),
+        phase: Number(roundId >> 64n),
+        answer: answer.toString(),
+        updated_at: updatedAt.toString(),
+      };
+    }),
+  );
+}
+
+/** The status of the sequencer. */
+export async function sequencer(client: TestClient, { contracts }: Deployment): Promise<Row> {
+  const feed = { abi: priceFeedAbi, address: contracts.sequencerFeed } as const;
+  const [, answer, startedAt] = await client.readContract({ ...feed, functionName: "latestRoundData" });
+  return { id: "sequencer", up: answer === 0n, started_at: startedAt.toString() };
+}

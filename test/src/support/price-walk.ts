@@ -1,0 +1,149 @@
+/** A random walk of prices, purchases, triggers, pauses and outages, in blocks of several calls. A seed decides it. */
+import fc from "fast-check";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
+import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
+import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { type Call, call, takeOverMining } from "../../../bench/miner.ts";
+import type { DuePolicy } from "../../../lib/indexed/due.ts";
+import { allTerms, termsOf } from "../../../scripts/local/protocol/terms.ts";
+import type { TestChain } from "../../support/chain.ts";
+import * as act from "../../support/protocol-actions.ts";
+
+const USDC = 1_000_000n;
+const DRAWS = 20_000;
+/** Each price falls by up to a fifth below the first one: between the trigger prices of all products and above them. */
+const FIRST_PRICES = { BTC: 60_000_00000000n, ETH: 3_000_00000000n } as const;
+
+export type PriceWalk = {
+  readonly protocol: act.Protocol;
+  readonly random: (below: number) => number;
+  /** Mines one block of random calls. `due` are the policies that can be triggered. */
+  readonly step: (due: readonly DuePolicy[]) => Promise<void>;
+  /** Mines one block of these calls, in their order. */
+  readonly mine: (calls: readonly Call[]) => Promise<void>;
+  readonly purchase: (name?: string) => Call;
+  readonly push: (symbol: "BTC" | "ETH", price: bigint) => Call;
+  /** Mines a block that ends pause and outage, and refreshes the token's price: from now on policies can be bought. */
+  readonly calm: () => Promise<void>;
+  /** Replaces the newest blocks by empty ones. */
+  readonly reorganise: (depth: number) => Promise<void>;
+};
+
+/** Prepares a chain that was deployed with `retired: false`, and takes over its mining. The owner sends every call. */
+export async function startPriceWalk(chain: TestChain, seed: number): Promise<PriceWalk> {
+  const { owner, client, deployment } = chain;
+  const { contracts } = deployment;
+  const protocol = act.openProtocol(deployment, chain.url);
+  const draws = fc.sample(fc.noBias(fc.nat()), { seed, numRuns: DRAWS });
+  let next = 0;
+  const random = (below: number): number => {
+    next = (next + 1) % DRAWS;
+    return (draws[next] ?? 0) % below;
+  };
+  await act.mintUsdc(protocol, owner, owner.address, 100_000_000n * USDC);
+  for (const spender of [contracts.coverRouter, contracts.policyManager])
+    await act.approveUsdc(protocol, owner, spender);
+  await act.refreshFeeds(protocol, owner);
+  // No reorganisation may revert the owner's funds.
+  await client.mine({ blocks: 10 });
+  let miner = await takeOverMining(protocol);
+  const feedAddress = (symbol: "BTC" | "ETH") => act.feedOf(protocol, symbol);
+
+  const push = (symbol: "BTC" | "ETH", price: bigint): Call =>
+    call(owner, feedAddress(symbol), mockPriceFeedAbi, "push", price);
+  const purchase = (name?: string): Call => {
+    const terms = (name === undefined ? allTerms[random(allTerms.length)] : termsOf(name)) ?? allTerms[0];
+    if (!terms) throw new Error("there are no products");
+    const coverage = BigInt(100 + random(1_000)) * USDC;
+    const args = [terms.productId, coverage, terms.asset] as const;
+    return call(owner, contracts.coverRouter, coverRouterAbi, "purchasePolicy", ...args);
+  };
+
+  /** A round of a random price; one in six has another update time, up to two hours past and half an hour ahead. */
+  function round(now: bigint): Call {
+    const symbol = random(2) === 0 ? "BTC" : "ETH";
+    const price = (FIRST_PRICES[symbol] * BigInt(10_000 - random(8) * 250)) / 10_000n;
+    if (random(6) > 0) return push(symbol, price);
+    const updatedAt = now - 7_200n + BigInt(random(9_000));
+    return call(owner, feedAddress(symbol), mockPriceFeedAbi, "pushRound", price, updatedAt);
+  }
+
+  /** A rare event: the global pause, an outage, its end, a cancelled or a marked policy. */
+  function disturbance(now: bigint): Call {
+    const terms = allTerms[random(allTerms.length)];
+    const key = [terms?.productId, BigInt(1 + random(8))] as const;
+    switch (random(6)) {
+      case 0:
+        return call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", true);
+      case 1:
+        return call(owner, contracts.sequencerFeed, mockSequencerFeedAbi, "setStatus", true, now);
+      case 2:
+        return call(owner, contracts.policyManager, policyManagerAbi, "cancelPolicy", ...key);
+      case 3:
+        return call(owner, contracts.policyManager, policyManagerAbi, "markExpired", ...key);
+      default:
+        return restoration(now);
+    }
+  }
+  /** Ends pause and outage; the sequencer has been up for an hour, or exactly for the grace period. */
+  const restoration = (now: bigint): Call =>
+    random(2) === 0
+      ? call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false)
+      : call(
+          owner,
+          contracts.sequencerFeed,
+          mockSequencerFeedAbi,
+          "setStatus",
+          false,
+          now - 3_590n - BigInt(random(20)),
+        );
+
+  const submit = ({
+    productId,
+    policyId,
+    rounds: [first = 0n, second = 0n, third = 0n],
+  }: DuePolicy): Call => {
+    const proof = act.oracleProof([first, second, third]);
+    return call(owner, contracts.coverRouter, coverRouterAbi, "submitTrigger", productId, policyId, proof);
+  };
+
+  return {
+    protocol,
+    random,
+    push,
+    purchase,
+    mine: (calls) => miner.mine(calls),
+    async calm() {
+      const now = await act.chainTime(protocol);
+      await miner.mine([
+        call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false),
+        call(owner, contracts.sequencerFeed, mockSequencerFeedAbi, "setStatus", false, now - 7_200n),
+        call(owner, contracts.tokenUsdFeed, mockPriceFeedAbi, "refresh"),
+      ]);
+    },
+    async step(due) {
+      const now = await act.chainTime(protocol);
+      const calls: Call[] = [];
+      // Half an hour passes now and then, so that rounds become stale and policies end.
+      if (random(8) === 0) {
+        await act.nextBlockAt(protocol, now + 1_800n + BigInt(random(100)));
+        calls.push(call(owner, contracts.tokenUsdFeed, mockPriceFeedAbi, "refresh"));
+      }
+      for (let i = 0; i < 2 + random(4); i++) calls.push(random(3) === 0 ? purchase() : round(now));
+      if (random(6) === 0) calls.push(disturbance(now));
+      if (random(4) === 0) calls.push(restoration(now));
+      const chosen = due[random(due.length || 1)];
+      if (chosen && random(4) === 0) calls.push(submit(chosen));
+      await miner.mine(calls);
+    },
+    async reorganise(depth) {
+      await client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
+        method: "anvil_reorg",
+        params: [depth, []],
+      });
+      miner = await takeOverMining(protocol);
+    },
+  };
+}
