@@ -127,11 +127,16 @@ async function report(call: Call, chain: TestChain): Promise<Record<string, Know
   await call("getReport", { path: { id: reportId }, credential: "trader" });
   const often = (body: object) =>
     Object.fromEntries(Object.entries(body).map(([name, value]) => [name, [value]]));
-  // If both names of the bond are given, they must agree.
-  const always = { bondId: [undefined] };
+  // One of the bond's two names must be given, and both must agree.
+  const always = ({ epochId }: { epochId: string }) => ({ epochId: [epochId], bondId: [undefined] });
   return {
-    reportRedemption: { credential: "redeemer", often: often(redeem), always, bodies: [redeem] },
-    reportListing: { credential: "trader", often: often(list), always, bodies: [list] },
+    reportRedemption: {
+      credential: "redeemer",
+      often: often(redeem),
+      always: always(redeem),
+      bodies: [redeem],
+    },
+    reportListing: { credential: "trader", often: often(list), always: always(list), bodies: [list] },
     reportListingPurchase: { credential: "trader", often: often(bought), bodies: [bought] },
     getReport: { credential: "trader", often: { id: [reportId, reportId.toUpperCase()] } },
   };

@@ -104,7 +104,8 @@ function requestsOf(options: PlanOptions, operation: Operation, seed: number): P
     .map(([parts, { field, about, apply }, escaped]) =>
       planned(operation, apply(parts), about, { kind: "invalid", field }, { escaped }),
     );
-  const isOwned = operation.guard === "apiKey" && Object.keys(codesOf(operation, 404)).length > 0;
+  const { guard, path } = operation;
+  const isOwned = guard === "apiKey" && path.includes("{") && Object.keys(codesOf(operation, 404)).length > 0;
   const random = fc.oneof(
     { weight: 4, arbitrary: wellFormed },
     { weight: broken ? 6 : 0, arbitrary: invalid },
