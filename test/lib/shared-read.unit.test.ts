@@ -45,6 +45,13 @@ test("an error rejects all waiting calls, and the next call reads again", async 
   expect(await shared()).toBe(2);
 });
 
+test("a result that is not to be kept is shared by the waiting calls, and the next call reads again", async () => {
+  const { read } = counted((n) => sleep(5, n));
+  const shared = shareRead(10_000, read, (n) => n > 1);
+  expect(await Promise.all([shared(), shared()])).toEqual([1, 1]);
+  expect([await shared(), await shared()]).toEqual([2, 2]);
+});
+
 test("each key has its own read, also with more keys than are cached", async () => {
   const shared = shareReadBy(10_000, async (key: number) => key * 2);
   for (let key = 0; key < 1200; key += 1) expect(await shared(key)).toBe(key * 2);
