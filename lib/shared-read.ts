@@ -1,22 +1,25 @@
 /**
- * Calls at the same time share one read. Its result is cached for `ttlMs` after the read began; an error is not cached,
- * so that the next call reads again.
+ * Calls at the same time share one read. Its result is cached for `ttlMs` after the read began; an error, and a result that
+ * `isKept` refuses, is not cached, so that the next call reads again.
  */
-export function shareRead<T>(ttlMs: number, read: () => Promise<T>): () => Promise<T> {
+export function shareRead<T>(
+  ttlMs: number,
+  read: () => Promise<T>,
+  isKept: (result: T) => boolean = () => true,
+): () => Promise<T> {
   let current: { begun: number; result: Promise<T>; done: boolean } | undefined;
   return () => {
     const now = performance.now();
     if (current && (!current.done || now - current.begun < ttlMs)) return current.result;
     const mine = { begun: now, result: read(), done: false };
     current = mine;
-    mine.result.then(
-      () => {
-        mine.done = true;
-      },
-      () => {
-        if (current === mine) current = undefined;
-      },
-    );
+    const forget = () => {
+      if (current === mine) current = undefined;
+    };
+    mine.result.then((result) => {
+      mine.done = true;
+      if (!isKept(result)) forget();
+    }, forget);
     return mine.result;
   };
 }

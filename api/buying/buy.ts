@@ -209,10 +209,15 @@ export function createBuy(parts: BuyParts, toError: typeof refusalError = refusa
     toError,
     funds: createBuyerFunds(parts, chain),
     readTerms: shareReadBy(CHECK_TTL_MS, chain.product),
-    readSelling: shareRead(CHECK_TTL_MS, async () => {
-      const relayers = await fromDatabase(() => liveRelayers(connection.sql, deployment.chainId));
-      return chain.selling(relayers.map(({ address }) => address));
-    }),
+    readSelling: shareRead(
+      CHECK_TTL_MS,
+      async () => {
+        const relayers = await fromDatabase(() => liveRelayers(connection.sql, deployment.chainId));
+        return chain.selling(relayers.map(({ address }) => address));
+      },
+      // A writer that has just started is used at once.
+      ({ relayers }) => relayers.length > 0,
+    ),
     record: (purchase) =>
       fromDatabase(async () => {
         const acceptance = (await acceptInRounds(purchase)).get(purchase);

@@ -13,6 +13,7 @@ import { listingBody, listingPurchaseBody, type RecordBodies, redemptionBody, re
 import { readQueuePayment } from "./queue.ts";
 import { buyRoute, listRoute, readReportRoute, redeemRoute } from "./routes.ts";
 import { readReport, type StoredReport } from "./store.ts";
+import { reportNode } from "./transaction.ts";
 import { type ReportContext, verifyReport, verifyStored } from "./verify.ts";
 
 export type ReportParts = {
@@ -61,7 +62,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
   const { chainId } = deployment;
   const context: ReportContext = {
     sql: connection.sql,
-    client,
+    node: reportNode(client),
     chainId,
     contracts: () => contractsOf(deployment),
     indexedBlock: () =>

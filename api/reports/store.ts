@@ -105,8 +105,24 @@ export async function readReport(sql: Sql, chainId: number, id: string): Promise
   return row;
 }
 
-/** Stores a report without a record. When the same is stored already, that one is returned unchanged. */
+/** A report that has been pending for this long is deleted, in days: no node keeps a transaction for so long. */
+const PENDING_DAYS = 30;
+/** Most of them that one new report deletes: more than one, so that they become fewer, and few enough for one call. */
+const FORGOTTEN_AT_ONCE = 10;
+
+async function forgetOldPending(sql: Sql): Promise<void> {
+  await sql`
+    delete from service.report where record is null and id in (
+      select id from service.report
+      where record is null and created_at < now() - make_interval(days => ${PENDING_DAYS})
+      order by created_at limit ${FORGOTTEN_AT_ONCE} for update skip locked)`;
+}
+
+/**
+ * Stores a report without a record, and deletes old ones. When the same is stored already, that one is returned unchanged.
+ */
 export async function storePending(sql: Sql, chainId: number, report: Report): Promise<StoredReport> {
+  await forgetOldPending(sql);
   const stored = await sql`
     with added as (
       insert into service.report (chain_id, kind, wallet, tx_hash, content)

@@ -5,6 +5,7 @@ import type { ReadClient } from "../../lib/chain/client.ts";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { readReceipt } from "../chain/contracts/transaction.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "../http/concurrency-limit.ts";
 import { chainNotFound, fromChain } from "../http/dependency-timeout.ts";
 import type { Logs } from "./judge.ts";
 import type { ReportRecord } from "./report.ts";
@@ -60,15 +61,29 @@ async function readTransaction(client: ReadClient, hash: Hex) {
 
 type Transaction = NonNullable<Awaited<ReturnType<typeof readTransaction>>>;
 
+/**
+ * Reasons that are read at the same time in this process: a stranger chose the contract, whose reason may have megabytes. A
+ * report above the limit is told no reason.
+ */
+const MAX_REASONS = 4;
+
+/** What reports read from the node with. `reasons` limits the reads of reasons. */
+export type ReportNode = { readonly client: ReadClient; readonly reasons: ConcurrencyLimit };
+
+export const reportNode = (client: ReadClient): ReportNode => ({
+  client,
+  reasons: createConcurrencyLimit(MAX_REASONS, chainNotFound),
+});
+
 /** The reason of a revert, from the same call in the state after its block. */
 async function revertReason(
-  client: ReadClient,
+  { client, reasons }: ReportNode,
   { from: account, to, input: data, value, gas }: Transaction,
   blockNumber: bigint,
 ): Promise<string | undefined> {
   if (to === null) return undefined; // a contract's creation calls none of ours
   try {
-    await client.call({ account, to, data, value, gas, blockNumber });
+    await reasons(() => client.call({ account, to, data, value, gas, blockNumber }));
   } catch (error) {
     return findRevert(error)?.text;
   }
@@ -76,8 +91,9 @@ async function revertReason(
 }
 
 /** The transaction as the node has it now. @throws ApiError `rpc_error`, `chain_not_found` */
-const findNow = (client: ReadClient, hash: Hex): Promise<FoundTransaction> =>
+const findNow = (node: ReportNode, hash: Hex): Promise<FoundTransaction> =>
   askNode(async () => {
+    const { client } = node;
     const [receipt, transaction] = await Promise.all([
       readReceipt(client, hash),
       readTransaction(client, hash),
@@ -88,7 +104,7 @@ const findNow = (client: ReadClient, hash: Hex): Promise<FoundTransaction> =>
     // A reorganisation has removed the block meanwhile, and the transaction is likely to be mined again.
     if (!block) return { state: "pending" };
     if (receipt.status === "success") return { state: "succeeded", block, logs: receipt.logs };
-    const reason = transaction && (await revertReason(client, transaction, block.number));
+    const reason = transaction && (await revertReason(node, transaction, block.number));
     return { state: "reverted", block, reason };
   });
 
@@ -106,18 +122,18 @@ const ASK_EVERY_MS = 500;
  * @throws ApiError `rpc_error` when the node answers with an error, `chain_not_found` when it does not answer, or lags
  */
 export async function findTransaction(
-  client: ReadClient,
+  node: ReportNode,
   hash: Hex,
   knownBlock: () => Promise<bigint | undefined>,
 ): Promise<FoundTransaction> {
   for (const begun = performance.now(); ; await sleep(ASK_EVERY_MS)) {
-    const found = await findNow(client, hash);
+    const found = await findNow(node, hash);
     if (found.state !== "unknown") return found;
     if (performance.now() - begun >= UNKNOWN_MS) break;
   }
   const [known, head] = await Promise.all([
     knownBlock(),
-    askNode(() => readBlock(client, { blockTag: "latest" })),
+    askNode(() => readBlock(node.client, { blockTag: "latest" })),
   ]);
   if (known !== undefined && (head === undefined || head.number < known)) {
     throw chainNotFound(new Error(`the node is at block ${head?.number}, and the index at ${known}`));
@@ -138,7 +154,7 @@ const finalizedNumber = (client: ReadClient): Promise<bigint | undefined> =>
  * @throws ApiError `rpc_error`, `chain_not_found`
  */
 export function blockStatus(
-  client: ReadClient,
+  { client }: ReportNode,
   { number, hash }: Block,
 ): Promise<"replaced" | "canonical" | "final"> {
   return askNode(async () => {

@@ -3,7 +3,6 @@
  * is read, until its block is final, and a pending report is judged each time that it is read.
  */
 import type { Sql } from "postgres";
-import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
@@ -18,11 +17,11 @@ import {
   storePending,
   storeRecord,
 } from "./store.ts";
-import { blockStatus, findTransaction } from "./transaction.ts";
+import { blockStatus, findTransaction, type ReportNode } from "./transaction.ts";
 
 export type ReportContext = {
   readonly sql: Sql;
-  readonly client: ReadClient;
+  readonly node: ReportNode;
   readonly chainId: number;
   /** @throws ApiError `health_contracts_incomplete` */
   readonly contracts: () => Contracts;
@@ -42,7 +41,7 @@ const reverted = (reason: string | undefined): Rejection => ({
 
 async function judgeNow(context: ReportContext, report: Report): Promise<Judgement> {
   const contracts = context.contracts();
-  const found = await findTransaction(context.client, report.txHash, context.indexedBlock);
+  const found = await findTransaction(context.node, report.txHash, context.indexedBlock);
   if (found.state === "reverted") return { state: "rejected", rejection: reverted(found.reason) };
   if (found.state !== "succeeded") return { state: found.state };
   const { block, logs } = found;
@@ -52,10 +51,10 @@ async function judgeNow(context: ReportContext, report: Report): Promise<Judgeme
 }
 
 /** Whether the chain still has the record's block, which is noted once it is final. */
-async function stands({ client, sql }: ReportContext, { id, record, final }: StoredReport): Promise<boolean> {
+async function stands({ node, sql }: ReportContext, { id, record, final }: StoredReport): Promise<boolean> {
   if (record === null) return false;
   if (final) return true;
-  const status = await blockStatus(client, record.block);
+  const status = await blockStatus(node, record.block);
   if (status === "final") await fromDatabase(() => markFinal(sql, id, record.block.hash));
   return status !== "replaced";
 }

@@ -48,8 +48,8 @@ GRANT SELECT, INSERT (chain_id, sender, purpose, claim_id, "to", data, value), D
   ON service.service_transaction TO cover_api;
 GRANT EXECUTE ON FUNCTION service.faucet_limit, service.claim_faucet TO cover_api;
 
--- Reports of what wallets sent themselves, and what the chain shows of it.
-GRANT SELECT, INSERT (chain_id, kind, wallet, tx_hash, content, record, block_number, block_hash),
+-- Reports of what wallets sent themselves, and what the chain shows of it; old pending ones are deleted.
+GRANT SELECT, DELETE, INSERT (chain_id, kind, wallet, tx_hash, content, record, block_number, block_hash),
     UPDATE (record, block_number, block_hash, final)
   ON service.report TO cover_api;
 

@@ -4,7 +4,10 @@
  */
 import { type Hex, numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { connect } from "../../lib/db/connect.ts";
+import { lower } from "../../lib/lower.ts";
 import { openRows } from "../src/support/rows.ts";
+import { atEnd } from "../support/cleanup.ts";
 import { usdc } from "../support/ledger.ts";
 import * as act from "../support/protocol-actions.ts";
 import { failure } from "./support/api.ts";
@@ -139,8 +142,16 @@ describe("a report is recorded with the event's numbers, and the same report aga
   });
 });
 
-test("a pending transaction is 202 until a block has it", async () => {
+test("a pending transaction is 202 until a block has it, and reports that are pending for a month are deleted", async () => {
   const { chain, calls, matured } = setup;
+  const { sql, close } = connect(setup.stack.databaseUrl, { name: "test" });
+  atEnd(close);
+  await sql`
+    insert into service.report (chain_id, kind, wallet, tx_hash, content, created_at)
+    select 8453, 'list', ${lower(bob.address)}, ${`0x${"cd".repeat(32)}`}, jsonb_build_object('listed', age), now() - age
+    from unnest(array['29 days', '31 days']::interval[]) age`;
+  const leftOver = () => sql<{ age: string }[]>`
+    select (content ->> 'listed') as age from service.report where tx_hash = ${`0x${"cd".repeat(32)}`}`;
   await chain.client.setAutomine(false);
   const hash = await chain.client.sendTransaction({
     account: alice,
@@ -153,6 +164,7 @@ test("a pending transaction is 202 until a block has it", async () => {
   const id = reportIdOf(pending);
   expect(pending.headers.get("location")).toBe(`/api/v1/reports/${id}`);
   expect((await setup.read(alice.address, id)).json).toEqual(pending.json);
+  expect((await leftOver()).map(({ age }) => age)).toEqual(["29 days"]);
   await chain.client.mine({ blocks: 1 });
   await chain.client.setAutomine(true);
   expect((await setup.read(alice.address, id)).json).toMatchObject({ status: "recorded" });

@@ -2,6 +2,7 @@
  * Reports while the chain is reorganised, and while node or index fail. What this proves: no answer shows a record of a block
  * that the chain has replaced, and no failure of the node makes a transaction unknown.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { failure, messageOf } from "../api/support/api.ts";
@@ -150,6 +151,25 @@ describe("a node that fails", () => {
     );
     const body = setup.bodies.redemption(hash, 1n, bob.address);
     expect(failure(await setup.report("redeem", bob.address, body))).toEqual([422, "tx_reverted"]);
+  });
+
+  test("takes long to repeat reverted calls, which strangers chose: it repeats four at a time at most", async () => {
+    const hash = await sendCall(setup.protocol, bob, setup.calls.redeem(setup.matured, 1_000_000n));
+    const body = setup.bodies.redemption(hash, 1n, bob.address);
+    let [running, most] = [0, 0];
+    setup.node.intercept(async ({ method }, forward) => {
+      if (method !== "eth_call") return forward();
+      most = Math.max(most, ++running);
+      await sleep(200);
+      running -= 1;
+      return forward();
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => setup.report("redeem", bob.address, body)),
+    );
+    for (const answer of answers) expect(failure(answer)).toEqual([422, "tx_reverted"]);
+    expect(answers.map(messageOf)).toContain("The transaction reverted: Insufficient bonds");
+    expect(most).toBeLessThanOrEqual(4);
   });
 });
 

@@ -58,6 +58,13 @@ test("a failed read gives the last result as stale until a read succeeds; before
   expect(await shared()).toEqual({ value: 5, stale: false });
 });
 
+test("a result that is not to be kept is shared by the waiting calls, and the next call reads again", async () => {
+  const { read } = counted((n) => sleep(5, n));
+  const shared = shareRead(10_000, read, (n) => n > 1);
+  expect(await Promise.all([shared(), shared()])).toEqual([1, 1]);
+  expect([await shared(), await shared()]).toEqual([2, 2]);
+});
+
 test("each key has its own read, also with more keys than are cached", async () => {
   const shared = shareReadBy(10_000, async (key: number) => key * 2);
   for (let key = 0; key < 1200; key += 1) expect(await shared(key)).toBe(key * 2);

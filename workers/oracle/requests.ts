@@ -10,6 +10,9 @@ const KEPT_MINUTES = 60;
 /** Rows of one statement, so that none holds locks for long. */
 const ROUND = 2000;
 
+/** For this long, in seconds, a request is left to other writers, whose nodes may answer, and to this writer's next round. */
+const LEFT_SECONDS = 1;
+
 export type PriceRequest = { readonly id: string; readonly asset: AssetSymbol };
 
 /** Requests without an answer, also those that an earlier writer left. */
@@ -18,7 +21,7 @@ export const pendingRequests = (sql: Sql, chainId: number): Promise<readonly Pri
 >`
   select id, asset from service.price_proof where chain_id = ${chainId} and state = 'pending' limit ${ROUND}`;
 
-/** Answers those of the requests that no other writer has answered. */
+/** Answers those of the requests that no other writer has answered. That the node did not answer is no answer to new ones. */
 export async function storeAnswer(
   sql: Sql,
   requests: readonly PriceRequest[],
@@ -33,7 +36,8 @@ export async function storeAnswer(
       feed_updated_at = ${signed ? String(signed.feedUpdatedAt) : null}::bigint,
       signer = ${signed ? lower(signed.signer) : null}, signature = ${signed?.signature ?? null},
       failure_code = ${failed?.code ?? null}, failure_message = ${failed?.message ?? null}
-    where id = any(${ids}::uuid[]) and state = 'pending'`;
+    where id = any(${ids}::uuid[]) and state = 'pending' and (
+      ${failed?.code ?? ""} <> 'chain_not_found' or created_at <= now() - make_interval(secs => ${LEFT_SECONDS}))`;
 }
 
 /** Publishes the signer for the api, and that a writer with its key lives. */

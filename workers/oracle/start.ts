@@ -29,7 +29,8 @@ export type OracleOptions = DeployedChain & {
 /**
  * Starts to answer the api's requests for signed prices. Requests for one asset that wait together share a signature, of a
  * price that is read after the last of them. A writer that dies before it has stored its answer leaves them to the next one;
- * several writers may sign for the same request, of which the first answer counts.
+ * several writers may sign for the same request, of which the first answer counts, and a writer without the chain waits for
+ * the others.
  */
 export function startOracle({ oracle, deployment, chain, privateKey, databaseUrl, log }: OracleOptions) {
   const { chainId } = deployment;

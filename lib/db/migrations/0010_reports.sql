@@ -19,3 +19,6 @@ CREATE TABLE service.report (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX report_once ON service.report (chain_id, tx_hash, kind, wallet, content);
+--> statement-breakpoint
+-- For the deletion of old ones.
+CREATE INDEX report_pending ON service.report (created_at) WHERE record IS NULL;

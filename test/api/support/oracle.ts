@@ -3,6 +3,7 @@ import { type Address, type Hex, toFunctionSelector } from "viem";
 import { expect } from "vitest";
 import { z } from "zod";
 import { priceProofVerifierAbi } from "../../../abis/PriceProofVerifier.ts";
+import type { Connection } from "../../../lib/db/connect.ts";
 import { privateKeyOf } from "../../../scripts/local/anvil.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
 import { serviceWallets } from "../../../scripts/local/service-wallets.ts";
@@ -83,3 +84,28 @@ const latestRoundData: Hex = toFunctionSelector("latestRoundData()");
 /** Whether a call reads the newest round of a feed. */
 export const readsFeed = ({ method, params: [call] }: RpcCall): boolean =>
   method === "eth_call" && JSON.stringify(call ?? null).includes(`"${latestRoundData}"`);
+
+/** Starts a second writer, whose node answers each read of a feed with an error; `asked` resolves at the first. */
+export async function startFailingWriter({ chain, stack: { databaseUrl } }: TestOracle) {
+  const node = await startRpcProxy(chain.url);
+  const asked = new Promise<void>((resolve) => {
+    node.intercept(async (call, forward) => {
+      if (!readsFeed(call)) return forward();
+      resolve();
+      return { error: { code: -32000, message: "internal" } };
+    });
+  });
+  const options = { chain, rpcUrl: node.url, databaseUrl, env: oracleEnv };
+  return { asked, second: await startStack({ ...options, services: ["writer"] }) };
+}
+
+/** A request's row once a writer has answered it. */
+export const answered = ({ sql }: Connection, id = "") =>
+  waitFor({
+    what: "the request to be answered",
+    probe: async () => {
+      const rows = await sql`
+        select state, signer from service.price_proof where id = ${id} and state <> 'pending'`;
+      return rows[0];
+    },
+  });

@@ -43,6 +43,7 @@ const tables: Record<string, string[]> = {
   rate_limit: ["DELETE", "INSERT", "SELECT", "UPDATE"],
   relayer_wallet: ["SELECT"],
   report: [
+    "DELETE",
     "SELECT",
     "INSERT (block_hash, block_number, chain_id, content, kind, record, tx_hash, wallet)",
     "UPDATE (block_hash, block_number, final, record)",
