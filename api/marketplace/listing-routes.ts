@@ -70,7 +70,7 @@ export const listingsRoute = createRoute({
         example: "600000000",
       }),
       minDiscountBps: optionalInteger(0, 10_000).openapi({
-        description: "Lowest discount of the total price against the face value, in basis points.",
+        description: "Lowest `discountBps`; 0 leaves nothing out.",
       }),
       seller: addressInput.optional().openapi({ description: "Only listings of this seller." }),
       limit: limitInput(200, 50),
