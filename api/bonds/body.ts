@@ -1,5 +1,5 @@
 import { type Address, getAddress } from "viem";
-import { isoTime } from "../http/field-types.ts";
+import { decimalOrNull, isoTime } from "../http/field-types.ts";
 
 /** One address's bonds of one epoch, in whole dollars; `maturityDate` in Unix seconds, null when unknown. */
 export type Holding = {
@@ -24,7 +24,7 @@ export function bondListBody(
     owner: getAddress(owner),
     amount: String(holding.amount),
     faceValueUsd: String(holding.amount),
-    maturityDate: holding.maturityDate === null ? null : String(holding.maturityDate),
+    maturityDate: decimalOrNull(holding.maturityDate),
     matured: isMatured(holding, now),
   }));
   const totalAmount = holdings.reduce((sum, { amount }) => sum + amount, 0n);
@@ -111,7 +111,7 @@ export function walletBondsBody(
   return {
     wallet,
     totalBonds: found.length,
-    tokenPrice: price === null ? null : String(price),
+    tokenPrice: decimalOrNull(price),
     bonds: found.slice(offset, offset + limit).map((holding) => walletBondBody(wallet, holding, now, price)),
     pagination: { limit, offset, hasMore: offset + limit < found.length },
   };
