@@ -1,5 +1,5 @@
 import { type Address, getAddress } from "viem";
-import { isoTime } from "../http/field-types.ts";
+import { decimalOrNull, isoTime } from "../http/field-types.ts";
 
 /** One address's bonds of one epoch, in whole dollars; `maturityDate` in Unix seconds, null when unknown. */
 export type Holding = {
@@ -24,7 +24,7 @@ export function bondListBody(
     owner: getAddress(owner),
     amount: String(holding.amount),
     faceValueUsd: String(holding.amount),
-    maturityDate: holding.maturityDate === null ? null : String(holding.maturityDate),
+    maturityDate: decimalOrNull(holding.maturityDate),
     matured: isMatured(holding, now),
   }));
   const totalAmount = holdings.reduce((sum, { amount }) => sum + amount, 0n);
@@ -41,9 +41,13 @@ export function bondListBody(
 
 /**
  * An address's bonds of one epoch as the index has them: `redeemed` are those that were redeemed and paid, `queued` those
- * whose redemption is in the queue.
+ * whose redemption is in the queue, `escrowed` those in open listings.
  */
-export type IndexedHolding = Holding & { readonly redeemed: bigint; readonly queued: bigint };
+export type IndexedHolding = Holding & {
+  readonly redeemed: bigint;
+  readonly queued: bigint;
+  readonly escrowed: bigint;
+};
 
 export const bondStatuses = ["active", "matured", "redeemed", "all"] as const;
 export type BondStatus = (typeof bondStatuses)[number];
@@ -62,7 +66,7 @@ function hasStatus(holding: IndexedHolding, status: BondStatus, now: bigint): bo
 
 /** `price`: the vault's price of the protocol token in USD, 18 decimals; null when it has none now. */
 function walletBondBody(wallet: Address, holding: IndexedHolding, now: bigint, price: bigint | null) {
-  const { epochId, amount, redeemed, queued, maturityDate } = holding;
+  const { epochId, amount, redeemed, queued, escrowed, maturityDate } = holding;
   const matured = isMatured(holding, now);
   // Rounded down, as the vault pays.
   const tokens = price === null ? null : String((amount * DOLLAR_18 * DOLLAR_18) / price);
@@ -80,7 +84,7 @@ function walletBondBody(wallet: Address, holding: IndexedHolding, now: bigint, p
     maturityDate: maturityDate === null ? null : isoTime(maturityDate),
     isMatured: matured,
     matured,
-    isRedeemed: redeemed > 0n && amount + queued === 0n,
+    isRedeemed: redeemed > 0n && amount + queued + escrowed === 0n,
     tokenEquivalent: tokens,
     luminaEquivalent: tokens,
   };
@@ -107,7 +111,7 @@ export function walletBondsBody(
   return {
     wallet,
     totalBonds: found.length,
-    tokenPrice: price === null ? null : String(price),
+    tokenPrice: decimalOrNull(price),
     bonds: found.slice(offset, offset + limit).map((holding) => walletBondBody(wallet, holding, now, price)),
     pagination: { limit, offset, hasMore: offset + limit < found.length },
   };

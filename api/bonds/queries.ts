@@ -8,7 +8,8 @@ import { always } from "../indexed/walk.ts";
 
 /**
  * Prepares the read of an address's bonds by epoch: those that it has, those in the redemption queue, and those that it
- * redeemed. They are few because an epoch is a month. Uses the primary key. Prepared because building the statement takes longer than running it.
+ * redeemed. They are few because an epoch is a month. Uses the primary key. Prepared because building the statement takes
+ * longer than running it.
  */
 export function prepareHoldings(db: IndexQuery) {
   const page = db
@@ -17,6 +18,7 @@ export function prepareHoldings(db: IndexQuery) {
       amount: bondHolding.balance,
       redeemed: bondHolding.redeemed,
       queued: bondHolding.queued,
+      escrowed: bondHolding.escrowed,
       maturityDate: bondEpoch.maturityDate,
     })
     .from(bondHolding)

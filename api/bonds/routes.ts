@@ -105,7 +105,9 @@ const WalletBond = z
     ),
     isMatured: flag("Whether they are redeemable at the block's time."),
     matured: flag("The same as `isMatured`."),
-    isRedeemed: flag("Whether the wallet has redeemed them, and has none left and none in the queue."),
+    isRedeemed: flag(
+      "Whether the wallet has redeemed them, and has none left: none held, none in the queue, none in an open listing.",
+    ),
     tokenEquivalent: tokens(
       "Protocol tokens (18 decimals) that a redemption of the bonds held would pay at `tokenPrice`; null without a price.",
     ),

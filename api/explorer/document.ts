@@ -18,8 +18,8 @@ the gas; the buyer pays the premium in USDC, and must have approved the cover ro
 - In addition, any operation may return 400 \`validation_error\` for invalid percent-encoding or bytes that are not HTTP,
   404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408
   \`request_timeout\`, 413 \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
-- Reads of the market, of policies by id and of statistics need no key and accept one: then the key's limit counts. A key
-  that is not valid is ignored there.
+- Reads of the market, of policies by id and of statistics need no key and accept one: then the key's limit counts, which is
+  the lower one for a free key. A key that is not valid is ignored there.
 - Rate limits: 10 requests a minute for a free key, 100 for a paid one. Without a key a client address may make 120 reads
   and 10 live scans a minute, and 10 onboardings and 10 sandbox purchases an hour; an IPv6 client counts as its /64. The
   operator may have chosen other numbers. \`x-ratelimit-limit\`, \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds)

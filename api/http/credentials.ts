@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
 import type { Sql } from "postgres";
 import { ApiError } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
@@ -21,6 +21,7 @@ import {
   type ClientOf,
   type CountByKey,
   type GuessLimits,
+  type KeyUse,
   limitFailures,
   limitGuesses,
   limitKey,
@@ -56,19 +57,19 @@ export type ApiKeyParts = {
   readonly log: Logger;
 };
 
-/** Counts the use of a key, and notes it when that is due. @throws ApiError `rate_limit` above the key's limit */
+/** Counts the use of a key by its id, and notes it when that is due. */
 async function countUse(
-  c: Context,
   { sql, limits, log }: Pick<ApiKeyParts, "sql" | "limits" | "log">,
   { holder, useIsDue }: FoundHolder,
-): Promise<void> {
+): Promise<KeyUse> {
   if (useIsDue) {
     // Not awaited: the response does not depend on it.
     noteKeyUse(sql, holder.keyId).catch((error) =>
       log.warn({ err: errorText(error) }, "could not note the use of a key"),
     );
   }
-  await limitKey(c, limits.keys[holder.tier], holder.keyId);
+  const limiter = limits.keys[holder.tier];
+  return { limiter, status: await limiter.consume(String(holder.keyId)) };
 }
 
 /**
@@ -92,31 +93,30 @@ export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
     );
     c.set("holder", found.holder);
     c.header("Cache-Control", "no-store");
-    await countUse(c, parts, found);
+    limitKey(c, await countUse(parts, found));
     await next();
   };
 }
 
-/** Longest wait for the holder of a key that a public read brings, in ms; the read itself may still need its own time. */
+/** Longest wait for a public read's key to be looked up and counted, in ms; the read itself may still need its own time. */
 const OPTIONAL_KEY_TIMEOUT_MS = 1000;
 
 /**
- * Counts public reads for the key that they bring. A key that is not valid, or that cannot be looked up or counted now, is
+ * Counts public reads for the key that they bring. A key that is not valid, or that cannot be looked up and counted now, is
  * ignored: the read needs none.
  */
 export function countOptionalKey(parts: Omit<ApiKeyParts, "clientOf">): CountByKey {
+  const useOf = async (key: string) => {
+    const found = await parts.findHolder(key);
+    return found && countUse(parts, found);
+  };
   return async (c) => {
     const key = c.req.header("x-api-key");
     if (key === undefined) return false;
-    const found = await valueWithin(OPTIONAL_KEY_TIMEOUT_MS, parts.findHolder(key));
-    if (!found) return false;
-    try {
-      await countUse(c, parts, found);
-      return true;
-    } catch (error) {
-      if (error instanceof ApiError && error.code === "database_unavailable") return false;
-      throw error;
-    }
+    const use = await valueWithin(OPTIONAL_KEY_TIMEOUT_MS, useOf(key));
+    if (!use) return false;
+    limitKey(c, use);
+    return true;
   };
 }
 

@@ -72,6 +72,9 @@ export const Timestamp = z.iso.datetime().openapi("Timestamp", {
   example: "2026-01-01T00:00:00.000Z",
 });
 
+/** The value of a `nullableDecimal`. */
+export const decimalOrNull = (value: bigint | null): string | null => (value === null ? null : String(value));
+
 /** A block's time (Unix seconds) as a `Timestamp`. */
 export const isoTime = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString();
 

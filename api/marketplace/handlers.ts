@@ -1,5 +1,6 @@
 import { getAddress } from "viem";
 import type { Api } from "../http/env.ts";
+import { decimalOrNull } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexReader } from "../indexed/reader.ts";
@@ -7,8 +8,6 @@ import type { IndexedResponses } from "../indexed/responses.ts";
 import { addListingRoutes } from "./listing-handlers.ts";
 import { type ListingPage, readActiveListings, readSales } from "./queries.ts";
 import { activeListingsRoute, recentSalesRoute } from "./routes.ts";
-
-const decimalOrNull = (value: bigint | null) => (value === null ? null : String(value));
 
 export type MarketplaceParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
 

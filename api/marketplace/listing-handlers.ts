@@ -1,7 +1,7 @@
 import { getAddress } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import type { Api } from "../http/env.ts";
-import { isoTime } from "../http/field-types.ts";
+import { decimalOrNull, isoTime } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { MarketplaceParts } from "./handlers.ts";
@@ -11,8 +11,6 @@ import { listingRoute, listingsRoute } from "./listing-routes.ts";
 import { readSales } from "./queries.ts";
 import { readMarketStats } from "./stats-queries.ts";
 import { marketHistoryRoute, marketStatsRoute } from "./trade-routes.ts";
-
-const decimalOrNull = (value: bigint | null) => (value === null ? null : String(value));
 
 /** Listings as a resource, the marketplace's figures, and its trades. */
 export function addListingRoutes(app: Api, { index, responses }: MarketplaceParts): void {

@@ -69,7 +69,8 @@ function activeListings({ seller, maxPriceUsdc }: Filter, byPrice: boolean) {
 /** The other conditions, which an index in the order of the listing time cannot serve. */
 function conditions({ maxPriceUsdc, minDiscountBps }: Filter): SQL[] {
   const cheap = maxPriceUsdc === undefined ? [] : [lte(listing.price, numeric(maxPriceUsdc))];
-  if (minDiscountBps === undefined) return cheap;
+  // A listing above its face value shows a discount of 0 too.
+  if (minDiscountBps === undefined || minDiscountBps === 0) return cheap;
   const unitPrice = numeric((WHOLE_BPS - minDiscountBps) * BPS_OF_A_DOLLAR);
   return [...cheap, lte(listing.price, sql`${listing.amount} * ${unitPrice}`)];
 }

@@ -19,7 +19,7 @@ const decimal = (description: string, example: string) => DecimalString.openapi(
 
 const MarketListing = z
   .object({
-    listingId: decimal("Id of the listing; 0 is the first.", "17"),
+    listingId: decimal("Id of the listing; 0 is valid.", "17"),
     seller: Address,
     sellerAddress: Address.openapi({ description: "The same as `seller`." }),
     bondId: decimal("Id of the bond: its epoch.", "202812"),
@@ -70,7 +70,7 @@ export const listingsRoute = createRoute({
         example: "600000000",
       }),
       minDiscountBps: optionalInteger(0, 10_000).openapi({
-        description: "Lowest discount of the total price against the face value, in basis points.",
+        description: "Lowest `discountBps`; 0 leaves nothing out.",
       }),
       seller: addressInput.optional().openapi({ description: "Only listings of this seller." }),
       limit: limitInput(200, 50),
@@ -101,7 +101,7 @@ export const listingRoute = createRoute({
   description: "In any status: sold and cancelled listings too.",
   request: {
     params: z.object({
-      listingId: uint256Input.openapi({ description: "Id of the listing; 0 is the first.", example: "17" }),
+      listingId: uint256Input.openapi({ description: "Id of the listing; 0 is valid.", example: "17" }),
     }),
   },
   responses: indexedResponses("The listing.", MarketListing, "validation_error", "listing_not_found"),

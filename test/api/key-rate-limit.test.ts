@@ -48,12 +48,14 @@ async function countAccepted(to: readonly Client[], count: number, request: obje
 
 describe("one process", () => {
   let stack: Stack;
+  let from: (address: string) => Client;
   let client: Client;
   let sql: postgres.Sql;
   beforeAll(async () => {
     // One of these tests reads the counts in Postgres; the tests with Redis are below.
     stack = await startLimitedApi(chain, defaults, { redis: false });
-    client = (await clientsOf(stack))("198.51.100.1");
+    from = await clientsOf(stack);
+    client = from("198.51.100.1");
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
     atEnd(() => sql.end());
   });
@@ -100,7 +102,7 @@ describe("one process", () => {
   test("the limit belongs to the key: another key of the wallet has its own, another address shares it", async () => {
     const wallet = newWallet();
     const [one, other] = [await newKey(client, "free", wallet), await newKey(client, "free", wallet)];
-    const elsewhere = (await clientsOf(stack))("198.51.100.99");
+    const elsewhere = from("198.51.100.99");
     expect(await countAccepted([client, elsewhere], 20, one.request)).toBe(10);
     expect(await statuses(client, [me], other.request)).toEqual(["200 9"]);
   });
@@ -108,7 +110,7 @@ describe("one process", () => {
   test("a wrong spelling of the key gets 401 and does not count against it", async () => {
     const { headers } = await issueKey(client);
     const key = headers["x-api-key"];
-    const stranger = (await clientsOf(stack))("198.51.100.98");
+    const stranger = from("198.51.100.98");
     for (const spelling of [key.toUpperCase(), `${key}, ${key}`, `${key}0`]) {
       expect((await stranger(me, { headers: { "x-api-key": spelling } })).status).toBe(401);
     }
@@ -118,7 +120,7 @@ describe("one process", () => {
 
   test("a flood of invalid keys is limited by its address, and does not count against valid keys", async () => {
     const { request } = await newKey(client);
-    const flooder = (await clientsOf(stack))("198.51.100.96");
+    const flooder = from("198.51.100.96");
     const guesses = repeat(60, me).map((path, i) => {
       const key = `lk_${String(i).padStart(64, "0")}`;
       return flooder(path, { headers: { "x-api-key": key } });
@@ -157,6 +159,19 @@ describe("one process", () => {
     await client(me, request);
     await expect.poll(async () => (await lastUse()) > old).toBe(true);
     expect(Date.now() - (await lastUse()).getTime()).toBeLessThan(60_000);
+  });
+
+  test("a public read does not wait for a key that cannot be counted: it counts for its address", async () => {
+    const { request } = await newKey(client, "paid");
+    const reader = from("198.51.100.95");
+    const keyed = await sql.begin(async (tx) => {
+      await tx`lock table service.rate_limit in access exclusive mode`;
+      const waiting = client(me, request);
+      expect(await statuses(reader, ["/api/v1/live-stats"], request)).toEqual(["200 4"]);
+      return { waiting };
+    });
+    // The read was answered long before the count timed out.
+    expect((await keyed.waiting).status).toBe(200);
   });
 
   test("without a database a key gets 503", async () => {

@@ -20,7 +20,8 @@ const listing = z.looseObject({
   totalPriceUsdc: z.string(),
   status: z.string(),
 });
-const search = z.object({ count: z.number(), total: z.number(), listings: z.array(listing) });
+const shownListing = listing.extend({ discountBps: z.number() });
+const search = z.object({ count: z.number(), total: z.number(), listings: z.array(shownListing) });
 const found = async (query: string) =>
   search.parse((await api.request(`/api/v1/marketplace/listings?${query}`)).json);
 type Listing = z.output<typeof listing>;
@@ -66,6 +67,28 @@ describe("GET /api/v1/marketplace/listings", () => {
     }
   });
 
+  test("minDiscountBps finds the listings that show at least this discount, to the basis point", async () => {
+    const epochId = await api.openEpoch(carol.address);
+    for (const [amount, price] of [
+      [4n, 3n * DOLLAR],
+      [7n, 5n * DOLLAR],
+      [10n, DOLLAR],
+    ] as const)
+      await listBond(api.protocol, carol, epochId, amount, price);
+    await api.waitForIndex();
+    const { listings: all } = await found("sortBy=listedAt-desc&limit=200");
+    expect(all.slice(0, 3)).toMatchObject([
+      { discountBps: 9000, pricePerUnit: "100000", matured: false },
+      { discountBps: 2857, pricePerUnit: "714285" },
+      { discountBps: 2500, pricePerUnit: "750000" },
+    ]);
+    for (const least of [0, 1, 2500, 2501, 2857, 2858, 9000, 9001, 10_000]) {
+      const expected = all.filter(({ discountBps }) => discountBps >= least);
+      const { listings, total } = await found(`minDiscountBps=${least}&sortBy=listedAt-desc&limit=200`);
+      expect([least, total, ...idsOf(listings)]).toEqual([least, expected.length, ...idsOf(expected)]);
+    }
+  });
+
   test("filters return exactly the matching listings and their number, alone and combined", async () => {
     await api.waitForIndex();
     const all = await active();
@@ -73,10 +96,10 @@ describe("GET /api/v1/marketplace/listings", () => {
     const middle = prices[Math.floor(prices.length / 2)] ?? 0n;
     const is = {
       maxPriceUsdc: (one: Listing) => priceOf(one) <= middle,
-      minDiscountBps: (one: Listing) => priceOf(one) <= faceOf(one),
+      minDiscountBps: (one: Listing) => priceOf(one) * 4n <= faceOf(one) * 3n,
       seller: (one: Listing) => one.sellerAddress === carol.address,
     };
-    const values = { maxPriceUsdc: middle, minDiscountBps: 0, seller: carol.address.toLowerCase() };
+    const values = { maxPriceUsdc: middle, minDiscountBps: 2500, seller: carol.address.toLowerCase() };
     for (const names of [
       ["maxPriceUsdc"],
       ["minDiscountBps"],
@@ -96,7 +119,6 @@ describe("GET /api/v1/marketplace/listings", () => {
       }
     }
     expect(await found(`seller=${NOBODY}`)).toEqual({ count: 0, total: 0, listings: [] });
-    expect((await found("minDiscountBps=1")).total).toBe(0);
   });
 
   test.each([

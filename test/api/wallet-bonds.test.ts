@@ -4,7 +4,13 @@ import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { isoTime } from "../../api/http/field-types.ts";
-import { chainTime, maturityDate, redeem, refreshFeeds } from "../../scripts/local/protocol/actions/index.ts";
+import {
+  cancelListing,
+  chainTime,
+  maturityDate,
+  redeem,
+  refreshFeeds,
+} from "../../scripts/local/protocol/actions/index.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
 import { failure, invalidFields, issueKey } from "./support/api.ts";
 import { bob, carol, DAY, DOLLAR, type MarketApi, NOBODY, startMarketApi } from "./support/market-history.ts";
@@ -32,6 +38,7 @@ describe("GET /api/v1/bonds/{wallet}", () => {
     bonds: z.array(bond),
     pagination: z.object({ limit: z.number(), offset: z.number(), hasMore: z.boolean() }),
   });
+  const openListings = z.object({ listings: z.array(z.object({ listingId: z.string() })) });
   const bondsOf = async (wallet: string, query = "") =>
     list.parse((await api.request(`/api/v1/bonds/${wallet}${query}`, { headers })).json);
 
@@ -121,6 +128,28 @@ describe("GET /api/v1/bonds/{wallet}", () => {
       ...{ isRedeemed: false, tokenEquivalent: "0" },
     });
     expect((await bondsOf(bob.address, "?status=matured")).bonds).toEqual([]);
+  });
+
+  test("bonds are not all redeemed while some are in escrow for a listing, which may be cancelled", async () => {
+    const epochId = await api.openEpoch(carol.address); // with open listings
+    const maturity = await maturityDate(api.protocol, epochId);
+    await timeTravel(api.protocol, maturity - (await chainTime(api.protocol)) + DAY);
+    await refreshFeeds(api.protocol, api.chain.owner);
+    const ofEpoch = async () => {
+      await api.waitForIndex();
+      return (await bondsOf(carol.address)).bonds.find((one) => one.epochId === String(epochId));
+    };
+    const held = BigInt((await ofEpoch())?.balance ?? 0);
+    expect((await redeem(api.protocol, carol, epochId, held)).state).toBe("paid");
+    expect(await ofEpoch()).toMatchObject({ balance: "0", redeemedAmount: String(held), isRedeemed: false });
+    const { listings } = openListings.parse(
+      (await api.request(`/api/v1/marketplace/listings?seller=${carol.address}`)).json,
+    );
+    for (const { listingId } of listings) await cancelListing(api.protocol, carol, BigInt(listingId));
+    const returned = BigInt((await ofEpoch())?.balance ?? 0);
+    expect(returned).toBeGreaterThan(0n);
+    expect((await redeem(api.protocol, carol, epochId, returned)).state).toBe("paid");
+    expect(await ofEpoch()).toMatchObject({ balance: "0", isRedeemed: true });
   });
 
   test("needs a key, is not stored, names its block, and takes 500 bonds at most", async () => {

@@ -59,13 +59,17 @@ export function setRateLimitHeaders(c: Context, status: RateLimitStatus): void {
 const tooMany = (message: string, { resetSeconds }: RateLimitStatus) =>
   new ApiError("rate_limit", message, { retryAfter: resetSeconds });
 
-/** Counts a request, sets the headers, and refuses it with 429 above the limit. `what` names the requests. */
-async function count(c: Context, limiter: Limiter, client: string, what: string): Promise<void> {
+/** Sets the headers of a counted request, and refuses it with 429 above the limit. `what` names the requests. */
+function applyCount(
+  c: Context,
+  { windowSeconds }: Pick<Limiter, "windowSeconds">,
+  status: RateLimitStatus,
+  what: string,
+): void {
   c.set("counted", true);
-  const status = await limiter.consume(client);
   setRateLimitHeaders(c, status);
   if (!status.exceeded) return;
-  const period = limiter.windowSeconds === 3600 ? "an hour" : "a minute";
+  const period = windowSeconds === 3600 ? "an hour" : "a minute";
   throw tooMany(`More than ${status.limit} ${what} in ${period}; try again later.`, status);
 }
 
@@ -73,7 +77,7 @@ async function count(c: Context, limiter: Limiter, client: string, what: string)
 export const limitClients =
   (limiter: Limiter, clientOf: ClientOf, what = "requests"): MiddlewareHandler<ApiEnv> =>
   async (c, next) => {
-    await count(c, limiter, clientName(c, clientOf), what);
+    applyCount(c, limiter, await limiter.consume(clientName(c, clientOf)), what);
     await next();
   };
 
@@ -84,7 +88,8 @@ export type CountRequest = (c: Context<ApiEnv>) => Promise<void>;
 export const countUnrouted =
   ({ publicReads }: { readonly publicReads: Limiter }, clientOf: ClientOf): CountRequest =>
   async (c) => {
-    if (!c.get("counted")) await count(c, publicReads, clientName(c, clientOf), "requests");
+    if (c.get("counted")) return;
+    applyCount(c, publicReads, await publicReads.consume(clientName(c, clientOf)), "requests");
   };
 
 /** Sets the headers without counting: the handler decides what counts. */
@@ -95,9 +100,12 @@ export const showLimit =
     await next();
   };
 
-/** Counts a request by key id: however the header is written, it is the same key. */
-export const limitKey = (c: Context, limiter: Limiter, keyId: number): Promise<void> =>
-  count(c, limiter, String(keyId), "requests of this key");
+/** A counted use of a key, and the limit that it counts for. */
+export type KeyUse = { readonly limiter: Limiter; readonly status: RateLimitStatus };
+
+/** Sets the headers of a request with a key. @throws ApiError `rate_limit` above the key's limit */
+export const limitKey = (c: Context, { limiter, status }: KeyUse): void =>
+  applyCount(c, limiter, status, "requests of this key");
 
 const keyedPatterns = KEYED_PATHS.map(
   (path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+").replace("/*", "(/.*)?")}$`),

@@ -7,6 +7,7 @@ import type { CheckedRequest } from "../../support/openapi.ts";
 import { users } from "./action.ts";
 import { big, type ChainState } from "./chain-state.ts";
 import * as lists from "./expected-lists.ts";
+import * as market from "./expected-market.ts";
 import * as stats from "./expected-stats.ts";
 import { byPosition, expectFeed, type Feed, type Page } from "./pages.ts";
 
@@ -82,7 +83,7 @@ function feeds({ request, chainState }: Reader): Feed[] {
 
 /** The resources that existing clients read: searches of listings, every listing, the trades and the figures. */
 async function expectMarketplace({ request, chainState }: Reader): Promise<void> {
-  const all = lists.marketListings(chainState);
+  const all = market.marketListings(chainState);
   const active = all.filter(({ status }) => status === "active");
   const byPrice = active.toSorted((a, b) =>
     big(a.totalPriceUsdc) === big(b.totalPriceUsdc)
@@ -94,6 +95,7 @@ async function expectMarketplace({ request, chainState }: Reader): Promise<void>
   const searches: { query: Readonly<Record<string, string>>; expected: readonly Row[] }[] = [
     { query: {}, expected: byPrice },
     { query: { sortBy: "price-desc" }, expected: byPrice.toReversed() },
+    { query: { minDiscountBps: "2500" }, expected: byPrice.filter((row) => Number(row.discountBps) >= 2500) },
     { query: { sortBy: "listedAt-desc" }, expected: active },
     {
       query: { sortBy: "createdAt-desc", seller: seller ?? "" },
@@ -115,7 +117,7 @@ async function expectMarketplace({ request, chainState }: Reader): Promise<void>
   await expectFeed({
     ...{ request, check, rows: "trades", limit: 3, rest: pageFields },
     path: "/api/v1/marketplace/history",
-    expected: lists.trades(chainState),
+    expected: market.trades(chainState),
   });
   const figures = await request("/api/v1/marketplace/stats");
   check(figures);

@@ -11,14 +11,14 @@ const text = (value: unknown) => (value === null || value === undefined ? null :
 const nameOf = (productId: unknown) => allTerms.find((terms) => terms.productId === productId)?.name ?? null;
 
 /** The columns with an event's position. */
-const positionOf = ({ position }: ChainEvent) => ({
+export const positionOf = ({ position }: ChainEvent) => ({
   txHash: position.tx_hash,
   blockNumber: position.block_number,
   logIndex: position.log_index,
 });
 const time = ({ position }: ChainEvent) => ({ blockTimestamp: position.block_timestamp });
 
-const newestFirst = (events: readonly ChainEvent[]) => [...events].reverse();
+export const newestFirst = (events: readonly ChainEvent[]) => [...events].reverse();
 
 const samePolicy = (event: ChainEvent, other: ChainEvent) =>
   event.args.productId === other.args.productId && event.args.policyId === other.args.policyId;
@@ -178,61 +178,6 @@ export function sales({ events, listings }: ChainState): Row[] {
     };
   });
 }
-
-const isoTime = (seconds: unknown) => new Date(Number(seconds) * 1000).toISOString();
-
-/** Every listing as a resource, the newest first. */
-export function marketListings({ events, listings, maturities, now }: ChainState): Row[] {
-  const endOf = (listingId: unknown) =>
-    events.find(
-      ({ name, args }) =>
-        ["Bought", "Cancelled", "ListingEmergencyCancelled"].includes(name) && args.listingId === listingId,
-    );
-  return newestFirst(named(events, "Listed")).map((event) => {
-    const { listingId, seller, epochId, amount, priceUSDC } = event.args;
-    const isActive = listings.some((one) => one.listing_id === listingId && one.active === true);
-    const end = endOf(listingId);
-    const isSold = end?.name === "Bought";
-    const maturity = maturities.get(String(epochId));
-    const face = big(amount) * 1_000_000n;
-    const price = big(priceUSDC);
-    return {
-      listingId,
-      seller: checksummed(seller),
-      sellerAddress: checksummed(seller),
-      bondId: epochId,
-      epochId,
-      amount,
-      totalPriceUsdc: priceUSDC,
-      priceUsdc: priceUSDC,
-      pricePerUnit: String(price / big(amount)),
-      discountBps: price < face ? Number(((face - price) * 10_000n) / face) : 0,
-      maturityDate: maturity === undefined ? null : isoTime(maturity),
-      matured: maturity !== undefined && now >= big(maturity),
-      status: isActive ? "active" : isSold ? "executed" : "cancelled",
-      buyer: isSold ? checksummed(end.args.buyer) : null,
-      createdAt: isoTime(event.position.block_timestamp),
-      listedAt: event.position.block_timestamp,
-      closedAt: end ? isoTime(end.position.block_timestamp) : null,
-      closedTxHash: end?.position.tx_hash ?? null,
-      ...positionOf(event),
-    };
-  });
-}
-
-/** The sales with what the buyer paid. */
-export const trades = (chainState: ChainState): Row[] =>
-  sales(chainState).map(
-    ({ totalPriceUsdc, sellerFeeUsdc: _, buyerFeeUsdc, listedAt: _listed, soldAt, ...row }) => ({
-      ...row,
-      buyerAddress: row.buyer,
-      sellerAddress: row.seller,
-      priceUsdc: totalPriceUsdc,
-      totalPaidUsdc: String(big(totalPriceUsdc) + big(buyerFeeUsdc)),
-      timestamp: soldAt,
-      executedAt: isoTime(soldAt),
-    }),
-  );
 
 export function burns({ events }: ChainState): Row[] {
   const executions = named(events, "BurnExecuted");
