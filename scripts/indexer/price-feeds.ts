@@ -59,10 +59,10 @@ async function statusBefore(
 ): Promise<IndexedFeeds["sequencer"]["before"]> {
   const read = { address, abi: priceFeedAbi, functionName: "latestRoundData" } as const;
   const { timestamp } = await client.getBlock({ blockNumber: firstBlock });
+  const [, newest, since] = await client.readContract(read);
+  // No change since then: no old state is needed.
+  if (since <= timestamp) return { up: newest === 0n, startedAt: String(since) };
   try {
-    const [, newest, since] = await client.readContract(read);
-    // No change since then: no old state is needed.
-    if (since <= timestamp) return { up: newest === 0n, startedAt: String(since) };
     const [, answer, startedAt] = await client.readContract({ ...read, blockNumber: firstBlock });
     return startedAt <= timestamp ? { up: answer === 0n, startedAt: String(startedAt) } : null;
   } catch (error) {
