@@ -1,15 +1,9 @@
 /** The phases of Chainlink's proxies: their aggregators, and when each phase began. */
-import {
-  type Address,
-  BaseError,
-  ContractFunctionZeroDataError,
-  HttpRequestError,
-  RpcRequestError,
-} from "viem";
+import { type Address, BaseError, HttpRequestError, RpcRequestError } from "viem";
 import { priceFeedProxyAbi } from "../../abis/PriceFeedProxy.ts";
 import { atBlock, type ReadClient } from "../../lib/chain/client.ts";
 import { isRateLimit } from "../../lib/chain/rate-limit.ts";
-import { findRevert } from "../../lib/chain/reverts.ts";
+import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 
 /** A JSON-RPC code for too many requests, or for too many logs. */
 const LIMIT_EXCEEDED = -32005;
@@ -27,10 +21,6 @@ export const isRefusal = (error: unknown): boolean =>
 const isLimitExceeded = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof RpcRequestError && cause.code === LIMIT_EXCEEDED) !== null;
-
-export const isWithoutCode = (error: unknown): boolean =>
-  error instanceof BaseError &&
-  error.walk((cause) => cause instanceof ContractFunctionZeroDataError) !== null;
 
 /** The newest phase of a proxy at a block, by default now; undefined for a feed that is no proxy. */
 export async function phaseAt(
@@ -113,7 +103,7 @@ async function hasOldStates(client: ReadClient, proxy: Address, since: bigint): 
     await phaseAt(client, proxy, since);
     return true;
   } catch (error) {
-    if (isWithoutCode(error)) return true; // the proxy was created later
+    if (isEmptyAnswer(error)) return true; // the proxy was created later
     if (isRefusal(error)) return false;
     throw error;
   }
@@ -130,7 +120,7 @@ function startsByState(
     try {
       return ((await phaseAt(client, proxy, block)) ?? 0) >= phase;
     } catch (error) {
-      if (isWithoutCode(error)) return false; // the proxy was created later
+      if (isEmptyAnswer(error)) return false; // the proxy was created later
       throw error;
     }
   };
