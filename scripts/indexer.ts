@@ -14,7 +14,7 @@ import { grantViews } from "../lib/db/grants.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
-import { FEEDS_VARIABLE } from "../src/shared/price-feeds.ts";
+import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
@@ -41,20 +41,28 @@ async function genesisHash(rpcUrl: string): Promise<string> {
   return blockAnswer.parse(await response.json()).result.hash;
 }
 
-/** Lets the api read the views, and shows it that an indexer is at work. */
+/**
+ * Lets the api read the views, and shows it that an indexer is at work.
+ * @returns the feeds with which the schema began, as JSON: those that were found now, if this is its first start
+ */
 async function prepareDatabase(
   config: IndexerConfig,
   deployment: Deployment,
   schemaName: string,
-): Promise<void> {
+  found: IndexedFeeds,
+): Promise<string> {
   const { sql, close } = connect(config.DATABASE_URL, { name: "indexer-launcher", max: 1 });
   try {
     await grantViews(sql, config.VIEWS_SCHEMA);
-    await sql`
-      insert into service.indexer_deployment (schema_name, views_schema, chain_id)
-      values (${schemaName}, ${config.VIEWS_SCHEMA}, ${deployment.chainId})
+    const [row] = await sql<{ feeds: string }[]>`
+      insert into service.indexer_deployment as known (schema_name, views_schema, chain_id, feeds)
+      values (${schemaName}, ${config.VIEWS_SCHEMA}, ${deployment.chainId}, ${JSON.stringify(found)}::text::jsonb)
       on conflict (schema_name) do update
-      set views_schema = excluded.views_schema, chain_id = excluded.chain_id, started_at = now()`;
+      set views_schema = excluded.views_schema, chain_id = excluded.chain_id, started_at = now(),
+        feeds = coalesce(known.feeds, excluded.feeds)
+      returning feeds::text`;
+    if (row === undefined) throw new Error(`no row of schema ${schemaName} was written`);
+    return row.feeds;
   } finally {
     await close();
   }
@@ -119,7 +127,6 @@ async function main(): Promise<void> {
     timeoutMs: dependencyTimeoutMs,
     intervalMs: 500,
   });
-  process.env[FEEDS_VARIABLE] = JSON.stringify(feeds);
 
   const schema = indexerSchemaName(deployment, chain, feeds);
   const guard = await lockSchema(config.DATABASE_URL, schema, () => {
@@ -128,7 +135,7 @@ async function main(): Promise<void> {
     process.exit(takenExitCode);
   });
   await clearStaleLock(guard.sql, schema);
-  await prepareDatabase(config, deployment, schema);
+  process.env[FEEDS_VARIABLE] = await prepareDatabase(config, deployment, schema, feeds);
   startHeartbeat(guard.sql, schema);
   watchPhases(reader, deployment.contracts, feeds, (feed, phase) => {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");

@@ -1,15 +1,8 @@
 /** Reads the logs of any range of blocks, in windows as large as the node allows. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Address,
-  BaseError,
-  type Hex,
-  HttpRequestError,
-  numberToHex,
-  type RpcLog,
-  RpcRequestError,
-} from "viem";
+import { type Address, type Hex, numberToHex, type RpcLog } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
+import { isRateLimit } from "../../lib/chain/rate-limit.ts";
 
 export type LogFilter = {
   readonly address: Address;
@@ -29,10 +22,8 @@ const GROW_AFTER = 4;
 const GROW_AFTER_AT_MOST = 64;
 /** Attempts for a single block, which cannot be halved. */
 const BLOCK_TRIES = 2;
-/** Pause after a node's rate limit, in ms. */
+/** Pause after a node's rate limit, in ms; a smaller window would not help. */
 const RATE_PAUSE_MS = 500;
-/** JSON-RPC codes for a rate limit. */
-const RATE_CODES: readonly number[] = [429, -32007];
 
 /** The scan is incomplete: a block's logs cannot be read, or a log does not fit the contracts. */
 export class LogScanError extends Error {
@@ -40,17 +31,6 @@ export class LogScanError extends Error {
 }
 
 const lengthOf = ({ from, to }: BlockRange): bigint => to - from + 1n;
-
-/** True when the node limits the rate of requests; a smaller window would not help. */
-function isRateLimit(error: unknown): boolean {
-  if (!(error instanceof BaseError)) return false;
-  const limited = error.walk(
-    (cause) =>
-      (cause instanceof HttpRequestError && cause.status === 429) ||
-      (cause instanceof RpcRequestError && RATE_CODES.includes(cause.code)),
-  );
-  return limited !== null;
-}
 
 /**
  * The window size that the node allows, learned from its refusals and shared by all scans. A refused window is halved,

@@ -1,4 +1,4 @@
-import { type Abi, BaseError, decodeErrorResult, type Hex, isHex } from "viem";
+import { type Abi, BaseError, ContractFunctionZeroDataError, decodeErrorResult, type Hex, isHex } from "viem";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
@@ -76,3 +76,8 @@ export function findRevert(error: unknown): Revert | undefined {
   const reverted = error.walk((cause) => cause instanceof Error && /execution reverted/i.test(cause.message));
   return reverted ? { name: "reverted", text: "reverted without a reason", data: "0x" } : undefined;
 }
+
+/** True when a view answered nothing: its address has no code, or a contract that takes every call. */
+export const isEmptyAnswer = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof ContractFunctionZeroDataError) !== null;

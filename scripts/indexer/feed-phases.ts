@@ -1,21 +1,17 @@
 /** The phases of Chainlink's proxies: their aggregators, and when each phase began. */
-import {
-  type Address,
-  BaseError,
-  ContractFunctionZeroDataError,
-  HttpRequestError,
-  RpcRequestError,
-} from "viem";
+import { type Address, BaseError, HttpRequestError, RpcRequestError } from "viem";
 import { priceFeedProxyAbi } from "../../abis/PriceFeedProxy.ts";
 import { atBlock, type ReadClient } from "../../lib/chain/client.ts";
-import { findRevert } from "../../lib/chain/reverts.ts";
+import { isRateLimit } from "../../lib/chain/rate-limit.ts";
+import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 
-/** JSON-RPC's code for too many requests, or for too many logs. */
+/** A JSON-RPC code for too many requests, or for too many logs. */
 const LIMIT_EXCEEDED = -32005;
 
 /** The node refuses: it lacks the old state, or does not serve so wide a range. Too many requests are no refusal. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof BaseError &&
+  !isRateLimit(error) &&
   error.walk(
     (cause) =>
       (cause instanceof RpcRequestError && cause.code !== LIMIT_EXCEEDED) ||
@@ -25,10 +21,6 @@ export const isRefusal = (error: unknown): boolean =>
 const isLimitExceeded = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof RpcRequestError && cause.code === LIMIT_EXCEEDED) !== null;
-
-export const isWithoutCode = (error: unknown): boolean =>
-  error instanceof BaseError &&
-  error.walk((cause) => cause instanceof ContractFunctionZeroDataError) !== null;
 
 /** The newest phase of a proxy at a block, by default now; undefined for a feed that is no proxy. */
 export async function phaseAt(
@@ -105,7 +97,19 @@ export async function phaseAggregators(client: ReadClient, address: Address) {
 
 export type Range = { readonly firstBlock: bigint; readonly head: bigint };
 
-/** The blocks from which the phases count, as the proxy's old states tell. @throws where the node does not have them */
+/** Whether the node has the states of a proxy since a block. One that has this state has the newer ones too. */
+async function hasOldStates(client: ReadClient, proxy: Address, since: bigint): Promise<boolean> {
+  try {
+    await phaseAt(client, proxy, since);
+    return true;
+  } catch (error) {
+    if (isEmptyAnswer(error)) return true; // the proxy was created later
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+}
+
+/** The blocks from which the phases count, as the proxy's old states tell. */
 function startsByState(
   client: ReadClient,
   proxy: Address,
@@ -116,7 +120,7 @@ function startsByState(
     try {
       return ((await phaseAt(client, proxy, block)) ?? 0) >= phase;
     } catch (error) {
-      if (isWithoutCode(error)) return false; // the proxy was created later
+      if (isEmptyAnswer(error)) return false; // the proxy was created later
       throw error;
     }
   };
@@ -138,16 +142,13 @@ export async function phaseStarts(
   warn: (what: string) => void,
 ): Promise<(number | null)[]> {
   const numbers = phases.map(({ phase }) => phase);
-  try {
-    return await startsByState(client, proxy, numbers, range);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
+  if (await hasOldStates(client, proxy, range.firstBlock))
+    return startsByState(client, proxy, numbers, range);
   const announced = await announcedAggregators(client, proxy, range.firstBlock);
   return phases.map(({ phase, aggregator }) => {
     if (announced.has(aggregator.toLowerCase())) return null;
     warn(
-      `the node has no old state: phase ${phase} of feed ${proxy} counts from block ${range.firstBlock} on`,
+      `the node has no old state: phase ${phase} of feed ${proxy} counts from block ${range.firstBlock} on, unless an earlier start knew more`,
     );
     return Number(range.firstBlock);
   });

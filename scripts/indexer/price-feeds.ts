@@ -2,19 +2,12 @@
 import type { Address } from "viem";
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
-import { findRevert } from "../../lib/chain/reverts.ts";
+import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { type AssetSymbol, assetBytes32 } from "../../lib/products.ts";
 import type { IndexedFeeds, IndexedPriceFeed } from "../../src/shared/price-feeds.ts";
-import {
-  isRefusal,
-  isWithoutCode,
-  phaseAggregators,
-  phaseAt,
-  phaseStarts,
-  type Range,
-} from "./feed-phases.ts";
+import { isRefusal, phaseAggregators, phaseAt, phaseStarts, type Range } from "./feed-phases.ts";
 
 /** A price may be an hour old when a policy is sold, so the first policies need the rounds of the hour before. */
 const OLDEST_PRICE_SECONDS = 3600n;
@@ -59,14 +52,14 @@ async function statusBefore(
 ): Promise<IndexedFeeds["sequencer"]["before"]> {
   const read = { address, abi: priceFeedAbi, functionName: "latestRoundData" } as const;
   const { timestamp } = await client.getBlock({ blockNumber: firstBlock });
+  const [, newest, since] = await client.readContract(read);
+  // No change since then: no old state is needed.
+  if (since <= timestamp) return { up: newest === 0n, startedAt: String(since) };
   try {
-    const [, newest, since] = await client.readContract(read);
-    // No change since then: no old state is needed.
-    if (since <= timestamp) return { up: newest === 0n, startedAt: String(since) };
     const [, answer, startedAt] = await client.readContract({ ...read, blockNumber: firstBlock });
     return startedAt <= timestamp ? { up: answer === 0n, startedAt: String(startedAt) } : null;
   } catch (error) {
-    if (isRefusal(error) || isWithoutCode(error)) return null;
+    if (isRefusal(error) || isEmptyAnswer(error)) return null;
     throw error;
   }
 }

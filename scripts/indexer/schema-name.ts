@@ -27,13 +27,14 @@ function buildFiles(): string[] {
 export function indexerSchemaName(
   deployment: Deployment,
   chain: { genesisHash: string; startBlock: number },
-  { firstBlock, prices, sequencer }: IndexedFeeds,
+  { prices, sequencer }: Pick<IndexedFeeds, "prices" | "sequencer">,
 ): string {
   const hash = createHash("sha256");
   hash.update(readFileSync(ponderManifest));
   for (const file of buildFiles()) hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));
   hash.update(JSON.stringify([deployment.chainId, chain, Object.entries(deployment.contracts).sort()]));
-  // Not the sequencer's status before: only the first start of a build reads it.
-  hash.update(JSON.stringify([firstBlock, prices, sequencer.aggregators]));
+  // Only what every node tells alike: how much of the past it remembers must not make another build.
+  const phases = prices.map(({ proxy, phases: all }) => [proxy, all.map(({ aggregator }) => aggregator)]);
+  hash.update(JSON.stringify([phases, sequencer.aggregators]));
   return `idx_${hash.digest("hex").slice(0, 12)}`;
 }

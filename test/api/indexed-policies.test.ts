@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { isAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
@@ -245,4 +246,17 @@ test("the api keeps the names of retired products when the index is dropped, bec
   await sql`delete from service.indexer_deployment`;
   expect(failure(await list())).toEqual([503, "indexer_unavailable"]);
   expect(failure(await api.request("/api/v1/indexer/health"))).toEqual([503, "indexer_unavailable"]);
+});
+
+test("a policy whose shield does not answer for it is read from the contracts without its prices", async () => {
+  const { shield } = z
+    .object({ shield: z.string().refine((text) => isAddress(text)) })
+    .parse((await policyOf(btc1h, 1n)).json);
+  await api.chain.client.setCode({ address: shield, bytecode: "0x00" }); // STOP: every call returns nothing
+  expect((await policyOf(btc1h, 1n)).json).toMatchObject({
+    source: "chain",
+    strikePrice: null,
+    triggerPrice: null,
+    distanceToTriggerBps: null,
+  });
 });

@@ -3,7 +3,7 @@ import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
-import { findRevert } from "../../../lib/chain/reverts.ts";
+import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
 /** The key of a policy: `policyId` counts per product. */
@@ -52,7 +52,7 @@ async function readTerms(
     const [strike] = await chain.readContract({ address: shield, ...window });
     return { strike, triggerPrice };
   } catch (error) {
-    if (findRevert(error)) return { strike: null, triggerPrice: null };
+    if (findRevert(error) || isEmptyAnswer(error)) return { strike: null, triggerPrice: null };
     throw error;
   }
 }

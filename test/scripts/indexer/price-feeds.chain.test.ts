@@ -70,6 +70,28 @@ test("without old states and logs all phases count from the first block, with a 
   expect(warnings).toHaveLength(3);
 });
 
+test("a newer state that the node lacks for a moment is an error, not a reason to go by the logs", async () => {
+  const { firstBlock } = await find();
+  rpc.intercept(async (call, forward) => {
+    const [, block] = call.params;
+    const isNewer = typeof block === "string" && block.startsWith("0x") && BigInt(block) > firstBlock;
+    return call.method === "eth_call" && isNewer ? refusal : forward();
+  });
+  await expect(find()).rejects.toThrow("missing trie node");
+});
+
+test.each([429, -32007, -32016])(
+  "code %s, too many requests, is an error and no missing state",
+  async (code) => {
+    rpc.intercept(async (call, forward) =>
+      call.method === "eth_call" && call.params[1] !== "latest"
+        ? { error: { code, message: "over rate limit" } }
+        : forward(),
+    );
+    await expect(find()).rejects.toThrow("over rate limit");
+  },
+);
+
 test("a local chain, which forgets old states, tells by its logs", async () => {
   await chain.client.mine({ blocks: 300 });
   expect(await phasesOfBitcoin()).toEqual(phases(null, null));

@@ -1,0 +1,15 @@
+import { BaseError, HttpRequestError, RpcRequestError } from "viem";
+
+/** JSON-RPC codes for too many requests; -32016 is that of Base's public node. */
+const RATE_CODES: readonly number[] = [429, -32007, -32016];
+
+/** True when the node limits the rate of requests: the same request is answered later. */
+export function isRateLimit(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false;
+  const limited = error.walk(
+    (cause) =>
+      (cause instanceof HttpRequestError && cause.status === 429) ||
+      (cause instanceof RpcRequestError && RATE_CODES.includes(cause.code)),
+  );
+  return limited !== null;
+}
