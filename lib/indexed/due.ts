@@ -1,5 +1,5 @@
 /** Which policies `submitTrigger` would pay in the head's block, and with which proof. By the rows alone, at every block. */
-import { and, asc, getTableColumns, gte, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, gte, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Hex } from "viem";
 import { head, oracleFeed, oracleRound, pauseState, policy, sequencerState } from "../../ponder.schema.ts";
@@ -48,10 +48,21 @@ const dueProof = (now: SQL): SQL<string[] | null> => sql<string[] | null>`
 /** Whether a row of `policy` is due in the head's block. Cheap for a closed policy, and above its trigger price. */
 export const isDue = (): SQL<boolean> => sql<boolean>`(${dueProof(triggerTime())}) is not null`;
 
-/** The lowest price of a policy's asset within an hour before `now`, 18 decimals. */
-const lowestPrice = (now: SQL): SQL => sql`(
-  select min(r.answer) * ${PRICE_SCALE} from ${oracleRound} r
-  where r.asset = ${policy.asset} and r.answer > 0 and r.updated_at >= ${now} - ${seconds(MAX_AGE)})`;
+type Query = Pick<PostgresJsDatabase, "select">;
+
+/** True for a policy whose trigger price some round of its asset has reached within an hour before `now`. */
+async function hasFallenLately(db: Query, now: SQL): Promise<SQL | undefined> {
+  const lowest = sql<string>`(min(${oracleRound.answer}) * ${PRICE_SCALE})::text`;
+  const prices = await db
+    .select({ asset: oracleRound.asset, lowest })
+    .from(oracleRound)
+    .where(and(gt(oracleRound.answer, 0n), gte(oracleRound.updatedAt, sql`${now} - ${seconds(MAX_AGE)}`)))
+    .groupBy(oracleRound.asset);
+  const reached = prices.map((price) =>
+    and(eq(policy.asset, price.asset), gte(policy.triggerPrice, BigInt(price.lowest))),
+  );
+  return reached.length === 0 ? undefined : or(...reached);
+}
 
 /** A policy that `submitTrigger` would pay now. */
 export type DuePolicy = {
@@ -62,8 +73,6 @@ export type DuePolicy = {
   /** The proof: ids of three rounds of the asset's feed, rising. */
   readonly rounds: readonly bigint[];
 };
-
-type Query = Pick<PostgresJsDatabase, "select">;
 
 /**
  * Reads the due policies, those that expire first at the front, and the head's block that they belong to. Undefined while
@@ -83,6 +92,9 @@ export async function readDue(
   const { canTrigger, ...block } = found;
   if (!canTrigger) return { head: block, policies: [] };
   const now = sql`${String(block.timestamp)}::numeric`;
+  // As a value for each asset: a subquery would be run again for each open policy.
+  const fallen = await hasFallenLately(db, now);
+  if (fallen === undefined) return { head: block, policies: [] };
   const rows = await db
     .select({
       productId: policy.productId,
@@ -91,9 +103,7 @@ export async function readDue(
       rounds: dueProof(now),
     })
     .from(policy)
-    .where(
-      and(gte(policy.expiresAt, now), gte(policy.triggerPrice, lowestPrice(now)), isNotNull(dueProof(now))),
-    )
+    .where(and(gte(policy.expiresAt, now), fallen, isNotNull(dueProof(now))))
     .orderBy(asc(policy.expiresAt), asc(policy.productId), asc(policy.policyId));
   const policies = rows.map(({ rounds, ...key }) => ({ ...key, rounds: (rounds ?? []).map(BigInt) }));
   return { head: block, policies };

@@ -9,7 +9,7 @@ import type { LocalChain } from "../local/chain.ts";
 import { isRunning } from "../local/pids.ts";
 import { startPostgres, stopPostgres } from "../local/postgres.ts";
 import { type Child, exitMessage, startProcess } from "../local/processes.ts";
-import { serviceWallets } from "../local/service-wallets.ts";
+import { oracleSigner, serviceWallets } from "../local/service-wallets.ts";
 import {
   type ServiceName,
   type StackSettings,
@@ -111,7 +111,7 @@ async function runService(stack: DevStack, name: ServiceName, settings: StackSet
   logStage(name);
 }
 
-const { relayer, sandbox, faucet, oracle } = serviceWallets;
+const { relayer, sandbox, faucet } = serviceWallets;
 
 /** The testnet's settings. None when the forked main chain has the testnet's chain id: the ledger identifies chains by it. */
 function testnetSettings(main: LocalChain, testnet: LocalChain): TestnetSettings | undefined {
@@ -168,7 +168,7 @@ export async function runStack(stack: DevStack): Promise<void> {
     metricsPort: config.METRICS_PORT,
     adminToken: config.ADMIN_TOKEN,
     relayerKeys: [privateKeyOf(relayer)],
-    oracleKey: privateKeyOf(oracle),
+    oracleKey: privateKeyOf(oracleSigner),
     logLevel: config.LOG_LEVEL,
     more: { api: Object.fromEntries(devLimitNames.map((name) => [name, String(config[name])])) },
   };

@@ -6,7 +6,7 @@ import { anvilAccount } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import type { Anvil } from "./anvil.ts";
 import { deployProtocol } from "./protocol/deploy.ts";
-import { serviceWallets } from "./service-wallets.ts";
+import { oracleSigner } from "./service-wallets.ts";
 
 export type LocalChain = {
   readonly url: string;
@@ -34,7 +34,7 @@ export async function deployOnAnvil(
   { deploymentFile, local = true, ...options }: DeployOnAnvilOptions,
 ): Promise<LocalChain> {
   const { url: rpcUrl, chainId } = anvil;
-  const [owner, oracle] = [anvilAccount(0), serviceWallets.oracle.address];
+  const [owner, oracle] = [anvilAccount(0), oracleSigner.address];
   const deployment = await deployProtocol({ ...options, rpcUrl, chainId, owner, oracle, local });
   return writeDeployment(anvil, deployment, deploymentFile);
 }

@@ -9,6 +9,7 @@ export const serviceWallets = {
   sandbox: anvilAccount(10),
   /** One of anvil's first ten accounts, with 10,000 ETH. Nothing else sends from it on the testnet. */
   faucet: anvilAccount(7),
-  /** Signs prices and sends nothing. */
-  oracle: anvilAccount(13),
 } as const;
+
+/** Its key signs prices, and no transaction. */
+export const oracleSigner = anvilAccount(13);

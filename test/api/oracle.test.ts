@@ -7,7 +7,7 @@ import { type Connection, connect } from "../../lib/db/connect.ts";
 import { lower } from "../../lib/lower.ts";
 import { type AssetSymbol, assetBytes32 } from "../../lib/products.ts";
 import { chainTime, latestRound, pushPrice } from "../../scripts/local/protocol/actions/index.ts";
-import { serviceWallets } from "../../scripts/local/service-wallets.ts";
+import { oracleSigner } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { priceProofTypes } from "../../workers/oracle/sign-price.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -26,7 +26,7 @@ import {
   type TestOracle,
 } from "./support/oracle.ts";
 
-const { address: oracleAddress } = serviceWallets.oracle;
+const { address: oracleAddress } = oracleSigner;
 const CALLERS = 100;
 
 let oracle: TestOracle;

@@ -3,12 +3,11 @@ import { type Hex, hashTypedData, size, toFunctionSelector, zeroAddress } from "
 import { expect, test } from "vitest";
 import { priceProofVerifierAbi } from "../../abis/PriceProofVerifier.ts";
 import { assetBytes32 } from "../../lib/products.ts";
-import { serviceWallets } from "../../scripts/local/service-wallets.ts";
+import { oracleSigner } from "../../scripts/local/service-wallets.ts";
 import { priceProofTypes } from "../../workers/oracle/sign-price.ts";
 import { stranger, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
-const { oracle } = serviceWallets;
 const proof = { price: 60_000_00000000n, asset: assetBytes32("BTC"), verifiedAt: 1_893_456_000n };
 
 function domain() {
@@ -52,9 +51,9 @@ test("its digest is that of the typed data, also for a price below zero", async 
 });
 
 test("it finds the signer of a proof, and none for another price, asset, time, key or form of signature", async () => {
-  const signature = await oracle.signTypedData(typedData(proof));
+  const signature = await oracleSigner.signTypedData(typedData(proof));
   expect(size(signature)).toBe(65);
-  expect(await signerOf(proof, signature)).toBe(oracle.address);
+  expect(await signerOf(proof, signature)).toBe(oracleSigner.address);
   for (const other of [{ price: proof.price - 1n }, { asset: assetBytes32("ETH") }, { verifiedAt: 0n }]) {
     expect(await signerOf({ ...proof, ...other }, signature)).toBe(zeroAddress);
   }

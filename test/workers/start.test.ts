@@ -5,7 +5,7 @@ import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, expect, inject, test } from "vitest";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
-import { serviceWallets } from "../../scripts/local/service-wallets.ts";
+import { oracleSigner } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -47,7 +47,7 @@ test("an oracle's key that is not anvil's is refused on a local chain, and not p
 test("anvil's keys are refused on a chain that is not local", async () => {
   const deploymentFile = join(inject("runFolder"), "not-local.json");
   writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, local: false }));
-  const env = { writer: { ORACLE_PRIVATE_KEY: privateKeyOf(serviceWallets.oracle) } };
+  const env = { writer: { ORACLE_PRIVATE_KEY: privateKeyOf(oracleSigner) } };
   const { exit, output } = await refusal({ chain: { ...chain, deploymentFile }, env });
   expect(exit.code).toBe(1);
   for (const variable of ["RELAYER_PRIVATE_KEYS", "ORACLE_PRIVATE_KEY"]) {

@@ -6,7 +6,7 @@ import { priceProofVerifierAbi } from "../../../abis/PriceProofVerifier.ts";
 import type { Connection } from "../../../lib/db/connect.ts";
 import { privateKeyOf } from "../../../scripts/local/anvil.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
-import { serviceWallets } from "../../../scripts/local/service-wallets.ts";
+import { oracleSigner } from "../../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import type { HttpAnswer } from "../../support/http.ts";
@@ -16,7 +16,7 @@ import { type Stack, startStack } from "../../support/stack.ts";
 import { issueKey } from "./api.ts";
 
 /** The environment of a writer that signs prices. */
-export const oracleEnv = { writer: { ORACLE_PRIVATE_KEY: privateKeyOf(serviceWallets.oracle) } };
+export const oracleEnv = { writer: { ORACLE_PRIVATE_KEY: privateKeyOf(oracleSigner) } };
 
 const proofShape = z.object({
   assetBytes32: z.templateLiteral(["0x", z.string()]),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { privateKeyOf } from "../../../scripts/local/anvil.ts";
 import { DAY } from "../../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../../scripts/local/seed.ts";
-import { serviceWallets } from "../../../scripts/local/service-wallets.ts";
+import { oracleSigner } from "../../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { now } from "../../api/support/onboarding.ts";
 import { mineEverySecond, startChain, startTestnet, type TestChain } from "../../support/chain.ts";
@@ -35,7 +35,7 @@ export async function startWorld(): Promise<World> {
   // The only claim that spends is the journey's, and on a busy machine a call may wait long for its block.
   const env = {
     api: { FAUCET_CLIENT_LIMIT: "1", PURCHASE_WAIT_MS: "120000" },
-    writer: { ORACLE_PRIVATE_KEY: privateKeyOf(serviceWallets.oracle) },
+    writer: { ORACLE_PRIVATE_KEY: privateKeyOf(oracleSigner) },
   };
   const stack = await startStack({ chain, testnet, env });
   const states = {
