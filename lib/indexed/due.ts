@@ -59,7 +59,7 @@ async function hasFallenLately(db: Query, now: SQL): Promise<SQL | undefined> {
     .where(and(gt(oracleRound.answer, 0n), gte(oracleRound.updatedAt, sql`${now} - ${seconds(MAX_AGE)}`)))
     .groupBy(oracleRound.asset);
   const reached = prices.map((price) =>
-    and(eq(policy.asset, price.asset), gte(policy.triggerPrice, BigInt(price.lowest))),
+    and(eq(policy.asset, price.asset), gte(policy.triggerPrice, sql`${price.lowest}::numeric`)),
   );
   return reached.length === 0 ? undefined : or(...reached);
 }
