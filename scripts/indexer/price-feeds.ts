@@ -1,7 +1,7 @@
 /** Finds the aggregators behind the deployment's price feeds and its sequencer feed. */
 import type { Address } from "viem";
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
-import type { ReadClient } from "../../lib/chain/client.ts";
+import { atBlock, type ReadClient } from "../../lib/chain/client.ts";
 import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { Contracts } from "../../lib/deployments.ts";
@@ -44,24 +44,40 @@ async function findPriceFeed(
   return { asset: assetBytes32(symbol), proxy, phases };
 }
 
-/** The sequencer's status before a block; null when the node cannot tell. */
+/** The sequencer's status at a block, by default the newest; undefined when the feed has none to tell. */
+async function statusAt(client: ReadClient, address: Address, blockNumber?: bigint) {
+  try {
+    const read = {
+      address,
+      abi: priceFeedAbi,
+      functionName: "latestRoundData",
+      ...atBlock(blockNumber),
+    } as const;
+    const [, answer, startedAt] = await client.readContract(read);
+    return { up: answer === 0n, startedAt };
+  } catch (error) {
+    if (isEmptyAnswer(error) || findRevert(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The sequencer's status before a block; null when feed or node cannot tell. */
 async function statusBefore(
   client: ReadClient,
   address: Address,
   firstBlock: bigint,
 ): Promise<IndexedFeeds["sequencer"]["before"]> {
-  const read = { address, abi: priceFeedAbi, functionName: "latestRoundData" } as const;
   const { timestamp } = await client.getBlock({ blockNumber: firstBlock });
-  const [, newest, since] = await client.readContract(read);
-  // No change since then: no old state is needed.
-  if (since <= timestamp) return { up: newest === 0n, startedAt: String(since) };
-  try {
-    const [, answer, startedAt] = await client.readContract({ ...read, blockNumber: firstBlock });
-    return startedAt <= timestamp ? { up: answer === 0n, startedAt: String(startedAt) } : null;
-  } catch (error) {
-    if (isRefusal(error) || isEmptyAnswer(error)) return null;
-    throw error;
+  let status = await statusAt(client, address);
+  // Without a change since then no old state is needed.
+  if (status && status.startedAt > timestamp) {
+    status = await statusAt(client, address, firstBlock).catch((error: unknown) => {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    });
   }
+  if (!status || status.startedAt > timestamp) return null;
+  return { up: status.up, startedAt: String(status.startedAt) };
 }
 
 /**
