@@ -134,8 +134,15 @@ async function main(): Promise<void> {
     log.fatal({ schema }, "another indexer has taken over this schema");
     process.exit(takenExitCode);
   });
-  await clearStaleLock(guard.sql, schema);
-  process.env[FEEDS_VARIABLE] = await prepareDatabase(config, deployment, schema, feeds);
+  process.env[FEEDS_VARIABLE] = await waitFor({
+    what: "the database (DATABASE_URL)",
+    probe: async () => {
+      await clearStaleLock(guard.sql, schema);
+      return prepareDatabase(config, deployment, schema, feeds);
+    },
+    timeoutMs: dependencyTimeoutMs,
+    intervalMs: 500,
+  });
   startHeartbeat(guard.sql, schema);
   watchPhases(reader, deployment.contracts, feeds, (feed, phase) => {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
