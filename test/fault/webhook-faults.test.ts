@@ -90,11 +90,8 @@ test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`
     await caughtUp(world, SLOW_MS);
     await maker.reorganise();
   };
-  /** Waits for the indexer first: one that loses Postgres while it starts ends, and nothing here would start it again. */
-  const crashPostgres = async () => {
-    await rows.caughtUp(chain.client, SLOW_MS);
-    await crash();
-  };
+  /** An indexer that loses Postgres while Ponder starts ends, and nothing here would start it again. */
+  const indexerIsUp = () => rows.caughtUp(chain.client, SLOW_MS);
   const kill = async (name: "writer" | "indexer") => stack.kill9(name);
   const restart = async (name: "writer" | "indexer") => void (await stack.start(name, { wait: false }));
   /** The faults before each of these blocks. */
@@ -107,7 +104,8 @@ test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`
     28: () => restart("indexer"),
     32: () => away.close(),
     36: () => away.open(),
-    42: crashPostgres,
+    38: indexerIsUp,
+    42: crash,
     48: () => kill("writer"),
     49: reorganise,
     50: () => restart("writer"),
@@ -115,7 +113,8 @@ test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`
     60: reorganiseSent,
     64: () => Promise.all([kill("writer"), kill("indexer")]).then(() => {}),
     68: () => Promise.all([restart("writer"), restart("indexer")]).then(() => {}),
-    74: crashPostgres,
+    70: indexerIsUp,
+    74: crash,
   };
   const newest = Math.max(...Object.keys(faults).map(Number));
   const before = (await eventsOnChain(chain)).length;
