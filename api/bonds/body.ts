@@ -40,8 +40,8 @@ export function bondListBody(
 }
 
 /**
- * An address's bonds of one epoch as the index has them: `redeemed` are those that were redeemed and paid, `queued` those
- * whose redemption is in the queue, `escrowed` those in open listings.
+ * An address's bonds of one epoch as the index has them: `redeemed` were redeemed and paid, `queued` are in the redemption
+ * queue, `escrowed` are in open listings.
  */
 export type IndexedHolding = Holding & {
   readonly redeemed: bigint;

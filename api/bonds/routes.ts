@@ -88,7 +88,7 @@ const WalletBond = z
     redeemedAmount: dollars("Bonds that the wallet redeemed and was paid for, in whole dollars.").openapi({
       example: "0",
     }),
-    queuedAmount: dollars("Bonds whose redemption waits in the queue, in whole dollars.").openapi({
+    queuedAmount: dollars("Bonds in the redemption queue, in whole dollars.").openapi({
       example: "0",
     }),
     faceValue: dollars("Face value of the bonds held in USD, 18 decimals.").openapi({

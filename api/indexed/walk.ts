@@ -62,7 +62,7 @@ export function walkIdsBack([column, value]: Key, id: Column, cursor: bigint | u
   };
 }
 
-/** Rows whose `columns` lie between two rows of values, both included: a range of an index on these columns. */
+/** Rows from `low` to `high` by these columns, both ends included: one range of an index on them. */
 export const between = (columns: readonly Column[], low: readonly SQL[], high: readonly SQL[]): SQL =>
   sql`${list(columns)} >= ${list(low)} and ${list(columns)} <= ${list(high)}`;
 

@@ -45,7 +45,7 @@ async function sendQuote(
   ]);
   const terms = checkProduct(productId, known);
   checkMinimum(coverageAmount);
-  // Before the router's quote, whose arithmetic overflows for a coverage that no vault can hold.
+  // Before the quote: the router's arithmetic overflows for a coverage far above every capacity.
   checkCapacity(coverageAmount, terms, capacity);
   const { premium, payout } = await chain.quote(productId, coverageAmount);
   return c.json(

@@ -62,8 +62,8 @@ async function readTransaction(client: ReadClient, hash: Hex) {
 type Transaction = NonNullable<Awaited<ReturnType<typeof readTransaction>>>;
 
 /**
- * Reasons that are read at the same time in this process: a stranger chose the contract, whose reason may have megabytes. A
- * report above the limit is told no reason.
+ * Most revert reasons that this process reads at the same time. The reporter chooses the contract, and its reason may have
+ * megabytes. Above the limit a report gets no reason.
  */
 const MAX_REASONS = 4;
 

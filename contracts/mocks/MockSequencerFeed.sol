@@ -34,7 +34,7 @@ contract MockSequencerFeed is IPriceFeed, IPriceAggregator {
     function _set(bool down_, uint256 startedAt_) private {
         latestRound++;
         (down, startedAt) = (down_, startedAt_);
-        // Like the uptime feeds of Optimism and Base, whose event has the start of the status.
+        // The event has the start of the status, as in the uptime feeds of Optimism and Base.
         emit AnswerUpdated(down_ ? int256(1) : int256(0), latestRound, startedAt_);
     }
 }

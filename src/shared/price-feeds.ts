@@ -13,7 +13,7 @@ const address = z
   .transform((text): Address => `0x${text.slice(2).toLowerCase()}`);
 
 const feedsSchema = z.object({
-  /** The first block whose rounds are indexed: an hour before the contracts' start block at least. */
+  /** The index has the rounds from this block on: at least an hour before the contracts' start block. */
   firstBlock: z.int().nonnegative(),
   prices: z.array(
     z.object({

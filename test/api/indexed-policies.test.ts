@@ -248,7 +248,7 @@ test("the api keeps the names of retired products when the index is dropped, bec
   expect(failure(await api.request("/api/v1/indexer/health"))).toEqual([503, "indexer_unavailable"]);
 });
 
-test("a policy whose shield does not answer for it is read from the contracts without its prices", async () => {
+test("if the shield of a policy answers nothing, the policy is read from the contracts without its prices", async () => {
   const { shield } = z
     .object({ shield: z.string().refine((text) => isAddress(text)) })
     .parse((await policyOf(btc1h, 1n)).json);

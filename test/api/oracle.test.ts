@@ -155,7 +155,7 @@ test(`two writers, and ${CALLERS} calls at once: each gets a proof that the veri
   await second.stop();
 });
 
-test("a writer whose node fails at once leaves a new request to one with a slower node", async () => {
+test("a writer with a failing node leaves a new request to a writer with a slower node", async () => {
   const { asked, second } = await startFailingWriter(oracle);
   oracle.proxy.intercept(async (call, forward) => {
     if (readsFeed(call)) await asked.then(() => sleep(500));
