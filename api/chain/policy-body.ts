@@ -1,4 +1,5 @@
 import { getAddress } from "viem";
+import { decimalOrNull } from "../http/field-types.ts";
 import type { AsOf } from "./block.ts";
 import type { ChainPolicy } from "./contracts/policy.ts";
 import type { AssetPrice } from "./contracts/prices.ts";
@@ -26,9 +27,6 @@ export const distanceBps = (current: bigint, trigger: bigint): number => {
   return Number(scaled > 0n ? (scaled + current - 1n) / current : scaled / current);
 };
 
-const textOf = (value: bigint | null | undefined): string | null =>
-  value === null || value === undefined ? null : String(value);
-
 /** A policy as the API specification defines it, with its status at the time of the block. */
 export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
   const triggered = policy.triggeredAt !== null;
@@ -52,15 +50,15 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
     expired: status === "Expired",
     productName: policy.productName,
     purchasedAt: String(policy.createdAt),
-    waitingEndsAt: textOf(policy.waitingEndsAt),
+    waitingEndsAt: decimalOrNull(policy.waitingEndsAt),
     productActive: policy.productActive,
     priceSnapshot: String(policy.priceSnapshot),
-    triggeredAt: textOf(policy.triggeredAt),
-    bondId: textOf(policy.bondEpochId),
-    strikePrice: textOf(strike),
-    triggerPrice: textOf(triggerPrice),
-    currentPrice: textOf(current?.price),
-    currentPriceAt: textOf(current?.updatedAt),
+    triggeredAt: decimalOrNull(policy.triggeredAt),
+    bondId: decimalOrNull(policy.bondEpochId),
+    strikePrice: decimalOrNull(strike),
+    triggerPrice: decimalOrNull(triggerPrice),
+    currentPrice: decimalOrNull(current?.price ?? null),
+    currentPriceAt: decimalOrNull(current?.updatedAt ?? null),
     distanceToTriggerBps:
       isOpen && triggerPrice !== null && current !== null ? distanceBps(current.price, triggerPrice) : null,
     due: isOpen ? policy.due : false,

@@ -1,9 +1,23 @@
 import { z } from "@hono/zod-openapi";
-import { Address, Bytes32, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
+import {
+  Address,
+  Bytes32,
+  bytes32Input,
+  DecimalString,
+  nullableDecimal,
+  UnixSeconds,
+  uint256Input,
+} from "../http/field-types.ts";
 import { policyStatuses } from "./policy-status.ts";
 
 const usdc = (what: string, example: string) =>
   DecimalString.openapi({ description: `${what} USDC base units (6 decimals).`, example });
+
+/** The key of a policy in an address. */
+export const policyParams = z.object({
+  productId: bytes32Input,
+  policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
+});
 
 export const PolicyStatus = z.enum(policyStatuses).openapi("PolicyStatus", {
   description:

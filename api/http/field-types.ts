@@ -119,6 +119,11 @@ export const signatureInput = z
 /** In requests: an address in any case, with any checksum; parsed to the checksummed form. */
 export const addressInput = Address.transform((text) => getAddress(lowercaseHex(text)));
 
+/** In addresses: a UUID in any case. */
+export const uuidInput = z
+  .string()
+  .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, "must be a UUID");
+
 /** In queries: a whole number from `min` to `max`. Digits only: `z.coerce` would accept "1e1" and " 5". */
 const wholeNumber = (min: number, max: number) =>
   z

@@ -1,15 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { scanDescription, scanResponses, walletParam } from "../chain/documented-responses.ts";
-import { Policy } from "../chain/policy-schemas.ts";
+import { Policy, policyParams } from "../chain/policy-schemas.ts";
 import { failures } from "../http/error-envelope.ts";
-import {
-  Address,
-  addressInput,
-  bytes32Input,
-  DecimalString,
-  TxHash,
-  uint256Input,
-} from "../http/field-types.ts";
+import { Address, addressInput, DecimalString, TxHash } from "../http/field-types.ts";
 import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
 import { indexedBlockHeader, indexedResponses } from "../indexed/documented-responses.ts";
 
@@ -21,12 +14,7 @@ export const policyRoute = createRoute({
   summary: "Get a policy",
   description:
     "From the index, or from the contracts while the index lacks the policy, lags, or is down; `source` says which.",
-  request: {
-    params: z.object({
-      productId: bytes32Input,
-      policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
-    }),
-  },
+  request: { params: policyParams },
   responses: {
     200: {
       description: "The policy.",

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
+import { uuidInput } from "../http/field-types.ts";
 import { idempotencyKeyInput } from "../http/idempotency-key.ts";
 import { Purchase, PurchaseReceipt, PurchaseRequest } from "./schemas.ts";
 
@@ -94,12 +95,7 @@ export const readPurchaseRoute = createRoute({
   description: "For keys of the wallet that made the purchase; 404 for others.",
   security: [{ apiKey: [] }],
   request: {
-    params: z.object({
-      id: z
-        .string()
-        .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, "must be a UUID")
-        .openapi({ example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11" }),
-    }),
+    params: z.object({ id: uuidInput.openapi({ example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11" }) }),
   },
   responses: {
     200: { description: "The purchase.", content: { "application/json": { schema: Purchase } } },

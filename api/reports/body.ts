@@ -1,3 +1,4 @@
+import { isoTime } from "../http/field-types.ts";
 import type { QueuePayment } from "./queue.ts";
 import type { EventOf, ReportEvent } from "./report.ts";
 import type { ListingPurchaseBody, NewListingBody, RedemptionBody, ReportBody } from "./schemas.ts";
@@ -5,8 +6,6 @@ import type { StoredReport } from "./store.ts";
 
 /** The throttle's epoch is a week, floor(Unix seconds / 7 days). */
 const WEEK_SECONDS = 7n * 86_400n;
-
-const isoTime = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString();
 
 /** A report with an event of this type. */
 export type Recorded<Event extends ReportEvent> = Pick<StoredReport, "id" | "report"> & {

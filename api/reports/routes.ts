@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { ErrorCode } from "../../lib/errors.ts";
 import { failures } from "../http/error-envelope.ts";
+import { uuidInput } from "../http/field-types.ts";
 import {
   ListingPurchase,
   ListingPurchaseRequest,
@@ -111,12 +112,7 @@ export const readReportRoute = createRoute({
     "For keys of the wallet that made the report; 404 for others. It is judged by the chain as it is now: a transaction that was reorganised away makes it `pending` again, or fails with `tx_not_found`; one that reverted, or is not as reported, fails as the report would.",
   security: [{ apiKey: [] }],
   request: {
-    params: z.object({
-      id: z
-        .string()
-        .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, "must be a UUID")
-        .openapi({ example: "700bf5d5-c0cc-4436-94de-27031b1d28ee" }),
-    }),
+    params: z.object({ id: uuidInput.openapi({ example: "700bf5d5-c0cc-4436-94de-27031b1d28ee" }) }),
   },
   responses: {
     200: { description: "The report.", content: { "application/json": { schema: Report } } },

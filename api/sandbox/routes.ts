@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Policy } from "../chain/policy-schemas.ts";
+import { Policy, policyParams } from "../chain/policy-schemas.ts";
 import { failures } from "../http/error-envelope.ts";
-import { bytes32Input, uint256Input } from "../http/field-types.ts";
+import { bytes32Input } from "../http/field-types.ts";
 import { idempotencyKeyInput } from "../http/idempotency-key.ts";
 import { SandboxInfo, SandboxPurchase, SandboxRequest, SandboxTransaction } from "./schemas.ts";
 
@@ -123,12 +123,7 @@ export const sandboxPolicyRoute = createRoute({
   summary: "Get a policy of the testnet",
   description:
     "From the testnet's contracts. `GET /policies/{productId}/{policyId}` reads the main chain, where the same ids are another policy.",
-  request: {
-    params: z.object({
-      productId: bytes32Input,
-      policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
-    }),
-  },
+  request: { params: policyParams },
   responses: {
     200: {
       description: "The policy.",

@@ -3,25 +3,21 @@ import { and, asc, eq, getTableColumns, gt, gte, isNotNull, or, type SQL, sql } 
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Hex } from "viem";
 import { head, oracleFeed, oracleRound, pauseState, policy, sequencerState } from "../../ponder.schema.ts";
+import { FEED_TO_PRICE, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../price-rules.ts";
 import { isWhole } from "./head.ts";
 
 /** Rounds of a proof: `CONFIRMATIONS` of the shield. */
 const CONFIRMATIONS = 3;
-/** The greatest age of a proof's newest round, in seconds: `Price.MAX_AGE`. */
-const MAX_AGE = 3600;
-/** Seconds after an outage of the sequencer in which nothing is triggered: `Sequencer.GRACE`. */
-const GRACE = 3600;
 /** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none. */
 const MINIMUM_PAYOUT = 1_000_000;
-/** Feeds have 8 decimals, the shields' prices 18. */
-const PRICE_SCALE = sql.raw("10000000000");
+const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
 const seconds = (count: number): SQL => sql.raw(String(count));
 
 /** The time of the head's block; null while nothing can be triggered: in the global pause, or without the sequencer. */
 const triggerTime = (): SQL => sql`(
   select h.timestamp from ${head} h, ${sequencerState} s
-  where s.up and s.started_at > 0 and h.timestamp > s.started_at + ${seconds(GRACE)}
+  where s.up and s.started_at > 0 and h.timestamp > s.started_at + ${seconds(SEQUENCER_GRACE)}
     and not exists (select 1 from ${pauseState} p where p.scope = 'global' and p.paused))`;
 
 /** A policy's rounds at or below its trigger price, in its window. A later phase counts once the feed answers from it. */
@@ -39,7 +35,7 @@ const fallenRounds = (): SQL => sql`
 const dueProof = (now: SQL): SQL<string[] | null> => sql<string[] | null>`
   case when ${policy.triggeredAt} is null and ${policy.cancelledAt} is null and ${policy.markedExpiredAt} is null
     and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${policy.expiresAt} >= ${now}
-    and exists (select 1 from ${fallenRounds()} and r.updated_at >= ${now} - ${seconds(MAX_AGE)})
+    and exists (select 1 from ${fallenRounds()} and r.updated_at >= ${now} - ${seconds(MAX_PRICE_AGE)})
   then (
     select case when count(*) = ${sql.raw(String(CONFIRMATIONS))} then json_agg(n.round_id::text order by n.round_id) end
     from (select r.round_id from ${fallenRounds()} order by r.updated_at desc limit ${sql.raw(String(CONFIRMATIONS))}) n)
@@ -50,13 +46,15 @@ export const isDue = (): SQL<boolean> => sql<boolean>`(${dueProof(triggerTime())
 
 type Query = Pick<PostgresJsDatabase, "select">;
 
-/** True for a policy whose trigger price some round of its asset has reached within an hour before `now`. */
+/** True for a policy if a round of the last hour before `now` is at or below its trigger price; undefined without rounds. */
 async function hasFallenLately(db: Query, now: SQL): Promise<SQL | undefined> {
   const lowest = sql<string>`(min(${oracleRound.answer}) * ${PRICE_SCALE})::text`;
   const prices = await db
     .select({ asset: oracleRound.asset, lowest })
     .from(oracleRound)
-    .where(and(gt(oracleRound.answer, 0n), gte(oracleRound.updatedAt, sql`${now} - ${seconds(MAX_AGE)}`)))
+    .where(
+      and(gt(oracleRound.answer, 0n), gte(oracleRound.updatedAt, sql`${now} - ${seconds(MAX_PRICE_AGE)}`)),
+    )
     .groupBy(oracleRound.asset);
   const reached = prices.map((price) =>
     and(eq(policy.asset, price.asset), gte(policy.triggerPrice, sql`${price.lowest}::numeric`)),

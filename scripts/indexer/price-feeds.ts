@@ -5,20 +5,22 @@ import { atBlock, type ReadClient } from "../../lib/chain/client.ts";
 import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { Contracts } from "../../lib/deployments.ts";
+import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { type AssetSymbol, assetBytes32 } from "../../lib/products.ts";
 import type { IndexedFeeds, IndexedPriceFeed } from "../../src/shared/price-feeds.ts";
 import { isRefusal, phaseAggregators, phaseAt, phaseStarts, type Range } from "./feed-phases.ts";
 
-/** A price may be an hour old when a policy is sold, so the first policies need the rounds of the hour before. */
-const OLDEST_PRICE_SECONDS = 3600n;
 const FEED_DECIMALS = 8;
 
-/** A block that is an hour before `startBlock` at least, and no more than twice as far as needed. */
+/**
+ * A block at least an hour before `startBlock`, and at most twice as far back as needed: the first policies may be sold at
+ * a price of that hour.
+ */
 async function blockBefore(client: ReadClient, startBlock: bigint): Promise<bigint> {
   const { timestamp } = await client.getBlock({ blockNumber: startBlock });
   for (let back = 1n; back < startBlock; back *= 2n) {
     const block = await client.getBlock({ blockNumber: startBlock - back });
-    if (block.timestamp <= timestamp - OLDEST_PRICE_SECONDS) return block.number;
+    if (block.timestamp <= timestamp - BigInt(MAX_PRICE_AGE)) return block.number;
   }
   return 0n;
 }

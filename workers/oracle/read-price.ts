@@ -1,12 +1,8 @@
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Contracts } from "../../lib/deployments.ts";
+import { MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
 import type { AssetSymbol } from "../../lib/products.ts";
-
-/** The shields accept prices up to this age, in seconds. */
-const MAX_PRICE_AGE = 3600n;
-/** After an outage of the sequencer the shields accept no price for this time, in seconds. */
-const SEQUENCER_GRACE = 3600n;
 
 /** What a price is judged by, all of one block. Times are Unix seconds. */
 export type PriceReading = {
@@ -53,7 +49,7 @@ export function priceFault(reading: PriceReading, now: bigint): PriceFault | und
   if (sequencer.answer !== 0n || sequencer.startedAt === 0n) {
     return { code: "sequencer_down", message: "The chain's sequencer is down." };
   }
-  if (blockTime <= sequencer.startedAt + SEQUENCER_GRACE) {
+  if (blockTime <= sequencer.startedAt + BigInt(SEQUENCER_GRACE)) {
     const message = `The chain's sequencer is up since ${timeText(sequencer.startedAt)}, which is less than an hour.`;
     return { code: "sequencer_down", message };
   }

@@ -1,0 +1,8 @@
+/** What the shields demand of a price (`contracts/libraries/Price.sol`, `Sequencer.sol`). */
+
+/** The greatest age of a price, in seconds: `Price.MAX_AGE`. */
+export const MAX_PRICE_AGE = 3600;
+/** After an outage of the sequencer no price counts for this time, in seconds: `Sequencer.GRACE`. */
+export const SEQUENCER_GRACE = 3600;
+/** Price feeds have 8 decimals, the shields' prices 18. */
+export const FEED_TO_PRICE = 10n ** 10n;
