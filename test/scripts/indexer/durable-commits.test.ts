@@ -1,0 +1,78 @@
+/**
+ * Postgres crashes right after a commit of Ponder, or a connection is lost right before one. What this proves: no row of
+ * a block is missing afterwards, and none is counted twice.
+ */
+import { beforeAll, test } from "vitest";
+import { waitFor } from "../../../scripts/local/wait.ts";
+import { expectRowsMatchChain } from "../../src/support/compare-with-chain.ts";
+import { chapters, historyContext, trade } from "../../src/support/history.ts";
+import { openRows, type Rows } from "../../src/support/rows.ts";
+import { startChain, type TestChain } from "../../support/chain.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { type OwnPostgres, startOwnPostgres } from "../../support/own-postgres.ts";
+import { startStack } from "../../support/stack.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
+
+/** Ponder connects again within a minute. It starts slowly while other tests use both cores. */
+const SLOW_MS = 180_000;
+/** A commit that does not wait for the disk is written after so many ms at the earliest; it would be lost in a crash before. */
+const LATE_MS = 10_000;
+
+let chain: TestChain;
+let postgres: OwnPostgres;
+/** Between the indexer and Postgres. */
+let link: TcpProxy;
+let rows: Rows;
+
+beforeAll(async () => {
+  chain = await startChain({ retired: false });
+  for (const chapter of chapters) await chapter.play(historyContext(chain));
+  postgres = await startOwnPostgres("commits", { wal_writer_delay: LATE_MS });
+  link = await startTcpProxy(postgres.databaseUrl);
+  await startStack({ chain, services: ["indexer"], databaseUrl: link.url });
+  rows = openRows(postgres.databaseUrl);
+  atEnd(() => rows.close());
+  await rows.caughtUp(chain.client);
+});
+
+/** Mines one more block, so that the index must go on, and compares all rows with the chain. */
+async function expectEveryRow(): Promise<void> {
+  await chain.client.mine({ blocks: 1 });
+  await rows.caughtUp(chain.client, SLOW_MS);
+  await expectRowsMatchChain(rows, chain);
+}
+
+test(
+  "Postgres crashes right after a block is indexed: the index has every row of it",
+  async () => {
+    await trade(historyContext(chain));
+    await rows.caughtUp(chain.client);
+    await postgres.kill();
+    await postgres.start();
+    await expectEveryRow();
+  },
+  SLOW_MS,
+);
+
+test(
+  "the connection is lost before a commit reaches Postgres: the index has every row of the block",
+  async () => {
+    // The last statement before the commit. Postgres answers it and receives nothing more.
+    link.swallowAfter((sent) => /update "idx_\w+"\."_ponder_checkpoint"/.test(sent.toString("latin1")));
+    await trade(historyContext(chain));
+    await waitFor({
+      what: "a transaction that waits for its commit",
+      probe: async () => {
+        const [waiting] = await rows.sql`
+          select from pg_stat_activity
+          where state = 'idle in transaction' and query ~ '^update .*_ponder_checkpoint'`;
+        return waiting && true;
+      },
+    });
+    link.swallowAfter(() => false);
+    await link.cut();
+    await link.mend();
+    await expectEveryRow();
+  },
+  SLOW_MS,
+);
