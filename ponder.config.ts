@@ -12,6 +12,7 @@ import { priceFeedProxyAbi } from "./abis/PriceFeedProxy.ts";
 import { protocolTokenAbi } from "./abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "./abis/TwapBurner.ts";
 import { indexerConfig } from "./lib/config.ts";
+import { PONDER_SESSIONS } from "./lib/db/sessions.ts";
 import { requireDeployment } from "./lib/deployments.ts";
 import { indexedFeeds } from "./src/shared/price-feeds.ts";
 
@@ -28,7 +29,7 @@ const aggregators = prices.flatMap(({ phases }) => phases.map(({ aggregator }) =
 const rpcAliases = 16;
 
 export default createConfig({
-  database: { kind: "postgres", connectionString: config.DATABASE_URL },
+  database: { kind: "postgres", connectionString: config.DATABASE_URL, poolConfig: { max: PONDER_SESSIONS } },
   chains: {
     main: {
       id: chainId,

@@ -10,6 +10,7 @@ import { ConfigError } from "../lib/config-error.ts";
 import { API_ROLE } from "../lib/db/api-role.ts";
 import { connect } from "../lib/db/connect.ts";
 import { requireMigrated } from "../lib/db/migrate.ts";
+import { reportSessions } from "../lib/db/report-sessions.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
 import { createPurchaseWaiter } from "../lib/ledger/waiter.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
@@ -63,9 +64,9 @@ function open(config: ApiConfig, log: Logger) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, RPC_URL: rpcUrl } = config;
   const deployment = readDeployment(config.DEPLOYMENT_FILE);
   const restricted = { role: API_ROLE, statementTimeout: STATEMENT_TIMEOUT_MS };
-  const connection = connect(databaseUrl, { name: "api", ...restricted });
-  const indexConnection = connect(databaseUrl, { name: "api-index", ...restricted, snapshots: true });
-  const counts = connect(databaseUrl, { name: "api-counts", ...restricted, max: 4, durable: false });
+  const connection = connect(databaseUrl, { name: "api", ...restricted, max: 5 });
+  const indexConnection = connect(databaseUrl, { name: "api-index", ...restricted, max: 5, snapshots: true });
+  const counts = connect(databaseUrl, { name: "api-counts", ...restricted, max: 2, durable: false });
   const onError = (error: Error) => log.warn({ err: errorText(error) }, "the queue reports an error");
   const queueOptions = { databaseUrl, role: API_ROLE, redisUrl, onError };
   const readClient = (options: { retryCount: number; batch?: boolean }) =>
@@ -138,7 +139,9 @@ async function main(): Promise<void> {
   });
   const migrated = retryUntilReady("the migrations of writer or indexer", { log, signal: stop.signal }, () =>
     requireMigrated(opened.connection.sql),
-  ).catch(() => {}); // it ends before the migration only at a stop
+  )
+    .then(() => reportSessions(config.DATABASE_URL, log))
+    .catch(() => {}); // it ends before the migration only at a stop
   await Promise.race([migrated, sleep(MIGRATIONS_MS)]);
   const server = await serve(app, { port: config.PORT, host: config.HOST, log, respondEarly, commonHeaders });
   log.info({ host: config.HOST, port: server.port, chainId: deployment.chainId }, "listening");

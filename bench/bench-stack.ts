@@ -26,6 +26,8 @@ export type BenchStack = {
   readonly folder: string;
   readonly databaseUrl: string;
   readonly sql: Sql;
+  /** Ids of Postgres, anvil, and the processes of the service that were started last, by name. */
+  readonly processes: ReadonlyMap<string, number>;
   readonly chain: LocalChain;
   readonly protocol: Protocol;
   /** Anvil's account 0: owns every contract. */
@@ -72,11 +74,16 @@ export async function withBenchStack<T>(
       deploymentFile: join(folder, "deployment.json"),
     });
     const sql = postgres(server.url, { max: 2, onnotice: () => {} });
+    const processes = new Map([
+      ["postgres", server.pid],
+      ["anvil", anvil.pid],
+    ]);
     atEnd(() => sql.end());
     return await measure({
       folder,
       databaseUrl: server.url,
       sql,
+      processes,
       chain,
       protocol: openProtocol(chain.deployment, chain.url),
       owner: anvilAccount(0),
@@ -87,6 +94,7 @@ export async function withBenchStack<T>(
         const services = createServiceStack(
           await localSettings({ databaseUrl: server.url, rpcUrl, deploymentFile, ...settings }),
           folder,
+          { onStart: ({ name, pid }) => processes.set(name, pid) },
         );
         atEnd(services.stop);
         await Promise.all(names.map((name) => services.start(name)));

@@ -6,12 +6,14 @@ import { benchHostile } from "./hostile.ts";
 import { benchIndex } from "./index.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
+import { benchSigning } from "./signing.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   stack: benchStack,
   index: benchIndex,
   reads: benchReads,
+  signing: benchSigning,
   purchases: benchPurchases,
   webhooks: benchWebhooks,
   hostile: benchHostile,

@@ -10,16 +10,19 @@ type ProcessTree = { readonly name: string; readonly pids: readonly number[] };
 /** Linux counts a process's time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-function processTrees(dataDir: string): ProcessTree[] {
+/** The processes with these ids, each with its children. */
+function treesOf(roots: readonly { readonly name: string; readonly pid: number }[]): ProcessTree[] {
   const rows = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" })
     .trim()
     .split("\n")
     .map((line) => line.trim().split(/\s+/).map(Number));
-  return (readProcessRecord(dataDir)?.children ?? []).map(({ name, pid }) => ({
+  return roots.map(({ name, pid }) => ({
     name,
     pids: [pid, ...rows.flatMap(([id, parent]) => (id !== undefined && parent === pid ? [id] : []))],
   }));
 }
+
+const processTrees = (dataDir: string): ProcessTree[] => treesOf(readProcessRecord(dataDir)?.children ?? []);
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
@@ -51,29 +54,31 @@ export function residentMemoryOf(pid: number, which: "VmRSS" | "VmHWM"): number 
 /** Open file descriptors of a process. @throws except on Linux */
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Seconds of CPU so far; undefined when the process has ended. */
-function cpuSeconds(pid: number): number | undefined {
+/** Seconds of CPU so far, with those of the children that have ended; 0 when the process itself has ended. */
+function cpuSeconds(pid: number): number {
   const stat = readProcess(pid, "stat");
-  if (stat === "") return undefined;
-  const [user = 0, system = 0] = stat
+  if (stat === "") return 0;
+  const times = stat
     .replace(/^.*\) /s, "") // the name is in brackets and may contain spaces
     .split(" ")
-    .slice(11, 13)
+    .slice(11, 15) // utime, stime, cutime, cstime
     .map(Number);
-  return (user + system) / TICKS_PER_SECOND;
+  return sum(times) / TICKS_PER_SECOND;
 }
+
+/** Seconds of CPU that each process and its children have used so far. */
+export const cpuSecondsOf = (roots: Parameters<typeof treesOf>[0]): Map<string, number> =>
+  new Map(treesOf(roots).map(({ name, pids }) => [name, sum(pids.map(cpuSeconds))]));
 
 /** The share of one core that each process uses within `ms`, in percent. */
 export async function cpuOf(dataDir: string, ms: number): Promise<{ name: string; percent: number }[]> {
-  const before = processTrees(dataDir).map(({ name, pids }) => ({
-    name,
-    used: pids.map((pid) => ({ pid, seconds: cpuSeconds(pid) ?? 0 })),
-  }));
+  const roots = readProcessRecord(dataDir)?.children ?? [];
+  const before = cpuSecondsOf(roots);
   const began = performance.now();
   await sleep(ms);
   const elapsed = (performance.now() - began) / 1000;
-  return before.map(({ name, used }) => {
-    const seconds = sum(used.map(({ pid, seconds: then }) => (cpuSeconds(pid) ?? then) - then));
-    return { name, percent: (seconds / elapsed) * 100 };
-  });
+  return [...cpuSecondsOf(roots)].map(([name, after]) => ({
+    name,
+    percent: ((after - (before.get(name) ?? after)) / elapsed) * 100,
+  }));
 }

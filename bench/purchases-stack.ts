@@ -16,7 +16,7 @@ const CALL_GAS = 100_000n;
 /** Limits that are never reached, although the code that counts runs. */
 const NO_LIMIT = "1000000";
 
-export type PurchasesStack = Pick<BenchStack, "chain" | "sql"> & {
+export type PurchasesStack = Pick<BenchStack, "chain" | "sql" | "processes"> & {
   readonly node: Node;
   readonly buyers: readonly LocalAccount[];
   /** The service's wallets. */
@@ -57,7 +57,7 @@ async function fundBuyers(
 
 /** Half of the stack's relayers are the service's wallets, the other half send the raw transactions. */
 export async function preparePurchases(stack: BenchStack): Promise<PurchasesStack> {
-  const { chain, sql, owner, atEnd } = stack;
+  const { chain, sql, processes, owner, atEnd } = stack;
   const half = stack.relayers.length / 2;
   const [relayers, rivals] = [stack.relayers.slice(0, half), stack.relayers.slice(half)];
   const node = openNode(chain.url, 100);
@@ -67,6 +67,7 @@ export async function preparePurchases(stack: BenchStack): Promise<PurchasesStac
   return {
     chain,
     sql,
+    processes,
     node,
     buyers: await fundBuyers(node, chain.deployment, owner),
     relayers,
@@ -87,7 +88,7 @@ export async function preparePurchases(stack: BenchStack): Promise<PurchasesStac
 export async function broadcastDelays({ sql }: PurchasesStack, name: string): Promise<number[]> {
   const rows = await sql<{ ms: number }[]>`
     select extract(epoch from a.last_broadcast_at - p.created_at)::float8 * 1000 as ms
-    from service.purchase p join service.transaction t on t.purchase_id = p.id
+    from service.purchase_progress p join service.transaction t on t.intent = p.id
     join service.attempt a on a.transaction_id = t.id
     where p.idempotency_key like ${`${name}-%`} and a.last_broadcast_at is not null`;
   return rows.map(({ ms }) => ms);
@@ -96,7 +97,7 @@ export async function broadcastDelays({ sql }: PurchasesStack, name: string): Pr
 /** The number of purchases of this name on the chain, from the ledger, which reads receipts. */
 export async function countOnChain({ sql }: PurchasesStack, name: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(distinct policy_id)::int as count from service.purchase
+    select count(distinct policy_id)::int as count from service.purchase_progress
     where idempotency_key like ${`${name}-%`} and state in ('mined', 'confirmed')`;
   return row?.count ?? 0;
 }
@@ -106,7 +107,7 @@ export const untilFinal = ({ sql }: PurchasesStack) =>
   waitFor({
     what: "all purchases to be final",
     probe: async () => {
-      const open = await sql`select 1 from service.purchase where final_at is null limit 1`;
+      const open = await sql`select 1 from service.purchase_progress where final_at is null limit 1`;
       return open.length === 0 || undefined;
     },
     intervalMs: 500,

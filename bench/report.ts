@@ -5,8 +5,8 @@ export type Finding = {
   readonly unit: string;
   /** Undefined for a value without a limit. */
   readonly limit?: number;
-  /** Another value of the same run, and the share of it that this value should reach. */
-  readonly compared?: { readonly with: number; readonly least?: number };
+  /** Another value of the same run, the share of it that this value must reach, and the share that it should reach. */
+  readonly compared?: { readonly with: number; readonly limit?: number; readonly least?: number };
 };
 
 /** The median; of an even number of values, the lower of the two in the middle. */
@@ -22,13 +22,14 @@ export function percentile(values: readonly number[], share: number): number {
   return value;
 }
 
-const number = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
+const number = (value: number) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
 
 function aimOf({ value, unit, limit, compared }: Finding): string {
   if (limit !== undefined) return `   limit ${number(limit)} ${unit}   ratio ${(value / limit).toFixed(2)}`;
   if (compared === undefined) return "";
-  const least = compared.least === undefined ? "" : `   aim at least ${compared.least}`;
-  return `   ratio ${(value / compared.with).toFixed(2)}${least}`;
+  const must = compared.limit === undefined ? "" : `   limit at least ${compared.limit}`;
+  const should = compared.least === undefined ? "" : `   aim at least ${compared.least}`;
+  return `   ratio ${(value / compared.with).toFixed(2)}${must}${should}`;
 }
 
 /**

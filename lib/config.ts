@@ -88,6 +88,7 @@ const writerSchema = z.object({
   ORACLE_PRIVATE_KEY: privateKey.optional(),
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
+  MAX_PRIORITY_FEE_GWEI: gwei.default(2_000_000_000n),
   PURCHASE_CONCURRENCY: integer(1, 1000).default(200),
   PURCHASE_TTL: integer(1, 86_400).default(600),
   GAS_BUDGET_ETH: ether.default(parseEther("5")),
@@ -120,6 +121,7 @@ const passedOn = {
     .pick({
       CONFIRMATIONS: true,
       MAX_FEE_GWEI: true,
+      MAX_PRIORITY_FEE_GWEI: true,
       PURCHASE_CONCURRENCY: true,
       PURCHASE_TTL: true,
       GAS_BUDGET_ETH: true,
@@ -163,6 +165,15 @@ const devSchema = z.object({
 /** The variables of `npm run ledger`: a fault in any other one must not keep the operator from stopping purchases. */
 const ledgerSchema = devSchema.pick({ DATABASE_URL: true, POSTGRES_PORT: true });
 
+/** What `npm run ledger -- reconcile` needs besides: the chains of the ledger, and when a block is deep enough. */
+const reconcileSchema = writerSchema.pick({
+  RPC_URL: true,
+  DEPLOYMENT_FILE: true,
+  TESTNET_RPC_URL: true,
+  TESTNET_DEPLOYMENT_FILE: true,
+  CONFIRMATIONS: true,
+});
+
 /** Parses `env`; throws a {@link ConfigError} with every bad variable. `together` finds bad combinations of variables. */
 function parse<Config>(
   schema: z.ZodType<Config>,
@@ -194,6 +205,8 @@ export const writerConfig = (env: Environment): WriterConfig =>
   parse(writerSchema, env, (present) => [...invalidWriterTestnet(present), ...sharedOracleKey(present)]);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
+export const reconcileConfig = (env: Environment): z.output<typeof reconcileSchema> =>
+  parse(reconcileSchema, env, incompleteTestnet);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);
 
 /** The limits that the dev stack passes to its api. */

@@ -36,7 +36,7 @@ export async function buildServices(): Promise<void> {
     target: "node20",
     format: "esm",
     // Native modules, loaded from `node_modules` where they are installed.
-    external: ["pg-native", "bufferutil", "utf-8-validate", "msgpackr-extract"],
+    external: ["pg-native", "bufferutil", "utf-8-validate", "msgpackr-extract", "secp256k1"],
     banner: { js: requireForPackages },
     sourcemap: "linked",
     sourcesContent: false,

@@ -12,9 +12,12 @@ import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
 import { grantViews } from "../lib/db/grants.ts";
 import { migrateService } from "../lib/db/migrate.ts";
+import { reportSessions } from "../lib/db/report-sessions.ts";
+import { countSessions, PONDER_SESSIONS } from "../lib/db/sessions.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
 import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
+import { keepCommits, lostCommitExitCode } from "./indexer/durable-commits.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
@@ -144,9 +147,15 @@ async function main(): Promise<void> {
     intervalMs: 500,
   });
   startHeartbeat(guard.sql, schema);
+  countSessions(PONDER_SESSIONS + 1); // and the lock's
+  await reportSessions(config.DATABASE_URL, log);
   watchPhases(reader, deployment.contracts, feeds, (feed, phase) => {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
     process.exit(newPhaseExitCode);
+  });
+  keepCommits((error) => {
+    log.fatal({ err: errorText(error) }, "a commit has failed: start again to read the blocks again");
+    process.exit(lostCommitExitCode);
   });
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   treatTerminateAsInterrupt();

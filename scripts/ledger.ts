@@ -1,15 +1,16 @@
 /**
  * `npm run ledger` shows the relay ledger to the operator and sets stops (the kill switch). It uses the database of
- * `DATABASE_URL`, or else that of `npm run dev`, and writes only stops.
+ * `DATABASE_URL`, or else that of `npm run dev`. It writes only stops, and with `reconcile` what the chain proves.
  */
 import type { Sql } from "postgres";
-import { ledgerConfig } from "../lib/config.ts";
+import { ledgerConfig, reconcileConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
 import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, UsageError, usage } from "./ledger/arguments.ts";
 import { targetText } from "./ledger/format.ts";
 import { printOverview } from "./ledger/overview.ts";
+import { reconcile } from "./ledger/reconcile.ts";
 import { showEntry } from "./ledger/show.ts";
 import { clearStop, isKnownWallet, keyExists, type StopTarget, setStop } from "./ledger/stops.ts";
 
@@ -49,7 +50,7 @@ async function main(): Promise<number> {
   }
   const config = ledgerConfig(process.env);
   const url = config.DATABASE_URL ?? `postgres://postgres@127.0.0.1:${config.POSTGRES_PORT}/postgres`;
-  const { sql, close } = connect(url, { name: "ledger", max: 4 });
+  const { sql, close } = connect(url, { name: "ledger", max: 2 });
   console.log(`The ledger in ${databaseName(url)}, ${new Date().toISOString()}`);
   try {
     switch (command.do) {
@@ -62,10 +63,13 @@ async function main(): Promise<number> {
         return 1;
       case "stop":
         return await stop(sql, command.target, command.reason);
+      case "reconcile":
+        return await reconcile(sql, reconcileConfig(process.env), command.accept);
       case "resume":
         return await resume(sql, command.target);
     }
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new Error(`The ledger in ${databaseName(url)} cannot be used: ${errorText(error)}`);
   } finally {
     await close();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type WriterConfig, writerConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { migrateService } from "../lib/db/migrate.ts";
+import { reportSessions } from "../lib/db/report-sessions.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { migrateQueue } from "../lib/queues/backend.ts";
 import { retryUntilReady } from "../lib/retry.ts";
@@ -149,6 +150,7 @@ async function main(): Promise<void> {
     throw error;
   }
   log.info("the writer is ready");
+  await reportSessions(config.DATABASE_URL, log);
 }
 
 main().catch((error: unknown) => {

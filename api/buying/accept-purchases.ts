@@ -56,8 +56,9 @@ export async function findExistingPurchase(
 ): Promise<ExistingPurchase | undefined> {
   const fingerprint = fingerprintOf(intent);
   const [row] = await sql<(PurchaseRow & { fingerprint: string })[]>`
-    select ${purchaseColumns(sql)}, fingerprint
-    from service.standing_purchase(${intent.chainId}, ${lower(intent.wallet)}, ${intent.idempotencyKey}, ${fingerprint}) limit 1`;
+    select ${purchaseColumns(sql)}, fingerprint from service.purchase_progress where id = (
+      select s.id from service.standing_purchase(
+        ${intent.chainId}, ${lower(intent.wallet)}, ${intent.idempotencyKey}, ${fingerprint}) s limit 1)`;
   if (!row) return undefined;
   if (row.fingerprint !== fingerprint) return { outcome: "conflict" };
   return { outcome: "joined", purchase: purchaseOf(row) };

@@ -53,7 +53,7 @@ function progressOf({ ether: etherRow, usdc: usdcRow, freed }: Transfers): Claim
 const transfer = (sql: ISql, purpose: "faucet_ether" | "faucet_usdc") => sql`(
   select json_build_object('state', e.state, 'txHash', e.tx_hash, 'code', e.failure_code,
     'message', e.failure_message, 'final', e.final_at is not null)
-  from service.service_transaction e where e.claim_id = c.id and e.purpose = ${purpose})`;
+  from service.service_transaction_progress e where e.claim_id = c.id and e.purpose = ${purpose})`;
 
 /** Reads several claims in one query, in no particular order; unknown ids are left out. */
 export async function readClaims(sql: Sql, ids: readonly string[]): Promise<Claim[]> {

@@ -1,8 +1,9 @@
-import type { Address } from "viem";
+import { type Address, getAddress } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
+import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { errorText } from "../../lib/log.ts";
 import { shareRead } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
@@ -50,22 +51,26 @@ async function probeAll(parts: HealthParts) {
     () => fromDatabase(() => liveRelayers(connection.sql, deployment.chainId)),
     databaseUnavailable,
   );
-  const [chainId, head, live, position] = await Promise.all([
+  const [chainId, head, live, unknown, position] = await Promise.all([
     probe(() => fromChain(() => client.getChainId()), chainNotFound),
     probe(chain.recentHead, chainNotFound),
     relayers,
+    probe(() => fromDatabase(() => unknownNonces(connection.sql, deployment.chainId)), databaseUnavailable),
     probe(() => readIndexPosition(parts), databaseUnavailable),
   ]);
   const addresses = (live.value ?? []).map(({ address }) => address);
   const balances = head.reason
     ? addresses.map((address) => ({ address, balanceWei: null })) // the node is down: do not wait for it again
     : await Promise.all(addresses.map((address) => readBalance(parts, address)));
-  return { chainId, head, live, position, balances };
+  return { chainId, head, live, unknown, position, balances };
 }
 
 type Probes = Awaited<ReturnType<typeof probeAll>>;
 
-function findReasons({ chainId, head, live, position }: Probes, { deployment }: HealthParts): Reason[] {
+function findReasons(
+  { chainId, head, live, unknown, position }: Probes,
+  { deployment }: HealthParts,
+): Reason[] {
   const reasons: Reason[] = [];
   const add = (code: string, message: string) => reasons.push({ code, message });
   const unreachable = chainId.reason ?? head.reason;
@@ -76,6 +81,13 @@ function findReasons({ chainId, head, live, position }: Probes, { deployment }: 
   if (live.reason) reasons.push(live.reason);
   else if (live.value.length === 0)
     add("relayer_unavailable", "No writer is running: purchases cannot be sent.");
+  const wallets = new Set(unknown.value?.map(({ wallet }) => getAddress(wallet)));
+  if (wallets.size > 0) {
+    add(
+      "transactions_unknown",
+      `The chain has transactions of ${[...wallets].join(", ")} that the ledger lacks: no purchase is sent until they are reconciled.`,
+    );
+  }
   if (position.reason && position.reason.code !== live.reason?.code) reasons.push(position.reason);
   if (!position.reason && head.value) {
     const { condition, lagBlocks } = indexerStatus(position.value, head.value, Date.now());

@@ -6,7 +6,7 @@ import { failureError } from "../buying/refusal-errors.ts";
 import type { RequireApiKey } from "../http/credentials.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { Api } from "../http/env.ts";
-import { refuseRepeatedKey } from "../http/idempotency-key.ts";
+import { refuseRepeatedKey, requireKeyWithoutWaiting } from "../http/idempotency-key.ts";
 import { purchaseBody, receiptBody } from "./body.ts";
 import { purchaseRoute, readPurchaseRoute } from "./routes.ts";
 
@@ -41,6 +41,7 @@ export function addPurchaseRoutes(app: Api, { connection, apiKey, buy }: Purchas
     const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
     refuseRepeatedKey(c);
     const waits = !prefersNoWait(prefer);
+    requireKeyWithoutWaiting(idempotencyKey, waits);
     const { purchase, created } = await buy(c.get("holder"), c.req.valid("json"), {
       idempotencyKey,
       waits,

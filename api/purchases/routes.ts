@@ -20,12 +20,13 @@ export const purchaseRoute = createRoute({
   request: {
     headers: z.object({
       "Idempotency-Key": idempotencyKeyInput.optional().openapi({
-        description: "Valid per wallet, at most 128 characters; a UUIDv4 is recommended.",
+        description:
+          "Valid per wallet, at most 128 characters; a UUIDv4 is recommended. Required with `Prefer: respond-async`.",
         example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11",
       }),
       Prefer: z.string().optional().openapi({
         description:
-          "`respond-async` (RFC 7240): do not wait for the transaction. The response is 202 with the purchase's URL if the purchase is still in progress.",
+          "`respond-async` (RFC 7240): do not wait for the transaction. The response is 202 with the purchase's URL if the purchase is still in progress. Needs an `Idempotency-Key`; 400 without one.",
         example: "respond-async",
       }),
     }),

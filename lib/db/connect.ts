@@ -1,4 +1,6 @@
 import postgres from "postgres";
+import { countSessions } from "./sessions.ts";
+import { endWhenSilent } from "./silent-server.ts";
 
 /** Far above any pause between two statements of a transaction, and below the wallets' leases, in ms. */
 const IDLE_IN_TRANSACTION_MS = 5000;
@@ -10,6 +12,7 @@ const IDLE_IN_TRANSACTION_MS = 5000;
  * - `name` shows in `pg_stat_activity`; `max` is the pool's size.
  * - `role`: the Postgres role that the connections take on, by default the login's own.
  * - `statementTimeout` and `lockTimeout`, in ms (default 10 s, and none): the server ends a statement, or its wait for a lock.
+ *   If the server is silent for longer, the connection ends, and its statements fail: they may have run all the same.
  * - `snapshots`: read only, and each transaction sees one snapshot.
  * - `durable: false`: a commit does not wait for the disk. A crash of the server loses up to half a second of commits.
  * - `freshPlans`: each statement is planned anew, for tables that may grow a thousandfold within a minute: a plan made for a
@@ -28,7 +31,9 @@ export function connect(
     durable = true,
   }: ConnectOptions,
 ) {
+  const { parameters, ...watch } = endWhenSilent(statementTimeout);
   const sql = postgres(url, {
+    ...watch,
     max,
     connect_timeout: 3,
     // postgres.js doubles its pause between attempts without a limit; a recovered database should be found within 2 s.
@@ -40,7 +45,7 @@ export function connect(
     connection: {
       application_name: name,
       ...(role === undefined ? {} : { role }),
-      statement_timeout: statementTimeout,
+      ...parameters,
       lock_timeout: lockTimeout,
       ...(freshPlans ? { plan_cache_mode: "force_custom_plan" } : {}),
       // A process that is suspended within a transaction holds its locks no longer than this.
@@ -53,7 +58,12 @@ export function connect(
   });
   prepareAll(sql);
   keepLostTransactions(sql);
-  return { sql, close: () => sql.end({ timeout: 5 }) };
+  const uncount = countSessions(max);
+  const close = () => {
+    uncount();
+    return sql.end({ timeout: 5 });
+  };
+  return { sql, close };
 }
 
 /** Postgres' type ids of the array parameters in statements (`any(… ::text[])`). */

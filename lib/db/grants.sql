@@ -29,17 +29,20 @@ GRANT SELECT, INSERT (chain_id, router, buyer, agent, total_premium_cap, expires
   ON service.delegation TO cover_api;
 GRANT USAGE ON SEQUENCE service.delegation_id_seq TO cover_api;
 
--- Purchases as they are accepted. Later the api notes only that a caller has the outcome, or that the queue is down.
+-- Purchases as they are accepted. Later the api notes only that a caller has the outcome, or that the queue is down. The
+-- writer alone signs them and records their outcomes.
 GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer,
-    quoted_premium, delegation_id), UPDATE (joinable, wake_at)
+    quoted_premium, delegation_id), UPDATE (standing)
   ON service.purchase TO cover_api;
+GRANT SELECT, UPDATE (wake_at) ON service.waiting TO cover_api;
+GRANT SELECT ON service.transaction, service.strike, service.purchase_progress, service.service_transaction_progress TO cover_api;
 GRANT SELECT ON service.stop, service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
-  service.delegation_in_force, service.accept_purchase TO cover_api;
+  service.is_outcome_old, service.progress_of, service.in_flight, service.delegation_in_force, service.accept_purchase TO cover_api;
 
 -- Claims to the faucet with their slots and their two transfers, which the writer signs. Freed claims are deleted with their
--- transfers after two days; a transfer that was ever signed cannot be deleted, because a transaction refers to it. Policies of the
--- table allow only the two transfers of a claim, with at most one grant of ether.
+-- transfers after two days. Policies of the table allow only the two transfers of a claim, with at most one grant of ether,
+-- and let only refused ones be deleted.
 GRANT SELECT, INSERT (chain_id, faucet, wallet, client, awaited_until), UPDATE (client, awaited_until, told_at), DELETE
   ON service.faucet_claim TO cover_api;
 GRANT SELECT, INSERT, UPDATE (claim_id, until), DELETE ON service.faucet_slot TO cover_api;

@@ -3,14 +3,16 @@ import type { Address } from "viem";
 import type { WalletRole } from "./relayers.ts";
 
 /**
- * The open transactions of a wallet of the service. `oldest` is in seconds, null when there are none; `nextNonce` is
- * null before the wallet's first use; `writer` holds the lease, null when no writer does.
+ * The open transactions of a wallet of the service. `oldest` is in seconds, null when there are none; `nextNonce` is null
+ * before the wallet's first use; `unknown` counts transactions that the chain has and the ledger lacks; `writer` holds the
+ * lease, null when no writer does.
  */
 export type WalletLoad = {
   chainId: number;
   wallet: Address;
   role: WalletRole;
   nextNonce: number | null;
+  unknown: number;
   inFlight: number;
   oldest: number | null;
   writer: string | null;
@@ -21,9 +23,12 @@ export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
   return sql<WalletLoad[]>`
     select w.chain_id as "chainId", w.address as wallet, w.role, w.next_nonce::float8 as "nextNonce",
       count(t.id)::int as "inFlight", extract(epoch from now() - min(t.opened_at))::float8 as oldest,
+      (select count(*)::int from generate_series(w.unknown_from, w.unknown_below - 1) n where not exists (
+        select 1 from service.transaction u where u.chain_id = w.chain_id and u.wallet = w.address and u.nonce = n)) as unknown,
       case when w.lease_until > now() then w.lease_owner end as writer
     from service.relayer_wallet w
-    left join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.state = 'open'
+    left join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address
+      and t.nonce >= w.open_from and t.state = 'open'
     group by w.chain_id, w.address order by w.chain_id, w.address`;
 }
 
@@ -33,7 +38,7 @@ export type Waiting = { count: number; oldest: number | null };
 export async function waitingPurchases(sql: Sql, chainId: number): Promise<Waiting> {
   const [row] = await sql<Waiting[]>`
     select count(*)::int as count, extract(epoch from now() - min(created_at))::float8 as oldest
-    from service.purchase where state = 'accepted' and chain_id = ${chainId}`;
+    from service.waiting where kind = 'purchase' and chain_id = ${chainId}`;
   return row ?? { count: 0, oldest: null };
 }
 
@@ -45,6 +50,6 @@ export async function recentGasCost(sql: Sql, chainId: number): Promise<bigint |
   const [row] = await sql<{ cost: string | null }[]>`
     select trunc(avg(gas_cost))::text as cost from (
       select gas_cost from service.transaction
-      where chain_id = ${chainId} and kind = 'purchase' and gas_cost is not null order by id desc limit ${RECENT}) recent`;
+      where chain_id = ${chainId} and kind = 'purchase' and gas_cost is not null order by created_at desc limit ${RECENT}) recent`;
   return row?.cost ? BigInt(row.cost) : undefined;
 }

@@ -48,7 +48,7 @@ export type Purchase = {
 export const isSettled = (purchase: Pick<Purchase, "state">): boolean =>
   !["accepted", "signed", "broadcast"].includes(purchase.state);
 
-/** A row of `service.purchase`, as {@link purchaseColumns} selects it; block number and amounts are decimals. */
+/** A row of `service.purchase_progress`, as {@link purchaseColumns} selects it; block number and amounts are decimals. */
 export type PurchaseRow = Pick<Purchase, "id" | "chainId" | "wallet" | "createdAt"> &
   Omit<PurchaseRequest, "coverageAmount"> & {
     coverageAmount: string;

@@ -11,16 +11,16 @@ export async function readPurchase(sql: ISql, id: string): Promise<Purchase | un
 export async function readPurchases(sql: ISql, ids: readonly string[]): Promise<Purchase[]> {
   if (ids.length === 0) return [];
   const rows = await sql<PurchaseRow[]>`
-    select ${purchaseColumns(sql)} from service.purchase where id = any(${[...ids]}::uuid[])`;
+    select ${purchaseColumns(sql)} from service.purchase_progress where id = any(${[...ids]}::uuid[])`;
   return rows.map(purchaseOf);
 }
 
 /** A caller receives the outcome: the same request without an idempotency key is a new purchase from now on. */
 export async function noteOutcomeReceived(sql: ISql, id: string): Promise<void> {
-  await sql`update service.purchase set joinable = false where id = ${id} and joinable`;
+  await sql`update service.purchase set standing = false where id = ${id} and idempotency_key is null and standing`;
 }
 
 /** Lets the writer's sweeper find a purchase at once, because its wake-up was lost. */
 export async function wakeWithoutQueue(sql: ISql, id: string): Promise<void> {
-  await sql`update service.purchase set wake_at = now() where id = ${id} and state = 'accepted'`;
+  await sql`update service.waiting set wake_at = now() where intent = ${id}`;
 }

@@ -12,7 +12,7 @@ export const serviceTransactionPurposes = [
 ] as const;
 export type ServiceTransactionPurpose = (typeof serviceTransactionPurposes)[number];
 
-/** Numbers of service transactions of one purpose: not signed yet, signed and not mined, failed in the last 24 hours. */
+/** Numbers of service transactions of one purpose: without a nonce, not mined of the last 24 hours, failed in those hours. */
 export type PurposeFigures = {
   purpose: ServiceTransactionPurpose;
   waiting: number;
@@ -29,15 +29,19 @@ export async function serviceTransactionFigures(
 ): Promise<ServiceTransactionFigures> {
   const rows = await sql<(PurposeFigures & { oldest: number | null })[]>`
     with e as (
-      select purpose, state, created_at from service.service_transaction
-      where chain_id = ${chainId} and state in ('accepted', 'signed', 'broadcast')
+      select s.purpose, 'waiting' as stage, w.created_at
+      from service.waiting w join service.service_transaction s on s.id = w.intent where w.chain_id = ${chainId}
       union all
-      select purpose, state, created_at from service.service_transaction
-      where chain_id = ${chainId} and state = 'failed' and updated_at > now() - interval '24 hours')
-    select p.purpose, (count(*) filter (where e.state = 'accepted'))::int as waiting,
-      (count(*) filter (where e.state in ('signed', 'broadcast')))::int as "inFlight",
-      (count(*) filter (where e.state = 'failed'))::int as failed,
-      extract(epoch from now() - min(e.created_at) filter (where e.state = 'accepted'))::float8 as oldest
+      select s.purpose, case t.state when 'open' then 'open' else t.outcome end, t.created_at
+      from service.transaction t join service.service_transaction s on s.id = t.intent
+      where t.chain_id = ${chainId} and t.created_at > now() - interval '24 hours' and t.lost_to is null
+      union all
+      select purpose, 'reverted', created_at from service.service_transaction
+      where chain_id = ${chainId} and refused_at > now() - interval '24 hours')
+    select p.purpose, (count(*) filter (where e.stage = 'waiting'))::int as waiting,
+      (count(*) filter (where e.stage = 'open'))::int as "inFlight",
+      (count(*) filter (where e.stage = 'reverted'))::int as failed,
+      extract(epoch from now() - min(e.created_at) filter (where e.stage = 'waiting'))::float8 as oldest
     from unnest(${[...serviceTransactionPurposes]}::text[]) with ordinality p (purpose, place)
     left join e on e.purpose = p.purpose
     group by p.purpose, p.place order by p.place`;
@@ -67,7 +71,10 @@ export async function faucetFigures(sql: Sql, chainId: number): Promise<FaucetFi
     select
       coalesce((select claims from service.faucet_day
         where chain_id = ${chainId} and day = (now() at time zone 'utc')::date), 0) as "claimsToday",
-      (select count(distinct claim_id)::int from service.service_transaction
-        where chain_id = ${chainId} and state in ('accepted', 'signed', 'broadcast')) as "claimsOpen"`;
+      (select count(distinct e.claim_id)::int from service.service_transaction e
+        where e.id in (select intent from service.waiting where chain_id = ${chainId}
+          union all select t.intent from service.relayer_wallet w join service.transaction t
+            on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from and t.state = 'open'
+            where w.chain_id = ${chainId})) as "claimsOpen"`;
   return row ?? { claimsToday: 0, claimsOpen: 0 };
 }

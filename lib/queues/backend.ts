@@ -9,6 +9,8 @@ import {
 import pg from "pg";
 import { connect } from "../db/connect.ts";
 import { grantQueue } from "../db/grants.ts";
+import { countSessions } from "../db/sessions.ts";
+import { watchedSocket } from "../db/silent-server.ts";
 import { within } from "../timeout.ts";
 
 /**
@@ -36,9 +38,15 @@ export type QueueOptions = {
 
 /** How long a wake-up or a connection may take before the caller goes on without it, in ms. */
 const TIMEOUT_MS = 3000;
+/** Postgres ends a statement of BullMQ that runs longer, in ms; its jobs are few. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** The same for the creation of the queue's schema, which waits for another writer's. */
+const MIGRATION_TIMEOUT_MS = 60_000;
 /** A job of a writer that died is given to another writer after this time, in ms. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
+/** A connection to Redis whose server sends nothing ends after this time, in ms: longer than BullMQ's longest blocking call. */
+const REDIS_SILENT_MS = 15_000;
 /** Keys in Redis begin with this prefix, so that several services can share one server. */
 const REDIS_PREFIX = "cover";
 
@@ -69,6 +77,7 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
   const client = new ClientWithErrorListener({
     connectionString: databaseUrl,
     connectionTimeoutMillis: TIMEOUT_MS,
+    stream: () => watchedSocket(MIGRATION_TIMEOUT_MS),
   });
   try {
     await client.connect();
@@ -80,13 +89,24 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
   await grantQueue(sql, QUEUE_SCHEMA).finally(close);
 }
 
-/** Two connections for statements are as fast as ten; one more listens. */
-const postgresConnection = ({ databaseUrl, role }: QueueOptions): PostgresPoolConfig => ({
+/** Two connections for statements are as fast as ten, and one serves the queues with little traffic. */
+const poolSize = (name: QueueName) => (name === "purchases" ? 2 : 1);
+
+/** Counts the sessions of a queue's sending or receiving side until the returned function is called; the latter listens too. */
+export const countQueueSessions = (name: QueueName, { redisUrl }: QueueOptions, listens = false) =>
+  countSessions(redisUrl === undefined ? poolSize(name) + Number(listens) : 0);
+
+const postgresConnection = (name: QueueName, { databaseUrl, role }: QueueOptions): PostgresPoolConfig => ({
   connectionString: databaseUrl,
   schema: QUEUE_SCHEMA,
-  max: 2,
+  max: poolSize(name),
   Client: ClientWithErrorListener,
   connectionTimeoutMillis: TIMEOUT_MS,
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  // BullMQ asks for TCP's keep-alive on the connection that listens: it may rest, and TCP finds its server gone. Until then the
+  // worker looks for jobs every five seconds.
+  stream: ({ keepAlive = false }: { keepAlive?: boolean } = {}) =>
+    watchedSocket(STATEMENT_TIMEOUT_MS, keepAlive),
   // A crash of the server may lose the last wake-ups, and the tables replace them: no job waits for the disk.
   options: `-c synchronous_commit=off${role === undefined ? "" : ` -c role=${role}`}`,
 });
@@ -96,11 +116,16 @@ export function newQueue(name: QueueName, options: QueueOptions) {
   const { redisUrl } = options;
   const defaultJobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
   if (redisUrl === undefined) {
-    const connection = postgresConnection(options);
+    const connection = postgresConnection(name, options);
     return new onPostgres.Queue<WakeUp>(name, { connection, defaultJobOptions });
   }
   return new Queue<WakeUp>(name, {
-    connection: { url: redisUrl, maxRetriesPerRequest: 1, enableOfflineQueue: false },
+    connection: {
+      url: redisUrl,
+      maxRetriesPerRequest: 1,
+      enableOfflineQueue: false,
+      socketTimeout: REDIS_SILENT_MS,
+    },
     prefix: REDIS_PREFIX,
     defaultJobOptions,
   });
@@ -122,9 +147,9 @@ export function newWorker(
     maxStalledCount: 1000,
   };
   if (redisUrl === undefined) {
-    const connection = postgresConnection(options);
+    const connection = postgresConnection(name, options);
     return new onPostgres.Worker<WakeUp>(name, run, { ...settings, connection });
   }
-  const connection = { url: redisUrl, maxRetriesPerRequest: null };
+  const connection = { url: redisUrl, maxRetriesPerRequest: null, socketTimeout: REDIS_SILENT_MS };
   return new Worker<WakeUp>(name, run, { ...settings, connection, prefix: REDIS_PREFIX });
 }

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { JobsOptions } from "bullmq";
 import { createBatcher } from "../batcher.ts";
-import { inTime, newQueue, type QueueName, type QueueOptions, type WakeUp } from "./backend.ts";
+import {
+  countQueueSessions,
+  inTime,
+  newQueue,
+  type QueueName,
+  type QueueOptions,
+  type WakeUp,
+} from "./backend.ts";
 
 /** An id to wake a worker for, in how many ms. */
 type DelayedId = { id: string; delayMs: number };
@@ -66,6 +73,7 @@ function openQueue(
   options: QueueOptions,
   optionsFor: (ids: readonly string[]) => JobsOptions,
 ): WebhookQueue {
+  const uncount = countQueueSessions(name, options);
   let opened: Promise<ReturnType<typeof newQueue>> | undefined;
 
   async function open() {
@@ -101,6 +109,7 @@ function openQueue(
       await inTime("scheduling", ensure());
     },
     async close() {
+      uncount();
       const queue = await opened?.catch(() => undefined);
       await queue?.close();
     },

@@ -1,5 +1,12 @@
 import pLimit from "p-limit";
-import { inTime, newWorker, type QueueName, type QueueOptions, type WakeUp } from "./backend.ts";
+import {
+  countQueueSessions,
+  inTime,
+  newWorker,
+  type QueueName,
+  type QueueOptions,
+  type WakeUp,
+} from "./backend.ts";
 
 export type QueueWorker = {
   /** Takes no more jobs; jobs that have begun continue. */
@@ -35,6 +42,7 @@ async function startWorker(name: QueueName, options: WorkerOptions): Promise<Que
     throw error;
   }
 
+  const uncount = countQueueSessions(name, options, true);
   let running = false;
   return {
     async pause() {
@@ -47,6 +55,7 @@ async function startWorker(name: QueueName, options: WorkerOptions): Promise<Que
       void worker.run().catch((error: Error) => onError?.(error));
     },
     async close() {
+      uncount();
       await worker.close();
     },
   };

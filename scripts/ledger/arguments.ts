@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { isAddress } from "viem";
+import { type Hex, isAddress, isHash } from "viem";
 import { lower } from "../../lib/lower.ts";
 import type { StopTarget } from "./stops.ts";
 
@@ -9,7 +9,9 @@ export type LedgerCommand =
   | { do: "report"; older: number }
   | { do: "show"; id: string }
   | { do: "stop"; target: StopTarget; reason: string }
-  | { do: "resume"; target: StopTarget };
+  | { do: "resume"; target: StopTarget }
+  /** `accept` is the hash of an unknown transaction that is not the service's. */
+  | { do: "reconcile"; accept: Hex | undefined };
 
 export const usage = `npm run ledger                                             transactions in flight, stuck ones, spending, stops
 npm run ledger -- --older 30                               entries older than 30 seconds count as stuck (default 60)
@@ -17,7 +19,9 @@ npm run ledger -- show <id>                                everything about a pu
 npm run ledger -- stop global --reason "…"                 no purchase is accepted, no transaction signed or sent
 npm run ledger -- stop wallet <address> --reason "…"       the same for a wallet of the service, or for a client wallet's keys
 npm run ledger -- stop key <id> --reason "…"               the same for one key
-npm run ledger -- resume global|wallet <address>|key <id>  lifts a stop`;
+npm run ledger -- resume global|wallet <address>|key <id>  lifts a stop
+npm run ledger -- reconcile                                what chain and ledger lack of each other; records what is certain
+npm run ledger -- reconcile --accept <hash>                takes an unknown transaction for another program's, and goes on`;
 
 const DEFAULT_OLDER = 60;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -49,13 +53,27 @@ function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
   }
 }
 
+function acceptedHash(rest: readonly string[], accept: string | undefined): Hex | undefined {
+  if (rest.length > 0) throw fault(`unexpected argument ${rest.join(" ")}`);
+  if (accept === undefined) return undefined;
+  if (!isHash(accept))
+    throw fault(`--accept ${accept}: must be the hash of a transaction, 0x and 64 hex digits`);
+  return accept;
+}
+
 /** Parses the command line. @throws {UsageError} when it is invalid. */
 export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
-  let values: { reason?: string | undefined; older?: string | undefined; help?: boolean | undefined };
+  let values: {
+    reason?: string | undefined;
+    accept?: string | undefined;
+    older?: string | undefined;
+    help?: boolean | undefined;
+  };
   let positionals: string[];
   try {
     const options = {
       reason: { type: "string" },
+      accept: { type: "string" },
       older: { type: "string" },
       help: { type: "boolean", short: "h" },
     } as const;
@@ -63,11 +81,12 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
   } catch (error) {
     throw fault(error instanceof Error ? error.message : String(error));
   }
-  const { reason, older } = values;
+  const { reason, older, accept } = values;
   if (values.help) return { do: "help" };
   const [verb, ...rest] = positionals;
   if (reason !== undefined && verb !== "stop") throw fault("--reason: only stop takes it");
   if (older !== undefined && verb !== undefined) throw fault(`--older: ${verb} does not take it`);
+  if (accept !== undefined && verb !== "reconcile") throw fault("--accept: only reconcile takes it");
   switch (verb) {
     case undefined:
       if (older !== undefined && !/^\d{1,9}$/.test(older))
@@ -90,6 +109,8 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     }
     case "resume":
       return { do: "resume", target: targetOf(rest) };
+    case "reconcile":
+      return { do: "reconcile", accept: acceptedHash(rest, accept) };
     default:
       throw fault(`${verb}: unknown command`);
   }

@@ -35,7 +35,8 @@ export type AttemptHistory = {
 };
 
 type Row = Omit<TransactionHistory, "attempts"> & {
-  hash: Hex;
+  /** Null for a transaction that has a nonce and no attempt yet. */
+  hash: Hex | null;
   cancels: boolean;
   maxFee: string;
   priorityFee: string;
@@ -50,10 +51,20 @@ async function transactionsOf(sql: Sql, id: string): Promise<TransactionHistory[
     select t.id, t.wallet, t.nonce, t.state, t.created_at::text as "createdAt", t.gas_cost as "gasCost",
       a.hash, a.cancels, a.max_fee as "maxFee", a.priority_fee as "priorityFee", a.fencing_token as "fencingToken",
       a.created_at::text as "signedAt", a.last_broadcast_at::text as "lastBroadcastAt"
-    from service.transaction t join service.attempt a on a.transaction_id = t.id
-    where t.purchase_id = ${id} or t.service_transaction_id = ${id} order by t.id, a.id`;
+    from service.transaction t left join service.attempt a on a.transaction_id = t.id
+    where t.intent = ${id} order by t.id, a.id`;
   const transactions = new Map<string, TransactionHistory & { attempts: AttemptHistory[] }>();
-  for (const { id: transactionId, wallet, nonce, state, createdAt, gasCost, signedAt, ...attempt } of rows) {
+  for (const {
+    id: transactionId,
+    wallet,
+    nonce,
+    state,
+    createdAt,
+    gasCost,
+    hash,
+    signedAt,
+    ...attempt
+  } of rows) {
     const transaction = transactions.get(transactionId) ?? {
       id: transactionId,
       wallet,
@@ -63,7 +74,7 @@ async function transactionsOf(sql: Sql, id: string): Promise<TransactionHistory[
       gasCost,
       attempts: [],
     };
-    transaction.attempts.push({ ...attempt, createdAt: signedAt });
+    if (hash !== null) transaction.attempts.push({ ...attempt, hash, createdAt: signedAt });
     transactions.set(transactionId, transaction);
   }
   return [...transactions.values()];
@@ -75,8 +86,8 @@ export async function entryHistory(sql: Sql, id: string): Promise<EntryHistory |
     select kind, (select json_object_agg(key, value order by ordinality)
       from json_each_text(entry) with ordinality) as fields
     from (
-      select 'purchase' as kind, to_json(p) as entry from service.purchase p where id = ${id}
-      union all select 'service_transaction', to_json(e) from service.service_transaction e where id = ${id}
+      select 'purchase' as kind, to_json(p) as entry from service.purchase_progress p where id = ${id}
+      union all select 'service_transaction', to_json(e) from service.service_transaction_progress e where id = ${id}
       union all select 'claim', to_json(c) from service.faucet_claim c where id = ${id}) found`;
   if (!row) return undefined;
   const serviceTransactionsOfClaim = await sql<{ id: string }[]>`

@@ -30,6 +30,7 @@ const flightColumns = [
 ];
 /** A purchase or a service transaction with the id for `show`. */
 const entryText = (id: string, purpose: string | null) => `${purpose ?? "purchase"} ${id}`;
+const gwei = (fee: bigint | null): string => (fee === null ? "–" : formatGwei(fee));
 const flightRow = (flight: FlightReport): string[] => [
   String(flight.chainId),
   addressText(flight.wallet),
@@ -37,8 +38,8 @@ const flightRow = (flight: FlightReport): string[] => [
   `${flight.state ?? flight.kind}${flight.cancels ? ", being cancelled" : ""}`,
   duration(flight.age),
   String(flight.attempts),
-  formatGwei(flight.maxFee),
-  formatGwei(flight.priorityFee),
+  gwei(flight.maxFee),
+  gwei(flight.priorityFee),
   flight.sentAgo === null ? "never" : `${duration(flight.sentAgo)} ago`,
   flight.id === null ? "–" : entryText(flight.id, flight.purpose),
 ];
@@ -73,12 +74,13 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
   );
   printTable(
     "Wallets",
-    ["chain", "role", "wallet", "next nonce", "in flight", "oldest", "writer"],
+    ["chain", "role", "wallet", "next nonce", "unknown", "in flight", "oldest", "writer"],
     wallets.map((w) => [
       String(w.chainId),
       w.role,
       addressText(w.wallet),
       orDash(w.nextNonce),
+      String(w.unknown),
       String(w.inFlight),
       duration(w.oldest),
       w.writer ?? "none",
@@ -89,7 +91,7 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
   printTable(`Stuck: in flight for more than ${older} s`, flightColumns, stuck.map(flightRow));
   printTable(`Stuck: not signed for more than ${older} s`, waitingColumns, late.map(waitingRow));
   printTable(
-    `ServiceTransactions that failed in the last 24 hours, the newest ${ROWS}`,
+    `Service transactions that failed in the last 24 hours, the newest ${ROWS}`,
     ["chain", "entry", "failed", "code", "message"],
     failed.map((e) => [String(e.chainId), entryText(e.id, e.purpose), duration(e.age), e.code, e.message]),
   );

@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ServiceTransactionPurpose } from "../../lib/ledger/service-transaction-figures.ts";
 
-/** A transaction that may still be mined, with its newest attempt's fees in wei per gas. */
+/** A transaction that may still be mined, with its newest attempt's fees in wei per gas: null while it has a nonce only. */
 export type FlightReport = {
   chainId: number;
   wallet: Address;
@@ -19,14 +19,17 @@ export type FlightReport = {
   attempts: number;
   /** Whether one of the attempts cancels it. */
   cancels: boolean;
-  maxFee: bigint;
-  priorityFee: bigint;
+  maxFee: bigint | null;
+  priorityFee: bigint | null;
   /** Seconds since the newest attempt was last sent; null when it never was. */
   sentAgo: number | null;
-  hash: Hex;
 };
 
-type FlightRow = Omit<FlightReport, "maxFee" | "priorityFee"> & { maxFee: string; priorityFee: string };
+type FlightRow = Omit<FlightReport, "maxFee" | "priorityFee"> & {
+  maxFee: string | null;
+  priorityFee: string | null;
+};
+const wei = (decimals: string | null): bigint | null => (decimals === null ? null : BigInt(decimals));
 
 /** The transactions in flight that are at least `minAge` seconds old, oldest first. */
 export async function reportFlights(
@@ -34,21 +37,22 @@ export async function reportFlights(
   { minAge, limit }: { minAge: number; limit: number },
 ): Promise<FlightReport[]> {
   const rows = await sql<FlightRow[]>`
-    select t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind, coalesce(p.state, e.state) as state,
-      coalesce(p.id, e.id) as id, e.purpose,
+    select t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind, case when t.intent is not null
+        then case when newest.hash is null then 'accepted' when newest.untaken then 'signed' else 'broadcast' end end as state,
+      t.intent as id, e.purpose,
       extract(epoch from now() - t.opened_at)::float8 as age, a.attempts, a.cancels,
-      newest.max_fee as "maxFee", newest.priority_fee as "priorityFee", newest.hash,
+      newest.max_fee as "maxFee", newest.priority_fee as "priorityFee",
       extract(epoch from now() - newest.last_broadcast_at)::float8 as "sentAgo"
     from service.transaction t
-    left join service.purchase p on p.id = t.purchase_id
-    left join service.service_transaction e on e.id = t.service_transaction_id
+    join service.relayer_wallet w on w.chain_id = t.chain_id and w.address = t.wallet and w.open_from <= t.nonce
+    left join service.service_transaction e on e.id = t.intent
     cross join lateral (
-      select count(*)::int as attempts, bool_or(cancels) as cancels from service.attempt where transaction_id = t.id) a
-    cross join lateral (
-      select * from service.attempt where transaction_id = t.id order by id desc limit 1) newest
+      select count(*)::int as attempts, coalesce(bool_or(cancels), false) as cancels from service.attempt where transaction_id = t.id) a
+    left join lateral (
+      select * from service.attempt where transaction_id = t.id order by id desc limit 1) newest on true
     where t.state = 'open' and t.opened_at <= now() - make_interval(secs => ${minAge})
     order by t.opened_at, t.nonce limit ${limit}`;
-  return rows.map((row) => ({ ...row, maxFee: BigInt(row.maxFee), priorityFee: BigInt(row.priorityFee) }));
+  return rows.map((row) => ({ ...row, maxFee: wei(row.maxFee), priorityFee: wei(row.priorityFee) }));
 }
 
 /** `wallet` is the buyer's wallet of a purchase (its key's or the sandbox's) or the sender of a service transaction. */
@@ -70,9 +74,9 @@ export async function reportWaiting(
     select chain_id as "chainId", id, purpose, key_id::text as "keyId", wallet,
       extract(epoch from now() - created_at)::float8 as age
     from (
-      select chain_id, id, null as purpose, key_id, wallet, created_at from service.purchase where state = 'accepted'
-      union all
-      select chain_id, id, purpose, null, sender, created_at from service.service_transaction where state = 'accepted') waiting
+      select w.chain_id, w.intent as id, e.purpose, p.key_id, coalesce(p.wallet, e.sender) as wallet, w.created_at
+      from service.waiting w left join service.purchase p on p.id = w.intent
+      left join service.service_transaction e on e.id = w.intent) waiting
     where created_at <= now() - make_interval(secs => ${minAge})
     order by created_at limit ${limit}`;
 }
@@ -91,10 +95,11 @@ export type FailureReport = {
 /** The service transactions that failed in the last 24 hours, newest first. */
 export async function reportFailedServiceTransactions(sql: Sql, limit: number): Promise<FailureReport[]> {
   return sql<FailureReport[]>`
-    select chain_id as "chainId", id, purpose, extract(epoch from now() - updated_at)::float8 as age,
+    select chain_id as "chainId", id, purpose, extract(epoch from now() - settled_at)::float8 as age,
       failure_code as code, failure_message as message, tx_hash as hash
-    from service.service_transaction where state = 'failed' and updated_at > now() - interval '24 hours'
-    order by updated_at desc limit ${limit}`;
+    from service.service_transaction_progress where state = 'failed' and settled_at > now() - interval '24 hours'
+      and created_at > now() - interval '48 hours'
+    order by settled_at desc limit ${limit}`;
 }
 
 /** Gaps are searched among this number of nonces below a wallet's next one. */
@@ -112,7 +117,7 @@ export async function reportGaps(sql: Sql, limit: number): Promise<GapReport[]> 
     from service.relayer_wallet w
     cross join lateral (
       select min(nonce) as lowest, max(nonce) as highest from service.transaction
-      where chain_id = w.chain_id and wallet = w.address and state = 'open') open
+      where chain_id = w.chain_id and wallet = w.address and nonce >= w.open_from and state = 'open') open
     cross join lateral (
       select coalesce((
         select nonce + 1 from service.transaction

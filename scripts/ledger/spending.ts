@@ -22,10 +22,9 @@ export type WalletSpending = {
 export async function spendingByWallet(sql: Sql): Promise<WalletSpending[]> {
   const rows = await sql<(Omit<WalletSpending, "gas" | "given"> & { gas: string; given: string })[]>`
     select w.chain_id as "chainId", w.address as wallet, w.role, count(*)::int as transactions, sum(t.gas_cost) as gas,
-      sum(case when e.state in ('mined', 'confirmed') then t.value else 0 end) as given
+      sum(case t.outcome when 'done' then t.value else 0 end) as given
     from service.relayer_wallet w
     join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address
-    left join service.service_transaction e on e.id = t.service_transaction_id
     where t.created_at >= ${today(sql)} and t.gas_cost is not null
     group by w.chain_id, w.address order by 1, 2`;
   return rows.map((row) => ({ ...row, gas: BigInt(row.gas), given: BigInt(row.given) }));
@@ -46,11 +45,11 @@ export type KeySpending = {
 export async function spendingByKey(sql: Sql, limit: number): Promise<KeySpending[]> {
   const rows = await sql<(Omit<KeySpending, "gas" | "premiums"> & { gas: string; premiums: string })[]>`
     select p.key_id::text as "keyId", k.wallet, k.label, count(*)::int as purchases,
-      (count(*) filter (where p.state = 'failed'))::int as reverted, sum(t.gas_cost) as gas,
-      coalesce(sum(p.premium_paid), 0) as premiums
+      (count(*) filter (where t.outcome = 'reverted'))::int as reverted, sum(t.gas_cost) as gas,
+      coalesce(sum(t.premium_paid), 0) as premiums
     from service.relayer_wallet w
     join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address
-    join service.purchase p on p.id = t.purchase_id
+    join service.purchase p on p.id = t.intent
     join service.api_key k on k.id = p.key_id
     where t.created_at >= ${today(sql)} and t.gas_cost is not null
     group by p.key_id, k.wallet, k.label order by sum(t.gas_cost) desc limit ${limit}`;

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
+import { lostCommitExitCode } from "../indexer/durable-commits.ts";
 import { privateKeyOf } from "./anvil.ts";
 import { freePorts } from "./ports.ts";
 import type { Child } from "./processes.ts";
@@ -20,7 +21,7 @@ export type ServiceStack = {
   readonly stopService: (name: ServiceName) => Promise<void>;
   /** Kills a process as a crash would. */
   readonly kill9: (name: ServiceName) => Promise<void>;
-  readonly restart: (name: ServiceName) => Promise<Child>;
+  readonly restart: (name: ServiceName, options?: { wait?: boolean }) => Promise<Child>;
   /** The whole output of a process, over all its starts. */
   readonly output: (name: ServiceName) => string;
   readonly stop: () => Promise<void>;
@@ -52,7 +53,10 @@ export async function localSettings(given: Required & Partial<StackSettings>): P
   };
 }
 
-/** A stack in which no process runs yet. Output goes to `<logFolder>/<name>.log`. */
+/**
+ * A stack in which no process runs yet. Output goes to `<logFolder>/<name>.log`. As a supervisor would, it starts the indexer
+ * again after a commit that failed.
+ */
 export function createServiceStack(
   settings: StackSettings,
   logFolder: string,
@@ -65,6 +69,9 @@ export function createServiceStack(
     const child = await startService(name, settings, logFolder);
     running.set(name, child);
     onStart?.(child);
+    void child.exited.then(({ code }) => {
+      if (code === lostCommitExitCode && running.get(name) === child) return restart(name, { wait: false });
+    });
     if (wait) await serviceReady(child, name, settings);
     return child;
   }
@@ -76,6 +83,10 @@ export function createServiceStack(
     onEnd?.(child);
   }
   const stopService = (name: ServiceName) => end(name, (child) => child.stop());
+  async function restart(name: ServiceName, options?: { wait?: boolean }): Promise<Child> {
+    await stopService(name);
+    return start(name, options);
+  }
   return {
     settings,
     apiUrl: `http://127.0.0.1:${settings.apiPort}`,
@@ -84,10 +95,7 @@ export function createServiceStack(
     start,
     stopService,
     kill9: (name) => end(name, (child) => child.kill9()),
-    async restart(name) {
-      await stopService(name);
-      return start(name);
-    },
+    restart,
     output: (name) => readFileSync(join(logFolder, `${name}.log`), "utf8"),
     async stop() {
       await Promise.all([...running.keys()].map(stopService));

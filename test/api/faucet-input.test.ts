@@ -154,7 +154,7 @@ describe("other requests", () => {
     });
     expect(answer.json).toMatchObject({ ethAmount: "0.05", usdcAmount: "10000" });
     const [serviceTransaction] =
-      await faucet.sql`select "to", value::text from service.service_transaction where purpose = 'faucet_ether'`;
+      await faucet.sql`select "to", value::text from service.service_transaction_progress where purpose = 'faucet_ether'`;
     expect(serviceTransaction).toEqual({ to: wallet.toLowerCase(), value: "50000000000000000" });
   });
 });

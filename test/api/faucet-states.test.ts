@@ -158,9 +158,9 @@ describe("gas limits", () => {
     expect(answer.text).toMatch(reason);
     expect(retryAfter(answer)).toBe(30);
     expect(await faucet.sql`select 1 from service.faucet_slot`).toHaveLength(0);
-    expect(await faucet.sql`select 1 from service.service_transaction where state = 'accepted'`).toHaveLength(
-      0,
-    );
+    expect(
+      await faucet.sql`select 1 from service.service_transaction_progress where state = 'accepted'`,
+    ).toHaveLength(0);
   }
 
   test("when the daily gas budget is spent a claim gets 503, but 429 if its wallet is limited", async () => {

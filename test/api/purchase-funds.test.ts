@@ -97,3 +97,13 @@ test("Prefer: respond-async gets 202 with the purchase's Location, and a repeate
   const asked = await buyer.buy({}, { ...key, prefer: "respond-async" });
   expect([asked.status, asked.headers.get("preference-applied")]).toEqual([200, null]);
 });
+
+test("Prefer: respond-async without an Idempotency-Key is refused, and nothing is bought: a repetition would get the old policy", async () => {
+  const buyer = await buyerWith({ balance: 10n * PREMIUM });
+  const refused = await buyer.buy({}, { prefer: "respond-async" });
+  expect(failure(refused)).toEqual([400, "validation_error"]);
+  expect(refused.json).toMatchObject({
+    details: [{ path: "Idempotency-Key", message: "is required with Prefer: respond-async" }],
+  });
+  expect(await policiesOnChain(api.chain, buyer.account.address)).toEqual([]);
+});

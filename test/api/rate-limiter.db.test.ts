@@ -1,3 +1,4 @@
+import postgres from "postgres";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { countInMemory, countInPostgres, MAX_CLIENTS } from "../../api/http/limits/counters.ts";
 import { createLimiter } from "../../api/http/limits/limiter.ts";
@@ -61,4 +62,29 @@ test("Postgres counts per window, and deletes the rows of windows that ended ove
   expect(await counter.look("a")).toMatchObject({ exceeded: true });
   expect(await counter.consume("a")).toMatchObject({ exceeded: true });
   expect(await keys()).toEqual(["cover:limit:test:a", "cover:limit:test:b", "ends"]);
+});
+
+test("requests that come together are counted exactly, in one statement for all clients", async () => {
+  const statements: string[] = [];
+  const sql = postgres(await freshDatabase(), {
+    max: 4,
+    debug: (_connection, text) => statements.push(text),
+  });
+  atEnd(() => sql.end());
+  const window = { name: "test", limit: 5, seconds: 60 };
+  const [one, other] = [countInPostgres(window, sql), countInPostgres(window, sql)];
+  const clients = ["a", "b", "c"];
+  const requests = Array.from({ length: 10 }, () => clients).flat();
+  const counted = async ({ consume }: typeof one) =>
+    Promise.all(requests.map(async (client) => ({ client, ...(await consume(client)) })));
+  await one.consume("a"); // opens a connection
+  statements.length = 0;
+  const counts = (await Promise.all([counted(one), counted(other)])).flat();
+  for (const [n, client] of clients.entries()) {
+    const own = counts.filter((count) => count.client === client);
+    const expected = Array.from({ length: 20 }, (_, i) => i + (n === 0 ? 2 : 1));
+    expect(own.map(({ used }) => used).sort((a, b) => a - b)).toEqual(expected);
+    expect(own.every(({ used, exceeded }) => exceeded === used > 5)).toBe(true);
+  }
+  expect(statements.filter((text) => /insert into/i.test(text))).toHaveLength(2);
 });

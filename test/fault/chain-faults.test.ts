@@ -223,7 +223,7 @@ test("a reorganisation undoes a revert: the same transaction buys, and no failur
     what: "the revert to be seen",
     probe: async () => {
       const rows = await ledger.connection.sql`
-        select 1 from service.purchase where id = ${id} and state = 'failed' and final_at is null`;
+        select 1 from service.purchase_progress where id = ${id} and state = 'failed' and final_at is null`;
       return rows.length > 0 ? true : undefined;
     },
     timeoutMs: 60_000,
@@ -269,7 +269,7 @@ test("another program uses the nonce: once that is on the chain, the purchase ge
     what: "the purchase to be signed",
     probe: async () => {
       const rows = await ledger.connection.sql<{ nonce: string }[]>`
-        select nonce from service.transaction where purchase_id = ${id}`;
+        select nonce from service.transaction where intent = ${id}`;
       return rows.length > 0 ? rows : undefined;
     },
     timeoutMs: 60_000,
@@ -285,6 +285,6 @@ test("another program uses the nonce: once that is on the chain, the purchase ge
   proxy.intercept();
   await expectOnePolicyEach([id], buyer);
   const rows = await ledger.connection.sql<{ state: string }[]>`
-    select state from service.transaction where purchase_id = ${id} order by nonce`;
+    select state from service.transaction where intent = ${id} order by nonce`;
   expect(rows.map((row) => row.state)).toEqual(["lost", expect.stringMatching(/mined|final/)]);
 });

@@ -107,9 +107,9 @@ test("a stop of an API key applies to stored bytes: they are never sent, and oth
   await stack.kill9("writer");
   // As if it had died before the broadcast.
   await ledger.connection.sql`update service.attempt set last_broadcast_at = null
-    from service.transaction t where t.id = transaction_id and t.purchase_id = ${id}`;
+    from service.transaction t where t.id = transaction_id and t.intent = ${id}`;
   const [key] = await ledger.connection.sql<{ id: string }[]>`
-    select key_id as id from service.purchase where id = ${id}`;
+    select key_id as id from service.purchase_progress where id = ${id}`;
   await stop("key", String(key?.id));
   // The next writer need not wait for the dead one's lease to expire.
   await ledger.connection.sql`update service.relayer_wallet set lease_until = now()`;
@@ -143,7 +143,7 @@ test("a global stop applies before the next broadcast, and the stored bytes are 
   await ledger.inState(id, "signed");
   await stop("global", "");
   // Move its deadline away: it has to be sent again, not replaced.
-  await sql`update service.transaction set opened_at = now() + interval '1 hour' where purchase_id = ${id}`;
+  await sql`update service.transaction set opened_at = now() + interval '1 hour' where intent = ${id}`;
   await backdateBroadcasts(sql);
   // By then every broadcast that had checked the stops before this one is over.
   await waitForRounds(proxy, 2);

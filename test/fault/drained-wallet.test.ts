@@ -80,7 +80,7 @@ test("both wallets run out of ether after signing: the same transactions are min
   proxy.intercept();
   const keys = plans.map(({ key }) => key);
   const signed = () => connection.sql<{ nonce: string; wallet: string }[]>`
-    select t.wallet, t.nonce from service.transaction t join service.purchase p on p.id = t.purchase_id
+    select t.wallet, t.nonce from service.transaction t join service.purchase_progress p on p.id = t.intent
     where p.idempotency_key = any(${keys}::text[]) order by 1, 2`;
   const before = await signed();
   expect(before.length).toBeGreaterThan(0);

@@ -33,10 +33,10 @@ beforeAll(async () => {
 });
 afterEach(() => setup.proxy.intercept());
 
-/** Backdates the transfers of a client's claim. */
+/** Backdates the transfers of a client's claim that wait to be signed. */
 const backdate = (sql: Sql, { wallet }: NewClient, seconds: number) => sql`
-  update service.service_transaction e set created_at = e.created_at - make_interval(secs => ${seconds})
-  from service.faucet_claim c where c.id = e.claim_id and c.wallet = ${wallet.toLowerCase()}`;
+  update service.waiting w set created_at = w.created_at - make_interval(secs => ${seconds})
+  from service.faucet_claim c where c.id = w.group_id and c.wallet = ${wallet.toLowerCase()}`;
 
 const claimsOf = ({ wallet }: NewClient) => setup.connection.sql<{ id: string; freed: boolean }[]>`
   select id, freed_at is not null as freed from service.faucet_claim where wallet = ${wallet.toLowerCase()}

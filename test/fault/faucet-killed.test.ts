@@ -25,9 +25,18 @@ async function signedFor(claimants: readonly NewClient[]): Promise<Hex[]> {
   const wallets = claimants.map(({ wallet }) => wallet.toLowerCase());
   const rows = await setup.connection.sql<{ hash: Hex }[]>`
     select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-      join service.service_transaction e on e.id = t.service_transaction_id join service.faucet_claim c on c.id = e.claim_id
+      join service.service_transaction_progress e on e.id = t.intent join service.faucet_claim c on c.id = e.claim_id
     where c.wallet = any(${wallets}::text[])`;
   return rows.map(({ hash }) => hash).toSorted();
+}
+
+/** How many nonces these claimants' transfers have. */
+async function noncesFor(claimants: readonly NewClient[]): Promise<number> {
+  const wallets = claimants.map(({ wallet }) => wallet.toLowerCase());
+  const rows = await setup.connection.sql`
+    select 1 from service.transaction t join service.service_transaction e on e.id = t.intent
+      join service.faucet_claim c on c.id = e.claim_id where c.wallet = any(${wallets}::text[])`;
+  return rows.length;
 }
 
 type Step = {
@@ -55,6 +64,20 @@ const steps: readonly Step[] = [
     kill: () =>
       killAtStatement(setup, (tx) => tx`lock table service.transaction in share mode`, "service.transaction"),
     afterKill: (_, signed) => expect(signed).toEqual([]),
+  },
+  {
+    name: "after taking the nonces, before storing the signed bytes",
+    claimants: 2,
+    kill: () =>
+      killAtStatement(
+        setup,
+        (tx) => tx`lock table service.attempt in share mode`,
+        "insert into service.attempt",
+      ),
+    async afterKill(claimants, signed) {
+      expect(signed).toEqual([]);
+      expect(await noncesFor(claimants)).toBeGreaterThan(0);
+    },
   },
   {
     name: "after signing both transfers, before sending them",

@@ -88,8 +88,8 @@ test.each(faults)("%s: each claim is paid once", async (_, fault) => {
 
 test("no transfer of these claims has more than one nonce", async () => {
   const rows = await setup.connection.sql<{ nonces: number }[]>`
-    select count(distinct t.nonce)::int as nonces from service.transaction t where t.service_transaction_id is not null
-    group by t.service_transaction_id`;
+    select count(distinct t.nonce)::int as nonces from service.transaction t where t.intent is not null
+    group by t.intent`;
   expect(rows.map(({ nonces }) => nonces)).toEqual(rows.map(() => 1));
   expect(rows).toHaveLength(faults.length * 2 * 2);
 });

@@ -47,7 +47,7 @@ async function reorganise(bytes: readonly Hex[]): Promise<void> {
 }
 
 const statesOf = (claimant: NewClient) => setup.connection.sql<{ purpose: string; state: string }[]>`
-  select e.purpose, e.state from service.service_transaction e join service.faucet_claim c on c.id = e.claim_id
+  select e.purpose, e.state from service.service_transaction_progress e join service.faucet_claim c on c.id = e.claim_id
   where c.wallet = ${claimant.wallet.toLowerCase()} order by e.purpose`;
 
 const waitForStates = (claimant: NewClient, wanted: RegExp) =>
@@ -66,7 +66,7 @@ async function expectBothOnChain(claimant: NewClient): Promise<void> {
   expect((await statesOf(claimant)).map(({ state }) => state)).toEqual(["confirmed", "confirmed"]);
   // Perhaps not the first hashes: a transfer that waits too long is sent with a higher fee.
   const rows = await setup.connection.sql<{ hash: Hex; block: Hex }[]>`
-    select e.tx_hash as hash, e.block_hash as block from service.service_transaction e join service.faucet_claim c on c.id = e.claim_id
+    select e.tx_hash as hash, e.block_hash as block from service.service_transaction_progress e join service.faucet_claim c on c.id = e.claim_id
     where c.wallet = ${claimant.wallet.toLowerCase()}`;
   expect(rows).toHaveLength(2);
   for (const { hash, block } of rows) {

@@ -87,8 +87,9 @@ test("the owner shuts down during claims: the other writer pays the rest at once
   await waitFor({
     what: "a transfer to be signed",
     probe: async () =>
-      (await setup.connection.sql`select 1 from service.service_transaction where state = 'signed'`).at(0) &&
-      true,
+      (
+        await setup.connection.sql`select 1 from service.service_transaction_progress where state = 'signed'`
+      ).at(0) && true,
     timeoutMs: 60_000,
   });
   await leaving.stack.stopService("writer");

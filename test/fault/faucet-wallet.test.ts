@@ -44,7 +44,7 @@ const noncesOf = (client: NewClient) =>
     what: "both transfers to be signed",
     probe: async () => {
       const rows = await setup.connection.sql<{ nonce: string }[]>`
-        select t.nonce from service.transaction t join service.service_transaction e on e.id = t.service_transaction_id
+        select t.nonce from service.transaction t join service.service_transaction_progress e on e.id = t.intent
           join service.faucet_claim c on c.id = e.claim_id
         where c.wallet = ${client.wallet.toLowerCase()} and t.state <> 'lost' order by t.nonce`;
       return rows.length === 2 ? rows.map(({ nonce }) => Number(nonce)) : undefined;
@@ -53,9 +53,15 @@ const noncesOf = (client: NewClient) =>
   });
 
 /** Backdates a claim's transfers by two minutes, so that nothing new is signed for them. */
-const expireClaim = (client: NewClient) => setup.connection.sql`
-  update service.service_transaction e set created_at = e.created_at - interval '2 minutes'
-  from service.faucet_claim c where c.id = e.claim_id and c.wallet = ${client.wallet.toLowerCase()}`;
+const expireClaim = async (client: NewClient) => {
+  const ids = setup.connection.sql`
+    select e.id from service.service_transaction e join service.faucet_claim c on c.id = e.claim_id
+    where c.wallet = ${client.wallet.toLowerCase()}`;
+  await setup.connection.sql`
+    update service.service_transaction set created_at = created_at - interval '2 minutes' where id in (${ids})`;
+  await setup.connection.sql`
+    update service.waiting set created_at = created_at - interval '2 minutes' where intent in (${ids})`;
+};
 
 test.each<[name: string, which: number[], expired: boolean]>([
   ["the first transfer", [0], false],
@@ -199,7 +205,7 @@ test("the wallet runs out of ether before claims are signed: one is paid after a
     what: "the expired claim to be freed",
     probe: async () => {
       const [row] = await connection.sql<{ code: string }[]>`
-        select e.failure_code as code from service.service_transaction e join service.faucet_claim c on c.id = e.claim_id
+        select e.failure_code as code from service.service_transaction_progress e join service.faucet_claim c on c.id = e.claim_id
         where c.wallet = ${late.wallet.toLowerCase()} and c.freed_at is not null`;
       return row?.code;
     },

@@ -78,7 +78,7 @@ test.each(["accepted", "rejected"])(
     expect(new Set(answered.values()).size).toBe(errors.length);
     // The writer may raise a fee meanwhile, but only for the same nonce.
     const nonces = await connection.sql<{ transactions: number }[]>`
-    select count(t.id)::int as transactions from service.purchase p join service.transaction t on t.purchase_id = p.id
+    select count(t.id)::int as transactions from service.purchase_progress p join service.transaction t on t.intent = p.id
     where p.idempotency_key like ${`errors ${how}%`} group by p.id`;
     expect(nonces.map(({ transactions }) => transactions)).toEqual(errors.map(() => 1));
   },

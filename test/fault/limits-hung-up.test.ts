@@ -41,7 +41,7 @@ test("one address that hangs up gets one faucet claim and at most ten sandbox pu
   const { apiUrl } = stack;
   const claimedAndBought = async () => {
     const [rows] = await sql`
-      select exists (select 1 from service.faucet_claim) and exists (select 1 from service.purchase) as both`;
+      select exists (select 1 from service.faucet_claim) and exists (select 1 from service.purchase_progress) as both`;
     return rows?.both === true;
   };
   // Each hangs up a little later, until the api has had time to accept a call of each kind.
@@ -67,7 +67,7 @@ test("one address that hangs up gets one faucet claim and at most ten sandbox pu
   });
   const claims = await sql`select client from service.faucet_claim`;
   expect(claims).toEqual([{ client: "127.0.0.1" }]);
-  const bought = await sql`select id from service.purchase`;
+  const bought = await sql`select id from service.purchase_progress`;
   expect(bought.length).toBeGreaterThan(0);
   expect(bought.length).toBeLessThanOrEqual(10);
 });

@@ -31,8 +31,8 @@ beforeAll(async () => {
 });
 
 const attemptsOf = (id: string) => ledger.connection.sql<{ hash: string; max_fee: string; nonce: string }[]>`
-  select hash, max_fee, nonce from service.attempt a join service.transaction t on t.id = a.transaction_id
-  where t.purchase_id = ${id} order by a.id`;
+  select a.hash, a.max_fee, t.nonce from service.attempt a join service.transaction t on t.id = a.transaction_id
+  where t.intent = ${id} order by a.id`;
 
 test("another program's pending transaction disappears after the start: the writer fills its nonce", async () => {
   const buyer = await newBuyer(chain);
@@ -64,7 +64,7 @@ test("the base fee rises above a transaction's fee: the same call is sent with a
   // Nothing is mined until the fee has risen.
   await askRpc(chain.url, "evm_setIntervalMining", [0]);
   const id = await ledger.buy(purchaseRequest(buyer.address));
-  await ledger.inState(id, "broadcast");
+  await ledger.atNode(id);
   await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [`0x${(100n * GWEI).toString(16)}`]);
   // Only one block, so that the fee does not fall before the writer sees it.
   await mineAndWaitUntilSettled(chain, ledger.connection.sql);

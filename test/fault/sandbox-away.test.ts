@@ -92,7 +92,7 @@ test("Postgres crashes during purchases: each key buys one policy", async () => 
     what: "three purchases to be open",
     probe: async () => {
       const rows = await setup.connection.sql`
-        select 1 from service.purchase where final_at is null and chain_id = ${setup.testnet.deployment.chainId}`;
+        select 1 from service.purchase_progress where final_at is null and chain_id = ${setup.testnet.deployment.chainId}`;
       return rows.length >= 3 || undefined;
     },
     timeoutMs: 60_000,

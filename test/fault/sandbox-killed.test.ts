@@ -39,6 +39,15 @@ const steps: readonly (readonly [name: string, kill: () => WriterKill | Promise<
     () =>
       killAtStatement(setup, (tx) => tx`lock table service.transaction in share mode`, "service.transaction"),
   ],
+  [
+    "after taking the nonces, before storing the signed bytes",
+    () =>
+      killAtStatement(
+        setup,
+        (tx) => tx`lock table service.attempt in share mode`,
+        "insert into service.attempt",
+      ),
+  ],
   ["after signing, before sending", () => killAtCall(setup, isSending, "before")],
   ["after the node accepts the bytes, before its answer", () => killAtCall(setup, isSending, "after")],
   ["after mining, before the ledger records it", () => killAtCall(setup, isReceiptRead, "before")],
@@ -52,7 +61,7 @@ test.each(steps)("the writer is killed %s: each key buys one policy", async (_, 
   results.catch(() => {}); // awaited below
   await dead;
   const signed = await setup.connection.sql<{ id: string }[]>`
-    select purchase_id as id from service.transaction where purchase_id is not null`;
+    select intent as id from service.transaction where kind = 'purchase'`;
   await restartWriter(setup);
   const bought = await results;
   await expectBoughtOnce(setup, bought, fromBlock);

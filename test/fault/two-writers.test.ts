@@ -131,7 +131,7 @@ test("the owner is suspended before signing and the other writer takes over: bou
   proxy.intercept();
   const signedBy = await ledger.connection.sql<{ token: string }[]>`
     select distinct fencing_token as token from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = any(${ids}::uuid[])`;
+    where t.intent = any(${ids}::uuid[])`;
   // Every signature has the new owner's fencing token: the suspended writer signed nothing.
   const tokens = await ledger.connection.sql<{ token: string }[]>`
     select distinct fencing_token as token from service.relayer_wallet`;

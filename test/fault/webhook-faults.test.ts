@@ -4,15 +4,9 @@
  * `event_reverted` for each event that is not on the chain. The expected events come from the chain's logs. `FAULT_SEED` repeats
  * the events of an earlier run.
  */
-import { join } from "node:path";
-import { expect, inject, test } from "vitest";
-import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
-import { freePort } from "../../scripts/local/ports.ts";
-import { type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
-import { atEnd } from "../support/cleanup.ts";
-import { createDatabase } from "../support/postgres-databases.ts";
+import { expect, test } from "vitest";
+import { startOwnPostgres } from "../support/own-postgres.ts";
 import { eventOf, flapping, hang, ok, reset, slow, startReceivers, status } from "../support/receiver.ts";
-import { recordPid } from "../support/run-folder.ts";
 import { players } from "./support/event-maker.ts";
 import { eventsOnChain } from "./support/webhook-truth.ts";
 import {
@@ -33,34 +27,12 @@ const BLOCKS = 400;
 
 const failing = failingFirst(3, status(500), reset, status(302, { location: "/elsewhere" }), status(404));
 
-async function ownPostgres(): Promise<{ databaseUrl: string; crash: () => Promise<void> }> {
-  const port = await freePort();
-  const dataDir = join(inject("runFolder"), `postgres-${port}`);
-  let server: LocalPostgres | undefined;
-  const start = async () => {
-    server = await startPostgres({ dataDir, port, logFile: `${dataDir}.log`, settings: { fsync: false } });
-    recordPid(inject("runFolder"), server.pid);
-    return server;
-  };
-  const { url } = await start();
-  atEnd(async () => server?.stop());
-  return {
-    databaseUrl: await createDatabase(url, "webhooks"),
-    async crash() {
-      if (!server) return;
-      signalPid(server.pid, "SIGQUIT");
-      await waitUntilGone(server.pid, 60_000);
-      await start();
-    },
-  };
-}
-
 test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`, {
   timeout: 1_200_000,
 }, async () => {
   console.log(`FAULT_SEED=${seed}`);
-  const { databaseUrl, crash } = await ownPostgres();
-  const world = await startWebhookWorld({ seed, databaseUrl });
+  const postgres = await startOwnPostgres("webhooks");
+  const world = await startWebhookWorld({ seed, databaseUrl: postgres.databaseUrl });
   const { chain, maker, stack, rows } = world;
   const [receivers, away] = [await startReceivers(), await startReceivers()];
   const wallets = players.map(({ address }) => address);
@@ -92,6 +64,12 @@ test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`
   };
   /** An indexer that loses Postgres while Ponder starts ends, and nothing here would start it again. */
   const indexerIsUp = () => rows.caughtUp(chain.client, SLOW_MS);
+  const crash = async () => {
+    await postgres.kill();
+    await postgres.start();
+  };
+  /** Postgres must lose none of the commits that it has just made. */
+  const crashOnceIndexed = () => indexerIsUp().then(crash);
   const kill = async (name: "writer" | "indexer") => stack.kill9(name);
   const restart = async (name: "writer" | "indexer") => void (await stack.start(name, { wait: false }));
   /** The faults before each of these blocks. */
@@ -113,8 +91,7 @@ test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`
     60: reorganiseSent,
     64: () => Promise.all([kill("writer"), kill("indexer")]).then(() => {}),
     68: () => Promise.all([restart("writer"), restart("indexer")]).then(() => {}),
-    70: indexerIsUp,
-    74: crash,
+    74: crashOnceIndexed,
   };
   const newest = Math.max(...Object.keys(faults).map(Number));
   const before = (await eventsOnChain(chain)).length;

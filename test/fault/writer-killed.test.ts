@@ -94,21 +94,24 @@ test("the writer is killed before anything is signed: bought once after the rest
   await expectOnePolicyEach(ids, buyer);
 });
 
-test("the writer is killed after taking a nonce, before the commit: the nonce is free again", async () => {
-  const buyer = await newBuyer(chain);
+/** Buys while the writer cannot write to a table, and kills it as soon as it waits for that table. */
+async function killedAtTable(
+  table: "service.transaction" | "service.attempt",
+  buyer: LocalAccount,
+): Promise<string[]> {
   const { sql } = ledger.connection;
   let ids: string[] = [];
   await sql.begin(async (tx) => {
     await mayRest(tx);
-    // Blocks the writer's transaction after the statement that takes the nonces.
-    await tx`lock table service.transaction in share mode`;
+    await tx.unsafe(`lock table ${table} in share mode`);
     ids = await buySeveral(buyer);
     await waitFor({
-      what: "the writer to store signed bytes",
+      what: `the writer to write to ${table}`,
       probe: async () => {
         const [row] = await sql<{ n: number }[]>`
           select count(*)::int as n from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%service.transaction%'`;
+          where datname = current_database() and application_name = 'writer' and wait_event_type = 'Lock'
+            and query like ${`%insert into ${table}%`}`;
         return row?.n ? true : undefined;
       },
       timeoutMs: 60_000,
@@ -125,8 +128,28 @@ test("the writer is killed after taking a nonce, before the commit: the nonce is
     },
     timeoutMs: 60_000,
   });
+  return ids;
+}
+
+test("the writer is killed after taking a nonce, before the commit: the nonce is free again", async () => {
+  const buyer = await newBuyer(chain);
+  const ids = await killedAtTable("service.transaction", buyer);
   await restart();
   await expectOnePolicyEach(ids, buyer);
+});
+
+test("the writer is killed after nonces are stored, before the signed bytes are: signed for the same calls", async () => {
+  const buyer = await newBuyer(chain);
+  const { sql } = ledger.connection;
+  const ids = await killedAtTable("service.attempt", buyer);
+  const nonces = () => sql<{ intent: string; nonce: string }[]>`
+    select intent, nonce from service.transaction where intent = any(${ids}::uuid[]) order by nonce`;
+  const before = await nonces();
+  expect(before.length).toBeGreaterThan(0);
+  expect(await signedForms(ledger.connection, ...ids)).toEqual([]);
+  await restart();
+  await expectOnePolicyEach(ids, buyer);
+  expect((await nonces()).slice(0, before.length)).toEqual(before);
 });
 
 test("the writer is killed after storing signed bytes, before sending them: bought under the stored nonces", async () => {

@@ -44,3 +44,16 @@ test("a round that fails rejects its calls, and the next round runs", async () =
   expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(await batch("later")).toEqual(["later"]);
 });
+
+test("a round that never ends rejects its calls, and the next round runs", async () => {
+  const batch = createBatcher(
+    (items: string[]) => (items.includes("stuck") ? new Promise<string[]>(() => {}) : Promise.resolve(items)),
+    1,
+    20,
+  );
+  const results = await Promise.allSettled([batch("stuck"), batch("good")]);
+  expect(results).toMatchObject([
+    { status: "rejected", reason: { message: expect.stringContaining("its outcome is unknown") } },
+    { status: "fulfilled", value: ["good"] },
+  ]);
+});

@@ -33,7 +33,7 @@ test("a claim shows both transfers, and each wallet its role and the value it se
     expect(said, role).toMatch(new RegExp(`84532 +${role} +${getAddress(address)} `));
   }
   const [row] = await world.sql<{ claim: string; hashes: string[] }[]>`
-    select claim_id as claim, array_agg(tx_hash) as hashes from service.service_transaction where claim_id is not null group by 1`;
+    select claim_id as claim, array_agg(tx_hash) as hashes from service.service_transaction_progress where claim_id is not null group by 1`;
   const shown = await run("show", row?.claim ?? "");
   expect(shown).toContain(`Faucet claim ${row?.claim}`);
   expect(row?.hashes).toHaveLength(2);

@@ -36,7 +36,7 @@ test("the overview lists entries in flight, waiting and stuck, and later the spe
   const { code, said } = await run(["--older", "0"]);
   expect(code).toBe(0);
   expect(said).not.toContain("undefined");
-  expect(tableOf(said, "Wallets")).toMatch(new RegExp(`${chain.relayer.address}\\s+1\\s+1\\s`));
+  expect(tableOf(said, "Wallets")).toMatch(new RegExp(`${chain.relayer.address}\\s+1\\s+0\\s+1\\s`));
   expect(tableOf(said, "In flight")).toMatch(new RegExp(` 0 +signed .* ${inFlight}`));
   expect(tableOf(said, "Accepted and not signed")).toContain(waiting);
   expect(tableOf(said, "Stuck: in flight")).toContain(inFlight);
@@ -81,10 +81,10 @@ test("the overview lists entries in flight, waiting and stuck, and later the spe
 async function rowsOf(id: string) {
   const { sql } = ledger.connection;
   const hashes = await sql<{ hash: string }[]>`
-    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id where purchase_id = ${id}`;
+    select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id where t.intent = ${id}`;
   const [row] = await sql<{ purchase: string; premiums: string }[]>`
-    select tx_hash as purchase, (select sum(premium_paid) from service.purchase o where o.buyer = p.buyer) as premiums
-    from service.purchase p where id = ${id}`;
+    select tx_hash as purchase, (select sum(premium_paid) from service.purchase_progress o where o.buyer = p.buyer) as premiums
+    from service.purchase_progress p where id = ${id}`;
   if (!row) throw new Error(`no purchase ${id}`);
   return { ...row, attempts: hashes.map(({ hash }) => hash) };
 }
@@ -93,17 +93,14 @@ test("the overview lists nonce gaps", async () => {
   const { sql } = ledger.connection;
   const wallet = `0x${"ab".repeat(20)}`;
   await sql`insert into service.relayer_wallet (chain_id, address, next_nonce) values (1, ${wallet}, 9)`;
-  for (const [nonce, state] of [
-    [4, "final"],
-    [6, "open"],
-    [8, "open"],
+  for (const [nonce, lostTo] of [
+    [4, `0x${"4".repeat(64)}`],
+    [6, null],
+    [8, null],
   ] as const) {
-    const [row] = await sql<{ id: string }[]>`
-      insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, state)
-      values (1, ${wallet}, ${nonce}, 'filler', ${wallet}, '0x', 21000, ${state}) returning id`;
     await sql`
-      insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
-      values (${`0x${String(nonce).repeat(64)}`}, ${row?.id ?? ""}, '0x00', 2, 1, 1)`;
+      insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, lost_to)
+      values (1, ${wallet}, ${nonce}, 'filler', ${wallet}, '0x', 21000, ${lostTo})`;
   }
   const { said } = await run([]);
   const gaps = [...tableOf(said, "Nonces that the ledger lacks").matchAll(/0x[abAB]{40} +(\d+)$/gm)].map(
@@ -176,6 +173,9 @@ test.each([
   [["show", "7"], "show 7: must be the id of a purchase"],
   [["--older", "soon"], "--older soon: must be a number of seconds"],
   [["--older", "5", "show", "7"], "--older: show does not take it"],
+  [["reconcile", "now"], "unexpected argument now"],
+  [["reconcile", "--accept", "0x12"], "--accept 0x12: must be the hash of a transaction"],
+  [["--accept", `0x${"12".repeat(32)}`], "--accept: only reconcile takes it"],
   [["--force"], "--force"],
 ] as const)("%j is refused: %s", (args, fault) => {
   expect(() => parseLedgerArguments(args)).toThrow(fault);

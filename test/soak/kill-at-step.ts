@@ -52,7 +52,7 @@ function killAtSettlement({ connection }: PurchaseSetup, round: Round, kill: Kil
     what: "a purchase to be settled",
     probe: async () => {
       const rows = await connection.sql`
-        select 1 from service.purchase where idempotency_key = any(${keys}::text[]) and block_number is not null limit 1`;
+        select 1 from service.purchase_progress where idempotency_key = any(${keys}::text[]) and block_number is not null limit 1`;
       return rows.length > 0 ? true : undefined;
     },
     timeoutMs: TIMEOUT_MS,
@@ -92,13 +92,13 @@ export function prepareKill(setup: PurchaseSetup, round: Round, kill: Kill): Pen
     accepted: () => killAtCall(setup, round, kill, isSimulation, "before"),
     "nonce taken": () =>
       killAtStatement(setup, kill, {
-        lock: (tx) => tx`select 1 from service.relayer_wallet for update`,
-        statement: "update service.relayer_wallet set next_nonce",
+        lock: (tx) => tx`lock table service.transaction in share mode`,
+        statement: "insert into service.transaction",
       }),
     signed: () =>
       killAtStatement(setup, kill, {
-        lock: (tx) => tx`lock table service.transaction in share mode`,
-        statement: "insert into service.transaction",
+        lock: (tx) => tx`lock table service.attempt in share mode`,
+        statement: "insert into service.attempt",
       }),
     stored: () => killAtCall(setup, round, kill, isSending, "before"),
     broadcast: () => killAtCall(setup, round, kill, isSending, "after"),

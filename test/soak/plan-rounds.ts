@@ -4,7 +4,7 @@ import { type ProductName, productNames } from "../../lib/products.ts";
 
 /**
  * State of a purchase when a process is killed. `accepted`: its row exists. `nonce taken`: the statement that takes the
- * nonce was sent. `signed`: the bytes are not yet stored. `stored`: the bytes are not yet sent. `broadcast`: the node has
+ * nonce was sent. `signed`: the nonce is stored, and the bytes are not. `stored`: the bytes are not yet sent. `broadcast`: the node has
  * them, and the writer not yet its answer. `mined`: in a block, not yet in the ledger. `settled`: in the ledger.
  */
 export const steps = [

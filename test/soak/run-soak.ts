@@ -64,13 +64,13 @@ async function expectAllConfirmed({ chain, connection }: PurchaseSetup, keys: nu
     what: "every purchase to be confirmed",
     probe: async () => {
       const rows = await connection.sql`
-        select 1 from service.purchase where state in ('accepted', 'signed', 'broadcast', 'mined') limit 1`;
+        select 1 from service.purchase_progress where state in ('accepted', 'signed', 'broadcast', 'mined') limit 1`;
       return rows.length === 0 ? true : undefined;
     },
     timeoutMs: 60_000,
   });
   const [row] = await connection.sql<{ confirmed: number }[]>`
-    select count(*)::int as confirmed from service.purchase where state = 'confirmed'`;
+    select count(*)::int as confirmed from service.purchase_progress where state = 'confirmed'`;
   const policies = await chain.client.getContractEvents({
     address: chain.deployment.contracts.coverRouter,
     abi: coverRouterAbi,

@@ -68,6 +68,8 @@ export type TestLedger = {
   readonly read: (id: string) => Promise<Purchase>;
   /** Waits until the purchase is mined, confirmed or failed, and records that a caller has received the result. */
   readonly settled: (id: string, timeoutMs?: number) => Promise<Purchase>;
+  /** Waits until the chain's node has the purchase's transaction. */
+  readonly atNode: (id: string) => Promise<void>;
   /** Waits until the purchase is in this state. */
   readonly inState: (id: string, state: Purchase["state"], timeoutMs?: number) => Promise<Purchase>;
 };
@@ -136,6 +138,18 @@ export async function openLedger(
       await noteOutcomeReceived(connection.sql, id);
       return purchase;
     },
+    async atNode(id) {
+      await waitFor({
+        what: `the node to have the transaction of purchase ${id}`,
+        probe: async () => {
+          const purchase = await read(id);
+          if (purchase.state !== "broadcast") return undefined;
+          const { txHash: hash } = purchase;
+          return chain.client.getTransaction({ hash }).catch(() => undefined);
+        },
+        intervalMs: 25,
+      });
+    },
     inState: (id, state, timeoutMs) => until(id, state, (purchase) => purchase.state === state, timeoutMs),
   };
 }
@@ -143,8 +157,8 @@ export async function openLedger(
 /** The hashes of all attempts at these purchases, sorted. */
 export async function signedForms({ sql }: Connection, ...purchaseIds: readonly string[]): Promise<Hex[]> {
   const rows = await sql<{ hash: Hex }[]>`
-    select hash from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = any(${[...purchaseIds]}::uuid[])`;
+    select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.intent = any(${[...purchaseIds]}::uuid[])`;
   return rows.map(({ hash }) => hash).sort();
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
 import { freePort } from "../../scripts/local/ports.ts";
-import { type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
+import { type LocalPostgres, type PostgresOptions, startPostgres } from "../../scripts/local/postgres.ts";
 import { atEnd } from "./cleanup.ts";
 import { createDatabase } from "./postgres-databases.ts";
 import { recordPid } from "./run-folder.ts";
@@ -17,14 +17,18 @@ export type OwnPostgres = {
   readonly kill: () => Promise<void>;
 };
 
-/** Starts a server with a database of this name; the server stops at the end of the test file. */
-export async function startOwnPostgres(database: string): Promise<OwnPostgres> {
+/** Starts a server with a database of this name, and settings; the server stops at the end of the test file. */
+export async function startOwnPostgres(
+  database: string,
+  settings: PostgresOptions["settings"] = {},
+): Promise<OwnPostgres> {
   const runFolder = inject("runFolder");
   const port = await freePort();
   const dataDir = join(runFolder, `postgres-${port}`);
   let server: LocalPostgres;
   async function start(): Promise<LocalPostgres> {
-    server = await startPostgres({ dataDir, port, logFile: `${dataDir}.log`, settings: { fsync: false } });
+    const logFile = `${dataDir}.log`;
+    server = await startPostgres({ dataDir, port, logFile, settings: { fsync: false, ...settings } });
     recordPid(runFolder, server.pid);
     return server;
   }

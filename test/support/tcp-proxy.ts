@@ -10,6 +10,8 @@ export type TcpProxy = {
   readonly cut: () => Promise<void>;
   /** Accepts connections again on the same port. */
   readonly mend: () => Promise<void>;
+  /** The server's host is gone, and another takes its place: open connections stay open, and nothing comes back. */
+  readonly vanish: () => void;
   /** Forwards the next bytes that `isLast` is true for, and nothing more from that client: like a suspended process. */
   readonly swallowAfter: (isLast: (sent: Buffer) => boolean) => void;
 };
@@ -18,9 +20,18 @@ export type TcpProxy = {
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
+  /** Makes each open connection silent towards its client. */
+  const silence = new Map<Socket, () => void>();
   let isLast: (sent: Buffer) => boolean = () => false;
-  const server = createServer((client) => {
+  // Half open: a client that closes its connection to a server that is gone gets no answer to that either.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = dial(Number(port), hostname);
+    let silent = false;
+    silence.set(client, () => {
+      silent = true;
+      client.unpipe().resume();
+      upstream.unpipe().destroy();
+    });
     let swallowing = false;
     const untilLast = new Transform({
       transform(sent: Buffer, _encoding, forward) {
@@ -37,7 +48,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       from.on("error", () => to.destroy());
       from.on("close", () => {
         open.delete(from);
-        to.destroy();
+        silence.delete(from);
+        if (!(silent && to === client)) to.destroy();
       });
     }
   });
@@ -65,6 +77,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     url: url.href,
     cut,
     mend: () => listen(address.port),
+    vanish() {
+      for (const fallSilent of silence.values()) fallSilent();
+    },
     swallowAfter(condition) {
       isLast = condition;
     },

@@ -7,6 +7,7 @@ import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../api/b
 import type { Funds } from "../../api/buying/refusal-reasons.ts";
 import { API_ROLE } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
+import { refusePurchase } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
   keyId = Number(key?.id);
 });
 afterEach(async () => {
-  await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.delegation, service.stop`;
+  await connection.sql`truncate service.purchase, service.waiting, service.transaction, service.attempt, service.strike, service.delegation, service.stop`;
 });
 
 const wish = (more: Partial<QuotedIntent> = {}, from: Address = agent): QuotedIntent => ({
@@ -57,9 +58,32 @@ async function accept(more: QuotedIntent, funds?: Funds): Promise<Acceptance> {
 async function mined(block: number): Promise<void> {
   const acceptance = await accept(wish(), { block: 0n, balance: 1000n, allowance: 1000n });
   if (acceptance.outcome !== "created") throw new Error(acceptance.outcome);
-  await connection.sql`
-    update service.purchase set state = 'mined', tx_hash = ${word(block)}, block_number = ${block},
-      block_hash = ${word(block)}, policy_id = 1, premium_paid = 10 where id = ${acceptance.purchase.id}`;
+  await mine(acceptance.purchase.id, block, { outcome: "done", policy_id: 1, premium_paid: 10 });
+}
+
+let nonce = 0;
+/** Stores the outcome of a purchase's transaction in a block. */
+async function mine(
+  id: string,
+  block: number,
+  outcome: Record<string, string | number | Date>,
+): Promise<void> {
+  const { sql } = connection;
+  nonce += 1;
+  await sql`insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${router}) on conflict do nothing`;
+  await sql`delete from service.waiting where intent = ${id}`;
+  await sql`
+    insert into service.transaction (chain_id, wallet, nonce, kind, intent, payer, delegation_id, "to", data, gas_limit)
+    select chain_id, ${router}, ${nonce}, 'purchase', id, buyer, delegation_id, ${router}, '0x', 21000
+    from service.purchase where id = ${id}`;
+  const settled = {
+    hash: word(nonce),
+    block_number: block,
+    block_hash: word(block),
+    gas_cost: 1,
+    settled_at: new Date(),
+  };
+  await sql`update service.transaction set ${sql({ ...settled, ...outcome })} where intent = ${id}`;
 }
 
 describe("the buyer's funds", () => {
@@ -82,8 +106,7 @@ describe("the buyer's funds", () => {
     "a %s purchase counts until the block of the funds shows it",
     async (state) => {
       await mined(6);
-      if (state === "confirmed")
-        await connection.sql`update service.purchase set state = 'confirmed', final_at = now()`;
+      if (state === "confirmed") await connection.sql`update service.transaction set final_at = now()`;
       // Funds are checked only while another purchase is pending.
       expect(await accept(wish({ quotedPremium: 0n }))).toMatchObject({ outcome: "created" });
       const short = await accept(wish(), { block: 5n, balance: 15n, allowance: 100n });
@@ -125,9 +148,8 @@ describe("another wallet's money", () => {
     await delegate(10n);
     expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
     expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "refused" });
-    await connection.sql`
-      update service.purchase set state = 'failed', failure_code = 'onchain_revert', failure_message = 'x',
-        final_at = now(), joinable = false`;
+    const [first] = await connection.sql<{ id: string }[]>`select id from service.purchase`;
+    await refusePurchase(connection.sql, first?.id ?? "", { code: "onchain_revert", message: "x" });
     expect(await accept(foreign(), plenty)).toMatchObject({ outcome: "created" });
   });
 
@@ -170,14 +192,15 @@ test("a stop of another wallet or key does not refuse this one", async () => {
 });
 
 /** Stores purchases that reverted in a block these many minutes ago. */
-async function reverted(...minutesAgo: number[]): Promise<void> {
-  for (const [n, minutes] of minutesAgo.entries()) {
+async function reverted(failedBy: "buyer" | "protocol", minutesAgo: readonly number[]): Promise<void> {
+  for (const minutes of minutesAgo) {
     const acceptance = await accept(wish(), plenty);
     if (acceptance.outcome !== "created") throw new Error(acceptance.outcome);
+    const failure = { failure_code: "onchain_revert", failure_message: "x", failed_by: failedBy };
+    await mine(acceptance.purchase.id, 1, { outcome: "reverted", ...failure });
     await connection.sql`
-      update service.purchase set state = 'failed', failure_code = 'onchain_revert', failure_message = 'x', tx_hash = ${word(n)},
-        block_number = 1, block_hash = ${word(1)}, final_at = now(), updated_at = now() - make_interval(mins => ${minutes})
-      where id = ${acceptance.purchase.id}`;
+      update service.strike set struck_at = now() - make_interval(mins => ${minutes})
+      where transaction_id = (select max(id) from service.transaction)`;
   }
 }
 
@@ -187,12 +210,17 @@ test.each([
   { what: "three reverts in more than an hour", minutesAgo: [10, 30, 71], rests: undefined },
   { what: "three reverts, the last more than an hour ago", minutesAgo: [61, 70, 80], rests: undefined },
 ])("after $what a wallet is paused for: $rests seconds", async ({ minutesAgo, rests }) => {
-  await reverted(...minutesAgo);
+  await reverted("buyer", minutesAgo);
   const next = await accept(wish(), plenty);
   if (rests === undefined) return expect(next).toMatchObject({ outcome: "created" });
   if (next.outcome !== "refused" || next.by.kind !== "resting") throw new Error(JSON.stringify(next.outcome));
   expect(next.by.secondsLeft).toBeLessThanOrEqual(rests);
   expect(next.by.secondsLeft).toBeGreaterThan(rests - 60);
+});
+
+test("a wallet is not paused for reverts that the protocol caused", async () => {
+  await reverted("protocol", [1, 2, 3, 4]);
+  expect(await accept(wish(), plenty)).toMatchObject({ outcome: "created" });
 });
 
 describe("purchases that are accepted in one batch", () => {

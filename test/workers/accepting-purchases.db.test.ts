@@ -1,14 +1,15 @@
 /** Accepting purchases: once each under concurrent calls; forgotten ones are found. */
 import { describe, expect, test } from "vitest";
 import { noteOutcomeReceived } from "../../lib/ledger/purchases.ts";
-import { failUnsigned, takeForgotten } from "../../workers/ledger/accepted-purchases.ts";
-import { dropBlock, settle } from "../../workers/ledger/outcomes.ts";
+import { settle } from "../../workers/ledger/outcomes.ts";
+import { refusePurchase, takeForgotten } from "../../workers/ledger/waiting.ts";
 import {
   accept,
   accepted,
   bought,
   chainId,
   connection,
+  drop,
   newLease,
   newPurchase,
   relayer,
@@ -31,7 +32,7 @@ describe("accepting a purchase", () => {
     const outcomes = results.map((result) => result.outcome);
     expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === "joined")).toHaveLength(49);
-    expect(await connection.sql`select id from service.purchase`).toHaveLength(1);
+    expect(await connection.sql`select id from service.purchase_progress`).toHaveLength(1);
   });
 
   test("an idempotency key belongs to one request; upper and lower case make no difference", async () => {
@@ -66,7 +67,7 @@ describe("accepting a purchase", () => {
   ])("a purchase that failed before it was signed frees %s", async (_name, idempotencyKey) => {
     const first = await accept(newPurchase({ idempotencyKey }));
     if (first.outcome !== "created") throw new Error(first.outcome);
-    await failUnsigned(connection.sql, first.purchase.id, { code: "chain_not_found", message: "m" });
+    await refusePurchase(connection.sql, first.purchase.id, { code: "chain_not_found", message: "m" });
     const second = await accept(newPurchase({ idempotencyKey }));
     expect(second.outcome).toBe("created");
   });
@@ -85,13 +86,13 @@ describe("accepting a purchase", () => {
     await noteOutcomeReceived(connection.sql, id);
     expect(await accept(newPurchase())).toMatchObject({ outcome: "created" });
     // A reorganisation brings the first one back on its way: the second is not disturbed.
-    expect(await dropBlock(connection.sql, chainId, { number: 7n, hash: word(7) })).toEqual([id]);
+    expect(await drop(7)).toEqual([signed?.signed.hash]);
   });
 });
 
 test("one of many concurrent sweepers takes a forgotten purchase", async () => {
   const [forgotten, fresh] = [await accepted(), await accepted()];
-  await connection.sql`update service.purchase set wake_at = now() where id = ${forgotten}`;
+  await connection.sql`update service.waiting set wake_at = now() where intent = ${forgotten}`;
   const taken = await Promise.all(
     Array.from({ length: 10 }, () => takeForgotten(connection.sql, chainId, { minAgeSeconds: 0, limit: 10 })),
   );

@@ -1,13 +1,12 @@
 /** The block watcher: whether the node answers, and up to which block all our transactions are settled. */
 import { Registry } from "prom-client";
-import { type Hex, numberToHex } from "viem";
+import type { Hex } from "viem";
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { readWatchedBlock } from "../../api/buying/refusal-reasons.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
-import { storeFiller } from "../../workers/ledger/fillers.ts";
-import { raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
+import { startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { ownTransactions } from "../../workers/ledger/open-transactions.ts";
 import { createMeter } from "../../workers/metrics/relay-meter.ts";
 import { type WatcherContext, watchBlocks } from "../../workers/relayer/block-watcher.ts";
@@ -19,6 +18,7 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { askRpc, startRpcProxy } from "../support/rpc-proxy.ts";
+import { storeSignedFiller } from "./support/signed-filler.ts";
 
 let chain: TestChain;
 let connection: Connection;
@@ -44,7 +44,7 @@ function newWatcher(options: Partial<Pick<WatcherContext, "head" | "onHead">> = 
     head: createChainHead(node),
     chainId,
     confirmations: 2,
-    market: createFeeMarket(node),
+    market: createFeeMarket(node, 1n),
     settleReceipts: settle,
     onHead: async () => {},
     meter,
@@ -68,12 +68,8 @@ async function sendOurs(): Promise<Hex> {
   const hash = await chain.client.sendTransaction({ account: wallet, to: wallet });
   const lease = await takeLease(sql, { chainId, address: wallet, owner: "me" });
   if (!lease) throw new Error("no lease");
-  await raiseNextNonce(sql, lease, nonce + 1);
-  const call = { to: wallet, data: "0x", value: 0n, gasLimit: 21_000n } as const;
-  await storeFiller(sql, lease, nonce, {
-    call,
-    signed: { hash, bytes: numberToHex(1, { size: 1 }), maxFee: 1n, priorityFee: 1n },
-  });
+  await startNonces(sql, lease, nonce + 1);
+  await storeSignedFiller(sql, lease, nonce, hash);
   return hash;
 }
 

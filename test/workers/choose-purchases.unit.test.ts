@@ -17,7 +17,8 @@ const candidate = (id: string, more: Partial<Candidate> = {}): Candidate => ({
 const nothing: Spending = { all: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
 const limits = { balance: 1000n, gasBudget: 1000n, gasBudgetPerWallet: 1000n };
 /** Each purchase costs ten. */
-const costs = new Map(["1", "2", "3", "4"].map((id) => [id, 10n]));
+const call = { to: ann, data: "0x", value: 0n, gasLimit: 1n } as const;
+const calls = new Map(["1", "2", "3", "4"].map((id) => [id, { id, call, cost: 10n }]));
 
 describe("a purchase that may no longer be signed is refused with its reason", () => {
   test.each([
@@ -25,9 +26,9 @@ describe("a purchase that may no longer be signed is refused with its reason", (
     { what: "of a paused wallet", more: { paused: true }, code: "purchases_paused" },
     { what: "without a delegation", more: { delegated: false }, code: "buyer_not_authorized" },
   ])("$what: $code", ({ more, code }) => {
-    const choice = choosePurchases([candidate("1", more), candidate("2")], costs, nothing, limits);
+    const choice = choosePurchases([candidate("1", more), candidate("2")], calls, nothing, limits);
     expect(choice.refuse).toMatchObject([{ id: "1", failure: { code } }]);
-    expect(choice.sign).toEqual(["2"]);
+    expect(choice.send.map(({ id }) => id)).toEqual(["2"]);
   });
 });
 
@@ -35,22 +36,22 @@ describe("budgets count earlier costs and those of this round", () => {
   test("of a wallet", () => {
     const spending = { ...nothing, all: 5n, byWallet: new Map([[ann, 5n]]) };
     const round = [candidate("1"), candidate("2"), candidate("3", { wallet: bob })];
-    const choice = choosePurchases(round, costs, spending, { ...limits, gasBudgetPerWallet: 20n });
-    expect(choice.sign).toEqual(["1", "3"]);
+    const choice = choosePurchases(round, calls, spending, { ...limits, gasBudgetPerWallet: 20n });
+    expect(choice.send.map(({ id }) => id)).toEqual(["1", "3"]);
     expect(choice.refuse).toMatchObject([{ id: "2", failure: { code: "gas_budget_exceeded" } }]);
   });
 
   test("of all wallets", () => {
     const round = [candidate("1"), candidate("2", { wallet: bob })];
-    const choice = choosePurchases(round, costs, { ...nothing, all: 5n }, { ...limits, gasBudget: 24n });
-    expect(choice.sign).toEqual(["1"]);
+    const choice = choosePurchases(round, calls, { ...nothing, all: 5n }, { ...limits, gasBudget: 24n });
+    expect(choice.send.map(({ id }) => id)).toEqual(["1"]);
     expect(choice.refuse).toMatchObject([{ id: "2", failure: { code: "relayer_unavailable" } }]);
   });
 
   test("to the last wei", () => {
     const exact = { ...limits, gasBudget: 20n, gasBudgetPerWallet: 20n, balance: 20n };
     const round = [candidate("1"), candidate("2")];
-    expect(choosePurchases(round, costs, nothing, exact).sign).toEqual(["1", "2"]);
+    expect(choosePurchases(round, calls, nothing, exact).send.map(({ id }) => id)).toEqual(["1", "2"]);
   });
 });
 
@@ -58,23 +59,23 @@ describe("a purchase that the relayer cannot pay now waits, and is not refused",
   test("the balance covers the pending transactions first", () => {
     const spending = { ...nothing, reserved: 75n };
     const round = [candidate("1"), candidate("2"), candidate("3")];
-    const choice = choosePurchases(round, costs, spending, { ...limits, balance: 96n });
-    expect(choice.sign).toEqual(["1", "2"]);
+    const choice = choosePurchases(round, calls, spending, { ...limits, balance: 96n });
+    expect(choice.send.map(({ id }) => id)).toEqual(["1", "2"]);
     expect(choice.wait).toEqual(["3"]);
     expect(choice.walletFault).toMatch(/balance/);
   });
 
   test("a relayer that the operator has stopped signs nothing", () => {
     const spending = { ...nothing, relayerStopped: true };
-    const choice = choosePurchases([candidate("1")], costs, spending, limits);
+    const choice = choosePurchases([candidate("1")], calls, spending, limits);
     const walletFault = "the operator has stopped the wallet";
-    expect(choice).toMatchObject({ sign: [], wait: ["1"], walletFault });
+    expect(choice).toMatchObject({ send: [], wait: ["1"], walletFault });
   });
 
   test("a later purchase that costs less may be signed first", () => {
-    const expensive = new Map([...costs, ["1", 500n] as const]);
+    const expensive = new Map([...calls, ["1", { id: "1", call, cost: 500n }] as const]);
     const round = [candidate("1"), candidate("2")];
     const choice = choosePurchases(round, expensive, nothing, { ...limits, balance: 100n });
-    expect(choice).toMatchObject({ sign: ["2"], wait: ["1"] });
+    expect(choice).toMatchObject({ send: [{ id: "2" }], wait: ["1"] });
   });
 });

@@ -5,47 +5,51 @@ import type { WantedGroup } from "../../workers/ledger/service-transactions.ts";
 import { type Choice, chooseServiceTransactions } from "../../workers/service-transactions/choose.ts";
 
 const nothing: Spending = { all: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
-const limits = { balance: 1000n, maxFee: 2n, gasBudget: 1000n };
+const limits = { balance: 1000n, gasBudget: 1000n };
 
-/** Two calls of ten gas each, together 40 wei; the first call sends `value`. */
+/** Two calls, the gas of each at most 20 wei; the first call sends `value`. */
 const group = (id: string, value = 100n): WantedGroup => ({
   id,
   calls: [value, 0n].map((given, n) => ({
     id: `${id}${n}`,
     call: { to: `0x${"a".repeat(40)}`, data: "0x", value: given, gasLimit: 10n },
+    cost: 20n,
   })),
 });
-const ids = ({ sign }: Choice) => sign.map(({ id }) => id);
+const ids = ({ send }: Choice) => send.map(({ id }) => id);
+const callsOf = (...groups: string[]) => groups.flatMap((id) => [`${id}0`, `${id}1`]);
 
 test("the balance pays for whole groups, beside the pending transactions", () => {
   const round = [group("a"), group("b"), group("c")];
-  expect(ids(chooseServiceTransactions(round, nothing, { ...limits, balance: 280n }))).toEqual(["a", "b"]);
-  expect(ids(chooseServiceTransactions(round, nothing, { ...limits, balance: 279n }))).toEqual(["a"]);
+  expect(ids(chooseServiceTransactions(round, nothing, { ...limits, balance: 280n }))).toEqual(
+    callsOf("a", "b"),
+  );
+  expect(ids(chooseServiceTransactions(round, nothing, { ...limits, balance: 279n }))).toEqual(callsOf("a"));
   expect(
     ids(chooseServiceTransactions(round, { ...nothing, reserved: 1n }, { ...limits, balance: 280n })),
-  ).toEqual(["a"]);
+  ).toEqual(callsOf("a"));
   expect(chooseServiceTransactions(round, nothing, { ...limits, balance: 139n })).toEqual({
-    sign: [],
-    overBudget: [],
+    send: [],
+    overBudget: new Set(),
   });
 });
 
 test("a group that costs too much does not block the next one", () => {
   expect(
     ids(chooseServiceTransactions([group("a", 900n), group("b")], nothing, { ...limits, balance: 500n })),
-  ).toEqual(["b"]);
+  ).toEqual(callsOf("b"));
 });
 
 test("the day's budget counts gas only, with that of other wallets", () => {
   const round = [group("a", 900n), group("b", 0n)];
-  expect(ids(chooseServiceTransactions(round, nothing, { ...limits, gasBudget: 40n }))).toEqual(["a"]);
+  expect(ids(chooseServiceTransactions(round, nothing, { ...limits, gasBudget: 40n }))).toEqual(callsOf("a"));
   const late = chooseServiceTransactions(round, { ...nothing, all: 1n }, { ...limits, gasBudget: 40n });
-  expect(late).toEqual({ sign: [], overBudget: round });
+  expect(late).toEqual({ send: [], overBudget: new Set(["a", "b"]) });
 });
 
 test("a wallet that the operator has stopped signs nothing", () => {
   expect(chooseServiceTransactions([group("a")], { ...nothing, relayerStopped: true }, limits)).toEqual({
-    sign: [],
-    overBudget: [],
+    send: [],
+    overBudget: new Set(),
   });
 });

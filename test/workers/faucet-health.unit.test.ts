@@ -4,14 +4,17 @@ import { expect, test } from "vitest";
 import { claimFault } from "../../workers/testnet/faucet-health.ts";
 
 const fees = { maxFee: parseGwei("2"), priorityFee: 1n };
-/** Two transfers of 125,000 gas each. */
-const enough = 250_000n * fees.maxFee;
+const transfer = { gasLimit: 125_000n, l1Fee: 3n };
+/** Two transfers. */
+const enough = 250_000n * fees.maxFee + 6n;
 
 test("claims are signed while the rest of the day's budget covers the highest gas cost of one", () => {
-  expect(claimFault(fees, enough)).toBeUndefined();
-  expect(claimFault(fees, enough - 1n)).toBe("The gas that may be spent in a day (UTC) is spent.");
+  expect(claimFault(fees, transfer, enough)).toBeUndefined();
+  expect(claimFault(fees, transfer, enough - 1n)).toBe("The gas that may be spent in a day (UTC) is spent.");
 });
 
 test("no claim is signed while gas costs more than the operator's cap", () => {
-  expect(claimFault(undefined, enough)).toBe("Gas costs more at present than the operator lets it cost.");
+  expect(claimFault(undefined, transfer, enough)).toBe(
+    "Gas costs more at present than the operator lets it cost.",
+  );
 });

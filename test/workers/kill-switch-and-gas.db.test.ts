@@ -1,16 +1,19 @@
 /** The kill switch and the day's gas costs in the ledger. */
 import type { Address } from "viem";
 import { afterEach, describe, expect, test } from "vitest";
-import { storeFiller } from "../../workers/ledger/fillers.ts";
+import { storeForms, withheldHashes } from "../../workers/ledger/attempts.ts";
+import { storeFillers } from "../../workers/ledger/fillers.ts";
 import { openTransactions } from "../../workers/ledger/open-transactions.ts";
-import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/outcomes.ts";
-import { stoppedHashes, storeForm } from "../../workers/ledger/signing.ts";
+import { markLost, settle } from "../../workers/ledger/outcomes.ts";
 import {
   accepted,
   bought,
   call,
   chainId,
+  confirm,
   connection,
+  drop,
+  form,
   keyId,
   newLease,
   relayer,
@@ -44,12 +47,12 @@ describe("the kill switch", () => {
       const [signed] = await sign(lease, [await accepted()]);
       const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
       if (!open || !signed) throw new Error("nothing is open");
-      const form = { signed: await signer(0, call), cancels: true };
-      await storeForm(connection.sql, lease, open.id, form);
-      const hashes = [signed.signed.hash, form.signed.hash];
-      expect(await stoppedHashes(connection.sql, hashes)).toEqual(new Set());
+      const cancel = form(open.id, await signer(0, call), true);
+      await storeForms(connection.sql, lease, [cancel]);
+      const hashes = [signed.signed.hash, cancel.signed.hash];
+      expect(await withheldHashes(connection.sql, hashes)).toEqual(new Set());
       await stop(stopped.scope, stopped.subject());
-      const held = await stoppedHashes(connection.sql, hashes);
+      const held = await withheldHashes(connection.sql, hashes);
       expect(hashes.map((one) => held.has(one))).toEqual([stopped.call, stopped.cancel]);
     },
   );
@@ -61,7 +64,7 @@ describe("the gas costs of a day", () => {
   /** The same, computed from the transactions. */
   const sums = () => connection.sql<{ wallet: string; wei: string }[]>`
     select w as wallet, sum(case t.state when 'lost' then 0 else coalesce(t.gas_cost, t.gas_reserved) end) as wei
-    from service.transaction t left join service.purchase p on p.id = t.purchase_id,
+    from service.transaction t left join service.purchase_progress p on p.id = t.intent,
       unnest(array['', p.wallet]) w where w is not null group by w order by w`;
 
   test("follow every change of the transactions, also concurrent ones", async () => {
@@ -77,16 +80,16 @@ describe("the gas costs of a day", () => {
     const [first, second] = await openTransactions(connection.sql, chainId, relayer, 2);
     if (!first || !second) throw new Error("nothing is open");
     const dearer = { ...(await signer(0, call)), maxFee: 90n };
-    await storeForm(connection.sql, lease, first.id, { signed: dearer, cancels: false });
+    await storeForms(connection.sql, lease, [form(first.id, dearer)]);
     expect(await days()).toEqual(await sums());
     await Promise.all(
       signed.slice(2).map((one, n) => settle(connection.sql, [bought(one.signed.hash, 7 + n)])),
     );
     await markLost(connection.sql, second.id, word(99));
-    await storeFiller(connection.sql, lease, 0, { call, signed: await signer(0, call) });
+    await storeFillers(connection.sql, lease, [0], call);
     expect(await days()).toEqual(await sums());
-    await confirmBlock(connection.sql, chainId, { number: 7n, hash: word(7) });
-    await dropBlock(connection.sql, chainId, { number: 8n, hash: word(8) });
+    await confirm(7);
+    await drop(8);
     expect(await days()).toEqual(await sums());
     expect((await days()).map(({ wallet }) => wallet)).toEqual(["", wallet, other].toSorted());
   });

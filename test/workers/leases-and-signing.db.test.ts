@@ -1,22 +1,18 @@
 /** Leases and nonces: one writer sends from a wallet at a time, and every nonce has its signed bytes. */
 import { describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { failUnsigned } from "../../workers/ledger/accepted-purchases.ts";
-import { storeFiller } from "../../workers/ledger/fillers.ts";
-import {
-  LeaseLost,
-  raiseNextNonce,
-  releaseLease,
-  renewLease,
-  takeLease,
-} from "../../workers/ledger/leases.ts";
+import { storeForms } from "../../workers/ledger/attempts.ts";
+import { storeFillers } from "../../workers/ledger/fillers.ts";
+import { LeaseLost, releaseLease, renewLease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { openTransactions } from "../../workers/ledger/open-transactions.ts";
-import { storeForm } from "../../workers/ledger/signing.ts";
+import { refusePurchase } from "../../workers/ledger/waiting.ts";
 import {
   accepted,
+  assign,
   call,
   chainId,
   connection,
+  form,
   newLease,
   relayer,
   sign,
@@ -50,12 +46,12 @@ describe("a lease", () => {
     await expect(sign(old, [id])).rejects.toThrow(LeaseLost);
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     if (!open || !first) throw new Error("nothing is open");
-    const form = { signed: await signer(0, call), cancels: false };
-    await expect(storeForm(connection.sql, old, open.id, form)).rejects.toThrow(LeaseLost);
-    await expect(
-      storeFiller(connection.sql, old, 0, { call, signed: await signer(0, call) }),
-    ).rejects.toThrow(LeaseLost);
-    await expect(raiseNextNonce(connection.sql, old, 9)).rejects.toThrow(LeaseLost);
+    const dearer = form(open.id, await signer(0, call));
+    await expect(storeForms(connection.sql, old, [dearer])).rejects.toThrow(LeaseLost);
+    await connection.sql`update service.relayer_wallet set next_nonce = 9`;
+    await storeFillers(connection.sql, old, [5], call);
+    expect(await connection.sql`select nonce from service.transaction`).toHaveLength(1);
+    await expect(startNonces(connection.sql, old, 9)).rejects.toThrow(LeaseLost);
     expect(await connection.sql`select hash from service.attempt`).toEqual([{ hash: first.signed.hash }]);
     expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "accepted" });
   });
@@ -86,23 +82,24 @@ describe("signing", () => {
     expect(row?.next).toBe("11");
   });
 
-  test("that fails takes no nonce", async () => {
+  test("a call whose writer died after it got its nonce is open without bytes, and can be neither signed anew nor refused", async () => {
     const lease = await newLease();
     const id = await accepted();
-    const failing = () => Promise.reject(new Error("no key"));
-    await expect(sign(lease, [id], failing)).rejects.toThrow("no key");
-    const [row] = await connection.sql<
-      { next: string }[]
-    >`select next_nonce as next from service.relayer_wallet`;
-    expect(row?.next).toBe("0");
-    expect(await sign(lease, [id])).toMatchObject([{ id, nonce: 0 }]);
+    expect(await assign(lease, [id])).toMatchObject([{ id, nonce: 0 }]);
+    expect(await assign(lease, [id])).toEqual([]);
+    expect(await refusePurchase(connection.sql, id, { code: "chain_not_found", message: "m" })).toBe(false);
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "accepted" });
+    const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+    expect(open).toMatchObject({ nonce: 0, attempts: [], data: call.data });
+    await storeForms(connection.sql, lease, [form(Number(open?.id), await signer(0, call))]);
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "broadcast" });
   });
 
   test("leaves out purchases that are too old, that have failed, or that are of another chain", async () => {
     const lease = await newLease();
     const [old, failed, elsewhere] = [await accepted(), await accepted(), await accepted({ chainId: 84532 })];
-    await connection.sql`update service.purchase set created_at = now() - interval '61 seconds' where id = ${old}`;
-    await failUnsigned(connection.sql, failed, { code: "purchase_expired", message: "m" });
+    await connection.sql`update service.waiting set created_at = now() - interval '61 seconds' where intent = ${old}`;
+    await refusePurchase(connection.sql, failed, { code: "purchase_expired", message: "m" });
     expect(await sign(lease, [old, failed, elsewhere])).toEqual([]);
   });
 
@@ -110,7 +107,7 @@ describe("signing", () => {
     const lease = await newLease();
     const id = await accepted();
     await sign(lease, [id]);
-    expect(await failUnsigned(connection.sql, id, { code: "chain_not_found", message: "m" })).toBe(false);
-    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "signed" });
+    expect(await refusePurchase(connection.sql, id, { code: "chain_not_found", message: "m" })).toBe(false);
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "broadcast" });
   });
 });

@@ -8,6 +8,7 @@ import {
   LOOK_AFTER,
   nextStep,
   SEND_AGAIN_AFTER,
+  SIGN_AFTER,
 } from "../../workers/relayer/recovery/next-step.ts";
 
 const hash = (n: number): Hex => numberToHex(n, { size: 32 });
@@ -21,11 +22,38 @@ describe("the next step for an open transaction", () => {
     sentAgo,
     age,
     cancels: false,
-    taken: true,
+    untaken: false,
   });
   const ttl = 600;
+  /** Its newest form counts, as long as no block with another one fell out of the chain. */
+  const stepOf = (
+    transaction: Omit<Parameters<typeof nextStep>[0], "wanted">,
+    view: Parameters<typeof nextStep>[1],
+    wanted = transaction.attempts.at(-1)?.hash,
+  ) => nextStep({ ...transaction, wanted }, view, ttl);
   const waiting = { kind: "purchase" as const, openFor: 0, stopped: false, halted: false };
   const node = { pooledNonce: 9, baseFee: 1n };
+  test.each([
+    { what: "its writer may be about to store them", openFor: SIGN_AFTER - 1, halted: false, step: "wait" },
+    { what: "its writer has died", openFor: SIGN_AFTER, halted: false, step: "sign" },
+    { what: "the operator has stopped everything", openFor: SIGN_AFTER, halted: true, step: "wait" },
+  ])("a nonce without bytes, because $what: $step", ({ openFor, halted, step }) => {
+    const transaction = { ...waiting, nonce: 5, attempts: [], openFor, halted };
+    expect(stepOf(transaction, { ...node, minedNonce: 5 }).do).toBe(step);
+  });
+
+  test.each([
+    { what: "waited too long", openFor: ttl, stopped: false, cancels: true },
+    { what: "was stopped", openFor: SIGN_AFTER, stopped: true, cancels: true },
+    { what: "is still wanted", openFor: SIGN_AFTER, stopped: false, cancels: false },
+  ])(
+    "a nonce without bytes of a purchase that $what: signed as a cancellation $cancels",
+    ({ cancels, ...more }) => {
+      const transaction = { ...waiting, nonce: 5, attempts: [], ...more };
+      expect(stepOf(transaction, { ...node, minedNonce: 5 })).toEqual({ do: "sign", cancels });
+    },
+  );
+
   test.each([
     { name: "never sent", nonce: 5, sentAgo: null, age: 0, minedNonce: 5, step: "send" },
     { name: "just sent", nonce: 5, sentAgo: 1, age: 1, minedNonce: 5, step: "wait" },
@@ -69,17 +97,26 @@ describe("the next step for an open transaction", () => {
     { name: "nonce used, never sent", nonce: 4, sentAgo: null, age: 9, minedNonce: 5, step: "look" },
   ])("$name: $step", ({ nonce, sentAgo, age, minedNonce, pooledNonce = 9, step }) => {
     const transaction = { ...waiting, nonce, attempts: [attempt(sentAgo, age)] };
-    expect(nextStep(transaction, { ...node, minedNonce, pooledNonce }, ttl).do).toBe(step);
+    expect(stepOf(transaction, { ...node, minedNonce, pooledNonce }).do).toBe(step);
   });
 
   test.each([
-    { name: "refused although above the base fee", taken: false, baseFee: 1n, step: "wait" },
-    { name: "refused, and below the base fee", taken: false, baseFee: 2n, step: "bump" },
-    { name: "accepted, and below the base fee", taken: true, baseFee: 2n, step: "bump" },
-  ])("a fee is raised only where a higher fee helps: $name: $step", ({ taken, baseFee, step }) => {
-    const attempts = [{ ...attempt(1, BUMP_AFTER), taken }];
+    { name: "refused although above the base fee", untaken: true, baseFee: 1n, step: "wait" },
+    { name: "refused, and below the base fee", untaken: true, baseFee: 2n, step: "bump" },
+    { name: "accepted, and below the base fee", untaken: false, baseFee: 2n, step: "bump" },
+  ])("a fee is raised only where a higher fee helps: $name: $step", ({ untaken, baseFee, step }) => {
+    const attempts = [{ ...attempt(1, BUMP_AFTER), untaken }];
     const transaction = { ...waiting, nonce: 5, attempts };
-    expect(nextStep(transaction, { minedNonce: 5, pooledNonce: 5, baseFee }, ttl).do).toBe(step);
+    expect(stepOf(transaction, { minedNonce: 5, pooledNonce: 5, baseFee }).do).toBe(step);
+  });
+
+  test.each([
+    { name: "the lowest nonce", nonce: 5 },
+    { name: "a higher nonce", nonce: 90 },
+    { name: "never sent", nonce: 90, sentAgo: null },
+  ])("a form below the base fee is raised at once: $name", ({ nonce, sentAgo = 1 }) => {
+    const transaction = { ...waiting, nonce, attempts: [attempt(sentAgo, 1)] };
+    expect(stepOf(transaction, { ...node, minedNonce: 5, baseFee: 2n }).do).toBe("bump");
   });
 
   test.each([
@@ -89,16 +126,15 @@ describe("the next step for an open transaction", () => {
     { due: "looking for a used nonce", attempts: [attempt(9, 9)], nonce: 4, step: "look" },
   ])("while everything is stopped nothing is signed or sent: $due: $step", ({ step, ...more }) => {
     const transaction = { ...waiting, halted: true, ...more };
-    expect(nextStep(transaction, { ...node, minedNonce: 5 }, ttl).do).toBe(step);
+    expect(stepOf(transaction, { ...node, minedNonce: 5 }).do).toBe(step);
   });
 
   test("the newest signed form is sent", () => {
     const newest = { ...attempt(null, 0), hash: hash(2) };
     expect(
-      nextStep(
+      stepOf(
         { ...waiting, nonce: 5, attempts: [attempt(1, 1), newest] },
         { minedNonce: 5, pooledNonce: 5, baseFee: 1n },
-        ttl,
       ),
     ).toEqual({
       do: "send",
@@ -106,7 +142,7 @@ describe("the next step for an open transaction", () => {
     });
   });
 
-  const cancelling = { ...attempt(1, 1), cancels: true };
+  const cancelling = { ...attempt(1, 1), hash: hash(3), cancels: true };
   test.each([
     { name: "in time", openFor: ttl - 1, step: "wait" },
     { name: "waited too long", openFor: ttl, step: "cancel" },
@@ -126,9 +162,30 @@ describe("the next step for an open transaction", () => {
     "a purchase that is no longer wanted is cancelled: $name: $step",
     ({ step, minedNonce = 5, ...more }) => {
       const transaction = { ...waiting, nonce: 5, attempts: [attempt(1, 1)], ...more };
-      expect(nextStep(transaction, { ...node, minedNonce }, ttl).do).toBe(step);
+      expect(stepOf(transaction, { ...node, minedNonce }).do).toBe(step);
     },
   );
+
+  describe("a reorganisation has dropped the block with the call, and a cancelling transfer is signed", () => {
+    const [first, raised] = [attempt(null, 40), { ...attempt(null, 20), hash: hash(2) }];
+    const dropped = { ...waiting, nonce: 5, attempts: [first, raised, { ...cancelling, sentAgo: null }] };
+    const view = { ...node, minedNonce: 5 };
+    test("the call's newest form is raised above the transfer", () => {
+      expect(stepOf(dropped, view, first.hash)).toEqual({ do: "bump", attempt: raised });
+    });
+    test("the raised form is then the one that is sent", () => {
+      const above = { ...attempt(null, 0), hash: hash(4) };
+      const attempts = [...dropped.attempts, above];
+      expect(stepOf({ ...dropped, attempts }, view)).toEqual({ do: "send", attempt: above });
+    });
+    test("it is cancelled again when it is not mined in time or is stopped", () => {
+      for (const more of [{ openFor: ttl }, { stopped: true }])
+        expect(stepOf({ ...dropped, ...more }, view, first.hash)).toEqual({ do: "cancel", attempt: raised });
+    });
+    test("the transfer is sent again where it was mined itself", () => {
+      expect(stepOf(dropped, view)).toEqual({ do: "send", attempt: dropped.attempts.at(-1) });
+    });
+  });
 
   test.each([
     { name: "no holder found", holder: undefined, lost: false },

@@ -51,7 +51,15 @@ describe("the error code of a purchase that would revert", () => {
     expect(minedFailure(7n, decodeRevert(routerError("ContractPaused")))).toEqual({
       code: "onchain_revert",
       message: "The transaction reverted in block 7: ContractPaused",
+      failedBy: "protocol",
     });
-    expect(minedFailure(7n, undefined)).toMatchObject({ code: "onchain_revert" });
+    expect(minedFailure(7n, undefined)).toMatchObject({ code: "onchain_revert", failedBy: "protocol" });
   });
+
+  test.each(["ERC20: transfer amount exceeds balance", "ERC20: transfer amount exceeds allowance"])(
+    "a revert for the buyer's funds is the buyer's own making: %s",
+    (text) => {
+      expect(minedFailure(7n, decodeRevert(reason(text)))).toMatchObject({ failedBy: "buyer" });
+    },
+  );
 });

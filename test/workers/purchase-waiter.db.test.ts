@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
 import { createPurchaseWaiter } from "../../lib/ledger/waiter.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { failUnsigned } from "../../workers/ledger/accepted-purchases.ts";
+import { refusePurchase } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { accepted, connection, databaseUrl, useLedgerDatabase } from "./support/ledger-fixture.ts";
@@ -17,7 +17,7 @@ describe("waiting for a purchase", () => {
     atEnd(() => waiter.close());
     const id = await accepted();
     const early = Promise.all([waiter.wait(id, 20_000), waiter.wait(id, 20_000)]);
-    await failUnsigned(connection.sql, id, { code: "oracle_stale", message: "m" });
+    await refusePurchase(connection.sql, id, { code: "oracle_stale", message: "m" });
     expect((await early).map((purchase) => purchase.state)).toEqual(["failed", "failed"]);
     expect((await waiter.wait(id, 20_000)).state).toBe("failed");
     await waiter.close();
@@ -36,8 +36,8 @@ describe("waiting for a purchase", () => {
     const id = await accepted();
     const waiting = waiter.wait(id, 20_000);
     await connection.sql`
-      update service.purchase set state = 'failed', failure_code = 'oracle_stale', failure_message = 'm',
-        joinable = false, final_at = now() where id = ${id}`;
+      update service.purchase set failure_code = 'oracle_stale', failure_message = 'm', refused_at = now(), standing = false
+      where id = ${id}`;
     expect((await waiting).state).toBe("failed");
     await waiter.close();
   });
@@ -67,7 +67,7 @@ describe("waiting for a purchase", () => {
     }
     const id = await accepted();
     const waiting = waiter.wait(id, 20_000);
-    await failUnsigned(connection.sql, id, { code: "oracle_stale", message: "m" });
+    await refusePurchase(connection.sql, id, { code: "oracle_stale", message: "m" });
     expect((await waiting).state).toBe("failed");
     await waiter.close();
     await reads.close();

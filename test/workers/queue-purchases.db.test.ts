@@ -155,7 +155,26 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test("while the server is away a wake-up fails within seconds; queue and worker then reconnect by themselves", async () => {
+  test("a server that vanishes behind open connections: wake-ups are accepted and handled again", {
+    timeout: 300_000,
+  }, async () => {
+    const { worker, untilHandled, close } = await recordingWorker(backend);
+    worker.resume();
+    await handleLast(untilHandled);
+    backend.proxy.vanish();
+    const id = randomUUID();
+    await waitFor({
+      what: "a wake-up to be accepted again",
+      probe: () => queue.wake(id).then(() => true as const),
+      timeoutMs: 60_000,
+    });
+    await untilHandled(id);
+    await close();
+  });
+
+  test("while the server is away a wake-up fails within seconds; queue and worker then reconnect by themselves", {
+    timeout: 300_000,
+  }, async () => {
     const { worker, untilHandled, close } = await recordingWorker(backend);
     worker.resume();
     const unused = openPurchaseQueue(backend);

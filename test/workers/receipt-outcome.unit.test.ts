@@ -66,7 +66,7 @@ describe("the outcome of a transaction, from its receipt", () => {
       outcomeOf({ kind: "filler", cancels: false }, { ...receipt, logs: [] }, router, undefined),
     ).toEqual({
       ...mined,
-      kind: "filled",
+      kind: "done",
     });
   });
 });

@@ -6,8 +6,7 @@ import { decodeRevert } from "../../lib/chain/reverts.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
-import { storeFiller } from "../../workers/ledger/fillers.ts";
-import { raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
+import { startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { ownTransactions } from "../../workers/ledger/open-transactions.ts";
 import { createMeter } from "../../workers/metrics/relay-meter.ts";
 import { openChain, type Receipt } from "../../workers/relayer/chain.ts";
@@ -16,6 +15,7 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { storeSignedFiller } from "./support/signed-filler.ts";
 
 describe("the reason of a revert", () => {
   const reason = (text: string) =>
@@ -109,11 +109,9 @@ test("an outcome that cannot be stored does not block the others", async () => {
   const hashes = [1, 2, 3].map((n) => numberToHex(n, { size: 32 }));
   const lease = await takeLease(sql, { chainId, address: wallet, owner: "me" });
   if (!lease) throw new Error("no lease");
-  await raiseNextNonce(sql, lease, hashes.length);
+  await startNonces(sql, lease, hashes.length);
   for (const [nonce, hash] of hashes.entries()) {
-    const call = { to: wallet, data: "0x", value: 0n, gasLimit: 21_000n } as const;
-    const signed = { hash, bytes: "0x00", maxFee: 1n, priorityFee: 1n } as const;
-    await storeFiller(sql, lease, nonce, { call, signed });
+    await storeSignedFiller(sql, lease, nonce, hash);
   }
   const settler = {
     sql,

@@ -17,6 +17,7 @@ import { beforeAll, expect, test } from "vitest";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { failure, messageOf } from "../api/support/api.ts";
 import { boughtOf, type Info, startSandbox, type TestSandbox } from "../api/support/sandbox.ts";
+import { holdFaucet, signServiceTransactions } from "../support/service-transactions.ts";
 
 const { sandbox: wallet, relayer } = serviceWallets;
 
@@ -31,7 +32,7 @@ const router = () => sandbox.testnet.deployment.contracts.coverRouter;
 /** ServiceTransactions of the upkeep so far, by purpose and state. */
 async function serviceTransactions(): Promise<Record<string, number>> {
   const rows = await sandbox.connection.sql<{ key: string; count: number }[]>`
-    select purpose || ' ' || state as key, count(*)::int from service.service_transaction group by 1 order by 1`;
+    select purpose || ' ' || state as key, count(*)::int from service.service_transaction_progress group by 1 order by 1`;
   return Object.fromEntries(rows.map(({ key, count }) => [key, count]));
 }
 
@@ -122,11 +123,20 @@ test("a wallet without USDC is soon refilled", async () => {
 
 test("upkeep of a wallet whose key was removed does not block upkeep", async () => {
   const { connection } = sandbox;
-  const gone = `0x${"9".repeat(40)}`;
-  await connection.sql`
-    insert into service.service_transaction (chain_id, sender, purpose, "to", data, value, state, tx_hash)
-    select 84532, ${gone}, purpose, ${usdc().toLowerCase()}, '0x', 0, 'broadcast', ${`0x${"9".repeat(64)}`}
-    from unnest(array['sandbox_usdc', 'sandbox_approval', 'sandbox_ether']) purpose`;
+  const { sql } = connection;
+  const gone = `0x${"9".repeat(40)}` as const;
+  const lease = await holdFaucet(sql, 84532, gone);
+  const rows = await sql<{ id: string }[]>`
+    insert into service.service_transaction (chain_id, sender, purpose, "to", data, value)
+    select 84532, ${gone}, purpose, ${usdc().toLowerCase()}, '0x', 0
+    from unnest(array['sandbox_usdc', 'sandbox_approval', 'sandbox_ether']) purpose returning id`;
+  await signServiceTransactions(
+    sql,
+    lease,
+    rows.map(({ id }) => id),
+  );
+  await sql`
+    update service.relayer_wallet set heartbeat_at = now() - interval '2 hours', lease_until = now() where address = ${gone}`;
   await setUsdc(1);
   await refilled();
   await sandbox.until();
@@ -136,7 +146,7 @@ test("a revoked approval is renewed", async () => {
   const approvals = async () =>
     (
       await sandbox.connection
-        .sql`select 1 from service.service_transaction where purpose = 'sandbox_approval'`
+        .sql`select 1 from service.service_transaction_progress where purpose = 'sandbox_approval'`
     ).length;
   const before = await approvals();
   await setAllowance(5n);
@@ -200,5 +210,5 @@ test("once the day's gas budget is spent that is reported, and no service transa
   const { reason } = await unpaid.until(unready("gas"));
   expect(reason).toBe("The gas that may be spent in a day (UTC) is spent.");
   expect(failure(await unpaid.buy())).toEqual([503, "sandbox_unready"]);
-  expect(await unpaid.connection.sql`select 1 from service.service_transaction`).toHaveLength(0);
+  expect(await unpaid.connection.sql`select 1 from service.service_transaction_progress`).toHaveLength(0);
 });

@@ -1,17 +1,17 @@
-/** The queries of accepted service transactions: their plans in a large ledger, and whether a claim is partly signed. */
+/** The queries of waiting service transactions: their plans in a large ledger, and whether a claim is partly signed. */
 import { beforeAll, expect, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import {
-  acceptedServiceTransactions,
   giveUp,
   overdueServiceTransactions,
+  waitingServiceTransactions,
 } from "../../workers/ledger/service-transactions.ts";
 import {
   chainId,
   createClaim,
   databaseUrl,
   faucet,
-  recordSigned,
+  signTransfers,
   useDatabase,
 } from "../api/faucet/support/database.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -47,8 +47,8 @@ beforeAll(async () => {
   const relayer = `0x${"ab".repeat(20)}`;
   await sql`insert into service.relayer_wallet (chain_id, address) values (8453, ${relayer}) on conflict do nothing`;
   await sql`
-    insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, state)
-    select 8453, ${relayer}, n, 'filler', ${relayer}, '0x', 21000, 'final' from generate_series(1, ${SENT}::int) n`;
+    insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, lost_to)
+    select 8453, ${relayer}, n, 'filler', ${relayer}, '0x', 21000, ${`0x${"1".repeat(64)}`} from generate_series(1, ${SENT}::int) n`;
   await sql`analyze service.transaction`;
   claims = [];
   for (let n = 0; n < CLAIMS; n += 1) claims.push(await createClaim(n));
@@ -57,8 +57,8 @@ beforeAll(async () => {
 test("signing claims, finding overdue ones and giving one up scan no rows", async () => {
   expect(await scannedBy(() => sql`select count(data) from service.transaction`)).toBe(SENT);
   const scanned = await scannedBy(async () => {
-    expect(await acceptedServiceTransactions(sql, chainId, faucet, 50)).toHaveLength(CLAIMS);
-    await sql`update service.service_transaction set created_at = now() - interval '2 minutes'`;
+    expect(await waitingServiceTransactions(sql, chainId, faucet, 50)).toHaveLength(CLAIMS);
+    await sql`update service.waiting set created_at = now() - interval '2 minutes'`;
     expect(await overdueServiceTransactions(sql, chainId)).toHaveLength(CLAIMS);
     const [id = ""] = claims;
     expect(await giveUp(sql, { id, claimId: id }, { code: "claim_expired", message: "late" })).toBe(true);
@@ -69,9 +69,9 @@ test("signing claims, finding overdue ones and giving one up scan no rows", asyn
 test("a claim is partly signed once one of its transfers is, and can then not be given up", async () => {
   const id = await createClaim(0);
   const partlySigned = async () =>
-    (await acceptedServiceTransactions(sql, chainId, faucet, 1)).map((group) => group.partlySigned);
+    (await waitingServiceTransactions(sql, chainId, faucet, 1)).map((group) => group.partlySigned);
   expect(await partlySigned()).toEqual([false]);
-  await recordSigned(id, "faucet_ether");
+  await signTransfers(id, "faucet_ether");
   expect(await partlySigned()).toEqual([true]);
   expect(await giveUp(sql, { id, claimId: id }, { code: "claim_expired", message: "late" })).toBe(false);
 });

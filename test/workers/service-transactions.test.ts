@@ -62,7 +62,7 @@ type ServiceTransaction = {
 };
 const serviceTransactionsOf = (id: string) => connection.sql<ServiceTransaction[]>`
   select purpose, state, tx_hash as hash, failure_code as code, failure_message as message
-  from service.service_transaction where claim_id = ${id} order by purpose`;
+  from service.service_transaction_progress where claim_id = ${id} order by purpose`;
 
 const untilState = (id: string, ...states: string[]) =>
   waitFor({

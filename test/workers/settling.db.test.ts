@@ -1,24 +1,21 @@
 /** Outcomes: stored once, replaced by another block, final or dropped with their block; and the columns of each state. */
 import type { Hex } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
-import { connect } from "../../lib/db/connect.ts";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
-import { hasMinedFillers, storeFiller } from "../../workers/ledger/fillers.ts";
-import type { Candidate } from "../../workers/ledger/gas-spending.ts";
-import { type Lease, raiseNextNonce, takeLease } from "../../workers/ledger/leases.ts";
+import { noteSent, storeForms } from "../../workers/ledger/attempts.ts";
+import type { Lease } from "../../workers/ledger/leases.ts";
 import { openTransactions } from "../../workers/ledger/open-transactions.ts";
-import { confirmBlock, dropBlock, markLost, settle } from "../../workers/ledger/outcomes.ts";
-import { type Call, markSent, type Signed, signPurchases, storeForm } from "../../workers/ledger/signing.ts";
-import { mayRest } from "../support/database.ts";
+import { markLost, settle } from "../../workers/ledger/outcomes.ts";
 import {
   accept,
   accepted,
   bought,
   call,
   chainId,
+  confirm,
   connection,
-  databaseUrl,
+  drop,
+  form,
   newLease,
   newPurchase,
   relayer,
@@ -52,7 +49,7 @@ describe("settling", () => {
       state: "mined",
       receipt: { policyId: 2n, blockNumber: 8n },
     });
-    await confirmBlock(connection.sql, chainId, { number: 8n, hash: word(8) });
+    await confirm(8);
     expect(await settle(connection.sql, [bought(hash, 9, 3n)])).toEqual([]);
     expect(await readPurchase(connection.sql, id)).toMatchObject({
       state: "confirmed",
@@ -63,10 +60,10 @@ describe("settling", () => {
   test("the call or the empty transfer that replaces it: the one that is mined decides", async () => {
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     if (!open) throw new Error("nothing is open");
-    const form = { signed: await signer(0, call), cancels: true };
-    expect(await storeForm(connection.sql, lease, open.id, form)).toBe(true);
+    const cancel = form(open.id, await signer(0, call), true);
+    expect(await storeForms(connection.sql, lease, [cancel])).toEqual(new Set([cancel.signed.hash]));
     const replaced = {
-      hash: form.signed.hash,
+      hash: cancel.signed.hash,
       blockNumber: 7n,
       blockHash: word(7),
       gasCost: 1n,
@@ -80,11 +77,11 @@ describe("settling", () => {
     await settle(connection.sql, [bought(hash, 8)]);
     expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "mined" });
     await settle(connection.sql, [{ ...replaced, blockNumber: 9n, blockHash: word(9) }]);
-    await confirmBlock(connection.sql, chainId, { number: 9n, hash: word(9) });
+    await confirm(9);
     expect(await readPurchase(connection.sql, id)).toMatchObject({
       state: "replaced",
       code: "purchase_expired",
-      txHash: form.signed.hash,
+      txHash: cancel.signed.hash,
     });
   });
 
@@ -105,9 +102,29 @@ describe("settling", () => {
       },
     ]);
     expect(await accept(newPurchase(key))).toMatchObject({ outcome: "joined", purchase: { id: first } });
-    await confirmBlock(connection.sql, chainId, { number: 7n, hash: word(7) });
+    await confirm(7);
     expect(await accept(newPurchase(key))).toMatchObject({ outcome: "created" });
   });
+
+  test.each([
+    { failedBy: "protocol", outcome: "created" },
+    { failedBy: "buyer", outcome: "joined" },
+  ] as const)(
+    "a purchase that reverted by the $failedBy's making, once final: the same key is $outcome",
+    async ({ failedBy, outcome }) => {
+      const key = { idempotencyKey: "reverted" };
+      const [signed] = await sign(lease, [await accepted(key)]);
+      const failure = { code: "onchain_revert", message: "m", failedBy } as const;
+      const reverted = { ...bought(signed?.signed.hash, 7), ...failure, kind: "reverted" as const };
+      await settle(connection.sql, [reverted]);
+      // A reorganisation may still make it a purchase.
+      expect(await accept(newPurchase(key))).toMatchObject({ outcome: "joined" });
+      await confirm(7);
+      expect(await accept(newPurchase(key))).toMatchObject({ outcome });
+      const strikes = await connection.sql`select wallet from service.strike`;
+      expect(strikes).toHaveLength(failedBy === "buyer" ? 1 : 0);
+    },
+  );
 
   test("concurrent rounds in different orders, beside a dropped block, do not deadlock", async () => {
     const ids = [id, ...(await Promise.all(Array.from({ length: 20 }, () => accepted())))];
@@ -116,7 +133,7 @@ describe("settling", () => {
     await Promise.all([
       settle(connection.sql, outcomes),
       settle(connection.sql, outcomes.toReversed()),
-      dropBlock(connection.sql, chainId, { number: 7n, hash: word(7) }),
+      drop(7),
       settle(connection.sql, outcomes.toReversed()),
     ]);
     await settle(connection.sql, outcomes);
@@ -128,7 +145,7 @@ describe("settling", () => {
 
   test("a late note that the bytes were sent does not undo the outcome", async () => {
     await settle(connection.sql, [bought(hash, 7)]);
-    await markSent(connection.sql, [{ hash, accepted: true }]);
+    await noteSent(connection.sql, [{ hash, taken: false, again: false }]);
     expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "mined" });
   });
 
@@ -136,7 +153,7 @@ describe("settling", () => {
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     await markLost(connection.sql, Number(open?.id), hash);
     // The holder turned out to be one of our own forms: nothing is lost.
-    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "signed" });
+    expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "broadcast" });
     await markLost(connection.sql, Number(open?.id), word(99));
     expect(await readPurchase(connection.sql, id)).toMatchObject({ state: "accepted" });
     expect(await sign(lease, [id])).toMatchObject([{ id, nonce: 1 }]);
@@ -144,117 +161,51 @@ describe("settling", () => {
 
   test("a purchase cannot have two transactions that may be mined", async () => {
     await expect(connection.sql`
-      insert into service.transaction (chain_id, wallet, nonce, kind, purchase_id, "to", data, gas_limit)
-      values (${chainId}, ${relayer}, 1, 'purchase', ${id}, ${router}, '0x', 21000)`).rejects.toThrow(
-      "transaction_purchase",
+      insert into service.transaction (chain_id, wallet, nonce, kind, intent, payer, "to", data, gas_limit)
+      values (${chainId}, ${relayer}, 1, 'purchase', ${id}, ${relayer}, ${router}, '0x', 21000)`).rejects.toThrow(
+      "transaction_intent",
     );
   });
 });
 
-test("a state cannot be stored without the columns that prove it", async () => {
+test("an outcome cannot be stored without the columns that prove it", async () => {
+  const lease = await newLease();
   const id = await accepted();
+  await sign(lease, [id]);
   const hash = word(5);
+  const mined = `hash = '${hash}', block_number = 1, block_hash = '${hash}', gas_cost = 1, settled_at = now()`;
+  const failure = "failure_code = 'c', failure_message = 'm'";
   const illegal = [
-    "state = 'signed'",
-    "state = 'broadcast'",
-    "state = 'mined'",
-    `state = 'mined', tx_hash = '${hash}', block_number = 1, block_hash = '${hash}'`,
-    `state = 'confirmed', tx_hash = '${hash}', block_number = 1, block_hash = '${hash}', policy_id = 1, premium_paid = 1`,
-    "state = 'failed', joinable = false",
-    "state = 'failed', failure_code = 'c', failure_message = 'm', joinable = false",
-    // Signed, without a block that proves the failure.
-    `state = 'failed', failure_code = 'c', failure_message = 'm', tx_hash = '${hash}', final_at = now()`,
-    `state = 'accepted', tx_hash = '${hash}'`,
-    "state = 'done'",
-    "buyer = upper(buyer)",
-    "coverage_amount = 0",
+    "outcome = 'done'",
+    "final_at = now()",
+    "block_number = 1",
+    `hash = '${hash}'`,
+    // Bought, without its policy.
+    `${mined}, outcome = 'done'`,
+    `${mined}, outcome = 'done', policy_id = 1`,
+    `${mined}, outcome = 'done', policy_id = 1, premium_paid = 1, ${failure}`,
+    `${mined}, outcome = 'reverted', ${failure}`,
+    `${mined}, outcome = 'reverted', failed_by = 'buyer'`,
+    `${mined}, outcome = 'replaced', ${failure}, policy_id = 1, premium_paid = 1`,
+    `${mined}, outcome = 'replaced', ${failure}, lost_to = '${hash}'`,
+    `${mined}, outcome = 'gone', ${failure}`,
+    "intent = null",
   ];
   for (const change of illegal) {
+    await expect(
+      connection.sql.unsafe(`update service.transaction set ${change} where intent = '${id}'`),
+      change,
+    ).rejects.toThrow(/violates check constraint/);
+  }
+  for (const change of [
+    "failure_code = 'c'",
+    `${failure}, refused_at = now()`,
+    "buyer = upper(buyer)",
+    "quoted_premium = -1",
+  ]) {
     await expect(
       connection.sql.unsafe(`update service.purchase set ${change} where id = '${id}'`),
       change,
     ).rejects.toThrow(/violates check constraint/);
   }
-});
-
-describe("concurrent outcomes", () => {
-  const bought = (hash: Hex, block: number) => ({
-    kind: "bought" as const,
-    hash,
-    blockNumber: BigInt(block),
-    blockHash: word(block),
-    policyId: BigInt(block),
-    premiumPaid: 292_000n,
-    gasCost: 100n,
-  });
-  const block = (n: number) => ({ number: BigInt(n), hash: word(n) });
-  const states = () => connection.sql`
-    select t.state as transaction, p.state as purchase, p.final_at is not null as final, p.block_number::int as block
-    from service.transaction t join service.purchase p on p.id = t.purchase_id`;
-
-  /** Settles a purchase in block 7 and, in an open transaction, in block 8; `meanwhile` handles block 7 concurrently. */
-  async function movedWhile(meanwhile: () => Promise<unknown>): Promise<void> {
-    const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
-    if (!lease) throw new Error("no lease");
-    await raiseNextNonce(connection.sql, lease, 0);
-    const id = await accepted();
-    const form: Signed = { hash: word(99), bytes: "0x1234", maxFee: 30n, priorityFee: 1n };
-    await signPurchases(connection.sql, {
-      lease,
-      calls: new Map([[id, { to: router, data: "0x1234", value: 0n, gasLimit: 21_000n }]]),
-      choose: (candidates: readonly Candidate[]) => ({ sign: candidates.map((candidate) => candidate.id) }),
-      sign: async () => form,
-    });
-    await settle(connection.sql, [bought(form.hash, 7)]);
-    // `meanwhile` reads block 7 and has to wait for the lock on the transaction's row.
-    const other = connect(databaseUrl, { name: "other", max: 1 });
-    await other.sql`begin`;
-    await mayRest(other.sql);
-    await settle(other.sql, [bought(form.hash, 8)]);
-    const asked = meanwhile();
-    await waitFor({
-      what: "the statement to wait for the row",
-      probe: async () => {
-        const rows = await connection.sql`
-          select 1 from pg_stat_activity
-          where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`;
-        return rows.length > 0 ? true : undefined;
-      },
-    });
-    await other.sql`commit`;
-    await asked;
-    await other.close();
-  }
-
-  test("a purchase that moved to another block is made final by that block only", async () => {
-    await movedWhile(() => confirmBlock(connection.sql, chainId, block(7)));
-    expect(await states()).toEqual([{ transaction: "mined", purchase: "mined", final: false, block: 8 }]);
-    await confirmBlock(connection.sql, chainId, block(8));
-    expect(await states()).toEqual([{ transaction: "final", purchase: "confirmed", final: true, block: 8 }]);
-  });
-
-  test("a purchase that moved to another block is not dropped with the old one", async () => {
-    await movedWhile(async () => expect(await dropBlock(connection.sql, chainId, block(7))).toEqual([]));
-    expect(await states()).toEqual([{ transaction: "mined", purchase: "mined", final: false, block: 8 }]);
-    expect(await dropBlock(connection.sql, chainId, block(8))).toHaveLength(1);
-    expect(await states()).toEqual([
-      { transaction: "open", purchase: "broadcast", final: false, block: null },
-    ]);
-  });
-});
-
-test("a filler that was mined hours after its signing is still watched", async () => {
-  const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
-  if (!lease) throw new Error("no lease");
-  await raiseNextNonce(connection.sql, lease, 1);
-  const call: Call = { to: relayer, data: "0x", value: 0n, gasLimit: 21_000n };
-  const signed: Signed = { hash: word(1), bytes: "0x1234", maxFee: 30n, priorityFee: 1n };
-  await storeFiller(connection.sql, lease, 0, { call, signed });
-  const minedAfter = async (hours: number) => {
-    await connection.sql`
-      update service.transaction set state = 'mined', created_at = now() - make_interval(hours => ${hours})`;
-    return hasMinedFillers(connection.sql, chainId, relayer);
-  };
-  expect(await minedAfter(12)).toBe(true);
-  expect(await minedAfter(48)).toBe(false);
 });

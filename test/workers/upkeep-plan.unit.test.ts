@@ -10,6 +10,7 @@ const well: Condition = {
   allowance: maxUint256,
   ether: 0n,
   gasPrice: parseGwei("1"),
+  l1Fee: 0n,
   tooExpensive: false,
   budgetLeft: parseEther("5"),
   relayer,

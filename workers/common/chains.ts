@@ -17,7 +17,9 @@ export type ChainServiceOptions = DeployedChain & { config: WriterConfig; meter:
  * Reads the deployment files of the main chain and, where one is configured, of the testnet. Sends no request to a
  * node. Throws {@link ConfigError}.
  */
-export function openChains(config: WriterConfig): {
+export function openChains(
+  config: Pick<WriterConfig, "RPC_URL" | "DEPLOYMENT_FILE" | "TESTNET_RPC_URL" | "TESTNET_DEPLOYMENT_FILE">,
+): {
   main: DeployedChain;
   testnet: DeployedChain | undefined;
 } {

@@ -1,7 +1,7 @@
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
-import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
-import type { Call, Signed } from "./signing.ts";
+import type { Call } from "./assign-nonces.ts";
+import { type Lease, leaseHeld } from "./leases.ts";
 
 /** SQL of fillers: empty transfers of a wallet to itself, which close nonce gaps. */
 
@@ -21,59 +21,26 @@ export async function nonceGaps(
   return rows.map((row) => Number(row.nonce));
 }
 
-/** Stores a filler for a nonce without a row; false when the nonce has a row by now. Throws {@link LeaseLost}. */
-export async function storeFiller(
-  sql: Sql,
-  lease: Lease,
-  nonce: number,
-  { call, signed }: { call: Call; signed: Signed },
-): Promise<boolean> {
-  return sql.begin(async (tx) => {
-    const held = await tx`
-      select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} and next_nonce > ${nonce} for share`;
-    if (held.length === 0) throw new LeaseLost(lease);
-    const stored = await tx`
-      with stored as (
-        insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, gas_reserved)
-        values (${lease.chainId}, ${lease.address}, ${nonce}, 'filler', ${call.to}, ${call.data},
-          ${String(call.gasLimit)}::bigint, ${String(call.gasLimit * signed.maxFee)}::numeric)
-        on conflict (chain_id, wallet, nonce) do nothing returning id
-      )
-      insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token)
-      select ${signed.hash}::text, id, ${signed.bytes}::text, ${String(signed.maxFee)}::numeric,
-        ${String(signed.priorityFee)}::numeric, ${lease.token}::bigint from stored
-      returning hash`;
-    return stored.length > 0;
-  });
-}
-
-/** How long after its signing a filler is watched: it may be mined hours later, and its block may then be replaced. */
-const FILLER_HOURS = 24;
-
-/** Whether the wallet has a mined filler that is still watched. */
-export async function hasMinedFillers(sql: Sql, chainId: number, wallet: Address): Promise<boolean> {
-  const rows = await sql`
-    select 1 from service.transaction
-    where chain_id = ${chainId} and wallet = ${wallet} and kind = 'filler' and state = 'mined'
-      and created_at > now() - make_interval(hours => ${FILLER_HOURS}) limit 1`;
-  return rows.length > 0;
-}
-
 /**
- * Reopens fillers that the chain no longer counts as mined, because their block fell out of the chain: they are sent
- * again. A wrong count from a node that is behind does no harm: the filler is then found mined again.
+ * Stores fillers for nonces below the wallet's next one; the recovery signs them. A nonce that has a row by now is left
+ * out, and none is stored without the lease. A gap may lie below the final transactions: its filler is watched again.
  */
-export async function reopenFillers(
-  sql: Sql,
-  chainId: number,
-  wallet: Address,
-  minedNonce: number,
+export async function storeFillers(
+  sql: ISql,
+  lease: Lease,
+  nonces: readonly number[],
+  { to, data, gasLimit }: Call,
 ): Promise<void> {
+  if (nonces.length === 0) return;
   await sql`
-    with reopened as (
-      update service.transaction set state = 'open', opened_at = now(), gas_cost = null
-      where chain_id = ${chainId} and wallet = ${wallet} and kind = 'filler' and state = 'mined' and nonce >= ${minedNonce}
-      returning id
+    with w as (
+      update service.relayer_wallet
+      set open_from = least(open_from, ${Math.min(...nonces)}), final_below = least(final_below, ${Math.min(...nonces)})
+      where ${leaseHeld(sql, lease)} returning *
     )
-    update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id`;
+    insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit)
+    select w.chain_id, w.address, n, 'filler', ${to}, ${data}, ${String(gasLimit)}::bigint
+    from w, unnest(${nonces.map(String)}::text[]::bigint[]) n
+    where n < w.next_nonce
+    on conflict (chain_id, wallet, nonce) do nothing`;
 }

@@ -25,7 +25,7 @@ export type Spending = {
   relayerStopped: boolean;
 };
 
-/** Locks and reads the purchases with these ids that are still accepted and young enough, oldest first. */
+/** Locks and reads the purchases with these ids that still wait to be signed and are young enough, oldest first. */
 export async function readCandidates(
   tx: TransactionSql,
   { chainId }: Lease,
@@ -38,28 +38,31 @@ export async function readCandidates(
       p.delegation_id is null or exists (
         select 1 from service.delegation d
         where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated
-    from unnest(${[...ids]}::uuid[]) as wanted (id), lateral (
-      select * from service.purchase x where x.id = wanted.id for update skip locked) p
-    where p.state = 'accepted' and p.chain_id = ${chainId}
-      and p.created_at > now() - make_interval(secs => ${maxAgeSeconds})
-    order by p.created_at, p.id`;
+    from (
+      select intent, created_at from service.waiting
+      where intent = any(${[...ids]}::uuid[]) and chain_id = ${chainId}
+        and created_at > now() - make_interval(secs => ${maxAgeSeconds})
+      for update skip locked) w
+    join service.purchase p on p.id = w.intent
+    order by w.created_at, p.id`;
 }
 
-/** Reads the day's gas costs, in all and of these candidates' wallets, and the relayer's open transactions. */
+/** Reads the day's gas costs, in all and of these clients' wallets, and the relayer's open transactions. */
 export async function readSpending(
   tx: TransactionSql,
   { chainId, address }: Lease,
-  candidates: readonly Pick<Candidate, "wallet">[],
+  clients: readonly Address[],
 ): Promise<Spending> {
-  const wallets = [...new Set(candidates.map(({ wallet }) => wallet))];
   const [[relayer], days] = await Promise.all([
     tx<{ reserved: string; stopped: boolean }[]>`
-      select coalesce(sum(gas_reserved + value), 0) as reserved, service.stopped_by(${address}, null) is not null as stopped
-      from service.transaction where chain_id = ${chainId} and wallet = ${address} and state = 'open'`,
+      select coalesce(sum(t.gas_reserved + t.value), 0) as reserved, service.stopped_by(${address}, null) is not null as stopped
+      from service.relayer_wallet w join service.transaction t
+        on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from and t.state = 'open'
+      where w.chain_id = ${chainId} and w.address = ${address}`,
     tx<{ wallet: Address | ""; wei: string }[]>`
       select wallet, wei from service.gas_day
       where chain_id = ${chainId} and day = (now() at time zone 'utc')::date
-        and (wallet = '' or wallet = any(${wallets}::text[]))`,
+        and (wallet = '' or wallet = any(${[...new Set(clients)]}::text[]))`,
   ]);
   if (!relayer) throw new Error("the database returned no sum");
   return {

@@ -82,13 +82,13 @@ export async function releaseLease(sql: Sql, { chainId, address, owner, token }:
 }
 
 /**
- * Raises the wallet's next nonce to the chain's `pending` count, and returns it. Nonces that the ledger gave out may
- * not have reached the chain yet, and others may have sent from this wallet: the greater count is right.
+ * The wallet's next nonce. Only its first use takes the chain's `pending` count for it: later on the ledger alone gives
+ * nonces out.
  * @throws LeaseLost
  */
-export async function raiseNextNonce(sql: Sql, lease: Lease, pending: number): Promise<number> {
+export async function startNonces(sql: Sql, lease: Lease, pending: number): Promise<number> {
   const [row] = await sql<{ next: string }[]>`
-    update service.relayer_wallet set next_nonce = greatest(coalesce(next_nonce, 0), ${pending})
+    update service.relayer_wallet set next_nonce = coalesce(next_nonce, ${pending})
     where ${leaseHeld(sql, lease)} returning next_nonce as next`;
   if (!row) throw new LeaseLost(lease);
   return Number(row.next);

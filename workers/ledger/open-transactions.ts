@@ -1,26 +1,33 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import type { IntentKind } from "./intent-tables.ts";
-import type { Call, Signed } from "./signing.ts";
+import type { Call, IntentKind } from "./assign-nonces.ts";
+import type { Signed } from "./attempts.ts";
 
 /** A signed form of an open transaction; ages in seconds by the database's clock. */
 export type OpenAttempt = Signed & {
   age: number;
-  /** The time since it was last sent, null when it never was. */
+  /** The time since it was last sent; null when it is due to be sent again. */
   sentAgo: number | null;
   /** It is the empty transfer that replaces the call. */
   cancels: boolean;
-  /** A node has accepted it. */
-  taken: boolean;
+  /** No node has said that it took it. */
+  untaken: boolean;
 };
 
-/** A transaction that may still be mined, with its signed forms, oldest first. */
+/** A transaction that may still be mined, with its signed forms, oldest first; none before the first is stored. */
 export type OpenTransaction = Call & {
   id: number;
   wallet: Address;
   nonce: number;
   kind: IntentKind | "filler";
-  /** Seconds since it was signed, or since its block fell out of the chain. */
+  /**
+   * The form that is to be mined: the newest, or the one that was in a block which fell out of the chain, until another is
+   * signed. Undefined before the first is stored.
+   */
+  wanted: Hex | undefined;
+  /** The most that its forms may cost, in wei. */
+  reserved: bigint;
+  /** Seconds since it got its nonce, or since its block fell out of the chain. */
   openFor: number;
   /** The operator has stopped the purchase's key or wallet. */
   stopped: boolean;
@@ -36,8 +43,13 @@ export type OwnTransaction = Call &
 
 /** Postgres returns numerics and bigints as decimals. */
 type Decimals<T, K extends keyof T> = Omit<T, K> & Record<K, string>;
-type OpenRow = Decimals<Omit<OpenTransaction, "attempts">, "id" | "nonce" | "value" | "gasLimit"> &
-  Decimals<OpenAttempt, "maxFee" | "priorityFee">;
+type OpenRow = Decimals<
+  Omit<OpenTransaction, "attempts" | "wanted">,
+  "id" | "nonce" | "value" | "gasLimit" | "reserved"
+> & {
+  droppedHash: Hex | null;
+  attempts: Decimals<OpenAttempt, "maxFee" | "priorityFee">[];
+};
 
 /** The lowest `limit` open transactions of a wallet, in the order of their nonces. */
 export async function openTransactions(
@@ -47,34 +59,35 @@ export async function openTransactions(
   limit: number,
 ): Promise<OpenTransaction[]> {
   const rows = await sql<OpenRow[]>`
-    with open as (
-      select * from service.transaction
-      where chain_id = ${chainId} and wallet = ${wallet} and state = 'open' order by nonce limit ${limit}
-    )
-    select open.id, open.wallet, nonce, kind, "to", data, open.value, gas_limit as "gasLimit", hash, signed as bytes,
-      max_fee as "maxFee", priority_fee as "priorityFee", cancels, taken,
-      extract(epoch from now() - opened_at)::float8 as "openFor",
+    select t.id, t.wallet, t.nonce, t.kind, t."to", t.data, t.value, t.gas_limit as "gasLimit",
+      t.gas_reserved as reserved, t.dropped_hash as "droppedHash",
+      extract(epoch from now() - t.opened_at)::float8 as "openFor",
       coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false) as stopped,
-      service.stopped_by(open.wallet, null) is not null as halted,
-      extract(epoch from now() - a.created_at)::float8 as age,
-      extract(epoch from now() - a.last_broadcast_at)::float8 as "sentAgo"
-    from open join service.attempt a on a.transaction_id = open.id left join service.purchase p on p.id = open.purchase_id
-    order by nonce, a.id`;
-  const found = new Map<string, OpenTransaction>();
-  for (const { hash, bytes, maxFee, priorityFee, age, sentAgo, cancels, taken, ...row } of rows) {
-    const transaction = found.get(row.id) ?? {
-      ...row,
-      id: Number(row.id),
-      nonce: Number(row.nonce),
-      value: BigInt(row.value),
-      gasLimit: BigInt(row.gasLimit),
-      attempts: [],
-    };
-    const fees = { maxFee: BigInt(maxFee), priorityFee: BigInt(priorityFee) };
-    transaction.attempts.push({ hash, bytes, ...fees, age, sentAgo, cancels, taken });
-    found.set(row.id, transaction);
-  }
-  return [...found.values()];
+      service.stopped_by(t.wallet, null) is not null as halted, coalesce(a.attempts, '[]') as attempts
+    from service.relayer_wallet w
+    join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from
+    left join service.purchase p on p.id = t.intent
+    left join lateral (
+      select json_agg(json_build_object('hash', hash, 'bytes', signed, 'maxFee', max_fee::text,
+        'priorityFee', priority_fee::text, 'cancels', cancels, 'untaken', untaken,
+        'age', extract(epoch from now() - created_at), 'sentAgo', extract(epoch from now() - last_broadcast_at)
+        ) order by id) as attempts
+      from service.attempt where transaction_id = t.id) a on true
+    where w.chain_id = ${chainId} and w.address = ${wallet} and t.state = 'open' order by t.nonce limit ${limit}`;
+  return rows.map(({ attempts, droppedHash, ...row }) => ({
+    ...row,
+    wanted: attempts.findLast(({ age }) => age <= row.openFor)?.hash ?? droppedHash ?? attempts.at(-1)?.hash,
+    reserved: BigInt(row.reserved),
+    id: Number(row.id),
+    nonce: Number(row.nonce),
+    value: BigInt(row.value),
+    gasLimit: BigInt(row.gasLimit),
+    attempts: attempts.map(({ maxFee, priorityFee, ...attempt }) => ({
+      ...attempt,
+      maxFee: BigInt(maxFee),
+      priorityFee: BigInt(priorityFee),
+    })),
+  }));
 }
 
 /** Our transactions among these hashes that are not final. */

@@ -1,41 +1,30 @@
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
-import { PURCHASE_CHANNEL } from "../../lib/ledger/waiter.ts";
-import { type IntentKind, intents } from "./intent-tables.ts";
 
 /** The outcome of one of our signed transactions in a block; `premiumPaid` has 6 decimals, `gasCost` is in wei. */
 export type Outcome = { hash: Hex; blockNumber: bigint; blockHash: Hex; gasCost: bigint } & (
   | { kind: "bought"; policyId: bigint; premiumPaid: bigint }
-  /** A service transaction is mined. */
+  /** A service transaction or a filler is mined. */
   | { kind: "done" }
-  | { kind: "reverted"; code: ErrorCode; message: string }
+  /** `failedBy`: whether the buyer caused the revert, or the protocol and its operators did. */
+  | { kind: "reverted"; code: ErrorCode; message: string; failedBy: "buyer" | "protocol" }
   /** An empty transfer replaced a purchase that had waited too long. */
   | { kind: "replaced"; code: ErrorCode; message: string }
-  /** A filler was mined. */
-  | { kind: "filled" }
 );
 
 /** A purchase whose outcome was stored; `keyId` is a decimal, null for a purchase of the sandbox. */
 export type SettledPurchase = {
   id: string;
   keyId: string | null;
-  kind: Exclude<Outcome["kind"], "filled" | "done">;
+  kind: Exclude<Outcome["kind"], "done">;
   hash: Hex;
 };
-
-const stateAfter = {
-  bought: "mined",
-  done: "mined",
-  reverted: "failed",
-  replaced: "replaced",
-  filled: null,
-} as const;
 
 const rowOf = (outcome: Outcome) => ({
   hash: outcome.hash,
   kind: outcome.kind,
-  state: stateAfter[outcome.kind],
+  outcome: outcome.kind === "bought" ? "done" : outcome.kind,
   block_number: String(outcome.blockNumber),
   block_hash: outcome.blockHash,
   gas_cost: String(outcome.gasCost),
@@ -43,133 +32,185 @@ const rowOf = (outcome: Outcome) => ({
   premium_paid: outcome.kind === "bought" ? String(outcome.premiumPaid) : null,
   code: "code" in outcome ? outcome.code : null,
   message: "message" in outcome ? outcome.message : null,
+  failed_by: "failedBy" in outcome ? outcome.failedBy : null,
 });
 
 /**
- * Stores outcomes, and notifies the purchases' waiters on commit. Storing one twice changes nothing. An outcome in
- * another block than the stored one replaces it, because a transaction that was included again may have bought another
- * policy. Every statement locks transactions before their purchases and service transactions, and in the order of their ids: no
- * deadlocks.
+ * Stores outcomes; a trigger tells their waiters on commit. Storing one twice changes nothing. An outcome in another block
+ * than the stored one replaces it, because a transaction that was included again may have bought another policy. Every
+ * statement locks transactions in the order of their ids: no deadlocks.
  */
 export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<SettledPurchase[]> {
   if (outcomes.length === 0) return [];
   return sql<SettledPurchase[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(outcomes.map(rowOf))}::text::json) as t (
-        hash text, kind text, state text, block_number bigint, block_hash text, gas_cost numeric, policy_id numeric,
-        premium_paid numeric, code text, message text)
+        hash text, kind text, outcome text, block_number bigint, block_hash text, gas_cost numeric, policy_id numeric,
+        premium_paid numeric, code text, message text, failed_by text)
     ), locked as (
-      select t.id as transaction_id, t.purchase_id, t.service_transaction_id, input.*
-      from input join service.attempt a using (hash) join service.transaction t on t.id = a.transaction_id
+      select t.id, input.* from input join service.attempt a using (hash) join service.transaction t on t.id = a.transaction_id
       where t.state in ('open', 'mined') order by t.id for update of t
-    ), mined as (
-      update service.transaction t set state = 'mined', gas_cost = l.gas_cost from locked l where t.id = l.transaction_id
-    ), service_transactions as (
-      update service.service_transaction e
-      set state = l.state, updated_at = now(), tx_hash = l.hash, block_number = l.block_number, block_hash = l.block_hash,
-        failure_code = l.code, failure_message = l.message
-      from locked l
-      where e.id = l.service_transaction_id and e.state <> 'accepted' and e.final_at is null
-        and (e.block_hash is distinct from l.block_hash or e.tx_hash is distinct from l.hash)
     ), settled as (
-      update service.purchase p
-      set state = l.state, updated_at = now(), tx_hash = l.hash, block_number = l.block_number, block_hash = l.block_hash,
-        policy_id = l.policy_id, premium_paid = l.premium_paid, failure_code = l.code, failure_message = l.message
+      update service.transaction t
+      set hash = l.hash, block_number = l.block_number, block_hash = l.block_hash, outcome = l.outcome, gas_cost = l.gas_cost,
+        settled_at = now(), policy_id = l.policy_id, premium_paid = l.premium_paid, failure_code = l.code,
+        failure_message = l.message, failed_by = l.failed_by
       from locked l
-      where p.id = l.purchase_id and p.state <> 'accepted' and p.final_at is null
-        and (p.block_hash is distinct from l.block_hash or p.tx_hash is distinct from l.hash)
-      returning p.id, p.key_id, l.kind, l.hash
+      where t.id = l.id and (t.block_hash is distinct from l.block_hash or t.hash is distinct from l.hash)
+      returning t.intent, l.kind, l.hash
     )
-    select id::text, key_id::text as "keyId", kind, hash, pg_notify(${PURCHASE_CHANNEL}, id::text) from settled`;
+    select p.id::text, p.key_id::text as "keyId", s.kind, s.hash
+    from settled s join service.purchase p on p.id = s.intent`;
 }
 
-/** A block that settled purchases or service transactions. */
+/** A block that settled transactions. */
 export type SettlingBlock = { number: bigint; hash: Hex };
 
-/** The blocks at or below `height` that settled purchases or service transactions which are not final yet; at most 500. */
-export async function unconfirmedBlocks(sql: Sql, chainId: number, height: bigint): Promise<SettlingBlock[]> {
-  const settled = (kind: IntentKind) => sql`
-    select block_number as number, block_hash as hash from ${sql(intents[kind].table)}
-    where chain_id = ${chainId} and final_at is null and block_number <= ${String(height)}::bigint`;
+/**
+ * How many blocks below the first final one the ledger still compares with the chain after a reorganisation: a
+ * reorganisation deeper than the confirmations undoes outcomes that were final.
+ */
+const WATCHED_DEPTH = 64n;
+
+/** The blocks up to `highest` that settled transactions; with `final`, also those whose outcomes are final. At most 500. */
+export async function settlingBlocks(
+  sql: Sql,
+  chainId: number,
+  highest: bigint,
+  { final }: { final: boolean },
+): Promise<SettlingBlock[]> {
   const rows = await sql<{ number: string; hash: Hex }[]>`
-    ${settled("purchase")} union ${settled("service_transaction")} order by number limit 500`;
+    select distinct t.block_number as number, t.block_hash as hash
+    from service.relayer_wallet w
+    join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.final_below
+    where w.chain_id = ${chainId} and t.block_number <= ${String(highest)}::bigint and (${final} or t.final_at is null)
+    order by number limit 500`;
   return rows.map((row) => ({ number: BigInt(row.number), hash: row.hash }));
 }
 
 /**
- * Locks and reads the mined transactions of the purchases, or of the service transactions, that a block settled. A purchase may be
- * settled by another block while this waits for the lock. Postgres reads such a row again only where it updates it:
- * each caller's update therefore checks the block once more.
+ * The transactions of blocks, locked. One may be settled by another block while this waits for the lock. Postgres reads
+ * such a row again only where it updates it: each caller's update therefore checks the block once more.
  */
-const settledBy = (sql: Sql, kind: IntentKind, chainId: number, { number, hash }: SettlingBlock) => sql`
-  select t.id, p.id as intent_id from ${sql(intents[kind].table)} p
-  join service.transaction t on t.${sql(intents[kind].column)} = p.id
-  where p.chain_id = ${chainId} and p.final_at is null and p.block_number = ${String(number)}::bigint
-    and p.block_hash = ${hash} and t.state = 'mined'
+const settledBy = (sql: Sql, chainId: number, blocks: readonly SettlingBlock[]) => sql`
+  select t.id, t.wallet, t.nonce, t.block_hash from wallets w
+  join service.transaction t on t.chain_id = ${chainId} and t.wallet = w.address and t.nonce >= w.final_below
+  where t.block_hash = any(${blocks.map(({ hash }) => hash)}::text[])
   order by t.id for update of t`;
 
-/** Makes the outcomes of a block final; the block is still in the chain, deep enough. */
-export async function confirmBlock(sql: Sql, chainId: number, block: SettlingBlock): Promise<void> {
-  const confirm = (kind: IntentKind) => sql<{ id: string }[]>`
-    with locked as (${settledBy(sql, kind, chainId, block)}), done as (
-      update ${sql(intents[kind].table)} p
-      set state = case state when 'mined' then 'confirmed' else state end, final_at = now(), updated_at = now()
-        ${kind === "purchase" ? sql`, joinable = joinable and state <> 'replaced'` : sql``}
-      from locked where p.id = locked.intent_id and p.final_at is null and p.block_hash = ${block.hash}
-      returning p.id
-    ), final as (
-      update service.transaction t set state = 'final'
-      from locked join done on done.id = locked.intent_id where t.id = locked.id
-    )
-    select id::text ${kind === "purchase" ? sql`, pg_notify(${PURCHASE_CHANNEL}, id::text)` : sql``} from done`;
-  await confirm("purchase");
-  await confirm("service_transaction");
+/** Makes the outcomes of blocks final; the blocks are still in the chain, deep enough. */
+export async function confirmBlocks(
+  sql: Sql,
+  chainId: number,
+  blocks: readonly SettlingBlock[],
+): Promise<void> {
+  if (blocks.length === 0) return;
+  await sql`
+    with wallets as (select * from service.relayer_wallet where chain_id = ${chainId}),
+      locked as (${settledBy(sql, chainId, blocks)})
+    update service.transaction t set final_at = now()
+    from locked where t.id = locked.id and t.final_at is null and t.block_hash = locked.block_hash`;
 }
 
 /**
- * Undoes the outcomes of a block that is no longer in the chain: its purchases and service transactions are `broadcast` again, and
- * their bytes are due to be sent again.
- * @returns the ids of these purchases and service transactions.
+ * Undoes the outcomes of blocks that are no longer in the chain, also final ones: their transactions are open again, and
+ * the form that was mined is due to be sent again.
+ * @returns the hashes of these forms.
  */
-export async function dropBlock(sql: Sql, chainId: number, block: SettlingBlock): Promise<string[]> {
-  const drop = (kind: IntentKind) => sql<{ id: string }[]>`
-    with locked as (${settledBy(sql, kind, chainId, block)}), dropped as (
-      update ${sql(intents[kind].table)} p
-      set state = 'broadcast', block_number = null, block_hash = null,
-        ${kind === "purchase" ? sql`policy_id = null, premium_paid = null,` : sql``}
-        failure_code = null, failure_message = null, updated_at = now()
-      from locked where p.id = locked.intent_id and p.final_at is null and p.block_hash = ${block.hash}
-      returning p.id
-    ), reopened as (
-      update service.transaction t set state = 'open', opened_at = now(), gas_cost = null
-      from locked join dropped on dropped.id = locked.intent_id where t.id = locked.id
-      returning t.id
-    ), overdue as (
-      update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id
-    )
-    select id::text from dropped`;
-  const dropped = [...(await drop("purchase")), ...(await drop("service_transaction"))];
-  return dropped.map((row) => row.id);
+export async function dropBlocks(
+  sql: Sql,
+  chainId: number,
+  blocks: readonly SettlingBlock[],
+): Promise<Hex[]> {
+  if (blocks.length === 0) return [];
+  const rows = await sql<{ hash: Hex }[]>`
+    with wallets as (${lockedWallets(sql, chainId)}), locked as (${settledBy(sql, chainId, blocks)}) ${reopen(sql, chainId)}`;
+  return rows.map(({ hash }) => hash);
+}
+
+/** Wallets are locked before their transactions: no deadlock with a writer that stores forms. */
+const lockedWallets = (sql: Sql, chainId: number) => sql`
+  select * from service.relayer_wallet where chain_id = ${chainId} order by address for update`;
+
+/** Opens the transactions of `locked` again, unless another block has settled them meanwhile. */
+const reopen = (sql: Sql, chainId: number) => sql`
+  , lowered as (
+    update service.relayer_wallet w
+    set open_from = least(w.open_from, l.nonce), final_below = least(w.final_below, l.nonce)
+    from (select wallet, min(nonce) as nonce from locked group by wallet) l
+    where w.chain_id = ${chainId} and w.address = l.wallet
+  ), reopened as (
+    update service.transaction t
+    set opened_at = now(), dropped_hash = t.hash, hash = null, block_number = null, block_hash = null, outcome = null, gas_cost = null,
+      settled_at = null, policy_id = null, premium_paid = null, failure_code = null, failure_message = null,
+      failed_by = null, final_at = null
+    from locked where t.id = locked.id and t.block_hash = locked.block_hash
+    returning t.id
+  )
+  update service.attempt a set last_broadcast_at = null from reopened where a.transaction_id = reopened.id returning a.hash`;
+
+/**
+ * Whether the ledger has a final transaction of the wallet with a nonce from `minedNonce` on, which the chain lacks.
+ *
+ * @param head only transactions in blocks up to this one count: a node that has not read the others yet lacks them too.
+ */
+export async function lacksFinal(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+  minedNonce: number,
+  head?: bigint,
+): Promise<boolean> {
+  const highest = head === undefined ? null : String(head);
+  const rows = await sql`
+    select 1 from service.transaction
+    where chain_id = ${chainId} and wallet = ${wallet} and nonce >= ${minedNonce} and state = 'final'
+      and coalesce(block_number <= ${highest}::bigint, true) limit 1`;
+  return rows.length > 0;
+}
+
+/**
+ * Opens the final transactions of a wallet again that have a nonce from `minedNonce` on, because the chain lacks them: a
+ * reorganisation went deeper than the watched blocks.
+ * @returns the hashes of their forms.
+ */
+export async function reopenFinal(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+  minedNonce: number,
+): Promise<Hex[]> {
+  const rows = await sql<{ hash: Hex }[]>`
+    with wallets as (${lockedWallets(sql, chainId)}), locked as (
+      select t.id, t.wallet, t.nonce, t.block_hash from wallets w
+      join service.transaction t on t.chain_id = ${chainId} and t.wallet = w.address and t.nonce >= ${minedNonce}
+      where w.address = ${wallet} and t.state = 'final' order by t.id for update of t
+    ) ${reopen(sql, chainId)}`;
+  return rows.map(({ hash }) => hash);
+}
+
+/** Lets each wallet forget its settled transactions: those that are no longer open, and those final below the watched blocks. */
+export async function raiseWatermarks(sql: ISql, chainId: number, deep: bigint): Promise<void> {
+  await sql`select service.raise_watermarks(${chainId}, ${String(deep - WATCHED_DEPTH)}::bigint)`;
 }
 
 /**
  * Marks a transaction lost: another transaction, `holder`, has its nonce in a block deep enough, and none of our forms
- * can ever be mined. Its purchase is accepted again: it is signed under another nonce, or fails where it is too old to
- * be signed. Its service transaction is signed again, however old it is.
+ * can ever be mined. What it was for waits to be signed again under another nonce; a purchase fails where it is too old,
+ * a service transaction is signed however old it is.
  */
 export async function markLost(sql: Sql, transactionId: number, holder: Hex): Promise<void> {
   // Checked in the statement: the holder may be a form that another writer has stored since the search.
   await sql`
     with lost as (
-      update service.transaction set state = 'lost' where id = ${transactionId} and state = 'open'
+      update service.transaction set lost_to = ${holder} where id = ${transactionId} and state = 'open'
         and not exists (select 1 from service.attempt a where a.transaction_id = ${transactionId} and a.hash = ${holder})
-      returning purchase_id, service_transaction_id
-    ), service_transactions as (
-      update service.service_transaction e set state = 'accepted', tx_hash = null, wake_at = now(), updated_at = now()
-      from lost where e.id = lost.service_transaction_id and e.state in ('signed', 'broadcast')
+      returning intent, kind, chain_id, payer
     )
-    update service.purchase p set state = 'accepted', tx_hash = null, wake_at = now(), updated_at = now()
-    from lost where p.id = lost.purchase_id and p.state in ('signed', 'broadcast')`;
+    insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
+    select l.intent, l.kind, l.chain_id, l.payer, coalesce(e.claim_id, l.intent), coalesce(p.created_at, e.created_at), now()
+    from lost l left join service.purchase p on p.id = l.intent left join service.service_transaction e on e.id = l.intent
+    where l.intent is not null`;
 }
 
 /** The lowest nonce of the open transactions of each wallet, also of other writers' wallets. */
@@ -178,8 +219,9 @@ export async function lowestOpenNonces(
   chainId: number,
 ): Promise<{ wallet: Address; nonce: number }[]> {
   const rows = await sql<{ wallet: Address; nonce: string }[]>`
-    select wallet, min(nonce) as nonce from service.transaction
-    where chain_id = ${chainId} and state = 'open' group by wallet`;
+    select t.wallet, min(t.nonce) as nonce from service.relayer_wallet w
+    join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from
+    where w.chain_id = ${chainId} and t.state = 'open' group by t.wallet`;
   return rows.map(({ wallet, nonce }) => ({ wallet, nonce: Number(nonce) }));
 }
 

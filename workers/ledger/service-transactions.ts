@@ -1,17 +1,15 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
-import { readSpending, type Spending } from "./gas-spending.ts";
-import type { Lease } from "./leases.ts";
-import { type Call, lockBudgets, type Signed, type SignedIntent, signAll } from "./signing.ts";
+import type { Call, WantedCall } from "./assign-nonces.ts";
 
-/** SQL of accepted service transactions: the faucet's grants, and the upkeep of the sandbox's wallet. */
+/** SQL of service transactions that wait to be signed: the faucet's grants, and the upkeep of the sandbox's wallet. */
 
 /** A service transaction that is not signed within this time is given up, unless a part of its group was signed, in seconds. */
 export const SERVICE_TRANSACTION_WITHIN_SECONDS = 60;
 
 /**
- * ServiceTransactions that are signed together or not at all: the transfers of a claim, or one service transaction of the upkeep. `id` is the
+ * Service transactions that are signed together or not at all: the transfers of a claim, or one of the upkeep. `id` is the
  * claim's or the service transaction's. A group that is `partlySigned` can no longer be given up.
  */
 export type ServiceTransactionGroup = {
@@ -31,12 +29,8 @@ type Row = {
   partlySigned: boolean;
 };
 
-const partlySigned = (sql: Sql | TransactionSql) => sql`
-  exists (select 1 from service.service_transaction x join service.transaction t on t.service_transaction_id = x.id
-    where x.id = e.id or x.claim_id = e.claim_id)`;
-
 /** The service transactions of a wallet that may be signed now, oldest first: `limit` groups at most. */
-export async function acceptedServiceTransactions(
+export async function waitingServiceTransactions(
   sql: Sql,
   chainId: number,
   sender: Address,
@@ -44,12 +38,15 @@ export async function acceptedServiceTransactions(
 ): Promise<ServiceTransactionGroup[]> {
   const rows = await sql<Row[]>`
     with due as (
-      select coalesce(claim_id, id) as group_id, min(created_at) as since from service.service_transaction
-      where chain_id = ${chainId} and sender = ${sender} and state = 'accepted' and wake_at <= now()
+      select group_id, min(created_at) as since from service.waiting
+      where kind = 'service_transaction' and chain_id = ${chainId} and payer = ${sender} and wake_at <= now()
+        and not exists (
+          select 1 from service.relayer_wallet u where u.chain_id = ${chainId} and u.unknown_from is not null)
       group by 1 order by 2 limit ${limit})
-    select e.id, e.claim_id as "claimId", e.purpose, e."to", e.data, e.value, ${partlySigned(sql)} as "partlySigned"
-    from due join service.service_transaction e on coalesce(e.claim_id, e.id) = due.group_id
-    where e.state = 'accepted' order by due.since, due.group_id, e.purpose`;
+    select e.id, e.claim_id as "claimId", e.purpose, e."to", e.data, e.value,
+      service.is_partly_signed(due.group_id) as "partlySigned"
+    from due join service.waiting w on w.group_id = due.group_id join service.service_transaction e on e.id = w.intent
+    order by due.since, due.group_id, e.purpose`;
   const groups = new Map<string, ServiceTransactionGroup>();
   for (const { id, claimId, purpose, to, data, value, partlySigned } of rows) {
     const key = claimId ?? id;
@@ -60,64 +57,37 @@ export async function acceptedServiceTransactions(
   return [...groups.values()];
 }
 
-/** A group that is to be signed, with the gas limits of its calls. */
-export type WantedGroup = { id: string; calls: readonly { id: string; call: Call }[] };
+/** A group that is to be signed, with the gas limits and costs of its calls. */
+export type WantedGroup = { id: string; calls: readonly WantedCall[] };
 
-/**
- * Signs the chosen groups in one transaction, so that both transfers of a claim are signed or neither. Candidates are
- * the groups that are still accepted as a whole and not too old. Throws LeaseLost.
- */
-export async function signServiceTransactions(
-  sql: Sql,
-  {
-    lease,
-    groups,
-    choose,
-    sign,
-  }: {
-    lease: Lease;
-    groups: readonly WantedGroup[];
-    /** Chooses which of the groups are signed, from the costs so far. */
-    choose: (candidates: readonly WantedGroup[], spending: Spending) => readonly WantedGroup[];
-    sign: (nonce: number, call: Call) => Promise<Signed>;
-  },
-): Promise<SignedIntent[]> {
-  return sql.begin(async (tx): Promise<SignedIntent[]> => {
-    await lockBudgets(tx, lease.chainId);
-    const ids = groups.flatMap(({ calls }) => calls.map(({ id }) => id));
-    const locked = await tx<{ id: string }[]>`
-      select e.id from service.service_transaction e
-      where e.id = any(${ids}::uuid[]) and e.state = 'accepted' and e.sender = ${lease.address}
-        and (e.created_at > now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS}) or ${partlySigned(tx)})
-      order by e.id for update of e skip locked`;
-    const free = new Set(locked.map(({ id }) => id));
-    const candidates = groups.filter(({ calls }) => calls.every(({ id }) => free.has(id)));
-    const chosen = choose(candidates, await readSpending(tx, lease, []));
-    const calls = chosen.flatMap((group) => group.calls);
-    return calls.length === 0 ? [] : signAll(tx, { kind: "service_transaction", lease, calls, sign });
-  });
-}
-
-/** Lets a group be signed in `seconds`. */
-export async function tryServiceTransactionsAgainIn(
-  sql: Sql,
-  group: ServiceTransactionGroup,
-  seconds: number,
-): Promise<void> {
-  const ids = group.serviceTransactions.map(({ id }) => id);
-  await sql`
-    update service.service_transaction set wake_at = now() + make_interval(secs => ${seconds})
-    where id = any(${ids}::uuid[]) and state = 'accepted'`;
+/** Locks those of the groups that still wait as a whole and are not too old, or were signed in part. */
+export async function lockGroups<Group extends WantedGroup>(
+  tx: TransactionSql,
+  groups: readonly Group[],
+): Promise<Group[]> {
+  const ids = groups.flatMap(({ calls }) => calls.map(({ id }) => id));
+  const locked = await tx<{ intent: string }[]>`
+    select intent from service.waiting
+    where intent = any(${ids}::uuid[])
+      and (created_at > now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS})
+        or service.is_partly_signed(group_id))
+    order by intent for update skip locked`;
+  const free = new Set(locked.map(({ intent }) => intent));
+  return groups.filter(({ calls }) => calls.every(({ id }) => free.has(id)));
 }
 
 /** A group that was not signed in time; `value` in wei is the sum that `sender` should have sent. */
 export type OverdueGroup = { id: string; claimId: string | null; sender: Address; value: bigint };
 
+/** Groups that were not signed in time. One that is older than the chain's unknown transactions may be among these. */
 export async function overdueServiceTransactions(sql: Sql, chainId: number): Promise<OverdueGroup[]> {
   const rows = await sql<(Omit<OverdueGroup, "value"> & { value: string })[]>`
-    select coalesce(e.claim_id, e.id) as id, e.claim_id as "claimId", e.sender, sum(e.value) as value from service.service_transaction e
-    where e.chain_id = ${chainId} and e.state = 'accepted'
-      and e.created_at <= now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS}) and not ${partlySigned(sql)}
+    select w.group_id as id, e.claim_id as "claimId", e.sender, sum(e.value) as value
+    from service.waiting w join service.service_transaction e on e.id = w.intent
+    where w.kind = 'service_transaction' and w.chain_id = ${chainId}
+      and w.created_at <= now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS})
+      and not service.is_partly_signed(w.group_id) and not exists (
+        select 1 from service.relayer_wallet u where u.chain_id = ${chainId} and u.unknown_since >= w.created_at)
     group by 1, 2, 3 limit 100`;
   return rows.map((row) => ({ ...row, value: BigInt(row.value) }));
 }
@@ -137,8 +107,10 @@ export async function giveUp(
     return row?.freed ?? false;
   }
   const rows = await sql`
+    with taken as (
+      delete from service.waiting where intent = ${id} and not service.is_partly_signed(${id}) returning intent)
     update service.service_transaction e
-    set state = 'failed', failure_code = ${code}, failure_message = ${message}, final_at = now(), updated_at = now()
-    where e.id = ${id} and e.state = 'accepted' and not ${partlySigned(sql)} returning e.id`;
+    set failure_code = ${code}, failure_message = ${message}, refused_at = now()
+    from taken where e.id = taken.intent returning e.id`;
   return rows.length > 0;
 }

@@ -36,6 +36,10 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
   const walletGauge = (name: string, help: string) => gauge(`wallet_${name}`, help, ["wallet", "role"]);
 
   const nextNonce = walletGauge("next_nonce", "Nonce of the wallet's next transaction");
+  const unknown = walletGauge(
+    "unknown_transactions",
+    "Transactions of the wallet that the chain has and the ledger lacks",
+  );
   const inFlight = walletGauge("in_flight", "Signed transactions of the wallet that are not in a block");
   const oldest = walletGauge("oldest_in_flight_seconds", "Age of the oldest transaction in flight, or 0");
   const balance = walletGauge("balance_wei", "Balance of the wallet in wei");
@@ -61,6 +65,7 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
       const labels = wallets.find(({ wallet }) => wallet === load.wallet);
       if (load.chainId !== chainId || !labels) continue;
       if (load.nextNonce !== null) nextNonce.set(labels, load.nextNonce);
+      unknown.set(labels, load.unknown);
       inFlight.set(labels, load.inFlight);
       oldest.set(labels, load.oldest ?? 0);
     }
@@ -89,7 +94,7 @@ export function createGauges(registry: Registry, options: GaugeOptions) {
   }
 
   return async function collect(): Promise<void> {
-    for (const gauge of [nextNonce, inFlight, oldest, balance, left]) gauge.reset();
+    for (const gauge of [nextNonce, unknown, inFlight, oldest, balance, left]) gauge.reset();
     for (const gauge of [waiting, longest]) gauge.remove();
     const [balances] = await Promise.all([
       readSource("chain", readBalances),

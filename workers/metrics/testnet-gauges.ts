@@ -17,7 +17,7 @@ export function createTestnetGauges(registry: Registry, sql: Sql, chainId: numbe
     new Gauge({ name, help, labelNames, registers: [registry] });
   const waiting = gauge(
     "testnet_service_transactions_waiting",
-    "ServiceTransactions without a signed transaction",
+    "Service transactions without a signed transaction",
     ["purpose"],
   );
   const oldest = gauge(
@@ -26,12 +26,12 @@ export function createTestnetGauges(registry: Registry, sql: Sql, chainId: numbe
   );
   const inFlight = gauge(
     "testnet_service_transactions_in_flight",
-    "ServiceTransactions that are signed and not in a block",
+    "Service transactions that are signed and not in a block",
     ["purpose"],
   );
   const failed = gauge(
     "testnet_service_transactions_failed",
-    "ServiceTransactions that failed in the last 24 hours",
+    "Service transactions that failed in the last 24 hours",
     ["purpose"],
   );
   const ready = gauge("sandbox_ready", "Whether the sandbox's wallet could buy at its last check, 1 or 0");

@@ -16,8 +16,8 @@ const REQUEST_CHANNEL = "service_price_request";
 const SWEEP_MS = 1000;
 /** How often the signer is published and old requests are pruned, in ms. */
 const UPKEEP_MS = 2000;
-/** Connections to Postgres: one for each loop. */
-const CONNECTIONS = 2;
+/** Connections to Postgres: the statements of both loops are short. */
+const CONNECTIONS = 1;
 
 export type OracleOptions = DeployedChain & {
   readonly oracle: NonNullable<Deployment["oracle"]>;

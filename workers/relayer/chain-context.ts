@@ -1,5 +1,7 @@
 import type { Sql } from "postgres";
 import type { Logger } from "../../lib/log.ts";
+import type { Call } from "../ledger/assign-nonces.ts";
+import type { PricedCall } from "../ledger/call-cost.ts";
 import type { Meter } from "../metrics/relay-meter.ts";
 import type { Chain } from "./chain.ts";
 import type { FeeMarket } from "./fee-market.ts";
@@ -12,10 +14,12 @@ export type ChainContext = {
   readonly chain: Chain;
   readonly chainId: number;
   readonly market: FeeMarket;
+  /** Adds the most that the chain may charge for the call's data on the L1. Rejects when the node does not answer. */
+  readonly price: (call: Call) => Promise<PricedCall>;
   readonly wallets: WalletPool;
   readonly send: Send;
-  /** The maximum fee per gas, in wei. */
-  readonly maxFee: bigint;
+  /** The maximum fee per gas of calls, in wei. */
+  readonly maxCallFee: bigint;
   readonly meter: Meter;
   readonly log: Logger;
 };

@@ -1,12 +1,14 @@
 import {
   type Address,
   BaseError,
+  encodeFunctionData,
   type Hex,
   hexToBigInt,
   isHex,
   MethodNotFoundRpcError,
   MethodNotSupportedRpcError,
   numberToHex,
+  parseAbi,
   ResponseBodyTooLargeError,
   type RpcBlock,
   RpcRequestError,
@@ -14,6 +16,7 @@ import {
 } from "viem";
 import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
+import { type SentTransaction, sentTransactionOf } from "./sent-transaction.ts";
 
 /** The fields of a block that the writer uses; `baseFee` in wei per gas. */
 export type Block = {
@@ -35,6 +38,10 @@ export type Receipt = {
 };
 /** `value` in wei, 0 when left out. */
 export type CallRequest = { from: Address; to: Address; data: Hex; value?: bigint };
+
+/** The contract of the OP stack that states the L1's fee for a transaction's data, at one address on all its chains. */
+const GAS_ORACLE = "0x420000000000000000000000000000000000000F";
+const gasOracleAbi = parseAbi(["function getL1Fee(bytes data) view returns (uint256)"]);
 
 /**
  * All the requests that the writer sends to a node. Requests of the same tick share one HTTP request. Every function
@@ -71,14 +78,14 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     async block(at: bigint | "latest"): Promise<Block | undefined> {
       return blockOf(await client.request({ method: "eth_getBlockByNumber", params: [height(at), false] }));
     },
-    /** Sender, nonce and hash of each transaction of a block. */
-    async senders(at: bigint): Promise<{ hash: Hex; from: Address; nonce: number }[]> {
+    /** The transactions of a block. */
+    async transactions(at: bigint): Promise<SentTransaction[]> {
       const block = await client.request({
         method: "eth_getBlockByNumber",
         params: [numberToHex(at), true],
       });
       return (block?.transactions ?? []).flatMap((tx) =>
-        typeof tx === "string" ? [] : [{ hash: tx.hash, from: tx.from, nonce: Number(tx.nonce) }],
+        typeof tx === "string" ? [] : [sentTransactionOf(tx)],
       );
     },
     /** The receipts of some transactions of a block. A receipt that the node does not have is left out. */
@@ -97,6 +104,12 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     /** The priority fee that the node suggests, in wei per gas. */
     async priorityFee(): Promise<bigint> {
       return hexToBigInt(await client.request({ method: "eth_maxPriorityFeePerGas" }));
+    },
+    /** What the chain charges for an unsigned transaction's data on the L1 now, in wei; 0 without a gas oracle. */
+    async l1Fee(unsigned: Hex): Promise<bigint> {
+      const data = encodeFunctionData({ abi: gasOracleAbi, args: [unsigned] });
+      const fee = await client.request({ method: "eth_call", params: [{ to: GAS_ORACLE, data }, "latest"] });
+      return fee === "0x" ? 0n : hexToBigInt(fee);
     },
   };
 }

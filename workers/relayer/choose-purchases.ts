@@ -1,13 +1,14 @@
 import { formatEther } from "viem";
+import type { WantedCall } from "../ledger/assign-nonces.ts";
 import type { Candidate, Spending } from "../ledger/gas-spending.ts";
 import * as failures from "./purchase-failures.ts";
 
 /** In wei: the relayer's balance, and the gas budgets of a UTC day for all purchases and for one wallet's keys. */
 export type Limits = { balance: bigint; gasBudget: bigint; gasBudgetPerWallet: bigint };
 
-/** The purchases of a round: to sign now, to fail with nothing spent, and to try again later. */
+/** The purchases of a round: to send now, to fail with nothing spent, and to try again later. */
 export type Choice = {
-  sign: string[];
+  send: WantedCall[];
   refuse: { id: string; failure: failures.Failure }[];
   wait: string[];
   /** Why the relayer's wallet can sign no more now; undefined when it can. */
@@ -30,22 +31,23 @@ function refusalOf(
 }
 
 /**
- * Chooses which purchases of a round are signed, oldest first. `costs` holds the highest gas cost of each purchase in
- * wei, by its id; a purchase that is not mined yet counts towards the budgets with that cost.
+ * Chooses which purchases of a round are sent, oldest first. `wanted` holds their calls by the purchases' ids; a purchase
+ * that is not mined yet counts towards the budgets with the most that it may cost.
  */
 export function choosePurchases(
   candidates: readonly Candidate[],
-  costs: ReadonlyMap<string, bigint>,
+  wanted: ReadonlyMap<string, WantedCall>,
   spending: Spending,
   limits: Limits,
 ): Choice {
-  const choice: Choice = { sign: [], refuse: [], wait: [], walletFault: undefined };
+  const choice: Choice = { send: [], refuse: [], wait: [], walletFault: undefined };
   const byWallet = new Map(spending.byWallet);
   let { all, reserved } = spending;
   for (const candidate of candidates) {
     const { id, wallet } = candidate;
-    const cost = costs.get(id);
-    if (cost === undefined) throw new Error(`purchase ${id} is not part of this round`);
+    const call = wanted.get(id);
+    if (!call) throw new Error(`purchase ${id} is not part of this round`);
+    const { cost } = call;
     const ofWallet = byWallet.get(wallet) ?? 0n;
     const failure = refusalOf(candidate, cost, { all, wallet: ofWallet }, limits);
     if (failure) {
@@ -56,7 +58,7 @@ export function choosePurchases(
         : `its balance of ${formatEther(limits.balance)} ETH does not cover its pending transactions and ${formatEther(cost)} ETH more`;
       choice.wait.push(id);
     } else {
-      choice.sign.push(id);
+      choice.send.push(call);
       byWallet.set(wallet, ofWallet + cost);
       all += cost;
       reserved += cost;

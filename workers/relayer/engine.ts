@@ -11,8 +11,10 @@ import { endSilentSessions } from "../ledger/silent-sessions.ts";
 import { type WatcherContext, watchBlocks } from "./block-watcher.ts";
 import type { ChainContext } from "./chain-context.ts";
 import { createChainHead } from "./chain-head.ts";
-import { confirmBlocks } from "./confirm-blocks.ts";
+import { checkBlocks } from "./check-blocks.ts";
 import { createFeeMarket } from "./fee-market.ts";
+import { callCap } from "./fees.ts";
+import { createCallPricer } from "./price-calls.ts";
 import type { RecoveryContext } from "./recovery/context.ts";
 import { recover } from "./recovery/recover.ts";
 import { createSender } from "./sender.ts";
@@ -54,17 +56,20 @@ export function createEngine(options: EngineOptions): Engine {
   const { chainId } = deployment;
   const { MAX_FEE_GWEI: maxFee, CONFIRMATIONS: confirmations } = config;
   const { sql, close } = connect(config.DATABASE_URL, { name: "writer", max: connections });
-  const notes = connect(config.DATABASE_URL, { name: "writer-notes", max: 2, durable: false });
+  const notes = connect(config.DATABASE_URL, { name: "writer-notes", max: 1, durable: false });
 
-  const market = createFeeMarket(chain);
+  const market = createFeeMarket(chain, config.MAX_PRIORITY_FEE_GWEI);
   const head = createChainHead(chain);
   const send = createSender({ sql, notes: notes.sql, chain, meter, log });
-  const settler = { sql, chain, coverRouter: lower(deployment.contracts.coverRouter), meter, log };
+  const coverRouter = lower(deployment.contracts.coverRouter);
+  const settler = { sql, chain, coverRouter, meter, log };
   const owner = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const { isNodeAnswering } = head;
   const wallets = createWalletPool({ sql, chain, chainId, owner, keys, log, isNodeAnswering });
   const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
-  const context: ChainContext = { sql, chain, chainId, market, wallets, send, maxFee, meter, log };
+  const costs = { market, price: createCallPricer(chain), maxCallFee: callCap(maxFee) };
+  const context: ChainContext = { ...costs, sql, chain, chainId, wallets, send, meter, log };
+  const limits = { maxFee, gasBudget: config.GAS_BUDGET_ETH, ttl: config.PURCHASE_TTL };
   const finality = { confirmations, settleReceipts: settle };
   const loops: Engine["loops"] = new Map();
   const engine: Engine = {
@@ -79,11 +84,20 @@ export function createEngine(options: EngineOptions): Engine {
       ...finality,
       head,
       onHead: async (block, reorganised) => {
-        const dropped = await confirmBlocks({ ...context, confirmations }, block, reorganised);
+        const dropped = await checkBlocks({ ...context, confirmations }, block, reorganised);
         if (dropped) loops.get("recovering")?.nudge();
       },
     },
-    recovery: { ...context, ...finality, ttl: config.PURCHASE_TTL, nextSearchAt: new Map() },
+    recovery: {
+      ...context,
+      ...finality,
+      ...limits,
+      coverRouter,
+      nextSearchAt: new Map(),
+      found: new Map(),
+      goneSince: new Map(),
+      lackedAt: new Map(),
+    },
     loops,
     lastSent: Number.NEGATIVE_INFINITY,
     closeConnections: () => Promise.all([close(), notes.close()]),

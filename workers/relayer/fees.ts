@@ -11,6 +11,9 @@ const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 const raised = (fee: bigint) => fee + fee / BUMP_DIVISOR + 1n;
 
+/** The highest fee of a call where `cap` is the highest of all: an empty transfer can still outbid it. */
+export const callCap = (cap: bigint): bigint => larger(cap - cap / (BUMP_DIVISOR + 1n) - 1n, 0n);
+
 /**
  * The fees of a new transaction: twice the base fee outlasts six full blocks. Undefined when the base fee alone is
  * above `cap`: then nothing is signed until it falls.
@@ -22,11 +25,12 @@ export function initialFees({ baseFee, priorityFee }: MarketFees, cap: bigint): 
 }
 
 /**
- * The fees that replace a stuck transaction with the fees `last`: an eighth higher, or the market's when that is more.
- * Undefined when the least that a node would accept is above `cap`.
+ * The fees that replace signed forms: an eighth above the highest of them, or the market's when that is more. Undefined
+ * when the least that a node would accept is above `cap`.
  */
-export function bumpedFees(last: Fees, market: MarketFees, cap: bigint): Fees | undefined {
-  const least = { maxFee: raised(last.maxFee), priorityFee: raised(last.priorityFee) };
+export function bumpedFees(forms: readonly Fees[], market: MarketFees, cap: bigint): Fees | undefined {
+  const highest = (fee: keyof Fees) => forms.map((form) => form[fee]).reduce(larger, 0n);
+  const least = { maxFee: raised(highest("maxFee")), priorityFee: raised(highest("priorityFee")) };
   if (least.maxFee > cap) return undefined;
   const maxFee = smaller(larger(least.maxFee, 2n * market.baseFee + market.priorityFee), cap);
   return { maxFee, priorityFee: smaller(larger(least.priorityFee, market.priorityFee), maxFee) };

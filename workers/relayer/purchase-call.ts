@@ -1,6 +1,7 @@
 import {
   type Address,
   decodeEventLog,
+  decodeFunctionData,
   encodeEventTopics,
   encodeFunctionData,
   getAbiItem,
@@ -20,6 +21,22 @@ const [POLICY_PURCHASED] = encodeEventTopics({ abi: purchased });
 /** The calldata of a relayed purchase, for the cover router. */
 export function purchaseCalldata({ productId, coverageAmount, asset, buyer }: PurchaseRequest): Hex {
   return encodeFunctionData({ ...purchase, args: [productId, coverageAmount, asset, buyer] });
+}
+
+/** The purchase that a call of the cover router makes; undefined when it makes none. */
+export function purchaseOfCalldata(data: Hex): PurchaseRequest | undefined {
+  try {
+    const { args } = decodeFunctionData({
+      abi: [getAbiItem({ abi: coverRouterAbi, name: "purchasePolicyFor" })],
+      data,
+    });
+    const [productId, coverageAmount, asset, buyer] = args;
+    const request = { productId, coverageAmount, asset, buyer };
+    // The same bytes, to the last one: the decoder overlooks some differences.
+    return purchaseCalldata(request) === data ? request : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

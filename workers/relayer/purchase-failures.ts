@@ -21,12 +21,30 @@ export function simulatedFailure(revert: Revert): Failure {
   return { code: code ?? "onchain_revert", message: `The purchase would revert: ${revert.text}` };
 }
 
-/** The failure of a purchase that reverted in a block, always a 502; `revert` is undefined when it is not known. */
-export function minedFailure(blockNumber: bigint, revert: Revert | undefined): Failure {
+/** The reverts of a buyer's own making: the premium could not be taken. MockUSDC's errors, and those of the live USDC. */
+const buyersReverts: readonly string[] = [
+  "ERC20InsufficientBalance",
+  "ERC20InsufficientAllowance",
+  "ERC20: transfer amount exceeds balance",
+  "ERC20: transfer amount exceeds allowance",
+];
+
+/** Whether the buyer's funds or allowance caused a revert. */
+export const isBuyersRevert = ({ name }: Revert): boolean => buyersReverts.includes(name);
+
+/**
+ * The failure of a purchase that reverted in a block, always a 502; `revert` is undefined when it is not known. Every other
+ * revert than {@link buyersReverts} is the protocol's: a pause, a lack of capacity, an oracle; a client must not pay for it.
+ */
+export function minedFailure(
+  blockNumber: bigint,
+  revert: Revert | undefined,
+): Failure & { failedBy: "buyer" | "protocol" } {
   const reason = revert ? revert.text : "the reason could not be read";
   return {
     code: "onchain_revert",
     message: `The transaction reverted in block ${blockNumber}: ${reason}`,
+    failedBy: revert && isBuyersRevert(revert) ? "buyer" : "protocol",
   };
 }
 
@@ -57,6 +75,13 @@ export const noRelayerCouldPay: Failure = {
   code: "relayer_unavailable",
   message:
     "No relayer could pay the gas, or was allowed to, in time. Nothing was signed and nothing was spent.",
+};
+
+/** It was accepted while the chain had transactions that the ledger lacks: any of them may be an earlier, lost purchase. */
+export const transactionsUnknown: Failure = {
+  code: "relayer_unavailable",
+  message:
+    "The relayer's transactions are being compared with the chain; nothing new is signed meanwhile. Repeat the call with the same key.",
 };
 
 /** The failure of a purchase that was replaced by an empty transfer. */

@@ -17,7 +17,7 @@ export function outcomeOf(
   revert: Revert | undefined,
 ): Outcome {
   const mined = { hash, blockNumber, blockHash, gasCost };
-  if (transaction.kind === "filler") return { ...mined, kind: "filled" };
+  if (transaction.kind === "filler") return { ...mined, kind: "done" };
   if (transaction.cancels) return { ...mined, kind: "replaced", ...replacedFailure(blockNumber) };
   if (!succeeded) return { ...mined, kind: "reverted", ...minedFailure(blockNumber, revert) };
   if (transaction.kind === "service_transaction") return { ...mined, kind: "done" };
@@ -25,5 +25,5 @@ export function outcomeOf(
   if (policy) return { ...mined, kind: "bought", ...policy };
   // The protocol does not do this; a deployment file with a wrong address for the router would.
   const message = `The transaction was mined in block ${blockNumber} and bought no policy`;
-  return { ...mined, kind: "reverted", code: "onchain_revert", message };
+  return { ...mined, kind: "reverted", code: "onchain_revert", message, failedBy: "protocol" };
 }

@@ -3,8 +3,7 @@ import { lower } from "../../lib/lower.ts";
 import type { QueueWorker } from "../../lib/queues/worker.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { startLoop } from "../common/loop.ts";
-import { takeForgotten } from "../ledger/accepted-purchases.ts";
-import { SIGN_WITHIN_SECONDS } from "../ledger/signing.ts";
+import { SIGN_WITHIN_SECONDS, takeForgotten } from "../ledger/waiting.ts";
 import { type Engine, startEngine, stopEngine } from "./engine.ts";
 import { createRelayContext, type RelayContext, relayPurchase } from "./relay-purchase.ts";
 import { walletsOf } from "./wallets.ts";
@@ -34,6 +33,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   const context = createRelayContext({
     ...engine,
     coverRouter: lower(engine.deployment.contracts.coverRouter),
+    headNumber: () => engine.watcher.last?.number,
     budgets: { gasBudget: budgets.GAS_BUDGET_ETH, gasBudgetPerWallet: budgets.GAS_BUDGET_PER_WALLET_ETH },
   });
   const worker = await options.startWorker((id) => relayPurchase(context, id));

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
-import { markSent, type Signed, stoppedHashes } from "../ledger/signing.ts";
+import { noteSent, type Sent, type Signed, withheldHashes } from "../ledger/attempts.ts";
 import type { ChainContext } from "./chain-context.ts";
 import { type BroadcastResult, broadcastResultOf } from "./node-errors.ts";
 
@@ -14,17 +14,21 @@ export type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log"
 };
 
 /**
- * Broadcasts stored transactions, unless the operator has stopped them, and notes the node's answers. Sending the same
- * bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a purchase. Rejects,
- * with nothing sent, when the database cannot be asked for the operator's stops.
+ * Broadcasts stored transactions, unless the operator has stopped them or the database has lost them, and notes those that no node took, and repeated ones.
+ * Sending the same bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a
+ * purchase. Rejects, with nothing sent, when the database cannot be asked for the operator's stops.
  */
 export function createSender({ sql, notes, chain, meter, log }: SenderOptions) {
-  const readStopped = createBatcher((hashes: Hex[]) => stoppedHashes(sql, hashes), ROUND);
-  const note = createBatcher((sent: { hash: Hex; accepted: boolean }[]) => markSent(notes, sent), ROUND);
+  const readWithheld = createBatcher((hashes: Hex[]) => withheldHashes(sql, hashes), ROUND);
+  const note = createBatcher((sent: Sent[]) => noteSent(notes, sent), ROUND);
 
-  return async function send({ hash, bytes }: Pick<Signed, "hash" | "bytes">): Promise<void> {
-    if ((await readStopped(hash)).has(hash)) {
-      log.warn({ hash }, "not sent: the operator has stopped it");
+  /** @param again the bytes were sent before. */
+  return async function send(
+    { hash, bytes }: Pick<Signed, "hash" | "bytes">,
+    { again = false } = {},
+  ): Promise<void> {
+    if ((await readWithheld(hash)).has(hash)) {
+      log.warn({ hash }, "not sent: the operator has stopped it, or the database has lost it");
       return;
     }
     const sending = chain.send(bytes);
@@ -33,7 +37,8 @@ export function createSender({ sql, notes, chain, meter, log }: SenderOptions) {
     if (result.kind !== "accepted") {
       log.warn({ hash, answer: result.kind, reason: result.reason }, "a node did not accept a transaction");
     }
-    await note({ hash, accepted: result.kind === "accepted" });
+    const taken = result.kind === "accepted";
+    if (again || !taken) await note({ hash, taken, again });
   };
 }
 

@@ -1,5 +1,6 @@
 import { keccak256 } from "viem";
-import type { Call, Signed } from "../ledger/signing.ts";
+import type { Call } from "../ledger/assign-nonces.ts";
+import type { Signed } from "../ledger/attempts.ts";
 import type { Fees } from "./fees.ts";
 import type { Wallet } from "./wallets.ts";
 

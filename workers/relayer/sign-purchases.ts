@@ -1,16 +1,17 @@
 import { createBatcher } from "../../lib/batcher.ts";
-import type { Candidate, Spending } from "../ledger/gas-spending.ts";
-import { type Call, signPurchases } from "../ledger/signing.ts";
+import { costOf, type PricedCall } from "../ledger/call-cost.ts";
+import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
+import { SIGN_WITHIN_SECONDS } from "../ledger/waiting.ts";
 import { type Choice, choosePurchases } from "./choose-purchases.ts";
 import { initialFees } from "./fees.ts";
 import type { RelayContext } from "./relay-purchase.ts";
-import { signCall } from "./sign-call.ts";
+import { sendRound } from "./send-round.ts";
 import { resumeWallet, suspendWallet, type Wallet } from "./wallets.ts";
 
 /** Most purchases that are signed together. */
 const ROUND = 50;
 /** A purchase that is to be signed. */
-export type PurchaseCall = { id: string; call: Call };
+export type PurchaseCall = { id: string; call: PricedCall };
 
 /** What a round decided, and the broadcast of each purchase that it signed, by the purchase's id. */
 export type SigningResult = { choice: Choice; broadcasts: Map<string, Promise<void>> };
@@ -37,24 +38,25 @@ async function signRound(
   wallet: Wallet,
   purchases: readonly PurchaseCall[],
 ): Promise<SigningResult> {
-  const { sql, market, wallets, send, maxFee, budgets, onSent, meter } = context;
-  const calls = new Map(purchases.map(({ id, call }) => [id, call]));
-  meter.signing([...calls.keys()]);
+  const { market, wallets, maxCallFee, budgets, onSent, meter } = context;
+  const ids = purchases.map(({ id }) => id);
+  meter.signing(ids);
   const [now, balance] = await Promise.all([market.now(), context.balanceOf(wallet.address)]);
-  const fees = initialFees(now, maxFee);
+  const fees = initialFees(now, maxCallFee);
   if (!fees) throw new Error("gas costs more than the cap");
-  const costs = new Map([...calls].map(([id, { gasLimit }]) => [id, gasLimit * fees.maxFee]));
-  const { choice, signed } = await signPurchases(sql, {
-    lease: wallet.lease,
-    calls,
-    choose: (candidates: readonly Candidate[], spending: Spending) =>
-      choosePurchases(candidates, costs, spending, { ...budgets, balance }),
-    sign: (nonce, call) => signCall(wallet, nonce, call, fees),
+  const wanted = new Map(
+    purchases.map(({ id, call }) => [id, { id, call, cost: costOf(call, fees.maxFee) }]),
+  );
+  const { choice, sent } = await sendRound(context, wallet, fees, {
+    kind: "purchase",
+    candidates: (tx) => readCandidates(tx, wallet.lease, ids, SIGN_WITHIN_SECONDS),
+    clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
+    choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
+    ...budgets,
   });
-  meter.signed(signed);
-  if (signed.length > 0) onSent();
+  meter.signed(sent);
+  if (choice.send.length > 0) onSent();
   if (choice.walletFault !== undefined) suspendWallet(wallets, wallet.address, choice.walletFault);
-  else if (signed.length > 0) resumeWallet(wallets, wallet.address);
-  // Sent in the order of the nonces, and not awaited: the next round may sign meanwhile.
-  return { choice, broadcasts: new Map(signed.map((one) => [one.id, send(one.signed)])) };
+  else if (choice.send.length > 0) resumeWallet(wallets, wallet.address);
+  return { choice, broadcasts: new Map(sent.map(({ id, broadcast }) => [id, broadcast])) };
 }

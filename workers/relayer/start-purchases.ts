@@ -7,7 +7,7 @@ import { createEngine } from "./engine.ts";
 import { type Relayer, startRelayer } from "./relayer.ts";
 
 /** Connections to Postgres: enough for signing rounds of several wallets beside each other, and for settling. */
-const CONNECTIONS = 10;
+const CONNECTIONS = 5;
 
 /** Starts the relayer of the main chain's purchases. Rejects when the queue's server is down. */
 export async function startPurchases(options: ChainServiceOptions): Promise<Relayer> {

@@ -1,17 +1,18 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import type { Logger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
-import { type Lease, raiseNextNonce, releaseLease, renewLease, takeLease } from "../ledger/leases.ts";
+import { type Lease, releaseLease, renewLease, startNonces, takeLease } from "../ledger/leases.ts";
+import { type Account, openAccount } from "./account.ts";
 import type { Chain } from "./chain.ts";
+import { compareNonce } from "./compare-nonces.ts";
 
 /** A wallet that lacks ether or was stopped by the operator is not asked to sign for this time, in ms. */
 const SUSPENSION_MS = 1000;
 
 /** A wallet that this writer holds the lease of. */
-export type Wallet = { address: Address; role: WalletRole; account: PrivateKeyAccount; lease: Lease };
+export type Wallet = { address: Address; role: WalletRole; account: Account; lease: Lease };
 
 export type WalletKey = { role: WalletRole; privateKey: Hex };
 
@@ -33,10 +34,12 @@ export type WalletPoolOptions = {
 export function createWalletPool({ keys, ...options }: WalletPoolOptions) {
   return {
     ...options,
-    accounts: keys.map(({ role, privateKey }) => ({ role, account: privateKeyToAccount(privateKey) })),
+    accounts: keys.map(({ role, privateKey }) => ({ role, account: openAccount(privateKey) })),
     leased: new Map<Address, Wallet>(),
     /** Leases without a known next nonce yet, because the chain has not answered. */
     pending: new Map<Address, Lease>(),
+    /** By wallet, the nonce that follows the highest one that this writer has given out. */
+    given: new Map<Address, number>(),
     /** Until when a wallet is not asked to sign, by `performance.now()`; kept until it signs again. */
     suspendedUntil: new Map<Address, number>(),
     /** The position of the relayer wallet that comes first in the next round robin. */
@@ -55,12 +58,19 @@ function reportChange(pool: WalletPool): void {
 }
 
 function dropWallet(pool: WalletPool, address: Address): void {
+  pool.given.delete(address);
   if (pool.leased.delete(address)) pool.log.warn({ wallet: address }, "lost the lease on a wallet");
   reportChange(pool);
 }
 
-/** Renews or takes the lease of one wallet. */
-async function keepLease(pool: WalletPool, { role, account }: WalletPool["accounts"][number]): Promise<void> {
+/**
+ * Renews or takes the lease of one wallet.
+ * @returns a wallet that is new, and was compared with the chain.
+ */
+async function keepLease(
+  pool: WalletPool,
+  { role, account }: WalletPool["accounts"][number],
+): Promise<Wallet | undefined> {
   const { sql, chain, chainId, owner, leased, pending, log } = pool;
   const address = lower(account.address);
   const held = leased.get(address)?.lease ?? pending.get(address);
@@ -68,27 +78,34 @@ async function keepLease(pool: WalletPool, { role, account }: WalletPool["accoun
     pending.delete(address);
     dropWallet(pool, address);
     if (held) await releaseLease(sql, held);
-    return;
+    return undefined;
   }
   if (held && !(await renewLease(sql, held))) {
     pending.delete(address);
     dropWallet(pool, address);
-    return;
+    return undefined;
   }
-  if (leased.has(address)) return;
+  if (leased.has(address)) return undefined;
   const lease = held ?? (await takeLease(sql, { chainId, address, owner, role }));
-  if (!lease) return;
+  if (!lease) return undefined;
   pending.set(address, lease);
-  const nextNonce = await raiseNextNonce(sql, lease, await chain.nonce(address, "pending"));
-  pending.delete(address);
-  leased.set(address, { address, role, account, lease });
+  const count = await chain.nonce(address, "pending");
+  const nextNonce = await startNonces(sql, lease, count);
+  await compareNonce(pool, address, count);
   log.info({ wallet: address, role, nextNonce, fencingToken: lease.token }, "sending from a wallet");
-  reportChange(pool);
+  return { address, role, account, lease };
 }
 
 /** Renews the leases that are held and takes those that are free. Rejects when the database or the chain is down. */
 export async function keepLeases(pool: WalletPool): Promise<void> {
   const results = await Promise.allSettled(pool.accounts.map((account) => keepLease(pool, account)));
+  // No wallet sends before all of them were compared with the chain: a call may have been sent from any of them.
+  for (const result of results) {
+    if (result.status === "rejected" || !result.value) continue;
+    pool.pending.delete(result.value.address);
+    pool.leased.set(result.value.address, result.value);
+  }
+  reportChange(pool);
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 

@@ -1,37 +1,39 @@
+import type { WantedCall } from "../ledger/assign-nonces.ts";
 import type { Spending } from "../ledger/gas-spending.ts";
 import type { WantedGroup } from "../ledger/service-transactions.ts";
 
-/** In wei: the sender's balance, the most that a gas may cost now, and the gas budget of a UTC day. */
-export type ServiceTransactionLimits = { balance: bigint; maxFee: bigint; gasBudget: bigint };
+/** In wei: the sender's balance, and the gas budget of a UTC day. */
+export type ServiceTransactionLimits = { balance: bigint; gasBudget: bigint };
 
-const gasOf = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.gasLimit, 0n);
+const costOf = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { cost }) => sum + cost, 0n);
 const givenBy = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.value, 0n);
 
-/** The groups that are signed now, and those that exceed the day's gas budget. */
-export type Choice = { sign: WantedGroup[]; overBudget: WantedGroup[] };
+/** The calls that are sent now, and the ids of the groups that exceed the day's gas budget. */
+export type Choice = { send: WantedCall[]; overBudget: ReadonlySet<string> };
 
 /**
- * Chooses the groups that are signed now, oldest first: as many as the balance covers, beside the wallet's pending
+ * Chooses the groups that are sent now, oldest first: as many as the balance covers, beside the wallet's pending
  * transactions, and as the budget allows. None when the operator has stopped the wallet.
  */
 export function chooseServiceTransactions(
   candidates: readonly WantedGroup[],
   { all, reserved, relayerStopped }: Spending,
-  { balance, maxFee, gasBudget }: ServiceTransactionLimits,
+  { balance, gasBudget }: ServiceTransactionLimits,
 ): Choice {
-  const choice: Choice = { sign: [], overBudget: [] };
-  if (relayerStopped) return choice;
+  const overBudget = new Set<string>();
+  const send: WantedCall[] = [];
+  if (relayerStopped) return { send, overBudget };
   let gas = all;
   let spent = reserved;
   for (const group of candidates) {
-    const cost = gasOf(group) * maxFee;
+    const cost = costOf(group);
     if (gas + cost > gasBudget) {
-      choice.overBudget.push(group);
+      overBudget.add(group.id);
     } else if (spent + cost + givenBy(group) <= balance) {
       gas += cost;
       spent += cost + givenBy(group);
-      choice.sign.push(group);
+      send.push(...group.calls);
     }
   }
-  return choice;
+  return { send, overBudget };
 }

@@ -1,23 +1,22 @@
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { MAX_SERVICE_TRANSACTION_GAS, withMargin } from "../../lib/ledger/gas-limits.ts";
 import { errorText } from "../../lib/log.ts";
+import { costOf, type PricedCall } from "../ledger/call-cost.ts";
 import { LeaseLost } from "../ledger/leases.ts";
 import {
-  acceptedServiceTransactions,
   giveUp,
+  lockGroups,
   type OverdueGroup,
   overdueServiceTransactions,
   type ServiceTransactionGroup,
-  signServiceTransactions,
-  tryServiceTransactionsAgainIn,
-  type WantedGroup,
+  waitingServiceTransactions,
 } from "../ledger/service-transactions.ts";
-import type { SignedIntent } from "../ledger/signing.ts";
+import { lookAgainIn } from "../ledger/waiting.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
-import { type Fees, initialFees } from "../relayer/fees.ts";
+import { initialFees } from "../relayer/fees.ts";
 import { isOutOfGas } from "../relayer/node-errors.ts";
 import type { Failure } from "../relayer/purchase-failures.ts";
-import { signCall } from "../relayer/sign-call.ts";
+import { sendRound } from "../relayer/send-round.ts";
 import { forgetLease, leasedWallets, type Wallet } from "../relayer/wallets.ts";
 import { chooseServiceTransactions } from "./choose.ts";
 import * as failures from "./failures.ts";
@@ -59,47 +58,57 @@ async function relayWalletServiceTransactions(
   context: ServiceTransactionContext,
   wallet: Wallet,
 ): Promise<void> {
-  const { sql, chain, chainId, market, maxFee } = context;
-  const groups = await acceptedServiceTransactions(sql, chainId, wallet.address, ROUND);
+  const { sql, chain, chainId, market, maxCallFee, gasBudget } = context;
+  const groups = await waitingServiceTransactions(sql, chainId, wallet.address, ROUND);
   if (groups.length === 0) return;
-  const simulated = await Promise.all(groups.map((group) => simulateGroup(context, wallet, group)));
-  const wanted = simulated.flatMap((group) => group ?? []);
-  if (wanted.length === 0) return;
-  const [now, balance] = await Promise.all([market.now(), chain.balance(wallet.address)]);
-  const fees = initialFees(now, maxFee);
-  const { signed, overBudget } = fees
-    ? await signGroups(context, wallet, { wanted, fees, balance })
-    : { signed: [], overBudget: [] };
-  if (signed.length > 0) context.onSent();
-  const done = new Set(signed.map(({ id }) => id));
-  const left = groups.filter(
-    ({ id, serviceTransactions }) =>
-      wanted.some((one) => one.id === id) &&
-      serviceTransactions.some((serviceTransaction) => !done.has(serviceTransaction.id)),
+  const simulated = (await Promise.all(groups.map((group) => simulateGroup(context, wallet, group)))).flatMap(
+    (group) => group ?? [],
   );
-  const faultOf = ({ id }: ServiceTransactionGroup) => {
-    if (!fees) return failures.gasTooExpensive;
-    return overBudget.some((one) => one.id === id) ? failures.gasBudgetSpent : undefined;
-  };
-  // In the order of the nonces; the recovery sends bytes again that a node did not take.
-  const sent = signed.map((one) => context.send(one.signed));
-  await Promise.all(left.map((group) => postpone(context, group, faultOf(group))));
-  await Promise.allSettled(sent);
+  if (simulated.length === 0) return;
+  const [now, balance] = await Promise.all([market.now(), chain.balance(wallet.address)]);
+  const fees = initialFees(now, maxCallFee);
+  if (!fees) {
+    await Promise.all(simulated.map(({ group }) => postpone(context, group, failures.gasTooExpensive)));
+    return;
+  }
+  const wanted = simulated.map(({ group, calls }) => ({
+    id: group.id,
+    calls: calls.map(({ id, call }) => ({ id, call, cost: costOf(call, fees.maxFee) })),
+  }));
+  const { choice, sent } = await sendRound(context, wallet, fees, {
+    kind: "service_transaction",
+    candidates: (tx) => lockGroups(tx, wanted),
+    clients: () => [],
+    choose: (candidates, spending) => chooseServiceTransactions(candidates, spending, { balance, gasBudget }),
+    gasBudget,
+  });
+  if (choice.send.length > 0) context.onSent();
+  const chosen = new Set(choice.send.map(({ id }) => id));
+  const left = simulated.filter(({ calls }) => !calls.every(({ id }) => chosen.has(id)));
+  await Promise.all(
+    left.map(({ group }) =>
+      postpone(context, group, choice.overBudget.has(group.id) ? failures.gasBudgetSpent : undefined),
+    ),
+  );
+  // The recovery sends bytes again that a node did not take.
+  await Promise.allSettled(sent.map(({ broadcast }) => broadcast));
 }
+
+type SimulatedGroup = { group: ServiceTransactionGroup; calls: { id: string; call: PricedCall }[] };
 
 /** The group with the gas limits of its calls; undefined when it failed or is to be tried again. */
 async function simulateGroup(
   context: ServiceTransactionContext,
   wallet: Wallet,
   group: ServiceTransactionGroup,
-): Promise<WantedGroup | undefined> {
-  const calls: WantedGroup["calls"][number][] = [];
+): Promise<SimulatedGroup | undefined> {
+  const calls: SimulatedGroup["calls"] = [];
   for (const { id, purpose, call } of group.serviceTransactions) {
     try {
       // Once one of a claim's transfers is signed, the other is owed, whatever a simulation says.
       const limit = group.partlySigned ? undefined : MAX_SERVICE_TRANSACTION_GAS;
       const gas = await context.chain.estimateGas({ from: wallet.address, ...call }, limit);
-      calls.push({ id, call: { ...call, gasLimit: withMargin(gas) } });
+      calls.push({ id, call: await context.price({ ...call, gasLimit: withMargin(gas) }) });
     } catch (error) {
       const failure = simulatedFailure(purpose, error);
       if (failure && !group.partlySigned) await fail(context, group, failure);
@@ -107,7 +116,7 @@ async function simulateGroup(
       return undefined;
     }
   }
-  return { id: group.id, calls };
+  return { group, calls };
 }
 
 /** Why a simulation fails the service transaction for good; undefined when the node failed. */
@@ -115,30 +124,6 @@ function simulatedFailure(purpose: string, error: unknown): Failure | undefined 
   const revert = findRevert(error);
   if (revert) return failures.wouldRevert(purpose, revert);
   return isOutOfGas(error) ? failures.tooMuchGas(MAX_SERVICE_TRANSACTION_GAS) : undefined;
-}
-
-/** Signs as many groups as the balance and the day's budget allow. Throws LeaseLost. */
-async function signGroups(
-  { sql, gasBudget }: ServiceTransactionContext,
-  wallet: Wallet,
-  { wanted, fees, balance }: { wanted: readonly WantedGroup[]; fees: Fees; balance: bigint },
-): Promise<{ signed: SignedIntent[]; overBudget: readonly WantedGroup[] }> {
-  let overBudget: readonly WantedGroup[] = [];
-  const signed = await signServiceTransactions(sql, {
-    lease: wallet.lease,
-    groups: wanted,
-    choose(candidates, spending) {
-      const choice = chooseServiceTransactions(candidates, spending, {
-        balance,
-        maxFee: fees.maxFee,
-        gasBudget,
-      });
-      overBudget = choice.overBudget;
-      return choice.sign;
-    },
-    sign: (nonce, call) => signCall(wallet, nonce, call, fees),
-  });
-  return { signed, overBudget };
 }
 
 async function fail(
@@ -159,7 +144,11 @@ async function retryLater(
     log.warn({ serviceTransaction: group.id, reason }, "a service transaction has to wait");
   if (lastReasons.size >= MAX_REASONS) lastReasons.clear();
   lastReasons.set(group.id, reason);
-  await tryServiceTransactionsAgainIn(sql, group, RETRY_SECONDS);
+  await lookAgainIn(
+    sql,
+    group.serviceTransactions.map(({ id }) => id),
+    RETRY_SECONDS,
+  );
 }
 
 /** Retries a group later, or, where gas is not available for a claim, fails it: its wallet may claim again later. */

@@ -1,5 +1,8 @@
+import { mintCalldata } from "../../lib/chain/mock-usdc.ts";
 import { SERVICE_TRANSACTION_GAS_LIMIT } from "../../lib/ledger/gas-limits.ts";
+import { lower } from "../../lib/lower.ts";
 import { type Loop, startLoop } from "../common/loop.ts";
+import { costOf, type PricedCall } from "../ledger/call-cost.ts";
 import { gasSpentToday } from "../ledger/gas-spending.ts";
 import { noteFault } from "../ledger/leases.ts";
 import type { Engine } from "../relayer/engine.ts";
@@ -11,11 +14,15 @@ const CHECK_MS = 1000;
 
 /**
  * Why no claim can be signed now, apart from the faucet's balance: gas costs more than the cap (`fees` is undefined), or
- * the gas of a claim may cost more than is left of the day's budget, in wei. Undefined when claims can be signed.
+ * a claim's two transfers may cost more than is left of the day's budget, in wei. Undefined when claims can be signed.
  */
-export function claimFault(fees: Fees | undefined, budgetLeft: bigint): string | undefined {
+export function claimFault(
+  fees: Fees | undefined,
+  transfer: Pick<PricedCall, "gasLimit" | "l1Fee">,
+  budgetLeft: bigint,
+): string | undefined {
   if (!fees) return gasTooExpensive;
-  return 2n * SERVICE_TRANSACTION_GAS_LIMIT * fees.maxFee > budgetLeft ? gasBudgetSpent : undefined;
+  return 2n * costOf(transfer, fees.maxFee) > budgetLeft ? gasBudgetSpent : undefined;
 }
 
 /**
@@ -25,7 +32,7 @@ export function claimFault(fees: Fees | undefined, budgetLeft: bigint): string |
  * @param gasBudget the most that gas may cost on the chain in a UTC day, in wei.
  */
 export function startFaucetHealth(
-  { sql, chainId, wallets, market, maxFee, log }: Engine,
+  { sql, chainId, deployment, wallets, market, price, maxCallFee, log }: Engine,
   gasBudget: bigint,
 ): Loop {
   let lastFault: string | undefined;
@@ -33,8 +40,18 @@ export function startFaucetHealth(
   async function checkFaucet(): Promise<void> {
     const [faucet] = walletsOf(wallets, "faucet");
     if (!faucet) return;
-    const [now, spent] = await Promise.all([market.now(), gasSpentToday(sql, chainId)]);
-    const fault = claimFault(initialFees(now, maxFee), gasBudget - spent);
+    const data = mintCalldata(faucet.address, 10n ** 12n); // the larger of a claim's two transfers
+    const [now, transfer, spent] = await Promise.all([
+      market.now(),
+      price({
+        to: lower(deployment.contracts.usdc),
+        data,
+        value: 0n,
+        gasLimit: SERVICE_TRANSACTION_GAS_LIMIT,
+      }),
+      gasSpentToday(sql, chainId),
+    ]);
+    const fault = claimFault(initialFees(now, maxCallFee), transfer, gasBudget - spent);
     await noteFault(sql, faucet.lease, fault);
     if (fault !== lastFault) {
       if (fault === undefined)

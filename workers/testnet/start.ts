@@ -11,7 +11,7 @@ import { startFaucetHealth } from "./faucet-health.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /** Connections to Postgres; there is little to do. */
-const CONNECTIONS = 4;
+const CONNECTIONS = 2;
 /** Purchases of the sandbox that are handled at the same time. */
 const CONCURRENCY = 50;
 /** How often accepted service transactions are looked for, in ms; a wake-up from the queue ends the pause. */

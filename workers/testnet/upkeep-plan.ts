@@ -1,5 +1,6 @@
 /** Decides which service transactions the sandbox's wallet needs and which fault it has. Pure functions, without I/O. */
 import { type Address, formatEther, formatUnits, getAddress } from "viem";
+import { costOf } from "../ledger/call-cost.ts";
 import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
 
 /** The service transactions that keep the wallet able to buy: ether for its approval, USDC for premiums, and the approval itself. */
@@ -12,11 +13,7 @@ export const ENOUGH_USDC = 10_000_000_000n;
 /** The amount of one mint, 6 decimals. */
 export const MINTED_USDC = 100_000_000_000n;
 /** Gas of an approval, with a margin. */
-const APPROVAL_GAS = 100_000n;
-/** Gas that the wallet's ether must pay for: ten approvals, because the gas price may rise tenfold before the approval. */
-const GIVEN_GAS = 10n * APPROVAL_GAS;
-/** Gas that the relayer must be able to pay: the ether for the wallet, or two purchases. */
-const RELAYER_GAS = 2n * GIVEN_GAS;
+export const APPROVAL_GAS = 100_000n;
 /** A service transaction that failed is tried again after this time, in seconds. */
 export const RETRY_SECONDS = 15;
 
@@ -31,6 +28,8 @@ export type Condition = {
   allowance: bigint;
   ether: bigint;
   gasPrice: bigint;
+  /** The most that the chain may charge for the approval's data on the L1, in wei. */
+  l1Fee: bigint;
   /** The base fee alone is above the operator's cap: nothing is signed. */
   tooExpensive: boolean;
   /** The most that the testnet's gas may still cost in this UTC day, in wei. */
@@ -48,8 +47,11 @@ export type Plan = {
   fault: string | undefined;
 };
 
-/** Ether for the approval, in wei. */
-export const givenEther = ({ gasPrice }: Pick<Condition, "gasPrice">): bigint => GIVEN_GAS * gasPrice;
+const approvalCost = ({ gasPrice, l1Fee }: Condition): bigint =>
+  costOf({ gasLimit: APPROVAL_GAS, l1Fee }, gasPrice);
+
+/** Ether for the approval, in wei: enough for ten, because gas may cost ten times as much until then. */
+export const givenEther = (condition: Condition): bigint => 10n * approvalCost(condition);
 
 const actions: Readonly<Record<UpkeepPurpose, string>> = {
   sandbox_ether: "Giving it ether for its approval",
@@ -58,20 +60,23 @@ const actions: Readonly<Record<UpkeepPurpose, string>> = {
 };
 
 /** The service transactions that the wallet lacks; it pays the approval's gas, so ether comes first. */
-function needs({ usdc, allowance, ether, gasPrice }: Condition): UpkeepPurpose[] {
+function needs(condition: Condition): UpkeepPurpose[] {
+  const { usdc, allowance, ether } = condition;
   const wanted: UpkeepPurpose[] = [];
   if (usdc < ENOUGH_USDC) wanted.push("sandbox_usdc");
   if (allowance < ENOUGH_USDC) {
-    wanted.push(ether < APPROVAL_GAS * gasPrice ? "sandbox_ether" : "sandbox_approval");
+    wanted.push(ether < approvalCost(condition) ? "sandbox_ether" : "sandbox_approval");
   }
   return wanted;
 }
 
 /** Why no service transaction that the relayer pays can be sent. */
-function gasFault({ relayer, gasPrice, tooExpensive, budgetLeft }: Condition): string | undefined {
+function gasFault(condition: Condition): string | undefined {
+  const { relayer, tooExpensive, budgetLeft } = condition;
   if (!relayer) return "No relayer of the testnet is at work.";
   if (tooExpensive) return gasTooExpensive;
-  const least = RELAYER_GAS * gasPrice;
+  // The ether for the wallet and its transfer, or two purchases.
+  const least = 2n * givenEther(condition);
   if (budgetLeft < least) return gasBudgetSpent;
   if (relayer.ether >= least) return undefined;
   return `The relayer ${getAddress(relayer.address)} has ${formatEther(relayer.ether)} ETH and needs ${formatEther(least)} at the present price of gas.`;

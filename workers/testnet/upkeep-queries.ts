@@ -1,5 +1,5 @@
 /** SQL of the sandbox's upkeep. */
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { LastServiceTransaction, UpkeepPurpose } from "./upkeep-plan.ts";
 
@@ -24,7 +24,7 @@ const lastOf = ({ open, message, age }: Row): LastServiceTransaction => {
  * Whether a service transaction `e` is open: until it is final, a reorganisation can undo it. A service transaction of a wallet that no writer
  * has had for an hour may never become final, and counts as closed.
  */
-const isOpen = (sql: Sql) => sql`
+const isOpen = (sql: ISql) => sql`
   (e.final_at is null and exists (
     select 1 from service.relayer_wallet w
     where w.chain_id = e.chain_id and w.address = e.sender and w.heartbeat_at > now() - interval '1 hour'))`;
@@ -36,8 +36,8 @@ export async function lastServiceTransactions(
 ): Promise<Partial<Record<UpkeepPurpose, LastServiceTransaction>>> {
   const rows = await sql<Row[]>`
     select distinct on (purpose) purpose, ${isOpen(sql)} as open, failure_message as message,
-      extract(epoch from now() - updated_at)::float8 as age
-    from service.service_transaction e where chain_id = ${chainId} and claim_id is null
+      extract(epoch from now() - coalesce(settled_at, created_at))::float8 as age
+    from service.service_transaction_progress e where chain_id = ${chainId} and claim_id is null
     order by purpose, created_at desc`;
   return Object.fromEntries(rows.map((row) => [row.purpose, lastOf(row)]));
 }
@@ -60,14 +60,18 @@ export async function beginServiceTransaction(
   serviceTransaction: NewServiceTransaction,
 ): Promise<boolean> {
   const { purpose, sender, to, data, value } = serviceTransaction;
-  const rows = await sql`
-    insert into service.service_transaction (chain_id, sender, purpose, "to", data, value)
-    select ${chainId}, ${sender}, ${purpose}, ${to}, ${data}, ${String(value)}::numeric
-    where not exists (
-      select 1 from service.service_transaction e
-      where e.chain_id = ${chainId} and e.purpose = ${purpose} and e.claim_id is null and ${isOpen(sql)})
-    on conflict do nothing returning id`;
-  return rows.length > 0;
+  return sql.begin(async (tx) => {
+    // Of several writers that see the need one begins, and the others then see its row.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`service:upkeep:${chainId}:${purpose}`}, 0))`;
+    const rows = await tx`
+      insert into service.service_transaction (chain_id, sender, purpose, "to", data, value)
+      select ${chainId}, ${sender}, ${purpose}, ${to}, ${data}, ${String(value)}::numeric
+      where not exists (
+        select 1 from service.service_transaction_progress e
+        where e.chain_id = ${chainId} and e.purpose = ${purpose} and e.claim_id is null and ${isOpen(tx)})
+      returning id`;
+    return rows.length > 0;
+  });
 }
 
 /** USDC and allowance have 6 decimals, ether is in wei. */

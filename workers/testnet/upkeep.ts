@@ -8,6 +8,7 @@ import type { Engine } from "../relayer/engine.ts";
 import { initialFees } from "../relayer/fees.ts";
 import { walletsOf } from "../relayer/wallets.ts";
 import {
+  APPROVAL_GAS,
   type Condition,
   givenEther,
   MINTED_USDC,
@@ -80,23 +81,26 @@ export async function keepSandboxWallet(context: UpkeepContext): Promise<void> {
 }
 
 async function readCondition(context: UpkeepContext, wallet: Address): Promise<Condition> {
-  const { sql, chain, chainId, market, maxFee, usdc, coverRouter } = context;
+  const { sql, chain, chainId, market, price, maxCallFee, usdc, coverRouter } = context;
   const token = { address: usdc, abi: erc20Abi } as const;
-  const [balance, allowance, ether, now, relayer, spent, last] = await Promise.all([
+  const approval = { to: usdc, data: approvalCalldata(coverRouter), value: 0n, gasLimit: APPROVAL_GAS };
+  const [balance, allowance, ether, now, { l1Fee }, relayer, spent, last] = await Promise.all([
     chain.client.readContract({ ...token, functionName: "balanceOf", args: [wallet] }),
     chain.client.readContract({ ...token, functionName: "allowance", args: [wallet, coverRouter] }),
     chain.balance(wallet),
     market.now(),
+    price(approval),
     richestRelayer(context),
     gasSpentToday(sql, chainId),
     lastServiceTransactions(sql, chainId),
   ]);
-  const fees = initialFees(now, maxFee);
+  const fees = initialFees(now, maxCallFee);
   return {
     usdc: balance,
     allowance,
     ether,
-    gasPrice: fees?.maxFee ?? maxFee,
+    gasPrice: fees?.maxFee ?? maxCallFee,
+    l1Fee,
     tooExpensive: fees === undefined,
     budgetLeft: context.gasBudget - spent,
     relayer,

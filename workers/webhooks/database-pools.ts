@@ -5,7 +5,7 @@ const LOCK_MS = 250;
 
 /** Opens the connection pools of the deliveries. Statements are planned anew each time, because the tables grow fast. */
 export function openDatabasePools(url: string) {
-  const common = { max: 4, freshPlans: true };
+  const common = { max: 2, freshPlans: true };
   const durable = connect(url, { name: "webhooks", lockTimeout: LOCK_MS, ...common });
   const asyncCommit = connect(url, {
     name: "webhooks-async",

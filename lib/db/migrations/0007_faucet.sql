@@ -114,9 +114,11 @@ BEGIN
       END IF;
 
       PERFORM pg_advisory_xact_lock(hashtextextended(format('service:faucet:%s:%s', of_chain, of_faucet), 0));
-      SELECT coalesce(sum(e.value + gas), 0) INTO promised FROM service.service_transaction e
-      WHERE e.chain_id = of_chain AND e.sender = of_faucet
-        AND (e.state IN ('accepted', 'signed', 'broadcast') OR e.block_number > funds_block);
+      SELECT coalesce(sum(x.value + gas), 0) INTO promised FROM (
+        SELECT e.value FROM service.waiting w JOIN service.service_transaction e ON e.id = w.intent
+        WHERE w.payer = of_faucet AND w.chain_id = of_chain
+        UNION ALL
+        SELECT t.value FROM service.in_flight(of_chain, of_faucet, funds_block) t) x;
       IF promised + wei + 2 * gas > funds THEN
         outcome := 'out_of_eth';
         RAISE SQLSTATE 'SF001';
@@ -137,6 +139,14 @@ BEGIN
   RAISE EXCEPTION 'the limits of a claim appeared and ended ten times in a row';
 END $$;
 --> statement-breakpoint
+-- Whether a transaction was ever made for a service transaction of a group, lost ones included.
+CREATE FUNCTION service.is_partly_signed(of_group uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT 1 FROM service.service_transaction e
+    WHERE (e.id = of_group OR e.claim_id = of_group)
+      AND (EXISTS (SELECT 1 FROM service.transaction t WHERE t.intent = e.id AND t.lost_to IS NULL)
+        OR EXISTS (SELECT 1 FROM service.transaction t WHERE t.intent = e.id AND t.lost_to IS NOT NULL)))
+$$;
+--> statement-breakpoint
 -- Fails a claim for which nothing was ever signed, and gives back its slots and its place in the day, in one transaction. It
 -- returns false and changes nothing when something was signed or the claim is freed already. It locks both service transactions while
 -- it looks, so that a writer signs either before this call, which then sees the signature, or never. The slots and the day
@@ -145,11 +155,8 @@ CREATE FUNCTION service.free_claim(claim uuid, code text, message text) RETURNS 
 DECLARE
   freed service.faucet_claim;
 BEGIN
-  PERFORM 1 FROM service.service_transaction e WHERE e.claim_id = claim ORDER BY e.id FOR UPDATE;
-  IF EXISTS (
-    SELECT 1 FROM service.service_transaction e WHERE e.claim_id = claim
-      AND (e.state <> 'accepted' OR EXISTS (SELECT 1 FROM service.transaction t WHERE t.service_transaction_id = e.id))
-  ) THEN
+  PERFORM 1 FROM service.waiting w WHERE w.group_id = claim ORDER BY w.intent FOR UPDATE;
+  IF (SELECT count(*) FROM service.waiting w WHERE w.group_id = claim) < 2 OR service.is_partly_signed(claim) THEN
     RETURN false;
   END IF;
   UPDATE service.faucet_claim c SET freed_at = now() WHERE c.id = claim AND c.freed_at IS NULL
@@ -157,9 +164,10 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  UPDATE service.service_transaction e
-  SET state = 'failed', failure_code = code, failure_message = message, final_at = now(), updated_at = now()
+  DELETE FROM service.waiting w WHERE w.group_id = claim;
+  UPDATE service.service_transaction e SET failure_code = code, failure_message = message, refused_at = now()
   WHERE e.claim_id = claim;
+  PERFORM pg_notify('service_claim', claim::text);
   DELETE FROM service.faucet_slot s WHERE s.claim_id = claim AND s.kind = 'wallet';
   DELETE FROM service.faucet_slot s WHERE s.claim_id = claim AND s.kind = 'client';
   UPDATE service.faucet_day d SET claims = d.claims - 1

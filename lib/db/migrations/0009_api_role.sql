@@ -1,13 +1,11 @@
--- The api inserts purchases, and may not write what was spent under a delegation: the trigger does so with its owner's rights.
-ALTER FUNCTION service.note_premium() SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
---> statement-breakpoint
 -- Of service transactions the api may insert those of a claim, and not more ether than a grant has: 0.05. Whatever else it inserted, the
 -- writer would sign. The owner is not bound by this.
 ALTER TABLE service.service_transaction ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
 CREATE POLICY api_reads ON service.service_transaction FOR SELECT TO cover_api USING (true);
 --> statement-breakpoint
-CREATE POLICY api_deletes ON service.service_transaction FOR DELETE TO cover_api USING (claim_id IS NOT NULL);
+CREATE POLICY api_deletes ON service.service_transaction FOR DELETE TO cover_api
+  USING (claim_id IS NOT NULL AND refused_at IS NOT NULL);
 --> statement-breakpoint
 CREATE POLICY api_claims ON service.service_transaction FOR INSERT TO cover_api WITH CHECK (EXISTS (
   SELECT FROM service.faucet_claim c

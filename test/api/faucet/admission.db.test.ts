@@ -18,6 +18,8 @@ import {
   createClaim,
   databaseUrl,
   faucet,
+  mineTransfer,
+  signTransfers,
   tryClaim,
   useDatabase,
   walletOf,
@@ -51,7 +53,7 @@ describe("simultaneous claims through two pools", () => {
     expect(countOutcomes(results)).toEqual({ claimed: 1, wallet_limited: 99 });
     expect(await countRows()).toMatchObject({ claims: 1, slots: 2, day: 1, serviceTransactions: 2 });
     const serviceTransactions = await connection.sql`
-      select purpose, sender, "to", value::text, left(data, 10) as selector, state from service.service_transaction order by purpose`;
+      select purpose, sender, "to", value::text, left(data, 10) as selector, state from service.service_transaction_progress order by purpose`;
     expect(serviceTransactions).toEqual([
       {
         purpose: "faucet_ether",
@@ -272,14 +274,16 @@ describe("the faucet's ether", () => {
   test("of a transfer that is not mined up to the balance's block counts as spent", async () => {
     const id = await createClaim(1, { funds: justOne });
     expect((await tryClaim(2, { funds: justOne })).outcome).toBe("out_of_eth");
-    const { sql } = connection;
-    const mined = (block: number) => sql`
-      update service.service_transaction set state = 'mined', tx_hash = ${`0x${"1".repeat(64)}`}, block_hash = ${`0x${"2".repeat(64)}`},
-        block_number = ${block} where claim_id = ${id}`;
-    await mined(101);
+    await signTransfers(id, "faucet_ether", "faucet_usdc");
+    expect((await tryClaim(2, { funds: justOne })).outcome).toBe("out_of_eth");
+    const mine = async (block: number) => {
+      await mineTransfer(id, "faucet_ether", block);
+      await mineTransfer(id, "faucet_usdc", block);
+    };
+    await mine(101);
     expect((await tryClaim(2, { funds: justOne })).outcome).toBe("out_of_eth");
     // The balance includes every transfer mined up to its block.
-    await mined(100);
+    await mine(100);
     expect((await tryClaim(2, { funds: justOne })).outcome).toBe("claimed");
   });
 });

@@ -2,19 +2,23 @@
 import { describe, expect, test } from "vitest";
 import { createClaimWaiter } from "../../../api/faucet/claim-waiter.ts";
 import { type Claim, noteClaimReported, readClaims } from "../../../api/faucet/claims.ts";
-import { countClaims, forgetOldClaimants } from "../../../api/faucet/counts.ts";
+import { forgetOldClaimants } from "../../../api/faucet/counts.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import {
+  ageClaim,
   api,
+  assignTransfers,
   chainId,
   clientOf,
+  confirmBlock,
   connection,
   countRows,
   createClaim,
   databaseUrl,
   freeClaim,
-  recordMined,
-  recordSigned,
+  loseTransfer,
+  mineTransfer,
+  signTransfers,
   tryClaim,
   useDatabase,
   walletOf,
@@ -26,12 +30,6 @@ async function read(id: string): Promise<Claim> {
   const [found] = await readClaims(api.sql, [id]);
   if (!found) throw new Error(`no claim ${id}`);
   return found;
-}
-
-/** Moves a claim and its slots into the past. */
-async function age(id: string, interval: string): Promise<void> {
-  await connection.sql`update service.faucet_claim set claimed_at = claimed_at - ${interval}::interval where id = ${id}`;
-  await connection.sql`update service.faucet_slot set until = until - ${interval}::interval where claim_id = ${id}`;
 }
 
 describe("a claim without a signed transfer", () => {
@@ -68,7 +66,7 @@ describe("a claim without a signed transfer", () => {
 
   test("does not release slots that a later claim has taken over", async () => {
     const id = await createClaim(1);
-    await age(id, "25 hours");
+    await ageClaim(id, "25 hours");
     await createClaim(1, { client: clientOf(2) });
     await freeClaim(id);
     expect((await tryClaim(1)).outcome).toBe("wallet_limited");
@@ -81,13 +79,40 @@ describe("a claim without a signed transfer", () => {
 });
 
 describe("a claim with a signed transfer", () => {
-  test.each(["faucet_ether", "faucet_usdc"] as const)("%s: is not freed", async (purpose) => {
-    const id = await createClaim(1);
-    await recordSigned(id, purpose);
+  /** Nobody may claim in its place: one of its transfers may still be mined. */
+  async function expectNotFreed(id: string): Promise<void> {
     expect(await freeClaim(id)).toBe(false);
     expect(await countRows()).toMatchObject({ freed: 0, slots: 2, day: 1 });
     expect((await read(id)).state).toBe("open");
     expect((await tryClaim(1)).outcome).toBe("wallet_limited");
+  }
+
+  test.each(["faucet_ether", "faucet_usdc"] as const)("%s: is not freed", async (purpose) => {
+    const id = await createClaim(1);
+    await signTransfers(id, purpose);
+    await expectNotFreed(id);
+  });
+
+  test("whose writer died after it took the nonce is not freed", async () => {
+    const id = await createClaim(1);
+    await assignTransfers(id, "faucet_ether", "faucet_usdc");
+    await expectNotFreed(id);
+  });
+
+  test("is not freed when other transactions have the nonces of both, and each is signed once more", async () => {
+    const id = await createClaim(1);
+    await signTransfers(id, "faucet_ether", "faucet_usdc");
+    await loseTransfer(id, "faucet_ether");
+    await expectNotFreed(id);
+    await loseTransfer(id, "faucet_usdc");
+    await expectNotFreed(id);
+    await connection.sql`update service.waiting set created_at = now() - interval '1 hour'`;
+    await signTransfers(id, "faucet_ether", "faucet_usdc");
+    await expect(signTransfers(id, "faucet_ether")).rejects.toThrow("nothing to sign");
+    await expectNotFreed(id);
+    await mineTransfer(id, "faucet_ether", 7);
+    await mineTransfer(id, "faucet_usdc", 7);
+    expect((await read(id)).state).toBe("paid");
   });
 
   test("signing and freeing at the same moment: exactly one succeeds", async () => {
@@ -95,7 +120,7 @@ describe("a claim with a signed transfer", () => {
     const exclusive = await Promise.all(
       ids.map(async (id, n) => {
         const [signed, freed] = await Promise.all([
-          recordSigned(id, n % 2 === 0 ? "faucet_ether" : "faucet_usdc", n).then(
+          signTransfers(id, n % 2 === 0 ? "faucet_ether" : "faucet_usdc").then(
             () => true,
             () => false,
           ),
@@ -113,27 +138,27 @@ describe("a claim with a signed transfer", () => {
 describe("the state of a claim", () => {
   test("is paid once both transfers are mined", async () => {
     const id = await createClaim(1);
-    await recordMined(id, "faucet_ether", 7);
+    await signTransfers(id, "faucet_ether", "faucet_usdc");
+    await mineTransfer(id, "faucet_ether", 7);
     expect((await read(id)).state).toBe("open");
-    await recordMined(id, "faucet_usdc", 8);
+    await mineTransfer(id, "faucet_usdc", 8);
     expect(await read(id)).toMatchObject({ id, chainId, wallet: walletOf(1), state: "paid" });
-    await connection.sql`update service.service_transaction set state = 'confirmed', final_at = now()`;
+    await confirmBlock(7);
+    await confirmBlock(8);
     expect((await read(id)).state).toBe("paid");
   });
 
   test("with a reverted transfer is open until its block is final, and the slots stay taken", async () => {
     const id = await createClaim(1);
-    await recordMined(id, "faucet_ether", 7);
-    await recordMined(id, "faucet_usdc", 7);
-    await connection.sql`
-      update service.service_transaction set state = 'failed', failure_code = 'onchain_revert', failure_message = 'm'
-      where purpose = 'faucet_ether'`;
+    await signTransfers(id, "faucet_ether", "faucet_usdc");
+    await mineTransfer(id, "faucet_ether", 7, "reverted");
+    await mineTransfer(id, "faucet_usdc", 7);
     expect((await read(id)).state).toBe("open");
-    await connection.sql`update service.service_transaction set final_at = now() where purpose = 'faucet_ether'`;
+    await confirmBlock(7);
     expect(await read(id)).toMatchObject({
       state: "failed",
       code: "onchain_revert",
-      message: "m",
+      message: "it reverted",
       freed: false,
     });
     expect(await freeClaim(id)).toBe(false);
@@ -151,73 +176,15 @@ describe("the state of a claim", () => {
       waiter.wait(open, 50),
     ]);
     await freeClaim(freed);
-    await recordMined(paid, "faucet_usdc", 7);
-    await recordMined(paid, "faucet_ether", 8);
+    await signTransfers(paid, "faucet_ether", "faucet_usdc");
+    await mineTransfer(paid, "faucet_usdc", 7);
+    await mineTransfer(paid, "faucet_ether", 8);
     expect((await waiting).map(({ state }) => state)).toEqual(["paid", "paid", "failed", "open"]);
   });
 });
 
-test("claims are counted for the last 24 hours and for the UTC day, without freed claims", async () => {
-  const [freed, old, last] = [await createClaim(1), await createClaim(2), await createClaim(3)];
-  await freeClaim(freed);
-  await age(old, "24 hours");
-  await age(last, "23 hours 59 minutes");
-  const { last24h, today, dayEndsAt } = await countClaims(api.sql, chainId);
-  expect({ last24h, today }).toEqual({ last24h: 1, today: 2 });
-  const midnight = new Date();
-  midnight.setUTCHours(24, 0, 0, 0);
-  expect(dayEndsAt).toEqual(midnight);
-});
-
-test("a claim's client address is deleted after two days, and its expired slots too", async () => {
-  const [old, recent] = [await createClaim(1), await createClaim(2)];
-  await age(old, "48 hours 1 second");
-  await age(recent, "47 hours");
-  await forgetOldClaimants(api.sql);
-  expect(await connection.sql`select client from service.faucet_claim order by claimed_at`).toEqual([
-    { client: null },
-    { client: clientOf(2) },
-  ]);
-  expect(await connection.sql`select distinct claim_id from service.faucet_slot`).toEqual([
-    { claim_id: recent },
-  ]);
-  expect(JSON.stringify(await connection.sql`select * from service.faucet_slot`)).not.toContain(clientOf(1));
-  // Both can claim again while old claims are deleted.
-  const [results] = await Promise.all([
-    Promise.all([tryClaim(1), tryClaim(2)]),
-    ...Array.from({ length: 5 }, () => forgetOldClaimants(api.sql)),
-  ]);
-  expect(results.map(({ outcome }) => outcome)).toEqual(["claimed", "claimed"]);
-});
-
-test("only freed claims are deleted, with their transfers, after two days", async () => {
-  const { sql } = connection;
-  const [old, recent, paid] = [await createClaim(1), await createClaim(2), await createClaim(3)];
-  await freeClaim(old);
-  await freeClaim(recent);
-  await age(paid, "30 days");
-  await sql`update service.faucet_claim set freed_at = freed_at - interval '48 hours 1 second' where id = ${old}`;
-  // More rows than one round deletes.
-  await sql`
-    with old as (
-      insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until, freed_at)
-      select chain_id, faucet, wallet, client, awaited_until, now() - interval '3 days'
-      from service.faucet_claim, generate_series(1, 2500) where id = ${old} returning id)
-    insert into service.service_transaction (chain_id, sender, purpose, claim_id, "to", data, value, state, failure_code, failure_message, final_at)
-    select e.chain_id, e.sender, e.purpose, old.id, e."to", e.data, e.value, e.state, e.failure_code, e.failure_message, now()
-    from old, service.service_transaction e where e.claim_id = ${old}`;
-  await Promise.all([forgetOldClaimants(api.sql), forgetOldClaimants(api.sql)]);
-  expect(new Set((await sql`select id from service.faucet_claim`).map(({ id }) => id))).toEqual(
-    new Set([recent, paid]),
-  );
-  expect(
-    new Set((await sql`select claim_id from service.service_transaction`).map(({ claim_id }) => claim_id)),
-  ).toEqual(new Set([recent, paid]));
-});
-
 test("the counts agree after concurrent claiming, signing, freeing and deleting", async () => {
   const { sql } = connection;
-  let nonce = 0;
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -231,10 +198,10 @@ test("the counts agree after concurrent claiming, signing, freeing and deleting"
         await freeClaim(anyId());
         return;
       case 1:
-        nonce += 1;
-        await recordSigned(anyId(), "faucet_ether", nonce).catch((error) => {
-          if (!/nothing to sign/.test(String(error))) throw error;
-        });
+        if (ids.length > 0)
+          await signTransfers(anyId(), "faucet_ether").catch((error) => {
+            if (!/nothing to sign/.test(String(error))) throw error;
+          });
         return;
       case 2:
         await sql`update service.faucet_slot set until = until - interval '3 days' where claim_id = ${anyId()} and kind = 'wallet'`;
@@ -255,7 +222,7 @@ test("the counts agree after concurrent claiming, signing, freeing and deleting"
     await sql`select 1 from service.faucet_slot s join service.faucet_claim c on c.id = s.claim_id where c.freed_at is not null`,
   ).toHaveLength(0);
   expect(
-    await sql`select 1 from service.transaction t join service.service_transaction e on e.id = t.service_transaction_id
+    await sql`select 1 from service.transaction t join service.service_transaction_progress e on e.id = t.intent
       join service.faucet_claim c on c.id = e.claim_id where c.freed_at is not null`,
   ).toHaveLength(0);
 });

@@ -60,9 +60,9 @@ export async function expectOneNonceEach(
   policies: readonly { readonly transactionHash: Hex }[],
 ): Promise<void> {
   const forms = await sql<{ purchase: string; transaction: string; hash: Hex; fee: string }[]>`
-    select t.purchase_id as purchase, t.id as transaction, a.hash, a.max_fee as fee
+    select t.intent as purchase, t.id as transaction, a.hash, a.max_fee as fee
     from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.purchase_id = any(${[...purchaseIds]}::uuid[]) order by a.id`;
+    where t.intent = any(${[...purchaseIds]}::uuid[]) order by a.id`;
   const mined = new Set(policies.map(({ transactionHash }) => transactionHash));
   for (const id of purchaseIds) {
     const own = forms.filter(({ purchase }) => purchase === id);
@@ -110,8 +110,8 @@ export async function expectNoNonceGaps({
 /** No purchase that the ledger calls failed succeeded on the chain. */
 export async function expectNoFalseFailures({ chain, connection }: PurchaseSetup): Promise<void> {
   const failed = await connection.sql<{ id: string; hash: `0x${string}` }[]>`
-    select p.id, a.hash from service.purchase p
-      join service.transaction t on t.purchase_id = p.id join service.attempt a on a.transaction_id = t.id
+    select p.id, a.hash from service.purchase_progress p
+      join service.transaction t on t.intent = p.id join service.attempt a on a.transaction_id = t.id
     where p.state not in ('accepted', 'signed', 'broadcast', 'mined', 'confirmed')`;
   for (const { id, hash } of failed) {
     const receipt = await chain.client.getTransactionReceipt({ hash }).catch(() => undefined);

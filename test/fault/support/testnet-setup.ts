@@ -107,8 +107,8 @@ export async function mineUntilFinal(
     what: "everything on the testnet to be final",
     probe: async () => {
       const rows = await connection.sql`
-        select 1 from service.service_transaction where chain_id = ${chainId} and final_at is null
-        union all select 1 from service.purchase where chain_id = ${chainId} and final_at is null
+        select 1 from service.service_transaction_progress where chain_id = ${chainId} and final_at is null
+        union all select 1 from service.purchase_progress where chain_id = ${chainId} and final_at is null
         union all select 1 from service.transaction where chain_id = ${chainId} and state = 'open' limit 1`;
       if (rows.length === 0) return true;
       await testnet.client.mine({ blocks: 1 });

@@ -52,6 +52,12 @@ const asTexts = (values: Body): Pairs =>
 const oneMeansOfPaging = (query: Pairs): Pairs =>
   query.some(([name]) => name === "cursor") ? query.filter(([name]) => name !== "offset") : query;
 
+/** A purchase without waiting needs a key. */
+const preferenceWithKey = (headers: Pairs): Pairs =>
+  headers.some(([name]) => name === "Idempotency-Key")
+    ? headers
+    : headers.filter(([name]) => name !== "Prefer");
+
 /** Texts that a header can carry, without the spaces around them. */
 const forHeader = (text: string) => /^[\x20-\x7e\xa0-\xff]*$/.test(text) && text.trim() === text;
 
@@ -74,7 +80,9 @@ export function validParts(generating: Generating, operation: Operation): fc.Arb
   return fc.record<Parts>({
     path: texts("path").map((pairs) => Object.fromEntries(pairs)),
     query: texts("query").map(oneMeansOfPaging),
-    headers: texts("header").filter((pairs) => pairs.every(([, text]) => forHeader(text))),
+    headers: texts("header")
+      .filter((pairs) => pairs.every(([, text]) => forHeader(text)))
+      .map(preferenceWithKey),
     body: schema ? often(known.bodies, record(generating, known, fields)) : fc.constant(undefined),
     credential: fc.constant(known.credential ?? usualCredential[operation.guard]),
   });

@@ -49,20 +49,29 @@ describe("Postgres refuses the api", () => {
     ["a wallet's nonce", "update service.relayer_wallet set next_nonce = 0"],
     ["a wallet's lease", "update service.relayer_wallet set lease_owner = 'api'"],
     ["the end of a stop", "delete from service.stop"],
-    ["a purchase's state", "update service.purchase set state = 'failed'"],
+    ["a transaction's block", "update service.transaction set block_number = 1"],
+    ["a transaction's loss", `update service.transaction set lost_to = '${word}'`],
+    ["a transaction's call", "update service.transaction set data = '0x'"],
+    ["a purchase's refusal", "update service.purchase set refused_at = now()"],
     ["a purchase's failure", "update service.purchase set failure_code = 'x', failure_message = 'x'"],
-    ["a purchase's transaction", `update service.purchase set tx_hash = '${word}'`],
-    ["a purchase's policy", "update service.purchase set policy_id = 1, premium_paid = 1"],
-    ["a purchase's end", "update service.purchase set final_at = now()"],
+    ["a purchase's buyer", `update service.purchase set buyer = '${wallet}'`],
     [
-      "a purchase that is signed already",
-      `insert into service.purchase (chain_id, wallet, fingerprint, product_id, coverage_amount, asset, buyer, state, tx_hash)
-       values (1, '${wallet}', '', '${word}', 1, '${word}', '${wallet}', 'signed', '${word}')`,
+      "a purchase that is refused already",
+      `insert into service.purchase (chain_id, wallet, fingerprint, product_id, coverage_amount, asset, buyer, refused_at)
+       values (1, '${wallet}', '', '${word}', 1, '${word}', '${wallet}', now())`,
     ],
+    [
+      "signing something again",
+      `insert into service.waiting select id, 'purchase', 1, '', id, now(), now() from service.purchase`,
+    ],
+    ["that something is never signed", "delete from service.waiting"],
+    ["when something began to wait", "update service.waiting set created_at = now()"],
+    ["a strike", `insert into service.strike values (1, '${wallet}')`],
+    ["the end of a rest", "delete from service.strike"],
     ["a purchase's deletion", "delete from service.purchase"],
     ["a delegation's spending", "update service.delegation set premium_spent = 0"],
     ["a delegation's cap", "update service.delegation set total_premium_cap = 1"],
-    ["a service transaction's state", "update service.service_transaction set state = 'failed'"],
+    ["a service transaction's refusal", "update service.service_transaction set refused_at = now()"],
     ["a service transaction's call", "update service.service_transaction set data = '0x'"],
     ["giving a claim's slots back", "select service.free_claim(gen_random_uuid(), '', '')"],
     [
@@ -84,7 +93,7 @@ describe("Postgres refuses the api", () => {
     ["a schema", "create schema thing"],
     ["a column", "alter table service.purchase add thing int"],
     ["an index", "create index on service.purchase (buyer)"],
-    ["a trigger's removal", "drop trigger purchase_premium on service.purchase"],
+    ["a trigger's removal", "drop trigger purchase_waits on service.purchase"],
     ["emptying a table", "truncate service.rate_limit"],
     ["another role", "create role thing"],
   ])("%s", async (_, statement) => {
@@ -117,7 +126,7 @@ test("of service transactions the api inserts a claim's two transfers, and no ot
   });
   await insert(ether);
   await insert(usdc);
-  expect(await sql`select purpose from service.service_transaction order by purpose`).toEqual([
+  expect(await sql`select purpose from service.service_transaction_progress order by purpose`).toEqual([
     { purpose: "faucet_ether" },
     { purpose: "faucet_usdc" },
   ]);

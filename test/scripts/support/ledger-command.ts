@@ -8,10 +8,11 @@ const root = join(import.meta.dirname, "..", "..", "..");
 export function runLedger(
   databaseUrl: string,
   args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, ["scripts/start.mjs", "ledger", ...args], {
     cwd: root,
-    env: { ...process.env, DATABASE_URL: databaseUrl },
+    env: { ...process.env, ...env, DATABASE_URL: databaseUrl },
   });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {

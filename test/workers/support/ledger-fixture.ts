@@ -7,9 +7,12 @@ import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../ap
 import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
-import type { Candidate } from "../../../workers/ledger/gas-spending.ts";
-import { type Lease, raiseNextNonce, takeLease } from "../../../workers/ledger/leases.ts";
-import { type Call, type Signed, signPurchases } from "../../../workers/ledger/signing.ts";
+import { assignNonces, type Call } from "../../../workers/ledger/assign-nonces.ts";
+import { type Form, type Signed, storeForms } from "../../../workers/ledger/attempts.ts";
+import { type Candidate, readCandidates } from "../../../workers/ledger/gas-spending.ts";
+import { type Lease, startNonces, takeLease } from "../../../workers/ledger/leases.ts";
+import { confirmBlocks, dropBlocks } from "../../../workers/ledger/outcomes.ts";
+import { SIGN_WITHIN_SECONDS } from "../../../workers/ledger/waiting.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
 import { plenty } from "../../support/ledger.ts";
@@ -45,7 +48,9 @@ export function useLedgerDatabase(): void {
     keyId = Number(key?.id);
   });
   afterEach(async () => {
-    await connection.sql`truncate service.purchase, service.transaction, service.attempt, service.relayer_wallet, service.gas_day`;
+    await connection.sql`
+      truncate service.purchase, service.waiting, service.transaction, service.attempt, service.strike, service.relayer_wallet,
+        service.gas_day`;
   });
 }
 
@@ -83,14 +88,52 @@ export const call: Call = { to: router, data: "0x1234", value: 0n, gasLimit: 21_
 export async function newLease(next = 0): Promise<Lease> {
   const lease = await takeLease(connection.sql, { chainId, address: relayer, owner: "me" });
   if (!lease) throw new Error("no lease");
-  await raiseNextNonce(connection.sql, lease, next);
+  await startNonces(connection.sql, lease, next);
   return lease;
 }
-export async function sign(lease: Lease, ids: readonly string[], sign = signer) {
-  const calls = new Map(ids.map((id) => [id, call]));
-  const choose = (candidates: readonly Candidate[]) => ({ sign: candidates.map(({ id }) => id) });
-  return (await signPurchases(connection.sql, { lease, calls, choose, sign })).signed;
+/** Gives the purchases nonces, and stores nothing more: as a writer that dies before it signs. */
+export async function assign(
+  lease: Lease,
+  ids: readonly string[],
+  given: ReadonlyMap<Address, number> = new Map(),
+) {
+  const { assigned } = await assignNonces(connection.sql, {
+    kind: "purchase",
+    lease,
+    given,
+    candidates: (tx) => readCandidates(tx, lease, ids, SIGN_WITHIN_SECONDS),
+    clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
+    choose: (candidates) => ({ send: candidates.map(({ id }) => ({ id, call, cost: call.gasLimit * 30n })) }),
+    gasBudget: 10n ** 30n,
+  });
+  return assigned;
 }
+
+/** Gives the purchases nonces and stores their signed bytes. */
+export async function sign(lease: Lease, ids: readonly string[]) {
+  const assigned = await assign(lease, ids);
+  const signed = await Promise.all(
+    assigned.map(async ({ id, transactionId, nonce }) => ({
+      id,
+      transactionId,
+      nonce,
+      signed: await signer(nonce, call),
+      cancels: false,
+      cost: call.gasLimit * 30n,
+    })),
+  );
+  await storeForms(connection.sql, lease, signed);
+  return signed;
+}
+
+/** Another form of an open transaction. */
+export const form = (transactionId: number, signed: Signed, cancels = false): Form => ({
+  transactionId,
+  signed,
+  cancels,
+  cost: call.gasLimit * signed.maxFee,
+});
+
 export const bought = (hash: Hex | undefined, block: number, policyId = 1n) => ({
   kind: "bought" as const,
   hash: hash ?? "0x",
@@ -100,3 +143,9 @@ export const bought = (hash: Hex | undefined, block: number, policyId = 1n) => (
   premiumPaid: 292_000n,
   gasCost: 100n,
 });
+
+const block = (height: number) => ({ number: BigInt(height), hash: word(height) });
+/** Makes the outcomes in the blocks at these heights final. */
+export const confirm = (...heights: number[]) => confirmBlocks(connection.sql, chainId, heights.map(block));
+/** Undoes the outcomes in the blocks at these heights. */
+export const drop = (...heights: number[]) => dropBlocks(connection.sql, chainId, heights.map(block));

@@ -74,7 +74,8 @@ export async function recordingWorker(
     waitFor({
       what: `a wake-up for ${id}`,
       probe: () => (handled.filter((one) => one === id).length >= times ? true : undefined),
-      timeoutMs: 60_000,
+      // After an outage a worker's connections end one after the other, each by a time limit of its own.
+      timeoutMs: 240_000,
       intervalMs: 10,
     });
   return { worker, handled, errors, untilHandled, close };

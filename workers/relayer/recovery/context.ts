@@ -1,15 +1,27 @@
-import type { Call } from "../../ledger/signing.ts";
+import type { Address } from "viem";
+import type { Call } from "../../ledger/assign-nonces.ts";
 import type { ChainContext } from "../chain-context.ts";
 import type { SettleReceipts } from "../settle-receipts.ts";
 import type { Wallet } from "../wallets.ts";
+import type { FoundTransactions } from "./reconcile.ts";
 
 export type RecoveryContext = ChainContext & {
   readonly confirmations: number;
   readonly settleReceipts: SettleReceipts;
+  /** The maximum fee per gas of all transactions in wei: calls leave room below it for a cancelling transfer. */
+  readonly maxFee: bigint;
+  /** The most that gas may cost on the chain in a UTC day, in wei. */
+  readonly gasBudget: bigint;
   /** How long a purchase may wait to be mined, in seconds. */
   readonly ttl: number;
   /** When a nonce's holder may be searched for again, by `performance.now()`; the key is the transaction's id. */
   readonly nextSearchAt: Map<number, number>;
+  readonly coverRouter: Address;
+  readonly found: FoundTransactions;
+  /** Since when the chain has lacked a wallet's unknown transactions again, by `performance.now()`. */
+  readonly goneSince: Map<Address, number>;
+  /** The head at which the chain was first seen to lack a wallet's final transactions. */
+  readonly lackedAt: Map<Address, bigint>;
 };
 
 /** A plain transfer costs exactly this much gas. */
@@ -22,3 +34,9 @@ export const emptyTransfer = ({ address }: Wallet): Call => ({
   value: 0n,
   gasLimit: TRANSFER_GAS,
 });
+
+/** Whether a call is an empty transfer of the wallet to itself: a filler, or a cancellation. */
+export const isEmptyTransfer = (
+  wallet: Address,
+  { to, data, value }: Pick<Call, "to" | "data" | "value">,
+): boolean => to === wallet && data === "0x" && value === 0n;

@@ -1,8 +1,12 @@
-import type { Address, Hex } from "viem";
+import type { Address } from "viem";
 import type { Chain } from "../chain.ts";
+import type { SentTransaction } from "../sent-transaction.ts";
 
 /** How many blocks back the search for a used nonce goes; a node without those states ends it sooner. */
 const MAX_DEPTH = 100_000n;
+
+/** A transaction that used a nonce, with its block. */
+export type NonceHolder = SentTransaction & { blockNumber: bigint };
 
 /**
  * Finds the transaction that used a nonce of a wallet, and its block, by reading the wallet's nonce at older blocks.
@@ -10,11 +14,11 @@ const MAX_DEPTH = 100_000n;
  * have a block's state.
  */
 export async function findNonceHolder(
-  chain: Pick<Chain, "nonce" | "senders">,
+  chain: Pick<Chain, "nonce" | "transactions">,
   wallet: Address,
   nonce: number,
   head: bigint,
-): Promise<{ hash: Hex; blockNumber: bigint } | undefined> {
+): Promise<NonceHolder | undefined> {
   const isUsedAt = async (block: bigint) => (await chain.nonce(wallet, block)) > nonce;
   if (!(await isUsedAt(head))) return undefined;
 
@@ -33,7 +37,6 @@ export async function findNonceHolder(
     if (await isUsedAt(middle)) used = middle;
     else free = middle;
   }
-  const senders = await chain.senders(used);
-  const holder = senders.find((tx) => tx.nonce === nonce && tx.from.toLowerCase() === wallet.toLowerCase());
-  return holder && { hash: holder.hash, blockNumber: used };
+  const holder = (await chain.transactions(used)).find((tx) => tx.nonce === nonce && tx.from === wallet);
+  return holder && { ...holder, blockNumber: used };
 }

@@ -1,11 +1,15 @@
-import { hasMinedFillers, reopenFillers } from "../../ledger/fillers.ts";
-import { LeaseLost, raiseNextNonce } from "../../ledger/leases.ts";
+import { costOf } from "../../ledger/call-cost.ts";
+import { LeaseLost } from "../../ledger/leases.ts";
 import { type OpenTransaction, openTransactions } from "../../ledger/open-transactions.ts";
+import { lacksFinal, reopenFinal } from "../../ledger/outcomes.ts";
+import { initialFees } from "../fees.ts";
+import { signAssigned } from "../send-round.ts";
 import { forgetLease, leasedWallets, type Wallet } from "../wallets.ts";
 import { closeNonceGaps } from "./close-nonce-gaps.ts";
-import type { RecoveryContext } from "./context.ts";
-import { LOOK_AFTER, nextStep } from "./next-step.ts";
-import { bumpFee, cancelPurchase } from "./replace-transaction.ts";
+import { compareWallet } from "./compare-wallet.ts";
+import { emptyTransfer, type RecoveryContext } from "./context.ts";
+import { isDue, LOOK_AFTER, nextStep } from "./next-step.ts";
+import { cancelPurchase, raiseFees } from "./replace-transaction.ts";
 import { settleUsedNonces } from "./used-nonces.ts";
 
 /** Most open transactions of a wallet that one round handles, lowest nonces first. */
@@ -13,7 +17,7 @@ const ROUND = 200;
 
 /**
  * Takes open transactions of our wallets to an outcome, also those that another writer signed: sends stored bytes
- * again, finds transactions that were mined while no writer watched, raises the fee of a stuck one, replaces a purchase
+ * again, finds transactions that were mined while no writer watched, raises the fees of stuck ones, replaces a purchase
  * that waited too long with an empty transfer, closes nonce gaps. Rejects when the node or the database is down.
  */
 export async function recover(context: RecoveryContext): Promise<void> {
@@ -32,30 +36,96 @@ export async function recover(context: RecoveryContext): Promise<void> {
 
 async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<void> {
   const { sql, chain, chainId, market, send, ttl } = context;
-  const { address, lease } = wallet;
+  const { address } = wallet;
   const open = await openTransactions(sql, chainId, address, ROUND);
   const [lowest] = open;
   // Under load all transactions are young, and the node is sent no request.
-  const isYoung = ({ attempts }: OpenTransaction) => (attempts.at(-1)?.sentAgo ?? Infinity) < LOOK_AFTER;
-  const fillers = await hasMinedFillers(sql, chainId, address);
-  if (!fillers && (!lowest || open.every(isYoung))) return;
+  const isYoung = ({ attempts, openFor }: OpenTransaction) =>
+    (attempts.length === 0 ? openFor : (attempts.at(-1)?.sentAgo ?? Infinity)) < LOOK_AFTER;
+  if (lowest && open.every(isYoung)) return;
   const [minedNonce, pooledNonce, { baseFee }] = await Promise.all([
     chain.nonce(address, "latest"),
     chain.nonce(address, "pending"),
     market.now(),
   ]);
-  // Another program may have sent from this wallet: nonces that it used must not be given out.
-  await raiseNextNonce(sql, lease, pooledNonce);
-  if (fillers) await reopenFillers(sql, chainId, address, minedNonce);
+  await compareWallet(context, wallet, pooledNonce);
+  await reopenLacked(context, wallet, minedNonce);
   if (!lowest) return;
   const view = { minedNonce, pooledNonce, baseFee };
   const steps = open.map((transaction) => ({ transaction, step: nextStep(transaction, view, ttl) }));
   const used = steps.flatMap(({ transaction, step }) => (step.do === "look" ? [transaction] : []));
-  await Promise.all(steps.flatMap(({ step }) => (step.do === "send" ? [send(step.attempt)] : [])));
+  await signUnsigned(
+    context,
+    wallet,
+    steps.flatMap(({ transaction, step }) =>
+      step.do === "sign" ? [{ transaction, cancels: step.cancels }] : [],
+    ),
+  );
+  await Promise.all(
+    steps.flatMap(({ step }) => (step.do === "send" ? [send(step.attempt, { again: true })] : [])),
+  );
+  const stuck = steps.flatMap(({ transaction, step }) =>
+    step.do === "bump" ? [{ transaction, attempt: step.attempt }] : [],
+  );
+  const raised = await raiseFees(context, wallet, stuck);
+  const unchanged = stuck.filter(({ transaction, attempt }) => !raised.has(transaction.id) && isDue(attempt));
+  await Promise.all(unchanged.map(({ attempt }) => send(attempt, { again: true })));
   for (const { transaction, step } of steps) {
-    if (step.do === "bump") await bumpFee(context, wallet, transaction, step.attempt);
     if (step.do === "cancel") await cancelPurchase(context, wallet, transaction, step.attempt);
   }
-  if (used.length > 0) await settleUsedNonces(context, used);
+  if (used.length > 0) await settleUsedNonces(context, wallet, used);
   if (!lowest.halted) await closeNonceGaps(context, wallet, lowest, view);
+}
+
+/**
+ * Signs and sends calls that have nonces and no bytes, or the empty transfers that cancel them. Where gas costs more than
+ * the cap, the next round tries again.
+ */
+async function signUnsigned(
+  context: RecoveryContext,
+  wallet: Wallet,
+  unsigned: readonly { transaction: OpenTransaction; cancels: boolean }[],
+): Promise<void> {
+  if (unsigned.length === 0) return;
+  const fees = initialFees(await context.market.now(), context.maxCallFee);
+  if (!fees) return;
+  const calls = await Promise.all(
+    unsigned.map(async ({ transaction: { id, nonce, to, data, value, gasLimit }, cancels }) => {
+      const call = await context.price(cancels ? emptyTransfer(wallet) : { to, data, value, gasLimit });
+      return { id: String(id), transactionId: id, nonce, call, cancels, cost: costOf(call, fees.maxFee) };
+    }),
+  );
+  const sent = await signAssigned(context, wallet, fees, calls);
+  context.log.warn(
+    { wallet: wallet.address, nonces: calls.map(({ nonce }) => nonce) },
+    "signed calls whose nonces had no bytes",
+  );
+  await Promise.all(sent.map(({ broadcast }) => broadcast));
+}
+
+/**
+ * Opens final transactions again that the chain lacks, because a reorganisation went deeper than the watched blocks. A
+ * node that is behind, or syncs anew, lacks them too: two heads must agree, each at least as high as a block of such a
+ * transaction, and the nonce is read at the head's own height.
+ */
+async function reopenLacked(
+  { sql, chain, chainId, lackedAt, log }: RecoveryContext,
+  { address }: Wallet,
+  minedNonce: number,
+): Promise<void> {
+  const head = (await lacksFinal(sql, chainId, address, minedNonce)) && (await chain.block("latest"));
+  const atHead = head ? await chain.nonce(address, head.number) : minedNonce;
+  if (!head || !(await lacksFinal(sql, chainId, address, atHead, head.number))) {
+    lackedAt.delete(address);
+    return;
+  }
+  const first = lackedAt.get(address) ?? head.number;
+  lackedAt.set(address, first);
+  if (head.number === first) return;
+  lackedAt.delete(address);
+  const hashes = await reopenFinal(sql, chainId, address, atHead);
+  log.error(
+    { wallet: address, minedNonce: atHead, hashes },
+    "a deep reorganisation undid final transactions: they are sent again",
+  );
 }

@@ -1,34 +1,73 @@
+import { storeForms } from "../../ledger/attempts.ts";
+import { costOf } from "../../ledger/call-cost.ts";
 import type { OpenAttempt, OpenTransaction } from "../../ledger/open-transactions.ts";
-import { storeForm } from "../../ledger/signing.ts";
+import { reserveRaises } from "../../ledger/raises.ts";
 import { bumpedFees, initialFees } from "../fees.ts";
 import { signCall } from "../sign-call.ts";
 import type { Wallet } from "../wallets.ts";
+import { chooseRaises } from "./choose-raises.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
 
-/** Signs a stuck transaction again at a higher fee. Where that fee is above the cap, sends the old bytes again. */
-export async function bumpFee(
+/** A transaction that is not mined at its fee, and the form to sign again. */
+export type Stuck = { transaction: OpenTransaction; attempt: OpenAttempt };
+
+/**
+ * Signs stuck transactions again at a higher fee, as far as the fee cap, the day's gas budget and the wallet's balance
+ * allow it.
+ *
+ * @returns the ids of those that were signed again.
+ */
+export async function raiseFees(
   context: RecoveryContext,
   wallet: Wallet,
-  transaction: OpenTransaction,
-  last: OpenAttempt,
-): Promise<void> {
-  const { sql, market, send, maxFee, meter, log } = context;
-  const { id, nonce } = transaction;
-  const fees = bumpedFees(last, await market.now(), maxFee);
-  if (!fees) {
-    log.warn(
-      { wallet: wallet.address, nonce },
-      "a transaction is stuck, and a higher fee would exceed MAX_FEE_GWEI",
-    );
-    await send(last);
-    return;
+  stuck: readonly Stuck[],
+): Promise<ReadonlySet<number>> {
+  const { sql, chain, gasBudget, send, meter, log } = context;
+  if (stuck.length === 0) return new Set();
+  const balance = await chain.balance(wallet.address);
+  const priced = await Promise.all(stuck.map((one) => priceRaise(context, wallet, one)));
+  const wanted = priced.flatMap((raise) => raise ?? []);
+  const raises = await reserveRaises(sql, wallet.lease, gasBudget, (spending) =>
+    chooseRaises(wanted, spending, { balance, gasBudget }),
+  );
+  const unchanged = stuck.length - raises.length;
+  if (unchanged > 0) {
+    const reason = "MAX_FEE_GWEI, GAS_BUDGET_ETH or the wallet's balance does not allow a higher fee";
+    log.warn({ wallet: wallet.address, transactions: unchanged, reason }, "transactions are stuck");
   }
-  const call = last.cancels ? emptyTransfer(wallet) : transaction;
-  const signed = await signCall(wallet, nonce, call, fees);
-  if (!(await storeForm(sql, wallet.lease, id, { signed, cancels: last.cancels }))) return;
-  meter.bumped(last.hash, signed.hash);
-  log.info({ wallet: wallet.address, nonce, hash: signed.hash }, "raised the fee of a stuck transaction");
-  await send(signed);
+  const forms = await Promise.all(
+    raises.map(async ({ id, nonce, call, fees, cost, attempt }) => {
+      const signed = await signCall(wallet, nonce, call, fees);
+      return { transactionId: id, nonce, signed, cancels: attempt.cancels, cost, last: attempt.hash };
+    }),
+  );
+  const stored = await storeForms(sql, wallet.lease, forms);
+  await Promise.all(
+    forms.map(async ({ nonce, signed, last }) => {
+      if (!stored.has(signed.hash)) return;
+      meter.bumped(last, signed.hash);
+      log.info({ wallet: wallet.address, nonce, hash: signed.hash }, "raised the fee of a stuck transaction");
+      await send(signed);
+    }),
+  );
+  return new Set(raises.map(({ id }) => id));
+}
+
+/** The call of a raise with its fees and its cost; undefined where a fee that helps would exceed the cap. */
+async function priceRaise(
+  { market, price, maxFee, maxCallFee }: RecoveryContext,
+  wallet: Wallet,
+  { transaction, attempt }: Stuck,
+) {
+  const { id, nonce, kind, reserved, attempts } = transaction;
+  // The fee then decides whether the call or the empty transfer is mined; above the base fee or not.
+  const isContested = attempts.some(({ cancels }) => cancels);
+  const now = await market.now();
+  const fees = bumpedFees(attempts, now, isContested ? maxFee : maxCallFee);
+  if (!fees || (fees.maxFee < now.baseFee && !isContested)) return undefined;
+  const isEmpty = attempt.cancels || kind === "filler";
+  const call = await price(attempt.cancels ? emptyTransfer(wallet) : transaction);
+  return { id, nonce, reserved, attempt, isEmpty, call, fees, cost: costOf(call, fees.maxFee) };
 }
 
 /**
@@ -41,20 +80,23 @@ export async function cancelPurchase(
   { id, nonce, attempts }: OpenTransaction,
   last: OpenAttempt,
 ): Promise<void> {
-  const { sql, market, send, maxFee, log } = context;
+  const { sql, market, price, send, maxFee, log } = context;
   const now = await market.now();
-  const taken = attempts.some((attempt) => attempt.taken);
-  const fees = bumpedFees(last, now, maxFee) ?? (taken ? undefined : initialFees(now, maxFee));
+  const taken = attempts.some((attempt) => !attempt.untaken);
+  const fees = bumpedFees(attempts, now, maxFee) ?? (taken ? undefined : initialFees(now, maxFee));
   if (!fees) {
     log.warn(
       { wallet: wallet.address, nonce },
       "a purchase cannot be cancelled: a higher fee would exceed MAX_FEE_GWEI",
     );
-    await send(last);
+    await send(attempts.findLast(({ cancels }) => cancels) ?? last, { again: true });
     return;
   }
-  const signed = await signCall(wallet, nonce, emptyTransfer(wallet), fees);
-  if (!(await storeForm(sql, wallet.lease, id, { signed, cancels: true }))) return;
+  const call = await price(emptyTransfer(wallet));
+  const signed = await signCall(wallet, nonce, call, fees);
+  const cost = costOf(call, fees.maxFee);
+  const form = { transactionId: id, signed, cancels: true, cost };
+  if ((await storeForms(sql, wallet.lease, [form])).size === 0) return;
   log.warn(
     { wallet: wallet.address, nonce, hash: signed.hash },
     "cancelling a purchase that is stopped or was not mined in time",

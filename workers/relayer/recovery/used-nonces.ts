@@ -1,8 +1,11 @@
 import { errorText } from "../../../lib/log.ts";
 import { lower } from "../../../lib/lower.ts";
+import { type Form, storeForms } from "../../ledger/attempts.ts";
 import type { OpenTransaction } from "../../ledger/open-transactions.ts";
 import { markLost } from "../../ledger/outcomes.ts";
-import type { RecoveryContext } from "./context.ts";
+import type { SentTransaction } from "../sent-transaction.ts";
+import type { Wallet } from "../wallets.ts";
+import { isEmptyTransfer, type RecoveryContext } from "./context.ts";
 import { isProvenLost } from "./next-step.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
 
@@ -17,6 +20,7 @@ const SEARCH_DEEPER_MS = 2000;
  */
 export async function settleUsedNonces(
   context: RecoveryContext,
+  wallet: Wallet,
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
   const { chain, settleReceipts, nextSearchAt } = context;
@@ -31,20 +35,33 @@ export async function settleUsedNonces(
   const now = performance.now();
   if (missing.length === 0) nextSearchAt.clear();
   const next = missing.find(({ id }) => (nextSearchAt.get(id) ?? 0) <= now);
-  if (next) await proveLost(context, next);
+  if (next) await findHolder(context, wallet, next);
 }
 
-/** Marks a transaction lost when another transaction holds its nonce, deep enough in the chain. */
-async function proveLost(
+/**
+ * Finds the transaction that holds the nonce. It is a form of ours that the database has lost when it makes the same call,
+ * or cancels it. Otherwise ours is lost once the block of the other one is deep enough.
+ */
+async function findHolder(
   { sql, chain, confirmations, nextSearchAt, log }: RecoveryContext,
-  { id, wallet, nonce, attempts }: OpenTransaction,
+  { lease }: Wallet,
+  transaction: OpenTransaction,
 ): Promise<void> {
+  const { id, wallet, nonce, attempts } = transaction;
   const head = await chain.block("latest");
   if (!head) return;
   const holder = await findNonceHolder(chain, wallet, nonce, head.number).catch((error: unknown) => {
     log.warn({ wallet, nonce, err: errorText(error) }, "could not find the transaction that used a nonce");
     return undefined;
   });
+  const form = holder && lostForm(transaction, holder);
+  if (form && (await storeForms(sql, lease, [form])).size > 0) {
+    log.error(
+      { wallet, nonce, hash: form.signed.hash },
+      "the database has lost a signed form: it is recorded again",
+    );
+    return;
+  }
   const seen = holder && { hash: holder.hash, depth: head.number - holder.blockNumber };
   if (!holder || !isProvenLost(attempts, seen, confirmations)) {
     nextSearchAt.set(id, performance.now() + (holder ? SEARCH_DEEPER_MS : SEARCH_AGAIN_MS));
@@ -53,4 +70,17 @@ async function proveLost(
   nextSearchAt.delete(id);
   log.error({ wallet, nonce, by: holder.hash }, "a nonce was used by a transaction that is not ours");
   await markLost(sql, id, lower(holder.hash));
+}
+
+/** The holder of a transaction's nonce as a form of it; undefined when it does neither its call nor the cancelling one. */
+function lostForm(
+  transaction: OpenTransaction,
+  { to, data, value, gasLimit, signed }: SentTransaction,
+): Form | undefined {
+  if (!to || !signed) return undefined;
+  const isCall = to === transaction.to && data === transaction.data && value === transaction.value;
+  const cancels =
+    !isCall && transaction.kind === "purchase" && isEmptyTransfer(transaction.wallet, { to, data, value });
+  if (!isCall && !cancels) return undefined;
+  return { transactionId: transaction.id, signed, cancels, cost: gasLimit * signed.maxFee };
 }

@@ -9,8 +9,17 @@ import {
 } from "../../../../api/faucet/admission.ts";
 import { API_ROLE } from "../../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../../lib/db/connect.ts";
+import type { Lease } from "../../../../workers/ledger/leases.ts";
+import { confirmBlocks, markLost } from "../../../../workers/ledger/outcomes.ts";
 import { atEnd } from "../../../support/cleanup.ts";
 import { freshDatabase } from "../../../support/database.ts";
+import {
+  assignServiceTransactions,
+  blockHash,
+  holdFaucet,
+  settleFirstForm,
+  signServiceTransactions,
+} from "../../../support/service-transactions.ts";
 
 export const chainId = 84532;
 export const faucet: Address = "0x00000000000000000000000000000000000000fa";
@@ -35,9 +44,10 @@ export function useDatabase(): void {
     atEnd(() => api.close());
   });
   afterEach(async () => {
+    lease = undefined;
     await connection.sql`
-      truncate service.faucet_claim, service.faucet_slot, service.faucet_day, service.service_transaction, service.transaction, service.stop
-      cascade`;
+      truncate service.faucet_claim, service.faucet_slot, service.faucet_day, service.service_transaction, service.waiting,
+        service.transaction, service.relayer_wallet, service.gas_day, service.stop cascade`;
   });
 }
 
@@ -74,42 +84,74 @@ export async function freeClaim(id: string): Promise<boolean> {
   return row?.freed ?? false;
 }
 
+/** Moves a claim and its slots into the past. */
+export async function ageClaim(id: string, interval: string): Promise<void> {
+  await connection.sql`update service.faucet_claim set claimed_at = claimed_at - ${interval}::interval where id = ${id}`;
+  await connection.sql`update service.faucet_slot set until = until - ${interval}::interval where claim_id = ${id}`;
+}
+
 /** Counts the rows of all tables. A claim that is not freed has two slots, two transfers, and counts towards its day. */
 export async function countRows() {
   const [row] = await connection.sql<
-    Record<"claims" | "freed" | "slots" | "day" | "serviceTransactions" | "wei", number>[]
+    Record<"claims" | "freed" | "slots" | "day" | "serviceTransactions", number>[]
   >`
     select (select count(*)::int from service.faucet_claim) as claims,
       (select count(*)::int from service.faucet_claim where freed_at is not null) as freed,
       (select count(*)::int from service.faucet_slot) as slots,
       (select coalesce(sum(claims), 0)::int from service.faucet_day) as day,
-      (select count(*)::int from service.service_transaction) as "serviceTransactions"`;
+      (select count(*)::int from service.service_transaction_progress) as "serviceTransactions"`;
   if (!row) throw new Error("no counts");
   return row;
 }
 
 type Purpose = "faucet_ether" | "faucet_usdc";
 
-/** Writes the rows that the writer writes when it signs a transfer of a claim. */
-export async function recordSigned(id: string, purpose: Purpose, nonce = 0): Promise<void> {
-  const { sql } = connection;
-  await sql`insert into service.relayer_wallet (chain_id, address, role) values (${chainId}, ${faucet}, 'faucet')
-    on conflict do nothing`;
-  const hash = numberToHex(nonce + 1, { size: 32 });
-  await sql.begin(async (tx) => {
-    const [serviceTransaction] = await tx<{ id: string }[]>`
-      update service.service_transaction set state = 'signed', tx_hash = ${hash}
-      where claim_id = ${id} and purpose = ${purpose} and state = 'accepted' returning id`;
-    if (!serviceTransaction) throw new Error("nothing to sign");
-    await tx`insert into service.transaction (chain_id, wallet, nonce, kind, service_transaction_id, "to", data, gas_limit)
-      values (${chainId}, ${faucet}, ${nonce}, 'service_transaction', ${serviceTransaction.id}, ${faucet}, '0x', 21000)`;
-  });
+let lease: Promise<Lease> | undefined;
+const faucetLease = (): Promise<Lease> => {
+  lease ??= holdFaucet(connection.sql, chainId, faucet);
+  return lease;
+};
+
+async function transferOf(id: string, purpose: Purpose): Promise<{ id: string; transactionId: number }> {
+  const [row] = await connection.sql<{ id: string; transactionId: number }[]>`
+    select e.id, t.id::int as "transactionId" from service.service_transaction e
+    left join service.transaction t on t.intent = e.id and t.lost_to is null
+    where e.claim_id = ${id} and e.purpose = ${purpose}`;
+  if (!row) throw new Error(`claim ${id} has no ${purpose}`);
+  return row;
 }
 
-/** Records that a transfer is in a block. */
-export async function recordMined(id: string, purpose: Purpose, block: number): Promise<void> {
-  await connection.sql`
-    update service.service_transaction set state = 'mined', tx_hash = ${numberToHex(block * 2 + (purpose === "faucet_usdc" ? 1 : 0), { size: 32 })},
-      block_number = ${block}, block_hash = ${numberToHex(block, { size: 32 })}
-    where claim_id = ${id} and purpose = ${purpose}`;
+/** Gives transfers of a claim their nonces, and stores no bytes: as a writer that dies in between. */
+export async function assignTransfers(id: string, ...purposes: Purpose[]): Promise<void> {
+  const ids = await Promise.all(purposes.map(async (purpose) => (await transferOf(id, purpose)).id));
+  const assigned = await assignServiceTransactions(connection.sql, await faucetLease(), ids);
+  if (assigned.length === 0) throw new Error("nothing to sign");
 }
+
+/** Signs transfers of a claim together. @throws when one of them does not wait to be signed */
+export async function signTransfers(id: string, ...purposes: Purpose[]): Promise<void> {
+  const ids = await Promise.all(purposes.map(async (purpose) => (await transferOf(id, purpose)).id));
+  const signed = await signServiceTransactions(connection.sql, await faucetLease(), ids);
+  if (signed.length === 0) throw new Error("nothing to sign");
+}
+
+/** Records that a signed transfer is in a block. */
+export async function mineTransfer(
+  id: string,
+  purpose: Purpose,
+  block: number,
+  kind: "done" | "reverted" = "done",
+): Promise<void> {
+  const { transactionId } = await transferOf(id, purpose);
+  await settleFirstForm(connection.sql, transactionId, block, kind);
+}
+
+/** Records that another program's transaction has the nonce of a signed transfer for good. */
+export async function loseTransfer(id: string, purpose: Purpose): Promise<void> {
+  const { transactionId } = await transferOf(id, purpose);
+  await markLost(connection.sql, transactionId, numberToHex(99, { size: 32 }));
+}
+
+/** Records that a block lies deep enough. */
+export const confirmBlock = (block: number): Promise<void> =>
+  confirmBlocks(connection.sql, chainId, [{ number: BigInt(block), hash: blockHash(block) }]);

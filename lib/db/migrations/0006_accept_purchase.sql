@@ -17,16 +17,15 @@ CREATE FUNCTION service.stopped_by(of_wallet text, of_key bigint) RETURNS text L
   ORDER BY s.scope LIMIT 1
 $$;
 --> statement-breakpoint
--- Until when a wallet may not buy, because three purchases of its keys reverted in a block within an hour: each of them
--- cost the operator gas. Null when it may buy. The sandbox's purchases do not count, because its wallet buys for everybody.
+-- Until when a wallet may not buy, because three purchases of its keys reverted within an hour by their buyers' own making:
+-- each of them cost the operator gas. Null when it may buy.
 CREATE FUNCTION service.rests_until(of_wallet text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
-  SELECT max(r.updated_at) + interval '1 hour' FROM (
-    SELECT p.updated_at FROM service.purchase p
-    WHERE p.wallet = of_wallet AND p.state = 'failed' AND p.tx_hash IS NOT NULL AND p.key_id IS NOT NULL
-      AND p.updated_at > now() - interval '2 hours'
-    ORDER BY p.updated_at DESC LIMIT 3) r
-  HAVING count(*) = 3 AND max(r.updated_at) - min(r.updated_at) <= interval '1 hour'
-    AND max(r.updated_at) > now() - interval '1 hour'
+  SELECT max(r.struck_at) + interval '1 hour' FROM (
+    SELECT s.struck_at FROM service.strike s
+    WHERE s.wallet = of_wallet AND s.struck_at > now() - interval '2 hours'
+    ORDER BY s.struck_at DESC LIMIT 3) r
+  HAVING count(*) = 3 AND max(r.struck_at) - min(r.struck_at) <= interval '1 hour'
+    AND max(r.struck_at) > now() - interval '1 hour'
 $$;
 --> statement-breakpoint
 -- Locks a buyer until the transaction ends. Every transaction that decides about the buyer's funds takes this lock first,
@@ -35,23 +34,25 @@ CREATE FUNCTION service.lock_buyer(of_chain integer, of_buyer text) RETURNS void
   SELECT pg_advisory_xact_lock(hashtextextended(format('service:buyer:%s:%s', of_chain, of_buyer), 0))
 $$;
 --> statement-breakpoint
+-- Whether a purchase's outcome is certain, and older than 10 minutes.
+CREATE FUNCTION service.is_outcome_old(of_purchase uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT 1 FROM service.transaction t WHERE t.intent = of_purchase AND t.lost_to IS NULL
+    AND (t.outcome = 'done' OR t.final_at IS NOT NULL) AND t.settled_at < now() - interval '10 minutes')
+$$;
+--> statement-breakpoint
 -- The existing purchase that a new call would repeat: the one with the same idempotency key or, without a key, the one with
--- the same content whose outcome is open or unknown to every caller. A key is free again after a failure
--- without a transaction, or a final replacement. Without a key, an outcome that no caller has received within 10 minutes no
--- longer counts.
+-- the same content whose outcome is open, or which no caller has received yet. Without a key, an outcome that is older than 10
+-- minutes no longer counts.
 CREATE FUNCTION service.standing_purchase(of_chain integer, of_wallet text, of_key text, of_fingerprint text)
-RETURNS SETOF service.purchase LANGUAGE plpgsql STABLE AS $$
+RETURNS TABLE (id uuid, fingerprint text) LANGUAGE plpgsql STABLE AS $$
 BEGIN
   IF of_key IS NOT NULL THEN
-    RETURN QUERY SELECT p.* FROM service.purchase p
-      WHERE p.wallet = of_wallet AND p.idempotency_key = of_key
-        AND NOT (p.state = 'failed' AND p.tx_hash IS NULL)
-        AND NOT (p.state = 'replaced' AND p.final_at IS NOT NULL);
+    RETURN QUERY SELECT p.id, p.fingerprint FROM service.purchase p
+      WHERE p.wallet = of_wallet AND p.idempotency_key = of_key AND p.standing;
   ELSE
-    RETURN QUERY SELECT p.* FROM service.purchase p
+    RETURN QUERY SELECT p.id, p.fingerprint FROM service.purchase p
       WHERE p.wallet = of_wallet AND p.chain_id = of_chain AND p.fingerprint = of_fingerprint
-        AND p.idempotency_key IS NULL AND p.joinable
-        AND NOT ((p.state = 'mined' OR p.final_at IS NOT NULL) AND p.updated_at < now() - interval '10 minutes');
+        AND p.idempotency_key IS NULL AND p.standing AND NOT service.is_outcome_old(p.id);
   END IF;
 END $$;
 --> statement-breakpoint
@@ -80,7 +81,7 @@ CREATE FUNCTION service.accept_purchase(
   OUT outcome text, OUT purchase_id uuid, OUT accepted_at timestamptz, OUT scope text, OUT amount numeric
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  existing service.purchase;
+  existing record;
   found_delegation bigint;
   in_flight integer;
 BEGIN
@@ -114,22 +115,22 @@ BEGIN
     END IF;
     -- The block's state includes purchases up to that block; those after it, and those still open, are added here.
     SELECT coalesce(sum(x.premium), 0), count(*) INTO amount, in_flight FROM (
-      SELECT p.quoted_premium AS premium FROM service.purchase p
-      WHERE p.buyer = of_buyer AND p.chain_id = of_chain AND p.state IN ('accepted', 'signed', 'broadcast')
+      SELECT p.quoted_premium AS premium
+      FROM service.waiting w JOIN service.purchase p ON p.id = w.intent
+      WHERE w.payer = of_buyer AND w.chain_id = of_chain
       UNION ALL
-      SELECT p.premium_paid FROM service.purchase p
-      WHERE p.buyer = of_buyer AND p.chain_id = of_chain AND p.premium_paid IS NOT NULL
-        AND p.block_number > funds_block) x;
+      SELECT coalesce(t.premium_paid, p.quoted_premium)
+      FROM service.in_flight(of_chain, of_buyer, funds_block) t JOIN service.purchase p ON p.id = t.intent
+      WHERE t.state = 'open' OR t.premium_paid IS NOT NULL) x;
     IF in_flight > 0 AND (funds IS NULL OR amount + of_premium > funds) THEN
       outcome := CASE WHEN funds IS NULL THEN 'funds_unknown' ELSE 'short_of_funds' END;
       RETURN;
     END IF;
 
     IF of_key IS NULL THEN
-      UPDATE service.purchase p SET joinable = false
+      UPDATE service.purchase p SET standing = false
       WHERE p.wallet = of_wallet AND p.chain_id = of_chain AND p.fingerprint = of_fingerprint
-        AND p.idempotency_key IS NULL AND p.joinable
-        AND (p.state = 'mined' OR p.final_at IS NOT NULL) AND p.updated_at < now() - interval '10 minutes';
+        AND p.idempotency_key IS NULL AND p.standing AND service.is_outcome_old(p.id);
     END IF;
     INSERT INTO service.purchase AS p (
       chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer,

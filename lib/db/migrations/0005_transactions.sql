@@ -1,0 +1,390 @@
+-- The relay ledger: wallets, what waits to be signed, transactions (one per nonce), the signed forms of each, and their gas.
+
+-- The wallets that send. Relayers send purchases; the sandbox's wallet pays its own premiums; the faucet's sends grants.
+CREATE TABLE service.relayer_wallet (
+  chain_id integer NOT NULL,
+  address text NOT NULL CHECK (address ~ '^0x[0-9a-f]{40}$'),
+  role text NOT NULL DEFAULT 'relayer' CHECK (role IN ('relayer', 'sandbox', 'faucet')),
+  -- The nonce of the next new transaction; null until it was first read from the chain.
+  next_nonce bigint CHECK (next_nonce >= 0),
+  -- No transaction with a lower nonce is open, so that open ones are found without an index of their own.
+  open_from bigint NOT NULL DEFAULT 0,
+  -- Each transaction with a lower nonce is lost, or final in a block too deep to be watched any more.
+  final_below bigint NOT NULL DEFAULT 0,
+  -- The writer that may sign for this wallet, and until when.
+  lease_owner text,
+  lease_until timestamptz NOT NULL DEFAULT '-infinity',
+  -- Rises with each change of the owner. A writer with an older token can store nothing.
+  fencing_token bigint NOT NULL DEFAULT 0,
+  heartbeat_at timestamptz,
+  -- Why the owner cannot sign with it, in words; null when it can. The writer alone knows the gas caps: this column shows
+  -- the api that the wallet cannot pay.
+  fault text,
+  -- Nonces from unknown_from to below unknown_below that have no transaction here were used by transactions that the ledger
+  -- does not know. A nonce is committed here before it is used: so commits were lost, or another program has the key.
+  unknown_from bigint,
+  unknown_below bigint,
+  unknown_since timestamptz,
+  PRIMARY KEY (chain_id, address),
+  CONSTRAINT relayer_wallet_unknown CHECK (num_nonnulls(unknown_from, unknown_below, unknown_since) IN (0, 3))
+);
+--> statement-breakpoint
+-- Purchases and service transactions that wait to be signed. Who signs one, or refuses it, deletes its row: only one can.
+CREATE TABLE service.waiting (
+  -- The id of the purchase or of the service transaction.
+  intent uuid PRIMARY KEY,
+  kind text NOT NULL CHECK (kind IN ('purchase', 'service_transaction')),
+  chain_id integer NOT NULL,
+  -- Whose funds it holds: the buyer, or the wallet that sends the service transaction.
+  payer text NOT NULL,
+  -- The transfers of a claim are signed together or not at all: the claim's id; otherwise the intent's.
+  group_id uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- When a writer may look at it again.
+  wake_at timestamptz NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX waiting_payer ON service.waiting (payer);
+--> statement-breakpoint
+CREATE INDEX waiting_group ON service.waiting (group_id);
+--> statement-breakpoint
+-- With the owner's rights: the api inserts purchases and claims, and nothing here.
+CREATE FUNCTION service.wait_to_be_signed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF TG_TABLE_NAME = 'purchase' THEN
+    -- The api wakes a writer for it; after this time it was forgotten.
+    INSERT INTO service.waiting VALUES
+      (NEW.id, 'purchase', NEW.chain_id, NEW.buyer, NEW.id, NEW.created_at, now() + interval '5 seconds');
+  ELSE
+    INSERT INTO service.waiting VALUES (NEW.id, 'service_transaction', NEW.chain_id, NEW.sender,
+      coalesce(NEW.claim_id, NEW.id), NEW.created_at, now());
+  END IF;
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER purchase_waits AFTER INSERT ON service.purchase
+  FOR EACH ROW EXECUTE FUNCTION service.wait_to_be_signed();
+--> statement-breakpoint
+CREATE TRIGGER service_transaction_waits AFTER INSERT ON service.service_transaction
+  FOR EACH ROW EXECUTE FUNCTION service.wait_to_be_signed();
+--> statement-breakpoint
+-- Every transaction that the service sends, one row per nonce, with its call and its outcome. The writer stores the nonce and
+-- the call, then the signed bytes (service.attempt), and then sends them. The recovery signs a nonce without bytes for its call.
+CREATE TABLE service.transaction (
+  id bigserial PRIMARY KEY,
+  chain_id integer NOT NULL,
+  wallet text NOT NULL,
+  nonce bigint NOT NULL CHECK (nonce >= 0),
+  -- A filler is an empty transfer to the wallet itself that closes a nonce gap.
+  kind text NOT NULL CHECK (kind IN ('purchase', 'service_transaction', 'filler')),
+  -- The purchase or service transaction that it carries out, and the wallet whose funds it spends.
+  intent uuid,
+  payer text,
+  delegation_id bigint REFERENCES service.delegation (id),
+  "to" text NOT NULL CHECK ("to" ~ '^0x[0-9a-f]{40}$'),
+  data text NOT NULL CHECK (data ~ '^0x([0-9a-f]{2})*$'),
+  -- The ether that it transfers, in wei.
+  value numeric(78, 0) NOT NULL DEFAULT 0,
+  gas_limit bigint NOT NULL CHECK (gas_limit > 0),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- Since when it waits to be mined: since it got its nonce, or since a reorganisation dropped its block.
+  opened_at timestamptz NOT NULL DEFAULT now(),
+  -- The highest possible gas cost of its signed forms, in wei.
+  gas_reserved numeric(78, 0) NOT NULL DEFAULT 0,
+  -- The form that was mined, where, and what it did. Replaced: an empty transfer was mined in place of the call.
+  hash text CHECK (hash ~ '^0x[0-9a-f]{64}$'),
+  block_number bigint,
+  block_hash text CHECK (block_hash ~ '^0x[0-9a-f]{64}$'),
+  outcome text CHECK (outcome IN ('done', 'reverted', 'replaced')),
+  -- In wei, with the L1 fee.
+  gas_cost numeric(78, 0),
+  settled_at timestamptz,
+  -- What a purchase bought: the premium with 6 decimals.
+  policy_id numeric(78, 0),
+  premium_paid numeric(78, 0),
+  failure_code text,
+  failure_message text,
+  -- Who caused a revert: the buyer (funds, allowance), or the protocol and its operators (pause, capacity, oracle).
+  failed_by text CHECK (failed_by IN ('buyer', 'protocol')),
+  -- When the outcome's block was deep enough.
+  final_at timestamptz,
+  -- The form that was mined in a block which fell out of the chain: it is to be mined again.
+  dropped_hash text CHECK (dropped_hash ~ '^0x[0-9a-f]{64}$'),
+  -- Another transaction, not one of ours, that has its nonce in a block deep enough.
+  lost_to text CHECK (lost_to ~ '^0x[0-9a-f]{64}$'),
+  -- open: may still be mined; mined: seen in a block; final: in a block that is deep enough; lost: can never be mined.
+  state text NOT NULL GENERATED ALWAYS AS (CASE WHEN lost_to IS NOT NULL THEN 'lost' WHEN final_at IS NOT NULL THEN 'final'
+    WHEN block_number IS NOT NULL THEN 'mined' ELSE 'open' END) STORED,
+  UNIQUE (chain_id, wallet, nonce),
+  FOREIGN KEY (chain_id, wallet) REFERENCES service.relayer_wallet (chain_id, address),
+  CONSTRAINT transaction_kind CHECK ((kind = 'filler') = (intent IS NULL) AND (intent IS NULL) = (payer IS NULL)),
+  -- No outcome without its evidence.
+  CONSTRAINT transaction_evidence CHECK (CASE
+    WHEN block_number IS NULL THEN
+      num_nonnulls(hash, block_hash, outcome, gas_cost, settled_at, policy_id, premium_paid, failure_code, failure_message,
+        failed_by, final_at) = 0
+    ELSE num_nulls(hash, block_hash, outcome, gas_cost, settled_at) = 0 AND lost_to IS NULL AND CASE outcome
+      WHEN 'done' THEN num_nonnulls(failure_code, failure_message, failed_by) = 0
+        AND num_nonnulls(policy_id, premium_paid) = CASE kind WHEN 'purchase' THEN 2 ELSE 0 END
+      ELSE num_nulls(failure_code, failure_message) = 0 AND num_nonnulls(policy_id, premium_paid) = 0
+        AND (outcome = 'reverted') = (failed_by IS NOT NULL)
+    END
+  END)
+) WITH (fillfactor = 70);
+--> statement-breakpoint
+-- At most one transaction of an intent can ever be mined. No index names a column that an outcome changes: such updates
+-- touch no index.
+CREATE UNIQUE INDEX transaction_intent ON service.transaction (intent) WHERE lost_to IS NULL;
+--> statement-breakpoint
+CREATE INDEX transaction_lost ON service.transaction (intent) WHERE lost_to IS NOT NULL;
+--> statement-breakpoint
+-- See service.in_flight.
+CREATE INDEX transaction_payer ON service.transaction (payer, chain_id, wallet, nonce);
+--> statement-breakpoint
+-- A payer's transactions that are open, or in a block above `block`. A wallet's nonces are mined in their order: its newest
+-- one in a block up to `block` bounds the search.
+CREATE FUNCTION service.in_flight(of_chain integer, of_payer text, block bigint) RETURNS SETOF service.transaction
+LANGUAGE sql STABLE AS $$
+  SELECT t.* FROM service.relayer_wallet r,
+    LATERAL (SELECT coalesce((SELECT x.nonce FROM service.transaction x
+      WHERE x.chain_id = r.chain_id AND x.wallet = r.address AND x.nonce < r.open_from AND x.block_number <= block
+      ORDER BY x.nonce DESC LIMIT 1), -1) AS nonce) seen,
+    service.transaction t
+  WHERE r.chain_id = of_chain AND t.payer = of_payer AND t.chain_id = r.chain_id AND t.wallet = r.address
+    AND t.nonce > CASE WHEN block IS NULL THEN r.open_from - 1 ELSE seen.nonce END
+    AND (t.state = 'open' OR t.block_number > block)
+$$;
+--> statement-breakpoint
+CREATE INDEX transaction_created ON service.transaction (chain_id, created_at);
+--> statement-breakpoint
+-- A signed form of a transaction; later forms pay a higher fee.
+CREATE TABLE service.attempt (
+  hash text PRIMARY KEY CHECK (hash ~ '^0x[0-9a-f]{64}$'),
+  -- Gives the order in which the attempts were stored, whatever the clock says.
+  id bigserial NOT NULL,
+  transaction_id bigint NOT NULL REFERENCES service.transaction (id),
+  signed text NOT NULL CHECK (signed ~ '^0x([0-9a-f]{2})+$'),
+  max_fee numeric(78, 0) NOT NULL,
+  priority_fee numeric(78, 0) NOT NULL,
+  -- The lease under which it was signed.
+  fencing_token bigint NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- It is sent as soon as it is stored; null: it is due to be sent again.
+  last_broadcast_at timestamptz DEFAULT now(),
+  -- A cancellation: an empty transfer to the wallet itself in place of the call.
+  cancels boolean NOT NULL DEFAULT false,
+  -- Whether no node has said that it took it. A form counts as taken until a broadcast has another answer.
+  untaken boolean NOT NULL DEFAULT false
+);
+--> statement-breakpoint
+CREATE INDEX attempt_transaction ON service.attempt (transaction_id);
+--> statement-breakpoint
+-- Raises open_from and final_below of a chain's wallets; blocks from watched_from on are watched. The wallets are locked
+-- first: whoever opens a transaction again locks its wallet too, and lowers what this has raised. A wallet that is locked
+-- is left for the next block, so that no wallet's signing rounds wait for another wallet's.
+CREATE FUNCTION service.raise_watermarks(of_chain integer, watched_from bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  locked text[];
+BEGIN
+  SELECT array_agg(w.address) INTO locked FROM (
+    SELECT r.address FROM service.relayer_wallet r WHERE r.chain_id = of_chain FOR UPDATE SKIP LOCKED) w;
+  UPDATE service.relayer_wallet w SET open_from = open.lowest, final_below = watched.lowest
+  FROM service.relayer_wallet x,
+    LATERAL (SELECT coalesce((SELECT t.nonce FROM service.transaction t
+      WHERE t.chain_id = x.chain_id AND t.wallet = x.address AND t.nonce >= x.open_from AND t.state = 'open'
+      ORDER BY t.nonce LIMIT 1), x.next_nonce, 0) AS lowest) open,
+    LATERAL (SELECT coalesce((SELECT t.nonce FROM service.transaction t
+      WHERE t.chain_id = x.chain_id AND t.wallet = x.address AND t.nonce >= x.final_below AND t.lost_to IS NULL
+        AND (t.final_at IS NULL OR t.block_number >= watched_from)
+      ORDER BY t.nonce LIMIT 1), x.next_nonce, 0) AS lowest) watched
+  WHERE x.chain_id = of_chain AND x.address = ANY (locked) AND w.chain_id = x.chain_id AND w.address = x.address
+    AND (open.lowest > w.open_from OR watched.lowest > w.final_below);
+END $$;
+--> statement-breakpoint
+-- The block up to which the ledger has settled the transactions in flight.
+CREATE TABLE service.watched_block (
+  chain_id integer PRIMARY KEY,
+  number bigint NOT NULL,
+  hash text NOT NULL,
+  seen_at timestamptz NOT NULL DEFAULT now()
+);
+--> statement-breakpoint
+-- What became of an intent: accepted, signed (no node has taken it yet), broadcast, mined, confirmed, failed, replaced.
+CREATE FUNCTION service.progress_of(refused_at timestamptz, t service.transaction, form text, form_untaken boolean)
+RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE
+    WHEN refused_at IS NOT NULL THEN 'failed'
+    WHEN t.outcome = 'done' THEN CASE WHEN t.final_at IS NULL THEN 'mined' ELSE 'confirmed' END
+    WHEN t.outcome = 'reverted' THEN 'failed'
+    WHEN t.outcome = 'replaced' THEN 'replaced'
+    WHEN form IS NULL THEN 'accepted'
+    WHEN form_untaken THEN 'signed'
+    ELSE 'broadcast'
+  END
+$$;
+--> statement-breakpoint
+-- Purchases with their state and outcome. An open purchase shows the hash of its newest form, and never that of a cancellation.
+CREATE VIEW service.purchase_progress AS
+SELECT p.id, p.chain_id, p.wallet, p.key_id, p.idempotency_key, p.fingerprint, p.product_id, p.coverage_amount, p.asset,
+  p.buyer, p.quoted_premium, p.delegation_id, p.created_at, p.standing,
+  service.progress_of(p.refused_at, t, f.hash, f.untaken) AS state,
+  coalesce(t.hash, f.hash) AS tx_hash, t.block_number, t.block_hash, t.policy_id, t.premium_paid,
+  coalesce(p.failure_code, t.failure_code) AS failure_code, coalesce(p.failure_message, t.failure_message) AS failure_message,
+  coalesce(p.refused_at, t.settled_at) AS settled_at, coalesce(p.refused_at, t.final_at) AS final_at
+FROM service.purchase p
+LEFT JOIN service.transaction t ON t.intent = p.id AND t.lost_to IS NULL
+LEFT JOIN LATERAL (
+  SELECT a.hash, a.untaken FROM service.attempt a
+  WHERE t.block_number IS NULL AND a.transaction_id = t.id AND NOT a.cancels ORDER BY a.id DESC LIMIT 1) f ON true;
+--> statement-breakpoint
+CREATE VIEW service.service_transaction_progress AS
+SELECT e.id, e.chain_id, e.sender, e.purpose, e.claim_id, e."to", e.data, e.value, e.created_at,
+  service.progress_of(e.refused_at, t, f.hash, f.untaken) AS state,
+  coalesce(t.hash, f.hash) AS tx_hash, t.block_number, t.block_hash,
+  coalesce(e.failure_code, t.failure_code) AS failure_code, coalesce(e.failure_message, t.failure_message) AS failure_message,
+  coalesce(e.refused_at, t.settled_at) AS settled_at, coalesce(e.refused_at, t.final_at) AS final_at
+FROM service.service_transaction e
+LEFT JOIN service.transaction t ON t.intent = e.id AND t.lost_to IS NULL
+LEFT JOIN LATERAL (
+  SELECT a.hash, a.untaken FROM service.attempt a
+  WHERE t.block_number IS NULL AND a.transaction_id = t.id AND NOT a.cancels ORDER BY a.id DESC LIMIT 1) f ON true;
+--> statement-breakpoint
+-- Purchases that reverted by their buyers' own making: each cost the operator gas.
+CREATE TABLE service.strike (
+  transaction_id bigint PRIMARY KEY REFERENCES service.transaction (id),
+  -- The wallet of the API key that made the purchase.
+  wallet text NOT NULL,
+  struck_at timestamptz NOT NULL DEFAULT now()
+);
+--> statement-breakpoint
+CREATE INDEX strike_wallet ON service.strike (wallet, struck_at);
+--> statement-breakpoint
+-- What a purchase counts against its delegation: the premium paid, 0 after a final failure, the quoted premium until then.
+CREATE FUNCTION service.premium_of(t service.transaction, quoted numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN t.premium_paid IS NOT NULL THEN t.premium_paid
+    WHEN t.outcome <> 'done' AND t.final_at IS NOT NULL THEN 0 ELSE quoted END
+$$;
+--> statement-breakpoint
+-- Tells those who wait for a purchase or a claim.
+CREATE FUNCTION service.announce(kind text, intent uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF kind = 'purchase' THEN
+    PERFORM pg_notify('service_purchase', intent::text);
+  ELSE
+    PERFORM pg_notify('service_claim', e.claim_id::text) FROM service.service_transaction e
+    WHERE e.id = intent AND e.claim_id IS NOT NULL;
+  END IF;
+END $$;
+--> statement-breakpoint
+-- After an outcome has changed: tells its waiters, counts strikes, frees or takes back the idempotency key, charges the
+-- delegation.
+CREATE FUNCTION service.note_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  bought service.purchase;
+BEGIN
+  IF NEW.outcome IS NOT NULL AND NOT (NEW.final_at IS NOT NULL AND NEW.outcome = 'done') THEN
+    PERFORM service.announce(NEW.kind, NEW.intent);
+  END IF;
+  IF NEW.kind <> 'purchase' OR NEW.delegation_id IS NULL AND NEW.outcome IS NOT DISTINCT FROM 'done'
+    AND OLD.failed_by IS NULL THEN
+    RETURN NULL;
+  END IF;
+  SELECT * INTO bought FROM service.purchase p WHERE p.id = NEW.intent;
+  IF NEW.failed_by IS DISTINCT FROM OLD.failed_by THEN
+    DELETE FROM service.strike s WHERE s.transaction_id = NEW.id;
+    -- The sandbox's purchases do not count, because its wallet buys for everybody.
+    IF NEW.failed_by = 'buyer' AND bought.key_id IS NOT NULL THEN
+      INSERT INTO service.strike (transaction_id, wallet) VALUES (NEW.id, bought.wallet);
+    END IF;
+  END IF;
+  IF NEW.final_at IS NOT NULL AND OLD.final_at IS NULL
+    AND (NEW.outcome = 'replaced' OR NEW.failed_by = 'protocol' AND bought.idempotency_key IS NOT NULL) THEN
+    UPDATE service.purchase p SET standing = false WHERE p.id = NEW.intent AND p.standing;
+  ELSIF OLD.final_at IS NOT NULL AND NEW.final_at IS NULL AND bought.idempotency_key IS NOT NULL THEN
+    -- A deep reorganisation: it may be mined again, so that its key is not free, unless the key was used again.
+    UPDATE service.purchase p SET standing = true WHERE p.id = NEW.intent AND NOT p.standing AND NOT EXISTS (
+      SELECT FROM service.purchase x
+      WHERE x.wallet = p.wallet AND x.idempotency_key = p.idempotency_key AND x.standing);
+  END IF;
+  IF NEW.delegation_id IS NOT NULL THEN
+    UPDATE service.delegation d
+    SET premium_spent = d.premium_spent + service.premium_of(NEW, bought.quoted_premium)
+      - service.premium_of(OLD, bought.quoted_premium)
+    WHERE d.id = NEW.delegation_id
+      AND service.premium_of(NEW, bought.quoted_premium) <> service.premium_of(OLD, bought.quoted_premium);
+  END IF;
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER transaction_outcome AFTER UPDATE ON service.transaction FOR EACH ROW
+  WHEN (NEW.intent IS NOT NULL AND (NEW.outcome IS DISTINCT FROM OLD.outcome OR NEW.hash IS DISTINCT FROM OLD.hash
+    OR NEW.block_hash IS DISTINCT FROM OLD.block_hash OR NEW.final_at IS DISTINCT FROM OLD.final_at))
+  EXECUTE FUNCTION service.note_outcome();
+--> statement-breakpoint
+-- A new purchase counts against its delegation with its quoted premium; a refused one no longer.
+CREATE FUNCTION service.note_quoted_premium() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  UPDATE service.delegation d
+  SET premium_spent = d.premium_spent + CASE WHEN NEW.refused_at IS NULL THEN NEW.quoted_premium ELSE -NEW.quoted_premium END
+  WHERE d.id = NEW.delegation_id;
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER purchase_quoted AFTER INSERT ON service.purchase
+  FOR EACH ROW WHEN (NEW.delegation_id IS NOT NULL) EXECUTE FUNCTION service.note_quoted_premium();
+--> statement-breakpoint
+CREATE TRIGGER purchase_refused AFTER UPDATE OF refused_at ON service.purchase
+  FOR EACH ROW WHEN (NEW.delegation_id IS NOT NULL AND OLD.refused_at IS NULL AND NEW.refused_at IS NOT NULL)
+  EXECUTE FUNCTION service.note_quoted_premium();
+--> statement-breakpoint
+-- Gas spent in a UTC day, in wei: per wallet whose API keys made purchases, and in total (wallet ''). A transaction that is in
+-- no block counts with its highest possible cost. Triggers update it in the transaction of each change, so that a budget check
+-- needs no sum.
+CREATE TABLE service.gas_day (
+  chain_id integer NOT NULL,
+  day date NOT NULL,
+  wallet text NOT NULL,
+  wei numeric(78, 0) NOT NULL,
+  PRIMARY KEY (chain_id, day, wallet)
+);
+--> statement-breakpoint
+-- The gas that counts for a transaction: its cost, its reservation while it has none, 0 when it is lost.
+CREATE FUNCTION service.gas_of(t service.transaction) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN t.lost_to IS NOT NULL THEN 0 ELSE coalesce(t.gas_cost, t.gas_reserved) END
+$$;
+--> statement-breakpoint
+-- Adds gas to the days and wallets that it counts for. It locks the rows of gas_day in one order, after all other rows of
+-- the statement, so that no two statements wait for each other.
+CREATE FUNCTION service.add_gas(chains integer[], days date[], intents uuid[], weis numeric[]) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO service.gas_day AS g (chain_id, day, wallet, wei)
+  SELECT c.chain, c.day, w.wallet, sum(c.wei)
+  FROM unnest(chains, days, intents, weis) AS c (chain, day, intent, wei),
+    LATERAL (SELECT '' AS wallet UNION ALL SELECT p.wallet FROM service.purchase p WHERE p.id = c.intent) w
+  GROUP BY 1, 2, 3 HAVING sum(c.wei) <> 0 ORDER BY 1, 2, 3
+  ON CONFLICT (chain_id, day, wallet) DO UPDATE SET wei = g.wei + excluded.wei
+$$;
+--> statement-breakpoint
+-- Counts the gas of new transactions, once per statement.
+CREATE FUNCTION service.note_gas_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM service.add_gas(array_agg(n.chain_id), array_agg((n.created_at AT TIME ZONE 'utc')::date),
+    array_agg(n.intent), array_agg(service.gas_of(n))) FROM after n;
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+-- Counts how the gas of changed transactions rose or fell, once per statement.
+CREATE FUNCTION service.note_gas_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM service.add_gas(array_agg(n.chain_id), array_agg((n.created_at AT TIME ZONE 'utc')::date),
+    array_agg(n.intent), array_agg(service.gas_of(n) - service.gas_of(o)))
+  FROM after n JOIN before o ON o.id = n.id WHERE service.gas_of(n) <> service.gas_of(o);
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER transaction_gas_added AFTER INSERT ON service.transaction
+  REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION service.note_gas_added();
+--> statement-breakpoint
+CREATE TRIGGER transaction_gas_changed AFTER UPDATE ON service.transaction
+  REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION service.note_gas_changed();

@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import type { Sql } from "postgres";
+import type { Address, Hex } from "viem";
+import type { reconcileConfig } from "../../lib/config.ts";
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
+import { createLogger } from "../../lib/log.ts";
+import { lower } from "../../lib/lower.ts";
+import { catalogue } from "../../lib/products.ts";
+import { type DeployedChain, openChains } from "../../workers/common/chains.ts";
+import { releaseLease, renewLease, takeLease } from "../../workers/ledger/leases.ts";
+import { acceptForeign } from "../../workers/ledger/unknown-transactions.ts";
+import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
+import { purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
+import { isEmptyTransfer } from "../../workers/relayer/recovery/context.ts";
+import type { NonceHolder } from "../../workers/relayer/recovery/nonce-holder.ts";
+import {
+  type FoundTransactions,
+  findUnknown,
+  foundKey,
+  type ReconcileContext,
+  reconcileWallet,
+} from "../../workers/relayer/recovery/reconcile.ts";
+import { addressText, dollars, eth, orDash, printTable } from "./format.ts";
+
+/** The most rows of the ledger that are shown. */
+const ROWS = 50;
+
+type LedgerWallet = { address: Address; role: WalletRole };
+type Context = ReconcileContext & { chainId: number; confirmations: number };
+
+/**
+ * Compares the ledger with its chains, records the unknown transactions that are certain, and prints what is left.
+ *
+ * @param accept an unknown transaction that the operator takes for another program's.
+ * @returns the exit code: 1 while transactions are unknown.
+ */
+export async function reconcile(
+  sql: Sql,
+  config: ReturnType<typeof reconcileConfig>,
+  accept: Hex | undefined,
+): Promise<number> {
+  const { main, testnet } = openChains(config);
+  const accepted = { hash: accept, done: false };
+  let unknown = 0;
+  for (const deployed of testnet ? [main, testnet] : [main]) {
+    unknown += await reconcileChain(contextOf(sql, deployed, config.CONFIRMATIONS), accepted);
+  }
+  if (accept !== undefined && !accepted.done) {
+    console.error(`\n${accept} is not an unknown transaction that lies ${config.CONFIRMATIONS} blocks deep.`);
+    return 1;
+  }
+  return unknown === 0 ? 0 : 1;
+}
+
+const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations: number): Context => ({
+  sql,
+  chain,
+  chainId: deployment.chainId,
+  coverRouter: lower(deployment.contracts.coverRouter),
+  confirmations,
+  found: new Map(),
+  // The tables say what the log would.
+  log: createLogger("ledger", "silent"),
+});
+
+/** @returns how many transactions of the chain are still unknown. */
+async function reconcileChain(
+  context: Context,
+  accepted: { hash: Hex | undefined; done: boolean },
+): Promise<number> {
+  const { sql, chain, chainId } = context;
+  const wallets = await sql<LedgerWallet[]>`
+    select address, role from service.relayer_wallet
+    where chain_id = ${chainId} and next_nonce is not null order by address`;
+  const rows: { unknown: string[][]; lacked: string[][] } = { unknown: [], lacked: [] };
+  for (const wallet of wallets) {
+    const { address } = wallet;
+    const [pending, mined] = [await chain.nonce(address, "pending"), await chain.nonce(address, "latest")];
+    await compareNonce(context, address, pending);
+    await findAll(context, address);
+    if (accepted.hash !== undefined) accepted.done ||= await acceptIn(context, address, accepted.hash);
+    await recordCertain(context, wallet);
+    for (const { nonce } of await findUnknown(context, { chainId, address })) {
+      rows.unknown.push(unknownRow(address, nonce, context.found.get(foundKey(address, nonce))));
+    }
+    rows.lacked.push(...(await lackedRows(sql, chainId, address, mined)));
+  }
+  printTable(
+    `On the chain, unknown to the ledger (chain ${chainId})`,
+    ["wallet", "nonce", "block", "transaction", "call"],
+    rows.unknown,
+  );
+  printTable(
+    `In the ledger, in no block (chain ${chainId}), the lowest ${ROWS} of each wallet`,
+    ["wallet", "nonce", "state", "entry"],
+    rows.lacked,
+  );
+  return rows.unknown.length;
+}
+
+/** Finds as many of a wallet's unknown transactions in blocks as there are. */
+async function findAll({ found, ...context }: Context, address: Address): Promise<void> {
+  for (let before = -1; before < found.size; ) {
+    before = found.size;
+    await findUnknown({ ...context, found }, { chainId: context.chainId, address });
+  }
+}
+
+async function acceptIn(context: Context, wallet: Address, hash: Hex): Promise<boolean> {
+  const { sql, chain, chainId, confirmations, found } = context;
+  const holder = holderOf(found, wallet, hash);
+  const head = await chain.block("latest");
+  if (!holder || !head || head.number - holder.blockNumber < BigInt(confirmations)) return false;
+  const { nonce } = holder;
+  if (!(await acceptForeign(sql, { chainId, wallet, nonce, hash: holder.hash }))) return false;
+  console.log(`Accepted: nonce ${nonce} of ${addressText(wallet)} is another program's.`);
+  return true;
+}
+
+const holderOf = (found: FoundTransactions, wallet: Address, hash: Hex): NonceHolder | undefined =>
+  [...found.values()].find((holder) => holder.from === wallet && holder.hash === lower(hash));
+
+/** Records a wallet's unknown transactions that are certain. A writer that holds the wallet does so itself. */
+async function recordCertain(context: Context, { address, role }: LedgerWallet): Promise<void> {
+  const { sql, chainId } = context;
+  if (
+    (await findUnknown(context, { chainId, address })).length === 0 &&
+    !(await isHeldBack(sql, chainId, address))
+  )
+    return;
+  const lease = await takeLease(sql, { chainId, address, owner: `ledger-${randomUUID()}`, role });
+  if (!lease) {
+    console.log(`A writer holds ${addressText(address)}: it records every second what is certain.`);
+    return;
+  }
+  try {
+    if (await renewLease(sql, lease)) await reconcileWallet(context, lease);
+  } finally {
+    await releaseLease(sql, lease);
+  }
+}
+
+/** Whether a wallet whose nonces are all recorded still holds back new ones. */
+const isHeldBack = async (sql: Sql, chainId: number, address: Address): Promise<boolean> =>
+  (
+    await sql`select 1 from service.relayer_wallet
+    where chain_id = ${chainId} and address = ${address} and unknown_from is not null`
+  ).length > 0;
+
+function unknownRow(wallet: Address, nonce: number, holder: NonceHolder | undefined): string[] {
+  const at = holder
+    ? [String(holder.blockNumber), holder.hash, callText(wallet, holder)]
+    : ["–", "in no block yet", "–"];
+  return [addressText(wallet), String(nonce), ...at];
+}
+
+function callText(wallet: Address, { to, data, value }: NonceHolder): string {
+  if (!to) return "creates a contract";
+  if (isEmptyTransfer(wallet, { to, data, value })) return "nothing: an empty transfer to itself";
+  const purchase = purchaseOfCalldata(data);
+  if (!purchase) return `${data.length / 2 - 1} bytes of data and ${eth(value)} ETH to ${addressText(to)}`;
+  const product =
+    catalogue.find(({ productId }) => productId === purchase.productId)?.name ?? purchase.productId;
+  return `buys ${dollars(purchase.coverageAmount)} USDC of ${product} for ${addressText(purchase.buyer)}`;
+}
+
+/** The ledger's transactions of a wallet that no block has: those in flight, and settled ones that the chain has lost. */
+async function lackedRows(sql: Sql, chainId: number, wallet: Address, mined: number): Promise<string[][]> {
+  const rows = await sql<{ nonce: string; state: string; intent: string | null }[]>`
+    select nonce, state, intent from service.transaction
+    where chain_id = ${chainId} and wallet = ${wallet} and nonce >= ${mined} and state <> 'lost'
+    order by nonce limit ${ROWS}`;
+  return rows.map(({ nonce, state, intent }) => [addressText(wallet), nonce, state, orDash(intent)]);
+}

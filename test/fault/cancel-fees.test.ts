@@ -1,0 +1,106 @@
+/**
+ * The empty transfer that replaces a purchase after PURCHASE_TTL, and its fee. What this proves, checked on the chain: it
+ * outbids a purchase that was signed at the fee cap; a purchase that was mined before it, and fell out of the chain, is
+ * mined again and not replaced.
+ */
+import { type Hex, isHex, parseGwei, parseTransaction, toHex } from "viem";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../scripts/local/wait.ts";
+import { mineEverySecond, mineNothing, startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { askRpc, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { mineAndWaitUntilSettled } from "./support/waits.ts";
+
+let chain: TestChain;
+let proxy: RpcProxy;
+let stack: Stack;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  proxy = await startRpcProxy(chain.url);
+  const env = { writer: { MAX_FEE_GWEI: "40", PURCHASE_TTL: "5", CONFIRMATIONS: "2" } };
+  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+afterEach(async () => {
+  proxy.intercept();
+  await mineEverySecond(chain);
+});
+
+/** Mines one block with this base fee; the writer then signs by it. */
+async function mineBlockAt(baseFeeGwei: string): Promise<void> {
+  await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [toHex(parseGwei(baseFeeGwei))]);
+  await mineAndWaitUntilSettled(chain, ledger.connection.sql);
+}
+
+const isEmptyTransfer = (bytes: Hex) => parseTransaction(bytes).data === undefined;
+
+test("a purchase was signed at the fee cap and is not mined in time: the empty transfer outbids it", async () => {
+  const buyer = await newBuyer(chain);
+  await mineNothing(chain);
+  await mineBlockAt("30");
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  await waitFor({
+    what: "the writer to cancel the purchase",
+    probe: () => /cancelling a purchase|cannot be cancelled/.test(stack.output("writer")) || undefined,
+  });
+  // The broadcast of the empty transfer follows its log line.
+  await waitFor({
+    what: "the node to have one transaction of the relayer, the empty one",
+    probe: async () => {
+      const rows = await ledger.connection.sql`
+        select 1 from service.attempt a join service.transaction t on t.id = a.transaction_id
+        where t.intent = ${id} and a.cancels and a.last_broadcast_at is not null`;
+      return rows.length > 0 || /cannot be cancelled/.test(stack.output("writer")) || undefined;
+    },
+  });
+  await mineEverySecond(chain);
+  expect((await ledger.settled(id)).state).toBe("replaced");
+  expect(await policiesOnChain(chain, buyer.address)).toEqual([]);
+});
+
+test("a purchase is mined although its cancellation was sent, and its block falls out of the chain: it is bought, not replaced", async () => {
+  const buyer = await newBuyer(chain);
+  await mineNothing(chain);
+  await mineBlockAt("1");
+  let cancelling: Hex | undefined;
+  proxy.intercept(async (call, forward) => {
+    const [bytes] = call.params;
+    if (call.method !== "eth_sendRawTransaction" || !isHex(bytes) || !isEmptyTransfer(bytes))
+      return forward();
+    // It is in another node's pool; this node mines the purchase.
+    cancelling ??= bytes;
+    return { result: toHex(0, { size: 32 }) };
+  });
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  await waitFor({ what: "the empty transfer to be sent", probe: () => cancelling });
+  await chain.client.mine({ blocks: 1 });
+  const before = await ledger.inState(id, "mined");
+  if (!("receipt" in before)) throw new Error("no receipt");
+  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
+  expect(await askRpc(chain.url, "anvil_reorg", [1, []])).toEqual({ result: null });
+  await ledger.inState(id, "broadcast");
+  // The other node's pool still has the empty transfer, and the nonce is free again.
+  await askRpc(chain.url, "eth_sendRawTransaction", [cancelling]);
+  let sent = 0;
+  proxy.intercept(async (call, forward) => {
+    const answer = await forward();
+    if (call.method === "eth_sendRawTransaction" && "result" in answer) sent += 1;
+    return answer;
+  });
+  await waitFor({
+    what: "the writer to send a form that the node accepts",
+    probe: () => sent > 0 || undefined,
+  });
+  await mineEverySecond(chain);
+  expect((await ledger.settled(id)).state).toMatch(/mined|confirmed/);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+});

@@ -1,0 +1,107 @@
+/**
+ * Reorganisations deeper than CONFIRMATIONS. What this proves: outcomes that were final are undone, the same signed bytes
+ * are sent again, and the ledger ends with the chain's receipts; a wallet is not left with a nonce that the chain lacks.
+ */
+import { beforeAll, expect, test } from "vitest";
+import type { PurchaseReceipt } from "../../lib/ledger/purchase.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
+import { mineEverySecond, mineOnlyTransactions, startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  signedForms,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { askRpc } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+
+let chain: TestChain;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  const env = { writer: { CONFIRMATIONS: "2" } };
+  const { databaseUrl } = await startStack({ chain, services: ["writer"], env });
+  ledger = await openLedger(chain, { databaseUrl });
+});
+
+/** The receipts of purchases that are confirmed, and not in one of the blocks `gone`. */
+const confirmed = (ids: readonly string[], gone: readonly string[] = []) =>
+  Promise.all(
+    ids.map((id) =>
+      waitFor({
+        what: `purchase ${id} to be confirmed in another block`,
+        probe: async () => {
+          const purchase = await ledger.read(id);
+          return purchase.state === "confirmed" && !gone.includes(purchase.receipt.blockHash)
+            ? purchase.receipt
+            : undefined;
+        },
+        timeoutMs: 90_000,
+      }),
+    ),
+  );
+
+/** Drops the blocks from this one on; as many empty ones take their place. */
+async function dropFrom(block: bigint): Promise<void> {
+  await mineOnlyTransactions(chain);
+  const depth = Number((await chain.client.getBlockNumber()) - block) + 1;
+  expect(await askRpc(chain.url, "anvil_reorg", [depth, []])).toEqual({ result: null });
+  await mineEverySecond(chain);
+}
+
+const lowestBlock = (receipts: readonly PurchaseReceipt[]): bigint =>
+  BigInt(Math.min(...receipts.map(({ blockNumber }) => Number(blockNumber))));
+
+test.each([
+  { depth: "five blocks deeper than the confirmations", blocks: 5, forgotten: false },
+  { depth: "deeper than the blocks that are still watched", blocks: 80, forgotten: true },
+])(
+  "a reorganisation $depth: sent again under the same nonces, bought once each, receipts as on the chain",
+  async ({ blocks, forgotten }) => {
+    const buyer = await newBuyer(chain);
+    await chain.client.mine({ blocks: 3 }); // keeps the approval out of the reorganisation
+    const buy = (key: string) => ledger.buy(purchaseRequest(buyer.address), key);
+    const ids = await Promise.all(["a", "b", "c"].map(buy));
+    const before = await confirmed(ids);
+    const forms = await signedForms(ledger.connection, ...ids);
+    await chain.client.mine({ blocks });
+    if (forgotten) {
+      await waitFor({
+        what: "the ledger to forget the final transactions",
+        probe: async () => {
+          const rows = await ledger.connection.sql`
+          select 1 from service.relayer_wallet w join service.transaction t on t.wallet = w.address
+          where t.intent = any(${ids}::uuid[]) and t.nonce >= w.final_below`;
+          return rows.length === 0 || undefined;
+        },
+      });
+    }
+    await dropFrom(lowestBlock(before));
+
+    const after = await confirmed(
+      ids,
+      before.map(({ blockHash }) => blockHash),
+    );
+    const policies = await policiesOnChain(chain, buyer.address);
+    expect(
+      after.map(({ txHash, blockHash, policyId }) => ({ txHash, blockHash, policyId })).toSorted(byHash),
+    ).toEqual(
+      policies
+        .map(({ transactionHash, blockHash, args }) => ({
+          txHash: transactionHash,
+          blockHash,
+          policyId: args.policyId,
+        }))
+        .toSorted(byHash),
+    );
+    expect(policies).toHaveLength(3);
+    expect(await signedForms(ledger.connection, ...ids)).toEqual(expect.arrayContaining(forms));
+    // The wallet goes on.
+    await confirmed([await buy("d")]);
+  },
+);
+
+const byHash = (a: { txHash: string }, b: { txHash: string }) => (a.txHash < b.txHash ? -1 : 1);

@@ -1,0 +1,204 @@
+/**
+ * A database that has lost its last commits: a promoted standby, or a restored backup. What this proves, checked on the
+ * chain: what was bought is found again and is not bought twice, and transactions of another program stop all new ones
+ * until the operator has accepted them.
+ */
+import type { LocalAccount } from "viem";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { anvilAccount } from "../../lib/chain/client.ts";
+import { privateKeyOf } from "../../scripts/local/anvil.ts";
+import { runLedger, tableOf } from "../scripts/support/ledger-command.ts";
+import { mineEverySecond, mineNothing, startChain, type TestChain } from "../support/chain.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { askRpc } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { loseBytes, loseSignatures } from "./support/lose-commits.ts";
+import { waitUntilPostponed } from "./support/waits.ts";
+
+const relayers = [anvilAccount(1), anvilAccount(2)] as const;
+
+let chain: TestChain;
+let stack: Stack;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true, relayers });
+  stack = await startStack({
+    chain,
+    services: ["api", "writer"],
+    relayerKeys: relayers.map(privateKeyOf),
+    env: { writer: { CONFIRMATIONS: "3" } },
+  });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+afterEach(() => mineEverySecond(chain));
+
+const buySeveral = (buyer: LocalAccount, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      ledger.buy(purchaseRequest(buyer.address), `${buyer.address}-${n}`),
+    ),
+  );
+const settledAll = (ids: readonly string[]) => Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+
+/** Each purchase has a receipt, and together they are the buyer's policies on the chain. */
+async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<void> {
+  const settled = await settledAll(ids);
+  const policies = await policiesOnChain(chain, buyer.address);
+  expect(
+    settled.map((one) => ("receipt" in one ? [one.receipt.txHash, one.receipt.policyId] : one)).toSorted(),
+  ).toEqual(policies.map((policy) => [policy.transactionHash, policy.args.policyId]).toSorted());
+  await expectNothingUnknown();
+}
+
+const unknown = () => ledger.connection.sql<{ address: string; from: string; below: string }[]>`
+  select address, unknown_from as from, unknown_below as below from service.relayer_wallet where unknown_from is not null`;
+const expectNothingUnknown = () => expect.poll(unknown).toEqual([]);
+
+test("signatures are lost while the writer is down: old purchases are found on the chain and bought once", async () => {
+  const buyer = await newBuyer(chain);
+  const ids = await buySeveral(buyer, 4);
+  await settledAll(ids);
+  await stack.stopService("writer");
+  await loseSignatures(ledger.connection.sql, ids, { age: 600 });
+  await stack.start("writer");
+  await expectOnePolicyEach(ids, buyer);
+});
+
+test("signatures are lost under a running writer: each purchase is bought once", async () => {
+  const buyer = await newBuyer(chain);
+  const ids = await buySeveral(buyer, 10);
+  await settledAll(ids);
+  await loseSignatures(ledger.connection.sql, ids);
+  // New purchases come at once.
+  const more = await Promise.all(
+    [1, 2, 3].map((n) => ledger.buy(purchaseRequest(buyer.address), `${buyer.address}-more-${n}`)),
+  );
+  await expectOnePolicyEach([...ids, ...more], buyer);
+});
+
+test("signatures are lost before their transactions are mined: each purchase is bought once", async () => {
+  const buyer = await newBuyer(chain);
+  await mineNothing(chain);
+  const ids = await buySeveral(buyer, 4);
+  for (const id of ids) await ledger.inState(id, "broadcast");
+  await stack.stopService("writer");
+  await loseSignatures(ledger.connection.sql, ids);
+  await stack.start("writer");
+  await expect.poll(unknown).not.toEqual([]);
+  await mineEverySecond(chain);
+  await expectOnePolicyEach(ids, buyer);
+});
+
+test("signatures are lost, and their transactions disappear from the node: the purchases are signed again", async () => {
+  const buyer = await newBuyer(chain);
+  await mineNothing(chain);
+  const id = await ledger.buy(purchaseRequest(buyer.address), "disappears");
+  const before = await ledger.inState(id, "broadcast");
+  await stack.stopService("writer");
+  await loseSignatures(ledger.connection.sql, [id]);
+  await stack.start("writer");
+  await expect.poll(unknown).not.toEqual([]);
+  if (!("txHash" in before)) throw new Error("no hash");
+  await askRpc(chain.url, "anvil_dropTransaction", [before.txHash]);
+  await expectNothingUnknown();
+  await mineEverySecond(chain);
+  await expectOnePolicyEach([id], buyer);
+});
+
+test("the purchase is lost too, and its client repeats the call: bought once, also with two wallets", async () => {
+  const buyer = await newBuyer(chain);
+  const request = purchaseRequest(buyer.address);
+  for (const n of [1, 2]) {
+    const id = await ledger.buy(request, `repeated-${n}`);
+    await ledger.settled(id);
+    await loseSignatures(ledger.connection.sql, [id], { forget: true });
+    const again = await ledger.buy(request, `repeated-${n}`);
+    expect(again).not.toBe(id);
+    await ledger.settled(again, 60_000);
+    expect(await policiesOnChain(chain, buyer.address)).toHaveLength(n);
+  }
+  await expectNothingUnknown();
+});
+
+test("only a signed form is lost: its transaction is found under the nonce, and bought once", async () => {
+  const buyer = await newBuyer(chain);
+  const id = await ledger.buy(purchaseRequest(buyer.address), "form");
+  await ledger.settled(id);
+  await loseBytes(ledger.connection.sql, id);
+  await expectOnePolicyEach([id], buyer);
+});
+
+test("another program uses a wallet: nothing is signed until the operator accepts its transaction", async () => {
+  const env = { RPC_URL: chain.url, DEPLOYMENT_FILE: chain.deploymentFile, CONFIRMATIONS: "3" };
+  const run = (...args: string[]) => runLedger(stack.databaseUrl, args, env);
+  const foreign = await chain.client.sendTransaction({
+    account: chain.relayer,
+    to: chain.owner.address,
+    value: 1n,
+    chain: null,
+  });
+  const { nonce } = await chain.client.getTransaction({ hash: foreign });
+  await expect.poll(unknown).toMatchObject([{ address: chain.relayer.address.toLowerCase() }]);
+  const buyer = await newBuyer(chain);
+  const refused = await ledger.buy(purchaseRequest(buyer.address), "refused");
+  await waitUntilPostponed(stack, refused, 3);
+  expect(await ledger.read(refused)).toMatchObject({ state: "accepted" });
+
+  const health = await stack.request("/health");
+  expect(health.json).toMatchObject({
+    reasons: expect.arrayContaining([
+      { code: "transactions_unknown", message: expect.stringContaining(chain.relayer.address) },
+    ]),
+  });
+  const metrics = await (await fetch(stack.metricsUrl)).text();
+  expect(metrics).toContain(
+    `relay_wallet_unknown_transactions{wallet="${chain.relayer.address.toLowerCase()}"} 1`,
+  );
+  expect(tableOf((await run()).said, "Wallets")).toMatch(new RegExp(`${chain.relayer.address} .* 1 `));
+  const shown = await run("reconcile");
+  expect(tableOf(shown.said, "On the chain, unknown to the ledger")).toMatch(
+    new RegExp(`${nonce} .*${foreign}`),
+  );
+  expect(shown.code).toBe(1);
+  // The client has waited too long, and its purchase is younger than the unknown transaction: it fails.
+  const { sql } = ledger.connection;
+  await sql`update service.relayer_wallet set unknown_since = unknown_since - interval '1 minute'`;
+  await sql`update service.waiting set created_at = created_at - interval '1 minute' where intent = ${refused}`;
+  expect(await ledger.settled(refused, 90_000)).toMatchObject({
+    state: "failed",
+    code: "relayer_unavailable",
+  });
+
+  const accepted = await run("reconcile", "--accept", foreign);
+  expect(accepted).toMatchObject({ code: 0, said: expect.stringContaining(`Accepted: nonce ${nonce}`) });
+  const id = await ledger.buy(purchaseRequest(buyer.address), "afterwards");
+  await expectOnePolicyEach([id], buyer);
+});
+
+test("a backup is restored beside a running chain: the command records what is certain before a writer starts", async () => {
+  const buyer = await newBuyer(chain);
+  const ids = await buySeveral(buyer, 3);
+  await settledAll(ids);
+  const [last] = ids.slice(-1);
+  if (!last) throw new Error("no purchase");
+  await stack.stopService("writer");
+  await loseSignatures(ledger.connection.sql, ids.slice(0, -1), { age: 600 });
+  await loseSignatures(ledger.connection.sql, [last], { forget: true });
+  const env = { RPC_URL: chain.url, DEPLOYMENT_FILE: chain.deploymentFile };
+  const { said, code } = await runLedger(stack.databaseUrl, ["reconcile"], env);
+  const left = tableOf(said, "On the chain, unknown to the ledger");
+  expect(left.match(new RegExp(`buys .*${buyer.address}`, "g"))).toHaveLength(1);
+  expect(code).toBe(1);
+  expect(await ledger.connection.sql`select 1 from service.waiting`).toEqual([]);
+
+  await stack.start("writer");
+  const again = await ledger.buy(purchaseRequest(buyer.address), `${buyer.address}-2`);
+  await expectOnePolicyEach([...ids.slice(0, -1), again], buyer);
+});

@@ -1,0 +1,61 @@
+/**
+ * The writer's node is a block behind the node that a client or the api has asked. What this proves: an approval that was
+ * just mined counts, and a lack of funds is an answer only once the next block shows it too.
+ */
+import { numberToHex } from "viem";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { approveUsdc, openProtocol } from "../../scripts/local/protocol/actions/index.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import {
+  isSimulation,
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import { askRpc, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { startStack } from "../support/stack.ts";
+
+let chain: TestChain;
+let proxy: RpcProxy;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  chain = await startChain({ blockTime: 1, mixedMining: true });
+  proxy = await startRpcProxy(chain.url);
+  const { databaseUrl } = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });
+  ledger = await openLedger(chain, { databaseUrl });
+});
+afterEach(() => proxy.intercept());
+
+test("an approval that the writer's node has not seen at the first simulation counts: bought", async () => {
+  const buyer = await newBuyer(chain, { approve: false });
+  const before = await chain.client.getBlockNumber();
+  await approveUsdc(openProtocol(chain.deployment, chain.url), buyer, chain.deployment.contracts.coverRouter);
+  let simulations = 0;
+  proxy.intercept(async (call, forward) => {
+    if (!isSimulation(call)) return forward();
+    simulations += 1;
+    // A call is followed by an estimate of the same purchase.
+    return simulations === 1
+      ? askRpc(chain.url, call.method, [call.params[0], numberToHex(before)])
+      : forward();
+  });
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)), 60_000);
+  expect(purchase).toMatchObject({ receipt: { policyId: expect.any(BigInt) } });
+  expect(simulations).toBeGreaterThan(1);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+});
+
+test("a buyer without an approval is refused once the next block shows it too", async () => {
+  const buyer = await newBuyer(chain, { approve: false });
+  const heads = new Set<bigint>();
+  proxy.intercept(async (call, forward) => {
+    if (isSimulation(call)) heads.add(await chain.client.getBlockNumber());
+    return forward();
+  });
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)), 60_000);
+  expect(purchase).toMatchObject({ state: "failed", code: "onchain_revert", txHash: null });
+  expect(heads.size).toBeGreaterThan(1);
+});

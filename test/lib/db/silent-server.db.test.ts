@@ -1,0 +1,125 @@
+/** The database's host vanishes: its connections stay open, nothing comes back, and another server takes its address. */
+import { expect, onTestFinished, test } from "vitest";
+import { connect, isConnectionError } from "../../../lib/db/connect.ts";
+import { listenTo } from "../../../lib/db/listen.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
+import { freshDatabase } from "../../support/database.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
+
+/** A pool through a proxy, with a statement time-out of a second. */
+async function open(max: number) {
+  const url = await freshDatabase({ empty: true });
+  const proxy = await startTcpProxy(url);
+  const pool = connect(proxy.url, { name: "test", max, statementTimeout: 1000 });
+  const direct = connect(url, { name: "test-direct", max: 1 });
+  onTestFinished(async () => {
+    await Promise.all([pool.close(), direct.close()]);
+  });
+  return { url, proxy, sql: pool.sql, direct: direct.sql };
+}
+
+const failure = (work: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(work).then(
+    () => "no failure",
+    (error: unknown) => error,
+  );
+
+test("statements on connections to a vanished server fail as a lost database, and those behind them are answered", async () => {
+  const { proxy, sql } = await open(2);
+  await Promise.all([sql`select pg_sleep(0.1)`, sql`select pg_sleep(0.1)`]);
+  proxy.vanish();
+  const outcomes = await Promise.all(Array.from({ length: 6 }, (_, n) => failure(sql`select ${n}::int`)));
+  expect(outcomes.filter(isConnectionError)).toHaveLength(2);
+  expect(outcomes.filter((outcome) => outcome === "no failure")).toHaveLength(4);
+});
+
+test("a transaction on a vanished server rejects, and its connection is free again", async () => {
+  const { proxy, sql } = await open(1);
+  const lost = failure(
+    sql.begin(async (tx) => {
+      await tx`select 1`;
+      proxy.vanish();
+      await tx`select 2`;
+    }),
+  );
+  expect(isConnectionError(await lost)).toBe(true);
+  expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+});
+
+test("statements that keep coming do not prolong the wait for a vanished server", async () => {
+  const { proxy, sql } = await open(1);
+  await sql`select 1`;
+  proxy.vanish();
+  let answered = false;
+  const first = failure(sql`select 'first'`).finally(() => {
+    answered = true;
+  });
+  const later: Promise<unknown>[] = [];
+  await waitFor({
+    what: "the first statement to fail while others follow it",
+    probe: () => {
+      later.push(failure(sql`select 'later'`));
+      return answered || undefined;
+    },
+    timeoutMs: 30_000,
+    intervalMs: 200,
+  });
+  expect(isConnectionError(await first)).toBe(true);
+  await Promise.all(later);
+});
+
+test("a statement that takes its whole time limit is answered by the server, also on a connection that rested", async () => {
+  const { sql } = await open(1);
+  await expect(sql`select pg_sleep(60)`).rejects.toMatchObject({ code: "57014" });
+  await sql`select pg_sleep(0.9)`;
+  await expect(sql`select pg_sleep(60)`).rejects.toMatchObject({ code: "57014" });
+});
+
+test("a listener whose server vanished while nothing was announced listens again", async () => {
+  const { proxy, direct } = await open(1);
+  let starts = 0;
+  const heard: string[] = [];
+  const listener = listenTo(proxy.url, {
+    name: "test-listener",
+    channel: "news",
+    onNotification: (payload) => heard.push(payload),
+    onStart: () => {
+      starts += 1;
+    },
+  });
+  onTestFinished(() => listener.close());
+  await expect.poll(() => starts).toBe(1);
+  proxy.vanish();
+  await expect.poll(() => starts).toBe(2);
+  await direct`select pg_notify('news', 'again')`;
+  await expect.poll(() => heard).toEqual(["again"]);
+});
+
+test("a listener keeps its connection while nothing is announced", async () => {
+  const { proxy, direct } = await open(1);
+  let starts = 0;
+  const listener = listenTo(proxy.url, {
+    name: "test-listener",
+    channel: "news",
+    onNotification: () => {},
+    onStart: () => {
+      starts += 1;
+    },
+  });
+  onTestFinished(() => listener.close());
+  await expect.poll(() => starts).toBe(1);
+  const pid = async () => {
+    const rows = await direct<{ pid: number; beats: boolean }[]>`
+      select pid, state_change > backend_start + interval '8 seconds' as beats
+      from pg_stat_activity where application_name = 'test-listener'`;
+    return rows[0];
+  };
+  const first = await pid();
+  await waitFor({
+    what: "a heartbeat after more silence than a connection may have",
+    probe: async () => (await pid())?.beats || undefined,
+    timeoutMs: 30_000,
+  });
+  expect((await pid())?.pid).toBe(first?.pid);
+  expect(starts).toBe(1);
+});

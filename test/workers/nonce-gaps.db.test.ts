@@ -1,0 +1,84 @@
+/** Fillers of nonce gaps: the recovery sees each of them, however deep the transactions around the gap lie. */
+import { beforeEach, expect, test } from "vitest";
+import { waitFor } from "../../scripts/local/wait.ts";
+import { storeFillers } from "../../workers/ledger/fillers.ts";
+import type { Lease } from "../../workers/ledger/leases.ts";
+import { openTransactions } from "../../workers/ledger/open-transactions.ts";
+import { raiseWatermarks, settle } from "../../workers/ledger/outcomes.ts";
+import {
+  accepted,
+  bought,
+  call,
+  chainId,
+  confirm,
+  connection,
+  drop,
+  newLease,
+  relayer,
+  sign,
+  useLedgerDatabase,
+  word,
+} from "./support/ledger-fixture.ts";
+import { storeSignedFiller } from "./support/signed-filler.ts";
+
+useLedgerDatabase();
+
+/** A block so high that block 7 is not watched any more. */
+const DEEP = 1000n;
+
+let lease: Lease;
+/** Nonce 0 is final, nonce 1 was another program's and has left the node's pool, and nonce 2 waits for it. */
+beforeEach(async () => {
+  lease = await newLease();
+  const [first] = await sign(lease, [await accepted()]);
+  await settle(connection.sql, [bought(first?.signed.hash, 7)]);
+  await confirm(7);
+  await connection.sql`update service.relayer_wallet set next_nonce = 2`;
+  await sign(lease, [await accepted()]);
+});
+
+const openNonces = async () =>
+  (await openTransactions(connection.sql, chainId, relayer, 10)).map(({ nonce }) => nonce);
+
+test("a gap below the watched transactions is filled, and the filler is open", async () => {
+  await raiseWatermarks(connection.sql, chainId, DEEP);
+  await storeFillers(connection.sql, lease, [1], call);
+  expect(await openNonces()).toEqual([1, 2]);
+});
+
+test("a filler whose block falls out of the chain is open again", async () => {
+  await raiseWatermarks(connection.sql, chainId, DEEP);
+  await storeSignedFiller(connection.sql, lease, 1, word(77));
+  const mined = { hash: word(77), blockNumber: 2000n, blockHash: word(2000), gasCost: 1n };
+  await settle(connection.sql, [{ ...mined, kind: "done" }]);
+  expect(await openNonces()).toEqual([2]);
+  expect(await drop(2000)).toEqual([word(77)]);
+  expect(await openNonces()).toEqual([1, 2]);
+});
+
+test("a filler is open that is stored while another writer raises the watermarks", async () => {
+  let storing = Promise.resolve();
+  await connection.sql.begin(async (tx) => {
+    await raiseWatermarks(tx, chainId, DEEP);
+    storing = storeFillers(connection.sql, lease, [1], call);
+    await waitFor({
+      what: "the other statement to wait for the wallet's row",
+      probe: async () => {
+        const rows = await connection.sql`
+          select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return rows.length > 0 || undefined;
+      },
+      intervalMs: 10,
+    });
+  });
+  await storing;
+  expect(await openNonces()).toEqual([1, 2]);
+});
+
+test("a filler is open when another writer raises the watermarks before it is committed", async () => {
+  await connection.sql.begin(async (tx) => {
+    await storeFillers(tx, lease, [1], call);
+    await raiseWatermarks(connection.sql, chainId, DEEP);
+  });
+  expect(await openNonces()).toEqual([1, 2]);
+});

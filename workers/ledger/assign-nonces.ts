@@ -1,0 +1,108 @@
+import type { Sql, TransactionSql } from "postgres";
+import type { Address, Hex } from "viem";
+import type { Spending } from "./gas-spending.ts";
+import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+import { type Budgets, withinBudgets } from "./within-budgets.ts";
+
+/** The call of a transaction; `value` in wei, `gasLimit` in gas. */
+export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
+
+/** What a transaction is for: a purchase, or a call that the service makes for itself. */
+export type IntentKind = "purchase" | "service_transaction";
+
+/** A call that is wanted, with the id of its intent. `cost`, in wei, is the most that its gas may cost. */
+export type WantedCall = { id: string; call: Call; cost: bigint };
+
+/** A call with its nonce. */
+export type Assigned = WantedCall & { transactionId: number; nonce: number };
+
+/** One kind of what is sent: who may be sent now, and which of them are. */
+export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }> = Budgets & {
+  kind: IntentKind;
+  lease: Lease;
+  /** By wallet, the nonce that follows the highest one that this writer has given out. */
+  given: ReadonlyMap<Address, number>;
+  /** Locks and reads, in the order in which they are to be sent, those of the wanted that still wait to be signed. */
+  candidates: (tx: TransactionSql) => Promise<readonly Candidate[]>;
+  /** The wallets whose keys ask for them: their day's gas is read too. */
+  clients: (candidates: readonly Candidate[]) => readonly Address[];
+  choose: (candidates: readonly Candidate[], spending: Spending) => Choice;
+};
+
+/**
+ * No wallet of the chain may use a nonce now: the chain, or this writer, knows transactions that the ledger does not. A
+ * new one could be the second for the same call.
+ */
+export class NoncesWithheld extends Error {
+  override name = "NoncesWithheld";
+  constructor() {
+    super("the chain has transactions that the ledger does not know");
+  }
+}
+
+/**
+ * Gives the chosen calls the next nonces of a wallet and stores them, in one transaction of the database, within the day's
+ * budgets. Nothing is signed here: a nonce that never gets its bytes, because the process died, is signed by the recovery
+ * for the same call. The statement that takes the nonces checks the fencing token.
+ * @throws LeaseLost
+ * @throws NoncesWithheld
+ */
+export async function assignNonces<Candidate, Choice extends { send: readonly WantedCall[] }>(
+  sql: Sql,
+  { kind, lease, given, candidates, clients, choose, ...budgets }: Assignment<Candidate, Choice>,
+): Promise<{ choice: Choice; assigned: Assigned[] }> {
+  return withinBudgets(sql, lease, budgets, async (tx, readSpending) => {
+    const waiting = await candidates(tx);
+    const choice = choose(waiting, await readSpending(clients(waiting)));
+    const assigned = choice.send.length > 0 ? await store(tx, { kind, lease, given }, choice.send) : [];
+    return { choice, assigned, reserves: assigned.length > 0 };
+  });
+}
+
+async function store(
+  tx: TransactionSql,
+  { kind, lease, given }: Pick<Assignment<never, never>, "kind" | "lease" | "given">,
+  wanted: readonly WantedCall[],
+): Promise<Assigned[]> {
+  const calls = wanted.map(({ id, call: { to, data, value, gasLimit }, cost }, n) => ({
+    n,
+    id,
+    to,
+    data,
+    value: String(value),
+    gas_limit: String(gasLimit),
+    cost: String(cost),
+  }));
+  const known = [...given].map(([address, next]) => ({ address, next }));
+  const rows = await tx<{ id: string; intent: string; nonce: string }[]>`
+    with calls as (
+      select * from json_to_recordset(${JSON.stringify(calls)}::text::json) as c (
+        n bigint, id uuid, "to" text, data text, value numeric, gas_limit bigint, cost numeric)
+    ), nonces as (
+      update service.relayer_wallet set next_nonce = next_nonce + ${wanted.length}
+      where ${leaseHeld(tx, lease)} and next_nonce is not null and not exists (
+        select 1 from service.relayer_wallet u
+        left join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+        where u.chain_id = ${lease.chainId} and (u.unknown_from is not null or u.next_nonce < k.next))
+      returning next_nonce - ${wanted.length} as first
+    ), taken as (
+      delete from service.waiting w using calls, nonces where w.intent = calls.id returning w.intent, w.payer
+    )
+    insert into service.transaction (
+      chain_id, wallet, nonce, kind, intent, payer, delegation_id, "to", data, value, gas_limit, gas_reserved)
+    select ${lease.chainId}::integer, ${lease.address}::text, nonces.first + calls.n, ${kind}::text, calls.id, taken.payer,
+      p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost
+    from nonces, calls join taken on taken.intent = calls.id left join service.purchase p on p.id = calls.id
+    returning id, intent, nonce`;
+  if (rows.length === 0) {
+    const held = await tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)}`;
+    throw held.length > 0 ? new NoncesWithheld() : new LeaseLost(lease);
+  }
+  const byIntent = new Map(rows.map((row) => [row.intent, row]));
+  return wanted.map((one) => {
+    const row = byIntent.get(one.id);
+    // The candidates' rows are locked: they cannot be missing.
+    if (!row) throw new Error(`${kind} ${one.id} no longer waits to be signed`);
+    return { ...one, transactionId: Number(row.id), nonce: Number(row.nonce) };
+  });
+}

@@ -1,0 +1,167 @@
+import type { ISql, Sql } from "postgres";
+import type { Address, Hex } from "viem";
+import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import { lower } from "../../lib/lower.ts";
+import type { Call } from "./assign-nonces.ts";
+import type { Signed } from "./attempts.ts";
+import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+
+/**
+ * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While a
+ * wallet has any, no wallet of its chain gets a nonce.
+ */
+
+/**
+ * Compares the ledger with the chain's `pending` count of a wallet's transactions, which was read before.
+ * @returns the unknown nonces when there are more than were known before: from the first to below the last.
+ */
+export async function noteUnknown(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+  pending: number,
+): Promise<{ from: number; below: number } | undefined> {
+  const [row] = await sql<{ from: number; below: number }[]>`
+    update service.relayer_wallet
+    set unknown_from = coalesce(unknown_from, next_nonce), unknown_below = ${pending}, unknown_since = coalesce(unknown_since, now())
+    where chain_id = ${chainId} and address = ${wallet} and greatest(next_nonce, unknown_below) < ${pending}
+    returning unknown_from::float8 as from, unknown_below::float8 as below`;
+  return row;
+}
+
+/** The wallets of a chain that some writer holds, and whose nonces have begun. */
+export async function heldWallets(sql: Sql, chainId: number): Promise<Address[]> {
+  const rows = await sql<{ address: Address }[]>`
+    select address from service.relayer_wallet
+    where chain_id = ${chainId} and lease_until > now() and next_nonce is not null`;
+  return rows.map(({ address }) => address);
+}
+
+/** Whether a wallet of the chain has unknown transactions. */
+export async function hasUnknown(sql: Sql, chainId: number): Promise<boolean> {
+  const rows = await sql`
+    select 1 from service.relayer_wallet where chain_id = ${chainId} and unknown_from is not null limit 1`;
+  return rows.length > 0;
+}
+
+/** The next nonce, and the nonce below which unknown ones lie; null when there are none. */
+export async function readNonces(
+  sql: Sql,
+  chainId: number,
+  wallet: Address,
+): Promise<{ next: number; unknownBelow: number | null }> {
+  const [row] = await sql<{ next: number; unknownBelow: number | null }[]>`
+    select next_nonce::float8 as next, unknown_below::float8 as "unknownBelow" from service.relayer_wallet
+    where chain_id = ${chainId} and address = ${wallet}`;
+  if (!row) throw new Error(`the ledger has no wallet ${wallet}`);
+  return row;
+}
+
+/** The oldest purchase with this content that waits to be signed. */
+export async function waitingPurchase(
+  sql: Sql,
+  chainId: number,
+  { productId, coverageAmount, asset, buyer }: PurchaseRequest,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select p.id from service.waiting w join service.purchase p on p.id = w.intent
+    where w.chain_id = ${chainId} and p.product_id = ${productId} and p.asset = ${asset} and p.buyer = ${lower(buyer)}
+      and p.coverage_amount = ${String(coverageAmount)}::numeric
+    order by w.created_at, p.id limit 1`;
+  return row?.id;
+}
+
+/** The oldest service transaction of the wallet with this call that waits to be signed. */
+export async function waitingServiceTransaction(
+  sql: Sql,
+  { chainId, address }: Pick<Lease, "chainId" | "address">,
+  { to, data, value }: Omit<Call, "gasLimit">,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select e.id from service.waiting w join service.service_transaction e on e.id = w.intent
+    where w.chain_id = ${chainId} and e.sender = ${address} and e."to" = ${to} and e.data = ${data}
+      and e.value = ${String(value)}::numeric
+    order by w.created_at, e.id limit 1`;
+  return row?.id;
+}
+
+/** Locks a wallet that has this unknown nonce; the watermarks no longer hide the transaction that is stored for it. */
+const lockUnknown = (sql: ISql, nonce: number) => sql`
+  update service.relayer_wallet set open_from = least(open_from, ${nonce}), final_below = least(final_below, ${nonce})
+  where ${nonce} >= unknown_from and ${nonce} < unknown_below`;
+
+/**
+ * Records an unknown transaction with its signed form: as that of the purchase or service transaction `intent`, which no
+ * longer waits, or as a filler. Rejects, with nothing stored, when the nonce has been recorded meanwhile.
+ * @returns false, with nothing stored, without the lease, or when the intent no longer waits.
+ */
+export async function recordUnknown(
+  sql: Sql,
+  lease: Lease,
+  { nonce, intent, call, signed }: { nonce: number; intent: string | null; call: Call; signed: Signed },
+): Promise<boolean> {
+  const rows = await sql`
+    with wallet as (${lockUnknown(sql, nonce)} and ${leaseHeld(sql, lease)} returning chain_id, address), taken as (
+      delete from service.waiting w using wallet where w.intent = ${intent} returning w.intent, w.kind, w.payer
+    ), added as (
+      insert into service.transaction (
+        chain_id, wallet, nonce, kind, intent, payer, delegation_id, "to", data, value, gas_limit, gas_reserved)
+      select wallet.chain_id, wallet.address, ${nonce}::bigint, coalesce(taken.kind, 'filler'), taken.intent, taken.payer,
+        p.delegation_id, ${call.to}::text, ${call.data}::text, ${String(call.value)}::numeric, ${String(call.gasLimit)}::bigint,
+        ${String(call.gasLimit * signed.maxFee)}::numeric
+      from wallet left join taken on true left join service.purchase p on p.id = taken.intent
+      where taken.intent is not distinct from ${intent}::uuid
+      returning id
+    )
+    insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token, last_broadcast_at)
+    select ${signed.hash}, id, ${signed.bytes}, ${String(signed.maxFee)}::numeric, ${String(signed.priorityFee)}::numeric,
+      ${lease.token}::bigint, null from added
+    returning hash`;
+  return rows.length > 0;
+}
+
+/**
+ * Takes an unknown transaction for one of another program: the ledger steps over its nonce. The operator alone decides so.
+ * @returns false when the nonce is not unknown.
+ */
+export async function acceptForeign(
+  sql: Sql,
+  { chainId, wallet, nonce, hash }: { chainId: number; wallet: Address; nonce: number; hash: Hex },
+): Promise<boolean> {
+  const rows = await sql`
+    with wallet as (
+      ${lockUnknown(sql, nonce)} and chain_id = ${chainId} and address = ${wallet} returning chain_id, address
+    )
+    insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit, lost_to)
+    select chain_id, address, ${nonce}::bigint, 'filler', address, '0x', 21000, ${hash} from wallet
+    on conflict (chain_id, wallet, nonce) do nothing returning id`;
+  return rows.length > 0;
+}
+
+/** Forgets unknown nonces from `pending` on, because the chain no longer has them. */
+export async function forgetUnknown(sql: Sql, lease: Lease, pending: number): Promise<void> {
+  await sql`
+    update service.relayer_wallet set unknown_below = greatest(unknown_from, ${pending})
+    where ${leaseHeld(sql, lease)} and unknown_below > ${pending}`;
+}
+
+/**
+ * Lets the wallet give nonces out again, above the unknown ones, when all of these are recorded.
+ * @returns false while one is not.
+ * @throws LeaseLost
+ */
+export async function endUnknown(sql: Sql, lease: Lease): Promise<boolean> {
+  const [row] = await sql<{ ended: boolean }[]>`
+    with held as (select * from service.relayer_wallet where ${leaseHeld(sql, lease)} for update), ended as (
+      update service.relayer_wallet w
+      set next_nonce = greatest(w.next_nonce, w.unknown_below), unknown_from = null, unknown_below = null, unknown_since = null
+      from held
+      where w.chain_id = held.chain_id and w.address = held.address and not exists (
+        select 1 from generate_series(held.unknown_from, held.unknown_below - 1) n where not exists (
+          select 1 from service.transaction t where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n))
+      returning w.address
+    )
+    select exists (select 1 from ended) as ended from held`;
+  if (!row) throw new LeaseLost(lease);
+  return row.ended;
+}

@@ -1,0 +1,89 @@
+import type { ISql, Sql } from "postgres";
+import type { ErrorCode } from "../../lib/errors.ts";
+import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+
+/** SQL of purchases that wait to be signed. */
+
+/** A purchase that was not signed within this time fails, in seconds: its client no longer waits. */
+export const SIGN_WITHIN_SECONDS = 60;
+
+/** A forgotten purchase that some writer has taken can be taken again after this time, in seconds. */
+const TAKE_AGAIN_SECONDS = 5;
+
+/** Takes waiting purchases of at least this age that were not signed after their last wake-up. */
+export async function takeForgotten(
+  sql: Sql,
+  chainId: number,
+  { minAgeSeconds, limit }: { minAgeSeconds: number; limit: number },
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    update service.waiting set wake_at = now() + make_interval(secs => ${TAKE_AGAIN_SECONDS})
+    where intent in (
+      select intent from service.waiting
+      where kind = 'purchase' and chain_id = ${chainId} and wake_at <= now()
+        and created_at <= now() - make_interval(secs => ${minAgeSeconds})
+      order by wake_at limit ${limit} for update skip locked)
+    returning intent as id`;
+  return rows.map((row) => row.id);
+}
+
+/** Lets a writer look at waiting purchases, or service transactions, again in `seconds`. */
+export async function lookAgainIn(sql: Sql, ids: readonly string[], seconds: number): Promise<void> {
+  await sql`
+    update service.waiting set wake_at = now() + make_interval(secs => ${seconds})
+    where intent = any(${[...ids]}::uuid[])`;
+}
+
+/**
+ * Fails a purchase for which nothing was signed, and notifies its waiters. False, with nothing changed, when it no longer
+ * waits to be signed.
+ */
+export async function refusePurchase(
+  sql: ISql,
+  id: string,
+  { code, message }: { code: ErrorCode; message: string },
+): Promise<boolean> {
+  const rows = await sql`
+    with taken as (delete from service.waiting where intent = ${id} returning intent), refused as (
+      update service.purchase p
+      set failure_code = ${code}, failure_message = ${message}, refused_at = now(), standing = false
+      from taken where p.id = taken.intent returning p.id)
+    select service.announce('purchase', id) from refused`;
+  return rows.length > 0;
+}
+
+/**
+ * A purchase that waits to be signed. `age` and `unknownFor` in seconds by the database's clock: since it was accepted, and
+ * since transactions of its chain are known that the ledger lacks; null when there are none.
+ */
+export type WaitingPurchase = {
+  id: string;
+  request: PurchaseRequest;
+  age: number;
+  unknownFor: number | null;
+};
+
+/** Those of the purchases that wait to be signed, by id. */
+export async function readWaiting(
+  sql: Sql,
+  chainId: number,
+  ids: readonly string[],
+): Promise<Map<string, WaitingPurchase>> {
+  type Row = Omit<PurchaseRequest, "coverageAmount"> & { coverageAmount: string } & Pick<
+      WaitingPurchase,
+      "id" | "age" | "unknownFor"
+    >;
+  const rows = await sql<Row[]>`
+    select p.id, p.product_id as "productId", p.coverage_amount as "coverageAmount", p.asset, p.buyer,
+      extract(epoch from now() - w.created_at)::float8 as age, (
+        select extract(epoch from now() - max(u.unknown_since))::float8 from service.relayer_wallet u
+        where u.chain_id = w.chain_id) as "unknownFor"
+    from service.waiting w join service.purchase p on p.id = w.intent
+    where w.intent = any(${[...ids]}::uuid[]) and w.chain_id = ${chainId}`;
+  return new Map(
+    rows.map(({ id, age, unknownFor, coverageAmount, ...request }) => [
+      id,
+      { id, age, unknownFor, request: { ...request, coverageAmount: BigInt(coverageAmount) } },
+    ]),
+  );
+}

@@ -1,0 +1,100 @@
+import type { Sql } from "postgres";
+import type { Address } from "viem";
+import { type UnknownNonce, unknownNonces } from "../../../lib/ledger/unknown-nonces.ts";
+import { errorText, type Logger } from "../../../lib/log.ts";
+import type { Lease } from "../../ledger/leases.ts";
+import {
+  endUnknown,
+  recordUnknown,
+  waitingPurchase,
+  waitingServiceTransaction,
+} from "../../ledger/unknown-transactions.ts";
+import type { Chain } from "../chain.ts";
+import { purchaseOfCalldata } from "../purchase-call.ts";
+import type { SentTransaction } from "../sent-transaction.ts";
+import { isEmptyTransfer } from "./context.ts";
+import { findNonceHolder, type NonceHolder } from "./nonce-holder.ts";
+
+/** Most unknown transactions that one round searches for: each search reads old blocks. */
+const SEARCHES = 20;
+
+/** By wallet and nonce. */
+export type FoundTransactions = Map<string, NonceHolder>;
+export const foundKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
+
+export type ReconcileContext = {
+  readonly sql: Sql;
+  readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
+  readonly coverRouter: Address;
+  /** Unknown transactions that were found in blocks. */
+  readonly found: FoundTransactions;
+  readonly log: Logger;
+};
+
+/**
+ * Records unknown transactions of a wallet that are in a block: as that of the purchase or service transaction with the same
+ * call that has waited longest, or as a filler. Their outcomes then follow from their receipts, as those of all others. One
+ * that nothing waits for stays unknown: its client may repeat the call, or the operator knows whose it is.
+ *
+ * @returns whether none is left, so that nonces are given out again.
+ * @throws LeaseLost
+ */
+export async function reconcileWallet(context: ReconcileContext, lease: Lease): Promise<boolean> {
+  const { sql, found, log } = context;
+  const { address } = lease;
+  const unknown = await findUnknown(context, lease);
+  for (const { nonce } of unknown) {
+    const sent = found.get(foundKey(address, nonce));
+    const match = sent && (await matchOf(context, lease, sent));
+    if (match && (await recordUnknown(sql, lease, { nonce, ...match })))
+      log.warn(
+        { wallet: address, nonce, hash: match.signed.hash, for: match.intent },
+        "recorded an unknown transaction",
+      );
+  }
+  if (!(await endUnknown(sql, lease))) return false;
+  log.warn({ wallet: address }, "all transactions of the wallet on the chain are known again");
+  for (const { nonce } of unknown) found.delete(foundKey(address, nonce));
+  return true;
+}
+
+/**
+ * Searches blocks for the transactions that used a wallet's unknown nonces, lowest first.
+ * @returns the unknown nonces.
+ */
+export async function findUnknown(
+  { sql, chain, found, log }: Pick<ReconcileContext, "sql" | "chain" | "found" | "log">,
+  { chainId, address }: Pick<Lease, "chainId" | "address">,
+): Promise<UnknownNonce[]> {
+  const unknown = (await unknownNonces(sql, chainId)).filter(({ wallet }) => wallet === address);
+  const sought = unknown.filter(({ nonce }) => !found.has(foundKey(address, nonce))).slice(0, SEARCHES);
+  const head = sought.length > 0 ? await chain.block("latest") : undefined;
+  for (const { nonce } of head ? sought : []) {
+    const holder = await findNonceHolder(chain, address, nonce, head?.number ?? 0n).catch(
+      (error: unknown) => {
+        log.warn(
+          { wallet: address, nonce, err: errorText(error) },
+          "could not find the transaction that used a nonce",
+        );
+        return undefined;
+      },
+    );
+    // Where one is in no block yet, those after it are not either.
+    if (!holder) break;
+    found.set(foundKey(address, nonce), holder);
+  }
+  return unknown;
+}
+
+/** What an unknown transaction is for, `intent` null for an empty transfer; undefined when nothing that waits has its call. */
+async function matchOf({ sql, coverRouter }: ReconcileContext, lease: Lease, sent: SentTransaction) {
+  const { to, data, value, gasLimit, signed } = sent;
+  if (!to || !signed) return undefined;
+  const call = { to, data, value, gasLimit };
+  if (isEmptyTransfer(lease.address, call)) return { intent: null, call, signed };
+  const purchase = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
+  const intent =
+    (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
+    (await waitingServiceTransaction(sql, lease, call));
+  return intent === undefined ? undefined : { intent, call, signed };
+}

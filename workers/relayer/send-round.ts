@@ -1,0 +1,60 @@
+import { errorText } from "../../lib/log.ts";
+import { type Assigned, type Assignment, assignNonces, type WantedCall } from "../ledger/assign-nonces.ts";
+import { type Signed, storeForms } from "../ledger/attempts.ts";
+import type { ChainContext } from "./chain-context.ts";
+import type { Fees } from "./fees.ts";
+import { signCall } from "./sign-call.ts";
+import type { Wallet } from "./wallets.ts";
+
+export type RoundContext = Pick<ChainContext, "sql" | "wallets" | "send" | "log">;
+
+/** A call that was signed, and its broadcast, which has begun. */
+export type SentCall = { id: string; signed: Signed; broadcast: Promise<void> };
+
+/**
+ * Sends a round of calls of one kind from a wallet: gives the chosen ones nonces, signs them, stores their bytes and
+ * begins to broadcast them in the order of the nonces. The next round may begin meanwhile.
+ *
+ * A fault after the nonces are given leaves the calls to the recovery: it signs and sends them. Rejects before that when
+ * the database is down.
+ * @throws LeaseLost when no nonce was given
+ * @throws NoncesWithheld when none may be given
+ */
+export async function sendRound<Candidate, Choice extends { send: readonly WantedCall[] }>(
+  context: RoundContext,
+  wallet: Wallet,
+  fees: Fees,
+  assignment: Omit<Assignment<Candidate, Choice>, "lease" | "given">,
+): Promise<{ choice: Choice; sent: SentCall[] }> {
+  const { given } = context.wallets;
+  const { choice, assigned } = await assignNonces(context.sql, { ...assignment, lease: wallet.lease, given });
+  const last = assigned.at(-1);
+  if (!last) return { choice, sent: [] };
+  given.set(wallet.address, last.nonce + 1);
+  try {
+    return { choice, sent: await signAssigned(context, wallet, fees, assigned) };
+  } catch (error) {
+    context.log.warn(
+      { wallet: wallet.address, calls: assigned.length, err: errorText(error) },
+      "calls have nonces and no stored bytes yet: the recovery signs them",
+    );
+    return { choice, sent: [] };
+  }
+}
+
+/** Signs calls that have nonces, or the empty transfers that cancel them, stores the bytes, and begins to broadcast them. */
+export async function signAssigned(
+  { sql, send }: Pick<RoundContext, "sql" | "send">,
+  wallet: Wallet,
+  fees: Fees,
+  assigned: readonly (Assigned & { cancels?: boolean })[],
+): Promise<SentCall[]> {
+  const signed = await Promise.all(
+    assigned.map(async (one) => ({ ...one, signed: await signCall(wallet, one.nonce, one.call, fees) })),
+  );
+  const forms = signed.map((one) => ({ ...one, cancels: one.cancels ?? false }));
+  const stored = await storeForms(sql, wallet.lease, forms);
+  return signed
+    .filter((one) => stored.has(one.signed.hash))
+    .map((one) => ({ id: one.id, signed: one.signed, broadcast: send(one.signed) }));
+}
