@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 
@@ -10,6 +10,7 @@ function run(
   name: string,
   file: string,
   ci: boolean,
+  results = "",
 ): { lastLine: string | undefined; status: number | null } {
   const folder = join(inject("runFolder"), `summary-line-${name}`);
   mkdirSync(folder);
@@ -22,7 +23,7 @@ function run(
   const { stdout, status } = spawnSync(process.execPath, [vitest, "run", "--root", folder], {
     cwd: folder,
     encoding: "utf8",
-    env: { ...process.env, CI: ci ? "1" : "", TEST_COUNTS: "" },
+    env: { ...process.env, CI: ci ? "1" : "", TEST_RESULTS: results },
   });
   return { lastLine: stdout.trimEnd().split("\n").at(-1), status };
 }
@@ -61,4 +62,17 @@ test("a failure outside a test counts as failed", () => {
     lastLine: "0 passed, 1 failed, 0 skipped",
     status: 1,
   });
+});
+
+test("with TEST_RESULTS the counts and each failure are appended to that file, for several runs", () => {
+  const results = join(inject("runFolder"), "summary-line-results");
+  run("results-hook", breaks, false, results);
+  run("results-fail", passes + fails, false, results);
+  expect(readFileSync(results, "utf8").split("\n")).toEqual([
+    "0 1 1",
+    "FAILED one.test.js > group: no",
+    "1 1 0",
+    "FAILED one.test.js > fails: no",
+    "",
+  ]);
 });
