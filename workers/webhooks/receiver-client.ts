@@ -42,11 +42,11 @@ export type ReceiverClient = {
   close(): Promise<void>;
 };
 
-/** `connections` bounds the open connections to one host and port. */
+/** `connections` bounds the open connections to one host and port; tests set the times. */
 export function createReceiverClient(
   guard: TargetGuard,
   connections: number,
-  answerMs = ANSWER_MS,
+  { answerMs = ANSWER_MS, staleMs = STALE_MS } = {},
 ): ReceiverClient {
   const settings = {
     connections,
@@ -93,7 +93,7 @@ export function createReceiverClient(
       let result = await send(agent, request, answerMs);
       const elapsed = performance.now() - start.clock;
       // The receiver may have closed a kept connection: try once more on a new one.
-      if (result.kind === "failed" && elapsed < STALE_MS && isReset(result.error)) {
+      if (result.kind === "failed" && elapsed < staleMs && isReset(result.error)) {
         result = await send(agent, request, answerMs - elapsed);
       }
       return callResultOf(start, result, answerMs);

@@ -101,7 +101,7 @@ function createParts(options: DeliveryOptions, queue: WebhookQueue) {
 
   const guard = createTargetGuard({ allow, ...(resolve ? { resolve } : {}) });
   // A connection for each concurrent call: a call's time limit must not run while it waits for a connection.
-  const client = createReceiverClient(guard, CALLS_PER_HOST + MAX_TEST_CALLS, answerMs);
+  const client = createReceiverClient(guard, CALLS_PER_HOST + MAX_TEST_CALLS, { answerMs });
   const openSecrets = createSecretCache(createSealer(config.SECRETS_KEY));
   const store = createDeliveryStore(pools, writer, log);
   const wakeIn = createWakeScheduler((webhookId, ms) => queue.wake(webhookId, ms));
