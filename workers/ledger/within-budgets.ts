@@ -33,18 +33,17 @@ export async function withinBudgets<Result extends { reserves: boolean; exempt?:
   for (let tries = 1; ; tries += 1) {
     try {
       const done = await sql.begin(async (tx) => {
+        const held = await tx`
+          select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} for update`;
+        if (held.length === 0) throw new LeaseLost(lease);
         let before: Spending["byWallet"] = new Map();
         let clients: readonly Address[] = [];
-        const [held, result] = await Promise.all([
-          tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} for update`,
-          work(tx, async (wallets) => {
-            clients = wallets;
-            const spending = await readSpending(tx, lease, wallets);
-            before = spending.byWallet;
-            return spending;
-          }),
-        ]);
-        if (held.length === 0) throw new LeaseLost(lease);
+        const result = await work(tx, async (wallets) => {
+          clients = wallets;
+          const spending = await readSpending(tx, lease, wallets);
+          before = spending.byWallet;
+          return spending;
+        });
         if (!result.reserves) return { result };
         const { all, byWallet } = await readSpending(tx, lease, clients);
         const risen = [...byWallet].flatMap(([wallet, wei]) =>
