@@ -27,9 +27,8 @@ export const openConnections = (): number =>
  * may have run. It counts bytes and reads none, so it works below TLS.
  *
  * @param statementTimeout of the server, in ms.
- * @param mayRest it may stay open while it is not used, and carries one statement at a time.
  */
-export function watchedSocket(statementTimeout: number, mayRest = false): Socket {
+export function watchedSocket(statementTimeout: number): Socket {
   const socket = new Socket();
   watched.add(socket);
   const ms = statementTimeout + GRACE_MS;
@@ -38,7 +37,7 @@ export function watchedSocket(statementTimeout: number, mayRest = false): Socket
   let sent: number | undefined = 0;
   let silent = 0;
   const timer = setInterval(() => {
-    if (!(mayRest && socket.bytesWritten === sent)) silent += 1;
+    silent += 1;
     if (socket.bytesRead !== received) {
       received = socket.bytesRead;
       sent = socket.bytesWritten;

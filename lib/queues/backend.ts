@@ -103,10 +103,7 @@ const postgresConnection = (name: QueueName, { databaseUrl, role }: QueueOptions
   Client: ClientWithErrorListener,
   connectionTimeoutMillis: TIMEOUT_MS,
   statement_timeout: STATEMENT_TIMEOUT_MS,
-  // BullMQ asks for TCP's keep-alive on the connection that listens: it may rest, and TCP finds its server gone. Until then the
-  // worker looks for jobs every five seconds.
-  stream: ({ keepAlive = false }: { keepAlive?: boolean } = {}) =>
-    watchedSocket(STATEMENT_TIMEOUT_MS, keepAlive),
+  stream: () => watchedSocket(STATEMENT_TIMEOUT_MS),
   // A crash of the server may lose the last wake-ups, and the tables replace them: no job waits for the disk.
   options: `-c synchronous_commit=off${role === undefined ? "" : ` -c role=${role}`}`,
 });

@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { HEARTBEAT_MS } from "../db/silent-server.ts";
 import {
   countQueueSessions,
   inTime,
@@ -42,6 +43,16 @@ async function startWorker(name: QueueName, options: WorkerOptions): Promise<Que
     throw error;
   }
 
+  // On Postgres the connection that listens has no other statements, and its server's end is found by them alone.
+  let beating = false;
+  async function beat(): Promise<void> {
+    if (beating) return;
+    beating = true;
+    await worker.backend.setName(name).catch(() => {});
+    beating = false;
+  }
+  const heartbeat = options.redisUrl === undefined ? setInterval(beat, HEARTBEAT_MS) : undefined;
+
   const uncount = countQueueSessions(name, options, true);
   let running = false;
   return {
@@ -56,6 +67,7 @@ async function startWorker(name: QueueName, options: WorkerOptions): Promise<Que
     },
     async close() {
       uncount();
+      clearInterval(heartbeat);
       await worker.close();
     },
   };

@@ -12,7 +12,7 @@ export type TcpProxy = {
   readonly mend: () => Promise<void>;
   /** The server's host is gone, and another takes its place: open connections stay open, and nothing comes back. */
   readonly vanish: () => void;
-  /** Forwards the next bytes that `isLast` is true for, and nothing more from that client: like a suspended process. */
+  /** Forwards the next bytes that `isLast` is true for, and nothing more on their connection: like a suspended process. */
   readonly swallowAfter: (isLast: (sent: Buffer) => boolean) => void;
 };
 
@@ -36,7 +36,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     const untilLast = new Transform({
       transform(sent: Buffer, _encoding, forward) {
         forward(null, swallowing ? undefined : sent);
-        swallowing ||= isLast(sent);
+        if (swallowing || !isLast(sent)) return;
+        swallowing = true;
+        isLast = () => false;
       },
     });
     client.pipe(untilLast).pipe(upstream).pipe(client);

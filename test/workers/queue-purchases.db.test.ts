@@ -221,5 +221,27 @@ test("when Postgres goes away while a worker connects, that attempt fails and th
   });
 });
 
+/** The end of an extended query in Postgres' protocol. */
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+
+test("when Postgres vanishes as a worker begins to listen, the worker listens anew", async () => {
+  const backend = await onPostgres();
+  // The listening connection takes its name first, twice; a statement may come in pieces.
+  let names = 0;
+  backend.proxy.swallowAfter((sent) => {
+    if (sent.includes("application_name', $1")) names += 1;
+    return names === 2 && sent.subarray(-SYNC.length).equals(SYNC);
+  });
+  const { worker, untilHandled } = await recordingWorker(backend);
+  worker.resume();
+  const queue = openPurchaseQueue(backend);
+  atEnd(() => queue.close());
+  // The first may be handled before the worker listens.
+  for (const id of [randomUUID(), randomUUID()]) {
+    await queue.wake(id);
+    await untilHandled(id);
+  }
+});
+
 describe("the queue of purchases on Postgres", () => purchaseQueueTests(onPostgres));
 describeWithRedis("the queue of purchases on Redis", () => purchaseQueueTests(onRedis));
