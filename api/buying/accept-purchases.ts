@@ -118,11 +118,7 @@ async function acceptTogether(
     .map(inputOf)
     .sort((a, b) => (a.buyer < b.buyer ? -1 : a.buyer > b.buyer ? 1 : a.n - b.n));
   const rows = await sql<Row[]>`
-    select w.n, a.* from json_to_recordset(${JSON.stringify(input)}::text::json) as w (
-      n int, chain_id int, router text, wallet text, key_id bigint, idempotency_key text, fingerprint text, product_id text,
-      coverage numeric, asset text, buyer text, premium numeric, funds_block bigint, funds numeric),
-    lateral service.accept_purchase(w.chain_id, w.router, w.wallet, w.key_id, w.idempotency_key, w.fingerprint, w.product_id,
-      w.coverage, w.asset, w.buyer, w.premium, w.funds_block, w.funds) a`;
+    select * from service.accept_purchases(${JSON.stringify(input)}::text::json)`;
   const joined = rows.flatMap((row) => (row.outcome === "joined" ? [row.purchase_id] : []));
   const existing = new Map((await readPurchases(sql, joined)).map((purchase) => [purchase.id, purchase]));
   const acceptances = new Map<QuotedIntent, Acceptance>();

@@ -73,8 +73,9 @@ async function mine(
   await sql`insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${router}) on conflict do nothing`;
   await sql`delete from service.waiting where intent = ${id}`;
   await sql`
-    insert into service.transaction (chain_id, wallet, nonce, kind, intent, payer, delegation_id, "to", data, gas_limit)
-    select chain_id, ${router}, ${nonce}, 'purchase', id, buyer, delegation_id, ${router}, '0x', 21000
+    insert into service.transaction (
+      chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, delegation_id, "to", data, gas_limit)
+    select chain_id, ${router}, ${nonce}, 'purchase', id, buyer, wallet, quoted_premium, delegation_id, ${router}, '0x', 21000
     from service.purchase where id = ${id}`;
   const settled = {
     hash: word(nonce),

@@ -161,8 +161,9 @@ describe("settling", () => {
 
   test("a purchase cannot have two transactions that may be mined", async () => {
     await expect(connection.sql`
-      insert into service.transaction (chain_id, wallet, nonce, kind, intent, payer, "to", data, gas_limit)
-      values (${chainId}, ${relayer}, 1, 'purchase', ${id}, ${relayer}, ${router}, '0x', 21000)`).rejects.toThrow(
+      insert into service.transaction (
+        chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, "to", data, gas_limit)
+      values (${chainId}, ${relayer}, 1, 'purchase', ${id}, ${relayer}, ${relayer}, 1, ${router}, '0x', 21000)`).rejects.toThrow(
       "transaction_intent",
     );
   });

@@ -89,9 +89,10 @@ async function store(
       delete from service.waiting w using calls, nonces where w.intent = calls.id returning w.intent, w.payer
     )
     insert into service.transaction (
-      chain_id, wallet, nonce, kind, intent, payer, delegation_id, "to", data, value, gas_limit, gas_reserved)
+      chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, delegation_id, "to", data, value, gas_limit,
+      gas_reserved)
     select ${lease.chainId}::integer, ${lease.address}::text, nonces.first + calls.n, ${kind}::text, calls.id, taken.payer,
-      p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost
+      p.wallet, p.quoted_premium, p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost
     from nonces, calls join taken on taken.intent = calls.id left join service.purchase p on p.id = calls.id
     returning id, intent, nonce`;
   if (rows.length === 0) {

@@ -16,9 +16,12 @@ export type Candidate = {
 };
 
 /** The gas costs of this UTC day in wei; a transaction that is not mined yet counts with the most that it may cost. */
-export type Spending = {
+export type DaySpending = {
   all: bigint;
   byWallet: ReadonlyMap<Address, bigint>;
+};
+
+export type Spending = DaySpending & {
   /** The most that the relayer's open transactions may take from its balance: gas and value. */
   reserved: bigint;
   /** The operator has stopped the relayer's wallet. */
@@ -50,26 +53,35 @@ export async function readCandidates(
 /** Reads the day's gas costs, in all and of these clients' wallets, and the relayer's open transactions. */
 export async function readSpending(
   tx: TransactionSql,
-  { chainId, address }: Lease,
+  lease: Lease,
   clients: readonly Address[],
 ): Promise<Spending> {
-  const [[relayer], days] = await Promise.all([
+  const [[relayer], day] = await Promise.all([
     tx<{ reserved: string; stopped: boolean }[]>`
-      select coalesce(sum(t.gas_reserved + t.value), 0) as reserved, service.stopped_by(${address}, null) is not null as stopped
+      select coalesce(sum(t.gas_reserved + t.value), 0) as reserved,
+        service.stopped_by(${lease.address}, null) is not null as stopped
       from service.relayer_wallet w join service.transaction t
         on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from and t.state = 'open'
-      where w.chain_id = ${chainId} and w.address = ${address}`,
-    tx<{ wallet: Address | ""; wei: string }[]>`
-      select wallet, wei from service.gas_day
-      where chain_id = ${chainId} and day = (now() at time zone 'utc')::date
-        and (wallet = '' or wallet = any(${[...new Set(clients)]}::text[]))`,
+      where w.chain_id = ${lease.chainId} and w.address = ${lease.address}`,
+    readDaySpending(tx, lease, clients),
   ]);
   if (!relayer) throw new Error("the database returned no sum");
+  return { ...day, reserved: BigInt(relayer.reserved), relayerStopped: relayer.stopped };
+}
+
+/** Reads the day's gas costs, in all and of these clients' wallets. */
+export async function readDaySpending(
+  tx: TransactionSql,
+  { chainId }: Lease,
+  clients: readonly Address[],
+): Promise<DaySpending> {
+  const days = await tx<{ wallet: Address | ""; wei: string }[]>`
+    select wallet, wei from service.gas_day
+    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date
+      and (wallet = '' or wallet = any(${[...new Set(clients)]}::text[]))`;
   return {
     all: days.reduce((sum, { wallet, wei }) => (wallet === "" ? sum + BigInt(wei) : sum), 0n),
     byWallet: new Map(days.flatMap(({ wallet, wei }) => (wallet === "" ? [] : [[wallet, BigInt(wei)]]))),
-    reserved: BigInt(relayer.reserved),
-    relayerStopped: relayer.stopped,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address } from "viem";
-import { readSpending, type Spending } from "./gas-spending.ts";
+import { readDaySpending, readSpending, type Spending } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /** The most that gas may cost in a UTC day, in wei: all of it, and that of one client's wallet. */
@@ -45,7 +45,7 @@ export async function withinBudgets<Result extends { reserves: boolean; exempt?:
           return spending;
         });
         if (!result.reserves) return { result };
-        const { all, byWallet } = await readSpending(tx, lease, clients);
+        const { all, byWallet } = await readDaySpending(tx, lease, clients);
         const risen = [...byWallet].flatMap(([wallet, wei]) =>
           wei > (before.get(wallet) ?? 0n) ? [wei] : [],
         );

@@ -81,6 +81,10 @@ CREATE TABLE service.transaction (
   -- The purchase or service transaction that it carries out, and the wallet whose funds it spends.
   intent uuid,
   payer text,
+  -- Of a purchase: the wallet whose key made it, what it holds of the payer's funds while it is open, and under which
+  -- permission. Copies, because each acceptance adds up what is held, and each outcome counts gas.
+  client text,
+  quoted_premium numeric(78, 0),
   delegation_id bigint REFERENCES service.delegation (id),
   "to" text NOT NULL CHECK ("to" ~ '^0x[0-9a-f]{40}$'),
   data text NOT NULL CHECK (data ~ '^0x([0-9a-f]{2})*$'),
@@ -118,7 +122,8 @@ CREATE TABLE service.transaction (
     WHEN block_number IS NOT NULL THEN 'mined' ELSE 'open' END) STORED,
   UNIQUE (chain_id, wallet, nonce),
   FOREIGN KEY (chain_id, wallet) REFERENCES service.relayer_wallet (chain_id, address),
-  CONSTRAINT transaction_kind CHECK ((kind = 'filler') = (intent IS NULL) AND (intent IS NULL) = (payer IS NULL)),
+  CONSTRAINT transaction_kind CHECK ((kind = 'filler') = (intent IS NULL) AND (intent IS NULL) = (payer IS NULL)
+    AND num_nonnulls(client, quoted_premium) = CASE kind WHEN 'purchase' THEN 2 ELSE 0 END),
   -- No outcome without its evidence.
   CONSTRAINT transaction_evidence CHECK (CASE
     WHEN block_number IS NULL THEN
@@ -146,14 +151,16 @@ CREATE INDEX transaction_payer ON service.transaction (payer, chain_id, wallet, 
 -- one in a block up to `block` bounds the search.
 CREATE FUNCTION service.in_flight(of_chain integer, of_payer text, block bigint) RETURNS SETOF service.transaction
 LANGUAGE sql STABLE AS $$
-  SELECT t.* FROM service.relayer_wallet r,
-    LATERAL (SELECT coalesce((SELECT x.nonce FROM service.transaction x
+  -- Materialized: a planner that takes it for a part of the join's condition searches anew for each transaction.
+  WITH seen AS MATERIALIZED (
+    SELECT r.chain_id, r.address, CASE WHEN block IS NULL THEN r.open_from - 1 ELSE coalesce((
+      SELECT x.nonce FROM service.transaction x
       WHERE x.chain_id = r.chain_id AND x.wallet = r.address AND x.nonce < r.open_from AND x.block_number <= block
-      ORDER BY x.nonce DESC LIMIT 1), -1) AS nonce) seen,
-    service.transaction t
-  WHERE r.chain_id = of_chain AND t.payer = of_payer AND t.chain_id = r.chain_id AND t.wallet = r.address
-    AND t.nonce > CASE WHEN block IS NULL THEN r.open_from - 1 ELSE seen.nonce END
-    AND (t.state = 'open' OR t.block_number > block)
+      ORDER BY x.nonce DESC LIMIT 1), -1) END AS nonce
+    FROM service.relayer_wallet r WHERE r.chain_id = of_chain
+  )
+  SELECT t.* FROM seen JOIN service.transaction t ON t.chain_id = seen.chain_id AND t.wallet = seen.address
+  WHERE t.payer = of_payer AND t.nonce > seen.nonce AND (t.state = 'open' OR t.block_number > block)
 $$;
 --> statement-breakpoint
 CREATE INDEX transaction_created ON service.transaction (chain_id, created_at);
@@ -261,9 +268,9 @@ CREATE TABLE service.strike (
 CREATE INDEX strike_wallet ON service.strike (wallet, struck_at);
 --> statement-breakpoint
 -- What a purchase counts against its delegation: the premium paid, 0 after a final failure, the quoted premium until then.
-CREATE FUNCTION service.premium_of(t service.transaction, quoted numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION service.premium_of(t service.transaction) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN t.premium_paid IS NOT NULL THEN t.premium_paid
-    WHEN t.outcome <> 'done' AND t.final_at IS NOT NULL THEN 0 ELSE quoted END
+    WHEN t.outcome <> 'done' AND t.final_at IS NOT NULL THEN 0 ELSE t.quoted_premium END
 $$;
 --> statement-breakpoint
 -- Tells those who wait for a purchase or a claim.
@@ -309,10 +316,8 @@ BEGIN
   END IF;
   IF NEW.delegation_id IS NOT NULL THEN
     UPDATE service.delegation d
-    SET premium_spent = d.premium_spent + service.premium_of(NEW, bought.quoted_premium)
-      - service.premium_of(OLD, bought.quoted_premium)
-    WHERE d.id = NEW.delegation_id
-      AND service.premium_of(NEW, bought.quoted_premium) <> service.premium_of(OLD, bought.quoted_premium);
+    SET premium_spent = d.premium_spent + service.premium_of(NEW) - service.premium_of(OLD)
+    WHERE d.id = NEW.delegation_id AND service.premium_of(NEW) <> service.premium_of(OLD);
   END IF;
   RETURN NULL;
 END $$;
@@ -357,12 +362,11 @@ $$;
 --> statement-breakpoint
 -- Adds gas to the days and wallets that it counts for. It locks the rows of gas_day in one order, after all other rows of
 -- the statement, so that no two statements wait for each other.
-CREATE FUNCTION service.add_gas(chains integer[], days date[], intents uuid[], weis numeric[]) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION service.add_gas(chains integer[], days date[], clients text[], weis numeric[]) RETURNS void LANGUAGE sql AS $$
   INSERT INTO service.gas_day AS g (chain_id, day, wallet, wei)
   SELECT c.chain, c.day, w.wallet, sum(c.wei)
-  FROM unnest(chains, days, intents, weis) AS c (chain, day, intent, wei),
-    LATERAL (SELECT '' AS wallet UNION ALL SELECT p.wallet FROM service.purchase p WHERE p.id = c.intent) w
-  GROUP BY 1, 2, 3 HAVING sum(c.wei) <> 0 ORDER BY 1, 2, 3
+  FROM unnest(chains, days, clients, weis) AS c (chain, day, client, wei), LATERAL (VALUES (''), (c.client)) w (wallet)
+  WHERE w.wallet IS NOT NULL GROUP BY 1, 2, 3 HAVING sum(c.wei) <> 0 ORDER BY 1, 2, 3
   ON CONFLICT (chain_id, day, wallet) DO UPDATE SET wei = g.wei + excluded.wei
 $$;
 --> statement-breakpoint
@@ -370,7 +374,7 @@ $$;
 CREATE FUNCTION service.note_gas_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM service.add_gas(array_agg(n.chain_id), array_agg((n.created_at AT TIME ZONE 'utc')::date),
-    array_agg(n.intent), array_agg(service.gas_of(n))) FROM after n;
+    array_agg(n.client), array_agg(service.gas_of(n))) FROM after n;
   RETURN NULL;
 END $$;
 --> statement-breakpoint
@@ -378,7 +382,7 @@ END $$;
 CREATE FUNCTION service.note_gas_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM service.add_gas(array_agg(n.chain_id), array_agg((n.created_at AT TIME ZONE 'utc')::date),
-    array_agg(n.intent), array_agg(service.gas_of(n) - service.gas_of(o)))
+    array_agg(n.client), array_agg(service.gas_of(n) - service.gas_of(o)))
   FROM after n JOIN before o ON o.id = n.id WHERE service.gas_of(n) <> service.gas_of(o);
   RETURN NULL;
 END $$;

@@ -74,16 +74,17 @@ $$;
 -- `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled. It may be null (unknown)
 -- only while the buyer has no other purchase in flight. The outcomes: created, joined (with the purchase), conflict,
 -- stopped (scope), resting (amount: seconds), not_delegated (amount: premium left, or null), funds_unknown, short_of_funds
--- (amount: premiums in flight).
+-- (amount: premiums in flight). `held` and `in_flight`: the premiums of the buyer's other purchases in flight and their
+-- number, or null, and then they are read.
 CREATE FUNCTION service.accept_purchase(
   of_chain integer, of_router text, of_wallet text, of_key_id bigint, of_key text, of_fingerprint text, of_product text,
   of_coverage numeric, of_asset text, of_buyer text, of_premium numeric, funds_block bigint, funds numeric,
+  INOUT held numeric, INOUT in_flight integer,
   OUT outcome text, OUT purchase_id uuid, OUT accepted_at timestamptz, OUT scope text, OUT amount numeric
 ) LANGUAGE plpgsql AS $$
 DECLARE
   existing record;
   found_delegation bigint;
-  in_flight integer;
 BEGIN
   PERFORM service.lock_buyer(of_chain, of_buyer);
   -- A purchase with the same key, of another buyer, can appear and end between two statements; then the loop starts again.
@@ -113,16 +114,18 @@ BEGIN
         RETURN;
       END IF;
     END IF;
-    -- The block's state includes purchases up to that block; those after it, and those still open, are added here.
-    SELECT coalesce(sum(x.premium), 0), count(*) INTO amount, in_flight FROM (
-      SELECT p.quoted_premium AS premium
-      FROM service.waiting w JOIN service.purchase p ON p.id = w.intent
-      WHERE w.payer = of_buyer AND w.chain_id = of_chain
-      UNION ALL
-      SELECT coalesce(t.premium_paid, p.quoted_premium)
-      FROM service.in_flight(of_chain, of_buyer, funds_block) t JOIN service.purchase p ON p.id = t.intent
-      WHERE t.state = 'open' OR t.premium_paid IS NOT NULL) x;
-    IF in_flight > 0 AND (funds IS NULL OR amount + of_premium > funds) THEN
+    IF held IS NULL THEN
+      -- The block's state includes purchases up to that block; those after it, and those still open, are added here.
+      SELECT coalesce(sum(x.premium), 0), count(*) INTO held, in_flight FROM (
+        SELECT p.quoted_premium AS premium
+        FROM service.waiting w JOIN service.purchase p ON p.id = w.intent
+        WHERE w.payer = of_buyer AND w.chain_id = of_chain
+        UNION ALL
+        SELECT coalesce(t.premium_paid, t.quoted_premium) FROM service.in_flight(of_chain, of_buyer, funds_block) t
+        WHERE t.kind = 'purchase' AND (t.state = 'open' OR t.premium_paid IS NOT NULL)) x;
+    END IF;
+    IF in_flight > 0 AND (funds IS NULL OR held + of_premium > funds) THEN
+      amount := held;
       outcome := CASE WHEN funds IS NULL THEN 'funds_unknown' ELSE 'short_of_funds' END;
       RETURN;
     END IF;
@@ -140,8 +143,39 @@ BEGIN
     ON CONFLICT DO NOTHING RETURNING p.id, p.created_at INTO purchase_id, accepted_at;
     IF FOUND THEN
       outcome := 'created';
+      held := held + of_premium;
+      in_flight := in_flight + 1;
       RETURN;
     END IF;
   END LOOP;
   RAISE EXCEPTION 'a purchase with the same key appeared and ended ten times in a row';
+END $$;
+--> statement-breakpoint
+-- Records purchases as service.accept_purchase does, in their order. Those of one buyer follow each other: what the buyer's
+-- purchases hold is read once, because nobody else can add to it while the buyer is locked.
+CREATE FUNCTION service.accept_purchases(purchases json) RETURNS TABLE (
+  n integer, outcome text, purchase_id uuid, accepted_at timestamptz, scope text, amount numeric
+) LANGUAGE plpgsql AS $$
+DECLARE
+  w record;
+  -- Of the buyer before.
+  holder text;
+  held numeric;
+  in_flight integer;
+BEGIN
+  FOR w IN SELECT * FROM json_to_recordset(purchases) AS x (
+    n integer, chain_id integer, router text, wallet text, key_id bigint, idempotency_key text, fingerprint text,
+    product_id text, coverage numeric, asset text, buyer text, premium numeric, funds_block bigint, funds numeric)
+  LOOP
+    IF holder IS DISTINCT FROM concat_ws(' ', w.chain_id, w.buyer, w.funds_block) THEN
+      holder := concat_ws(' ', w.chain_id, w.buyer, w.funds_block);
+      held := NULL;
+    END IF;
+    n := w.n;
+    SELECT a.outcome, a.purchase_id, a.accepted_at, a.scope, a.amount, a.held, a.in_flight
+    INTO outcome, purchase_id, accepted_at, scope, amount, held, in_flight
+    FROM service.accept_purchase(w.chain_id, w.router, w.wallet, w.key_id, w.idempotency_key, w.fingerprint, w.product_id,
+      w.coverage, w.asset, w.buyer, w.premium, w.funds_block, w.funds, held, in_flight) a;
+    RETURN NEXT;
+  END LOOP;
 END $$;

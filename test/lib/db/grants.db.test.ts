@@ -77,6 +77,7 @@ const sequences: Record<string, string[]> = {
 
 const functions: Record<string, boolean> = {
   accept_purchase: true,
+  accept_purchases: true,
   add_gas: false,
   announce: false,
   announce_price_proof: false,
