@@ -87,7 +87,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   event_missing: "The transaction has no such event of the protocol's contracts.",
   holder_mismatch: "The transaction redeems bonds of another wallet.",
   listing_id_mismatch: "The transaction buys another listing.",
-  price_mismatch: "The event has another price.",
+  price_mismatch: "The reported event has another price, or the premium rose before the purchase was signed.",
   product_inactive: "The product is not sold.",
   coverage_below_minimum: "The coverage is below 100 USDC (100000000).",
   coverage_above_maximum: "The payout exceeds the vault's free capacity.",

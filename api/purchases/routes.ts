@@ -68,6 +68,7 @@ export const purchaseRoute = createRoute({
       "shield_paused",
       "coverage_below_minimum",
       "coverage_above_maximum",
+      "price_mismatch",
       "gas_budget_exceeded",
       "purchases_paused",
       "internal_error",

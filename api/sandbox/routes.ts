@@ -32,6 +32,7 @@ const { 503: unavailable, ...refused } = failures(
   "product_inactive",
   "shield_paused",
   "coverage_above_maximum",
+  "price_mismatch",
   "gas_budget_exceeded",
   "internal_error",
   "onchain_revert",

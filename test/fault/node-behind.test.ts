@@ -37,7 +37,6 @@ test("an approval that the writer's node has not seen at the first simulation co
   proxy.intercept(async (call, forward) => {
     if (!isSimulation(call)) return forward();
     simulations += 1;
-    // A call is followed by an estimate of the same purchase.
     return simulations === 1
       ? askRpc(chain.url, call.method, [call.params[0], numberToHex(before)])
       : forward();

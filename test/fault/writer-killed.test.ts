@@ -85,7 +85,7 @@ async function restart(): Promise<Child> {
 
 test("the writer is killed before anything is signed: bought once after the restart", async () => {
   const buyer = await newBuyer(chain);
-  const { dead, intercept } = killAt(["eth_estimateGas"], "before");
+  const { dead, intercept } = killAt(["eth_simulateV1"], "before");
   proxy.intercept(intercept);
   const ids = await buySeveral(buyer);
   await dead;

@@ -56,15 +56,20 @@ export const plenty: Funds = { block: 2n ** 62n, balance: 2n ** 255n, allowance:
 
 const purchaseSelector = toFunctionSelector(getAbiItem({ abi: coverRouterAbi, name: "purchasePolicyFor" }));
 
-/** Whether a call is the writer's simulation of a purchase: a gas estimate, or an `eth_call` of the same function. */
+/** Whether a call is the writer's simulation: of a round of purchases, or of one call as an estimate or an `eth_call`. */
 export const isSimulation = ({ method, params: [request] }: RpcCall): boolean =>
+  method === "eth_simulateV1" ||
   method === "eth_estimateGas" ||
   (method === "eth_call" && JSON.stringify(request ?? null).includes(`"${purchaseSelector}`));
 
 export type TestLedger = {
   readonly connection: Connection;
-  /** Accepts a purchase and wakes the writer. @returns the row's id. */
-  readonly buy: (request: PurchaseRequest, idempotencyKey?: string) => Promise<string>;
+  /** Accepts a purchase, quoted at its coverage unless told otherwise, and wakes the writer. @returns the row's id. */
+  readonly buy: (
+    request: PurchaseRequest,
+    idempotencyKey?: string,
+    quotedPremium?: bigint,
+  ) => Promise<string>;
   readonly read: (id: string) => Promise<Purchase>;
   /** Waits until the purchase is mined, confirmed or failed, and records that a caller has received the result. */
   readonly settled: (id: string, timeoutMs?: number) => Promise<Purchase>;
@@ -111,7 +116,7 @@ export async function openLedger(
   return {
     connection,
     read,
-    async buy(request, idempotencyKey) {
+    async buy(request, idempotencyKey, quotedPremium = request.coverageAmount) {
       const wallet = request.buyer;
       const [key] = await connection.sql<{ id: string }[]>`
         insert into service.api_key (key_hash, wallet, tier) values (${wallet.toLowerCase()}, ${wallet.toLowerCase()}, 'paid')
@@ -123,7 +128,7 @@ export async function openLedger(
         keyId: Number(key?.id),
         idempotencyKey: idempotencyKey ?? null,
         request,
-        quotedPremium: 0n,
+        quotedPremium,
         funds: plenty,
       };
       const accepted = (await acceptPurchases(api, [purchase])).get(purchase);

@@ -27,6 +27,8 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
   /** The wallets whose keys ask for them: their day's gas is read too. */
   clients: (candidates: readonly Candidate[]) => readonly Address[];
   choose: (candidates: readonly Candidate[], spending: Spending) => Choice;
+  /** Called when the nonces are stored and the day's budget is locked, so that one round at a time gets here; rejects to undo it. */
+  verify?: (tx: TransactionSql, choice: Choice) => Promise<void>;
 };
 
 /**
@@ -49,13 +51,15 @@ export class NoncesWithheld extends Error {
  */
 export async function assignNonces<Candidate, Choice extends { send: readonly WantedCall[] }>(
   sql: Sql,
-  { kind, lease, given, candidates, clients, choose, ...budgets }: Assignment<Candidate, Choice>,
+  { kind, lease, given, candidates, clients, choose, verify, ...budgets }: Assignment<Candidate, Choice>,
 ): Promise<{ choice: Choice; assigned: Assigned[] }> {
   return withinBudgets(sql, lease, budgets, async (tx, readSpending) => {
     const waiting = await candidates(tx);
     const choice = choose(waiting, await readSpending(clients(waiting)));
-    const assigned = choice.send.length > 0 ? await store(tx, { kind, lease, given }, choice.send) : [];
-    return { choice, assigned, reserves: assigned.length > 0 };
+    if (choice.send.length === 0) return { choice, assigned: [], reserves: false };
+    const assigned = await store(tx, { kind, lease, given }, choice.send);
+    await verify?.(tx, choice);
+    return { choice, assigned, reserves: true };
   });
 }
 

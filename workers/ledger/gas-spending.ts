@@ -28,7 +28,7 @@ export type Spending = DaySpending & {
   relayerStopped: boolean;
 };
 
-/** Locks and reads the purchases with these ids that still wait to be signed and are young enough, oldest first. */
+/** Locks and reads the purchases with these ids that still wait to be signed and are young enough, in the ids' order. */
 export async function readCandidates(
   tx: TransactionSql,
   { chainId }: Lease,
@@ -42,12 +42,12 @@ export async function readCandidates(
         select 1 from service.delegation d
         where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated
     from (
-      select intent, created_at from service.waiting
+      select intent from service.waiting
       where intent = any(${[...ids]}::uuid[]) and chain_id = ${chainId}
         and created_at > now() - make_interval(secs => ${maxAgeSeconds})
       for update skip locked) w
     join service.purchase p on p.id = w.intent
-    order by w.created_at, p.id`;
+    order by array_position(${[...ids]}::uuid[], p.id)`;
 }
 
 /** Reads the day's gas costs, in all and of these clients' wallets, and the relayer's open transactions. */

@@ -53,12 +53,14 @@ export async function refusePurchase(
 }
 
 /**
- * A purchase that waits to be signed. `age` and `unknownFor` in seconds by the database's clock: since it was accepted, and
+ * A purchase that waits to be signed. `quotedPremium` is what the router would have taken at its acceptance (6 decimals). `age` and `unknownFor` in seconds by the database's clock: since it was accepted, and
  * since transactions of its chain are known that the ledger lacks; null when there are none.
  */
 export type WaitingPurchase = {
   id: string;
   request: PurchaseRequest;
+  quotedPremium: bigint;
+  acceptedAt: Date;
   age: number;
   unknownFor: number | null;
 };
@@ -69,21 +71,29 @@ export async function readWaiting(
   chainId: number,
   ids: readonly string[],
 ): Promise<Map<string, WaitingPurchase>> {
-  type Row = Omit<PurchaseRequest, "coverageAmount"> & { coverageAmount: string } & Pick<
-      WaitingPurchase,
-      "id" | "age" | "unknownFor"
-    >;
+  type Row = Omit<PurchaseRequest, "coverageAmount"> & {
+    coverageAmount: string;
+    quotedPremium: string;
+  } & Pick<WaitingPurchase, "id" | "acceptedAt" | "age" | "unknownFor">;
   const rows = await sql<Row[]>`
     select p.id, p.product_id as "productId", p.coverage_amount as "coverageAmount", p.asset, p.buyer,
+      p.quoted_premium as "quotedPremium", w.created_at as "acceptedAt",
       extract(epoch from now() - w.created_at)::float8 as age, (
         select extract(epoch from now() - max(u.unknown_since))::float8 from service.relayer_wallet u
         where u.chain_id = w.chain_id) as "unknownFor"
     from service.waiting w join service.purchase p on p.id = w.intent
     where w.intent = any(${[...ids]}::uuid[]) and w.chain_id = ${chainId}`;
   return new Map(
-    rows.map(({ id, age, unknownFor, coverageAmount, ...request }) => [
+    rows.map(({ id, acceptedAt, age, unknownFor, quotedPremium, coverageAmount, ...request }) => [
       id,
-      { id, age, unknownFor, request: { ...request, coverageAmount: BigInt(coverageAmount) } },
+      {
+        id,
+        request: { ...request, coverageAmount: BigInt(coverageAmount) },
+        quotedPremium: BigInt(quotedPremium),
+        acceptedAt,
+        age,
+        unknownFor,
+      },
     ]),
   );
 }

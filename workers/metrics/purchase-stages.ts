@@ -2,11 +2,11 @@ import { LRUCache } from "lru-cache";
 
 /**
  * The stages of a purchase, in order; each begins at the end of the one before.
- * accept: from acceptance until the writer reads the purchase. simulate: until it is simulated. queue: until its signing round
- * begins. sign: until the signed transaction is stored. broadcast: until the node answers. mine: until the writer reads its
+ * accept: from acceptance until the writer reads the purchase. queue: until its signing round begins. simulate: until the round
+ * is simulated. sign: until the signed transaction is stored. broadcast: until the node answers. mine: until the writer reads its
  * block. settle: until the outcome is stored.
  */
-export const stages = ["accept", "simulate", "queue", "sign", "broadcast", "mine", "settle"] as const;
+export const stages = ["accept", "queue", "simulate", "sign", "broadcast", "mine", "settle"] as const;
 export type Stage = (typeof stages)[number];
 
 /** Purchases measured at once. Beyond it the least recently advanced one gives no further samples. */

@@ -65,9 +65,9 @@ export function createMeter(registry: Registry, prefix: MetricsPrefix = "relay")
   return {
     /** The writer read a purchase, `age` seconds after it was accepted. */
     read: (id: string, age: number) => stages.begin(id, age),
-    simulated: (id: string) => stages.end("simulate", [id]),
     /** A signing round with these purchases begins. */
     signing: (ids: readonly string[]) => stages.end("queue", ids),
+    simulated: (ids: readonly string[]) => stages.end("simulate", ids),
     /** The round's signed transactions are stored. From now on the transaction's hash identifies a purchase. */
     signed(round: readonly { id: string; signed: { hash: Hex } }[]): void {
       for (const { id, signed } of round) {

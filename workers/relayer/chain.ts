@@ -17,6 +17,7 @@ import {
 import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { type SentTransaction, sentTransactionOf } from "./sent-transaction.ts";
+import { type SimulatedCalls, simulatedCallsOf } from "./simulated-calls.ts";
 
 /** The fields of a block that the writer uses; `baseFee` in wei per gas. */
 export type Block = {
@@ -69,6 +70,22 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
         method: "eth_call",
         params: [{ ...requestOf(call), gas: numberToHex(call.gas) }, height(at)],
       });
+    },
+    /**
+     * Runs the calls one after the other in the latest state, each in the state that those before it leave. Undefined when the
+     * node does not know `eth_simulateV1`.
+     */
+    async simulate(calls: readonly CallRequest[]): Promise<SimulatedCalls | undefined> {
+      try {
+        const [block] = await client.request({
+          method: "eth_simulateV1",
+          params: [{ blockStateCalls: [{ calls: calls.map(requestOf) }] }, "latest"],
+        });
+        return block && simulatedCallsOf(block);
+      } catch (error) {
+        if (isUnknownMethod(error)) return undefined;
+        throw error;
+      }
     },
     /** Broadcasts a signed transaction. */
     async send(bytes: Hex): Promise<void> {

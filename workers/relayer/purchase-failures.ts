@@ -21,6 +21,12 @@ export function simulatedFailure(revert: Revert): Failure {
   return { code: code ?? "onchain_revert", message: `The purchase would revert: ${revert.text}` };
 }
 
+/** The failure of a purchase that would take more than its buyer was quoted at acceptance; 6 decimals. */
+export const premiumRisen = (quoted: bigint, premium: bigint): Failure => ({
+  code: "price_mismatch",
+  message: `The premium rose from ${quoted} to ${premium} (USDC, 6 decimals) before the purchase was signed. Nothing was spent.`,
+});
+
 /** The reverts of a buyer's own making: the premium could not be taken. MockUSDC's errors, and those of the live USDC. */
 const buyersReverts: readonly string[] = [
   "ERC20InsufficientBalance",

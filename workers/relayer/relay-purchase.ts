@@ -1,20 +1,25 @@
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
-import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
-import { withMargin } from "../../lib/ledger/gas-limits.ts";
+import type { Revert } from "../../lib/chain/reverts.ts";
 import { errorText } from "../../lib/log.ts";
 import { shareReadBy } from "../../lib/shared-read.ts";
-import { type Call, NoncesWithheld } from "../ledger/assign-nonces.ts";
+import { NoncesWithheld } from "../ledger/assign-nonces.ts";
 import { hasOtherRelayers, LeaseLost } from "../ledger/leases.ts";
-import { lookAgainIn, readWaiting, refusePurchase, SIGN_WITHIN_SECONDS } from "../ledger/waiting.ts";
+import {
+  lookAgainIn,
+  readWaiting,
+  refusePurchase,
+  SIGN_WITHIN_SECONDS,
+  type WaitingPurchase,
+} from "../ledger/waiting.ts";
 import type { ChainContext } from "./chain-context.ts";
 import type { Limits } from "./choose-purchases.ts";
 import { compareNonces } from "./compare-nonces.ts";
-import { purchaseCalldata } from "./purchase-call.ts";
 import * as failures from "./purchase-failures.ts";
-import { type PurchaseCall, type SigningResult, signInNextRound } from "./sign-purchases.ts";
-import { createSimulator } from "./simulate.ts";
+import { signInNextRound } from "./sign-purchases.ts";
+import type { SigningOutcome, SigningOutcomes } from "./signing-outcomes.ts";
+import { createRoundSimulator } from "./simulate-round.ts";
 import { allRelayersSuspended, forgetLease, nextRelayerWallets, type Wallet } from "./wallets.ts";
 
 /** Most purchases that are read together. */
@@ -30,6 +35,7 @@ const BALANCE_TTL_MS = 1000;
 
 export type RelayOptions = ChainContext & {
   coverRouter: Address;
+  bondVault: Address;
   budgets: Omit<Limits, "balance">;
   /** The newest block that the writer has read; undefined before the first. */
   headNumber: () => bigint | undefined;
@@ -41,24 +47,24 @@ export const createRelayContext = (options: RelayOptions) => ({
   ...options,
   /** Reads purchases that wait to be signed, several in one statement. */
   readInBatch: createBatcher((ids: string[]) => readWaiting(options.sql, options.chainId, ids), ROUND),
-  /** Gas that a purchase's call needs. Rejects with the contract's revert. */
-  simulate: createSimulator(options.chain),
+  simulateRound: createRoundSimulator(options),
   /** When a buyer's lack of funds was first seen, by `performance.now()`, and at which head; by the purchase's id. */
   doubted: new LRUCache<string, { at: number; head: bigint | undefined }>({ max: MAX_DOUBTED }),
   balanceOf: shareReadBy(BALANCE_TTL_MS, (address: Address) => options.chain.balance(address)),
   /** The signing rounds of each wallet, which follow each other. */
-  rounds: new WeakMap<Wallet, (purchase: PurchaseCall) => Promise<SigningResult>>(),
+  rounds: new WeakMap<Wallet, (purchase: WaitingPurchase) => Promise<SigningOutcomes>>(),
 });
 
 export type RelayContext = ReturnType<typeof createRelayContext>;
 
 /**
- * Takes a purchase from `accepted` to `broadcast`: simulates it, gives it a nonce, stores its signed bytes, sends them.
+ * Takes a purchase from `accepted` to `broadcast`, in a round with others: simulates them, gives them nonces, stores their signed
+ * bytes, sends them.
  * It may be called any number of times for the same purchase, also concurrently: a purchase that no longer waits to be
  * signed is left alone. Rejects when the database is down; the sweeper then finds the row.
  */
 export async function relayPurchase(context: RelayContext, id: string): Promise<void> {
-  const { sql, wallets, meter, coverRouter } = context;
+  const { sql, chainId, wallets, meter } = context;
   const purchase = (await context.readInBatch(id)).get(id);
   if (!purchase) return;
   meter.read(id, purchase.age);
@@ -76,65 +82,47 @@ export async function relayPurchase(context: RelayContext, id: string): Promise<
     // Without a delay, another writer's sweeper takes it at once.
     return lookAgainIn(sql, [id], allRelayersSuspended(wallets) ? RETRY_SECONDS : 0);
   }
-  const data = purchaseCalldata(purchase.request);
-  const able = await findAbleWallet(context, id, candidates, data);
-  if (!able) return;
-  meter.simulated(id);
-  const { wallet, gasLimit } = able;
-  try {
-    const call = await context.price({ to: coverRouter, data, value: 0n, gasLimit });
-    const { choice, broadcasts } = await signInNextRound(context, wallet, { id, call });
-    const refused = choice.refuse.find((one) => one.id === id);
-    if (refused) return failPurchase(context, id, refused.failure);
-    if (choice.wait.includes(id)) return retryLater(context, id, choice.walletFault);
-    await broadcasts.get(id);
-  } catch (error) {
-    if (!(error instanceof LeaseLost)) return retryLater(context, id, error);
-    forgetLease(wallets, error.lease);
-    await retryLater(context, id, error, 0);
-  }
-}
-
-/**
- * Simulates the purchase from one wallet after the other. Returns the first wallet that can buy, with the gas limit;
- * undefined when the purchase failed or is to be tried again.
- */
-async function findAbleWallet(
-  context: RelayContext,
-  id: string,
-  candidates: readonly Wallet[],
-  data: Call["data"],
-): Promise<{ wallet: Wallet; gasLimit: bigint } | undefined> {
-  const { sql, chainId, coverRouter: to } = context;
   let revert: Revert | undefined;
   for (const wallet of candidates) {
-    try {
-      const gas = await context.simulate({ from: wallet.address, to, data });
-      return { wallet, gasLimit: withMargin(gas) };
-    } catch (error) {
-      revert = findRevert(error);
-      if (!revert) {
-        await retryLater(context, id, error);
-        return undefined;
-      }
-      // Every other reason concerns the purchase itself: another wallet would fail too.
-      if (revert.name === "NotAuthorizedRelayer") continue;
-      if (failures.isBuyersRevert(revert) && isDoubtful(context, id)) {
-        await retryLater(context, id, `${revert.text}; the node may be behind`);
-        return undefined;
-      }
-      await failPurchase(context, id, failures.simulatedFailure(revert));
-      return undefined;
+    const outcome = await signInNextRound(context, wallet, purchase).catch(
+      (reason: unknown): SigningOutcome => ({ kind: "waits", reason }),
+    );
+    // Every other reason concerns the purchase itself: another wallet would fail too.
+    if (outcome.kind !== "reverts" || outcome.revert.name !== "NotAuthorizedRelayer") {
+      return finishRound(context, id, outcome);
     }
+    revert = outcome.revert;
   }
   // A suspended wallet, or one of another writer, may be on the allowlist.
   const tried = candidates.map(({ address }) => address);
   if (revert && !(await hasOtherRelayers(sql, chainId, tried))) {
-    await failPurchase(context, id, failures.simulatedFailure(revert));
-  } else {
-    await retryLater(context, id, "no available wallet is on the allowlist");
+    return failPurchase(context, id, failures.simulatedFailure(revert));
   }
-  return undefined;
+  await retryLater(context, id, "no available wallet is on the allowlist");
+}
+
+/** What follows from a signing round for a purchase. Rejects when the database is down. */
+async function finishRound(context: RelayContext, id: string, outcome: SigningOutcome): Promise<void> {
+  switch (outcome.kind) {
+    case "taken":
+      return;
+    case "sent":
+      // It is stored, and sent again after any fault.
+      return outcome.broadcast.catch((error: unknown) => retryLater(context, id, error));
+    case "refused":
+      return failPurchase(context, id, outcome.failure);
+    case "reverts":
+      if (failures.isBuyersRevert(outcome.revert) && isDoubtful(context, id)) {
+        return retryLater(context, id, `${outcome.revert.text}; the node may be behind`);
+      }
+      return failPurchase(context, id, failures.simulatedFailure(outcome.revert));
+    case "waits": {
+      const { reason } = outcome;
+      if (!(reason instanceof LeaseLost)) return retryLater(context, id, reason);
+      forgetLease(context.wallets, reason.lease);
+      return retryLater(context, id, reason, 0);
+    }
+  }
 }
 
 /**

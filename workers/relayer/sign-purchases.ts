@@ -1,62 +1,120 @@
 import { createBatcher } from "../../lib/batcher.ts";
-import { costOf, type PricedCall } from "../ledger/call-cost.ts";
+
+import { withMargin } from "../../lib/ledger/gas-limits.ts";
+import { costOf } from "../ledger/call-cost.ts";
+import { coverInFlight } from "../ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
-import { SIGN_WITHIN_SECONDS } from "../ledger/waiting.ts";
-import { type Choice, choosePurchases } from "./choose-purchases.ts";
+import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts";
+import { choosePurchases } from "./choose-purchases.ts";
 import { initialFees } from "./fees.ts";
+import { purchaseCalldata } from "./purchase-call.ts";
+
 import type { RelayContext } from "./relay-purchase.ts";
 import { sendRound } from "./send-round.ts";
+import {
+  outcomesOf,
+  outcomesOfChoice,
+  type SigningOutcome,
+  type SigningOutcomes,
+} from "./signing-outcomes.ts";
+import type { SimulatedRound } from "./simulate-round.ts";
 import { resumeWallet, suspendWallet, type Wallet } from "./wallets.ts";
 
 /** Most purchases that are signed together. */
 const ROUND = 50;
-/** A purchase that is to be signed. */
-export type PurchaseCall = { id: string; call: PricedCall };
 
-/** What a round decided, and the broadcast of each purchase that it signed, by the purchase's id. */
-export type SigningResult = { choice: Choice; broadcasts: Map<string, Promise<void>> };
+/** A purchase that buys in its round's simulation, for no more than was quoted. */
+type AblePurchase = { purchase: WaitingPurchase; gas: bigint };
 
-/** Signs a purchase in the wallet's next round, together with all others that wait for that round. */
-export function signInNextRound(
-  context: RelayContext,
-  wallet: Wallet,
-  purchase: PurchaseCall,
-): Promise<SigningResult> {
-  const round =
-    context.rounds.get(wallet) ??
-    createBatcher((purchases: PurchaseCall[]) => signRound(context, wallet, purchases), ROUND);
-  context.rounds.set(wallet, round);
-  return round(purchase);
+/** The payouts of transactions in flight may take what the vault has left. Once those are mined, a simulation shows it. */
+class CapacityInDoubt extends Error {
+  override message = "the payouts of transactions in flight may take the vault's capacity";
 }
 
+/** Signs a purchase in the wallet's next round, together with all others that wait for that round. */
+export async function signInNextRound(
+  context: RelayContext,
+  wallet: Wallet,
+  purchase: WaitingPurchase,
+): Promise<SigningOutcome> {
+  const round =
+    context.rounds.get(wallet) ??
+    createBatcher((purchases: WaitingPurchase[]) => signRound(context, wallet, purchases), ROUND);
+  context.rounds.set(wallet, round);
+  return (await round(purchase)).get(purchase.id) ?? { kind: "taken" };
+}
+
+const byAcceptance = (a: WaitingPurchase, b: WaitingPurchase): number =>
+  a.acceptedAt.getTime() - b.acceptedAt.getTime() || (a.id < b.id ? -1 : 1);
+
 /**
- * Signs as many of the purchases as the budgets and the wallet's balance allow, and begins to broadcast them. Rejects
- * when gas costs more than the cap, when the node or the database is down, and with LeaseLost.
+ * Simulates the purchases one after the other, oldest first, and sends those that buy as far as the budgets and the wallet's
+ * balance allow. Rejects when the node does not answer to the simulation.
  */
 async function signRound(
   context: RelayContext,
   wallet: Wallet,
-  purchases: readonly PurchaseCall[],
-): Promise<SigningResult> {
-  const { market, wallets, maxCallFee, budgets, onSent, meter } = context;
-  const ids = purchases.map(({ id }) => id);
+  purchases: readonly WaitingPurchase[],
+): Promise<SigningOutcomes> {
+  const { meter } = context;
+  // The queue and the sweeper may both have brought the same one.
+  const inOrder = [...new Map(purchases.map((one) => [one.id, one])).values()].sort(byAcceptance);
+  const ids = inOrder.map(({ id }) => id);
   meter.signing(ids);
+  const round = await context.simulateRound(
+    wallet.address,
+    inOrder.map(({ request }) => request),
+  );
+  meter.simulated(ids);
+
+  const able = inOrder.flatMap((purchase, n): AblePurchase[] => {
+    const one = round.purchases[n];
+    return one?.kind === "buys" && one.premium <= purchase.quotedPremium ? [{ purchase, gas: one.gas }] : [];
+  });
+  const sent = await sendAble(context, wallet, round, able).catch(
+    (reason: unknown): SigningOutcomes =>
+      new Map(able.map(({ purchase }) => [purchase.id, { kind: "waits", reason }])),
+  );
+  return outcomesOf(inOrder, round, sent);
+}
+
+/**
+ * Begins to broadcast as many of the purchases as the budgets and the wallet's balance allow. Rejects when gas costs more than
+ * the cap, when the node or the database is down, and with LeaseLost.
+ */
+async function sendAble(
+  context: RelayContext,
+  wallet: Wallet,
+  { block, capacityLeft }: SimulatedRound,
+  able: readonly AblePurchase[],
+): Promise<SigningOutcomes> {
+  if (able.length === 0) return new Map();
+  const { market, chainId, coverRouter: to, wallets, maxCallFee, budgets, onSent, meter } = context;
   const [now, balance] = await Promise.all([market.now(), context.balanceOf(wallet.address)]);
   const fees = initialFees(now, maxCallFee);
   if (!fees) throw new Error("gas costs more than the cap");
-  const wanted = new Map(
-    purchases.map(({ id, call }) => [id, { id, call, cost: costOf(call, fees.maxFee) }]),
+  const calls = await Promise.all(
+    able.map(async ({ purchase: { id, request }, gas }) => {
+      const call = { to, data: purchaseCalldata(request), value: 0n, gasLimit: withMargin(gas) };
+      const priced = await context.price(call);
+      return { id, call: priced, cost: costOf(priced, fees.maxFee) };
+    }),
   );
+  const wanted = new Map(calls.map((call) => [call.id, call]));
   const { choice, sent } = await sendRound(context, wallet, fees, {
     kind: "purchase",
-    candidates: (tx) => readCandidates(tx, wallet.lease, ids, SIGN_WITHIN_SECONDS),
+    candidates: (tx) => readCandidates(tx, wallet.lease, [...wanted.keys()], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
+    async verify(tx, { send }) {
+      const ids = send.map(({ id }) => id);
+      if ((await coverInFlight(tx, chainId, block, ids)) > capacityLeft) throw new CapacityInDoubt();
+    },
     ...budgets,
   });
   meter.signed(sent);
   if (choice.send.length > 0) onSent();
   if (choice.walletFault !== undefined) suspendWallet(wallets, wallet.address, choice.walletFault);
   else if (choice.send.length > 0) resumeWallet(wallets, wallet.address);
-  return { choice, broadcasts: new Map(sent.map(({ id, broadcast }) => [id, broadcast])) };
+  return outcomesOfChoice(choice, new Map(sent.map(({ id, broadcast }) => [id, broadcast])));
 }

@@ -10,6 +10,7 @@ import {
 const blockParameter: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_estimateGas: 1,
+  eth_simulateV1: 1,
   eth_getBalance: 1,
   eth_getCode: 1,
   eth_getTransactionCount: 1,

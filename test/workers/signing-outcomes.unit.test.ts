@@ -1,0 +1,73 @@
+/** What a signing round says of each purchase, from its simulation and what was sent. */
+import { describe, expect, test } from "vitest";
+import { decodeRevert } from "../../lib/chain/reverts.ts";
+import type { WaitingPurchase } from "../../workers/ledger/waiting.ts";
+import { outcomesOf, type SigningOutcome } from "../../workers/relayer/signing-outcomes.ts";
+import type { SimulatedPurchase } from "../../workers/relayer/simulate-round.ts";
+
+const purchase = (id: string): WaitingPurchase => ({
+  id,
+  request: { productId: "0x1", coverageAmount: 1n, asset: "0x2", buyer: "0x3" },
+  quotedPremium: 10n,
+  acceptedAt: new Date(0),
+  age: 0,
+  unknownFor: null,
+});
+const buys: SimulatedPurchase = { kind: "buys", gas: 1n, premium: 10n };
+const reverts: SimulatedPurchase = { kind: "reverts", revert: decodeRevert("0x") };
+const sent: SigningOutcome = { kind: "sent", broadcast: Promise.resolve() };
+const waits: SigningOutcome = { kind: "waits", reason: "no ether" };
+
+/** The kinds of the outcomes of purchases "0", "1" … */
+function kinds(purchases: SimulatedPurchase[], signed: Record<string, SigningOutcome>) {
+  const outcomes = outcomesOf(
+    purchases.map((_, n) => purchase(String(n))),
+    { block: 1n, capacityLeft: 0n, purchases },
+    new Map(Object.entries(signed)),
+  );
+  return purchases.map((_, n) => outcomes.get(String(n))?.kind);
+}
+
+describe("a purchase that reverts in the sequence", () => {
+  test("is refused once all before it are sent", () => {
+    expect(kinds([buys, reverts, buys, reverts], { 0: sent, 2: sent })).toEqual([
+      "sent",
+      "reverts",
+      "sent",
+      "reverts",
+    ]);
+  });
+
+  test.each([
+    ["waits", waits],
+    ["is refused", { kind: "refused", failure: { code: "purchases_stopped", message: "" } } as const],
+    ["was signed elsewhere", { kind: "taken" } as const],
+  ])("waits when one before it %s: that one may have caused the revert", (_, outcome) => {
+    expect(kinds([reverts, buys, reverts], { 1: outcome })).toEqual(["reverts", outcome.kind, "waits"]);
+  });
+
+  test("waits when one before it costs more than was quoted", () => {
+    expect(kinds([{ ...buys, premium: 11n }, reverts], {})).toEqual(["refused", "waits"]);
+  });
+});
+
+test("a premium above the quoted one is refused; a lower one is not", () => {
+  const outcomes = outcomesOf(
+    [purchase("up"), purchase("down")],
+    {
+      block: 1n,
+      capacityLeft: 0n,
+      purchases: [
+        { ...buys, premium: 11n },
+        { ...buys, premium: 9n },
+      ],
+    },
+    new Map([["down", sent]]),
+  );
+  expect(outcomes.get("up")).toMatchObject({ kind: "refused", failure: { code: "price_mismatch" } });
+  expect(outcomes.get("down")).toBe(sent);
+});
+
+test("a purchase that the simulation says nothing about waits, and those after it are sure of their reverts", () => {
+  expect(kinds([{ kind: "unknown", fault: "out of gas" }, reverts], {})).toEqual(["waits", "reverts"]);
+});

@@ -1,0 +1,123 @@
+/** The simulation of a signing round, against a real node, with a count of its requests. */
+import { encodeErrorResult } from "viem";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { withMargin } from "../../lib/ledger/gas-limits.ts";
+import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import { createLogger } from "../../lib/log.ts";
+import { lower } from "../../lib/lower.ts";
+import { openChain } from "../../workers/relayer/chain.ts";
+import { purchaseCalldata } from "../../workers/relayer/purchase-call.ts";
+import { createRoundSimulator } from "../../workers/relayer/simulate-round.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { newBuyer, purchaseRequest, usdc } from "../support/ledger.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+
+let chain: TestChain;
+let rpc: RpcProxy;
+
+beforeAll(async () => {
+  chain = await startChain();
+  rpc = await startRpcProxy(chain.url);
+});
+beforeEach(() => rpc.intercept());
+
+function simulate(requests: readonly PurchaseRequest[]) {
+  const { coverRouter, bondVault } = chain.deployment.contracts;
+  const run = createRoundSimulator({
+    chain: openChain(chain.deployment, rpc.url),
+    coverRouter: lower(coverRouter),
+    bondVault: lower(bondVault),
+    log: createLogger("test", "silent"),
+  });
+  return run(chain.relayer.address, requests);
+}
+
+/** The premium of 100 USDC of the first product. */
+const PREMIUM = 292_000n;
+
+test.each([
+  { how: "one request", hasMethod: true },
+  { how: "requests for each purchase, on a node without eth_simulateV1", hasMethod: false },
+])("each purchase runs after those before it, with $how", async ({ hasMethod }) => {
+  rpc.intercept(async (call, forward) =>
+    !hasMethod && call.method === "eth_simulateV1" ? { error: { code: -32601, message: "no" } } : forward(),
+  );
+  const rich = await newBuyer(chain);
+  const without = await newBuyer(chain, { approve: false });
+  const before = new Map(rpc.counts);
+  const { block, capacityLeft, purchases } = await simulate([
+    purchaseRequest(rich.address),
+    purchaseRequest(without.address),
+    { ...purchaseRequest(rich.address), coverageAmount: usdc(6_000_000) },
+    { ...purchaseRequest(rich.address), coverageAmount: usdc(6_000_000) },
+    purchaseRequest(rich.address),
+  ]);
+  expect(purchases).toMatchObject([
+    { kind: "buys", premium: PREMIUM },
+    { kind: "reverts", revert: { name: "ERC20InsufficientAllowance" } },
+    { kind: "buys" },
+    { kind: "reverts", revert: { name: "Exceeds capacity" } },
+    { kind: "buys", premium: PREMIUM },
+  ]);
+  // A vault with 5 million for payouts of 80 %: 4.8 million and two payouts of 80.
+  expect(capacityLeft).toBe(usdc(5_000_000 - 4_800_000 - 160));
+  expect(block).toBe(await chain.client.getBlockNumber());
+  if (hasMethod) {
+    const asked = [...rpc.counts].filter(([method, count]) => count > (before.get(method) ?? 0));
+    expect(asked.map(([method]) => method)).toEqual(["eth_simulateV1"]);
+  }
+});
+
+test("the gas with its margin is enough for the transaction", async () => {
+  const buyer = await newBuyer(chain);
+  const [one] = (await simulate([purchaseRequest(buyer.address)])).purchases;
+  if (one?.kind !== "buys") throw new Error(`it ${one?.kind}`);
+  const call = {
+    from: lower(chain.relayer.address),
+    to: lower(chain.deployment.contracts.coverRouter),
+    data: purchaseCalldata(purchaseRequest(buyer.address)),
+  };
+  await openChain(chain.deployment, chain.url).call({ ...call, gas: withMargin(one.gas) }, "latest");
+  expect(withMargin(one.gas)).toBeGreaterThan(await openChain(chain.deployment, chain.url).estimateGas(call));
+});
+
+/** Answers the simulation with failed calls in the first place and nothing else. */
+const answerFailed = (call: Record<string, unknown>, block: Record<string, unknown> = {}) =>
+  rpc.intercept(async ({ method }, forward) =>
+    method === "eth_simulateV1"
+      ? {
+          result: [
+            {
+              number: "0x8",
+              parentHash: `0x${"7".repeat(64)}`,
+              ...block,
+              calls: [{ status: "0x0", gasUsed: "0x5208", ...call }],
+            },
+          ],
+        }
+      : forward(),
+  );
+
+test("a revert is read from geth's answer, and the block that it ran on", async () => {
+  const data = encodeErrorResult({ abi: coverRouterAbi, errorName: "ContractPaused" });
+  answerFailed({ returnData: "0x", error: { code: 3, message: "execution reverted", data } });
+  const { block, capacityLeft, purchases } = await simulate([purchaseRequest(chain.owner.address)]);
+  expect(purchases).toMatchObject([{ kind: "reverts", revert: { name: "ContractPaused" } }]);
+  expect([block, capacityLeft]).toEqual([7n, 0n]);
+});
+
+test("a failure without a reason is looked at alone: it may be the node's limit on a sequence's gas", async () => {
+  answerFailed({ returnData: "0x", error: { code: -32015, message: "out of gas" } });
+  const able = await newBuyer(chain);
+  expect((await simulate([purchaseRequest(able.address)])).purchases).toMatchObject([{ kind: "unknown" }]);
+  const without = await newBuyer(chain, { approve: false });
+  expect((await simulate([purchaseRequest(without.address)])).purchases).toMatchObject([
+    { kind: "reverts", revert: { name: "ERC20InsufficientAllowance" } },
+  ]);
+});
+
+test("another error of the node is no answer", async () => {
+  rpc.intercept(async () => ({ error: { code: -32000, message: "header not found" } }));
+  await expect(simulate([purchaseRequest(chain.owner.address)])).rejects.toThrow("header not found");
+});

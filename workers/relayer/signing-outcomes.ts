@@ -1,0 +1,56 @@
+import type { Revert } from "../../lib/chain/reverts.ts";
+import type { WaitingPurchase } from "../ledger/waiting.ts";
+import type { Choice } from "./choose-purchases.ts";
+import { type Failure, premiumRisen } from "./purchase-failures.ts";
+import type { SimulatedRound } from "./simulate-round.ts";
+
+/** What a signing round did with a purchase. `taken`: it no longer waited to be signed. */
+export type SigningOutcome =
+  | { kind: "sent"; broadcast: Promise<void> }
+  | { kind: "refused"; failure: Failure }
+  | { kind: "reverts"; revert: Revert }
+  | { kind: "waits"; reason: unknown }
+  | { kind: "taken" };
+export type SigningOutcomes = ReadonlyMap<string, SigningOutcome>;
+
+/** A revert is certain only if the purchases that ran before it are sent: one of them may have caused it. */
+export function outcomesOf(
+  purchases: readonly WaitingPurchase[],
+  round: SimulatedRound,
+  sent: SigningOutcomes,
+): SigningOutcomes {
+  const outcomes = new Map<string, SigningOutcome>();
+  let isCertain = true;
+  for (const [n, { id, quotedPremium }] of purchases.entries()) {
+    const one = round.purchases[n] ?? { kind: "unknown", fault: "it was not simulated" };
+    if (one.kind === "reverts") {
+      outcomes.set(
+        id,
+        isCertain ? one : { kind: "waits", reason: `${one.revert.text}; purchases before it wait` },
+      );
+    } else if (one.kind === "unknown") {
+      outcomes.set(id, { kind: "waits", reason: one.fault });
+    } else if (one.premium > quotedPremium) {
+      outcomes.set(id, { kind: "refused", failure: premiumRisen(quotedPremium, one.premium) });
+      isCertain = false;
+    } else {
+      const outcome = sent.get(id) ?? { kind: "taken" };
+      outcomes.set(id, outcome);
+      isCertain &&= outcome.kind === "sent";
+    }
+  }
+  return outcomes;
+}
+
+/** A chosen one without a broadcast has its nonce, and the recovery signs it. */
+export const outcomesOfChoice = (
+  { send, refuse, wait, walletFault }: Choice,
+  broadcasts: ReadonlyMap<string, Promise<void>>,
+): SigningOutcomes =>
+  new Map<string, SigningOutcome>([
+    ...send.map(
+      ({ id }) => [id, { kind: "sent", broadcast: broadcasts.get(id) ?? Promise.resolve() }] as const,
+    ),
+    ...refuse.map(({ id, failure }) => [id, { kind: "refused", failure }] as const),
+    ...wait.map((id) => [id, { kind: "waits", reason: walletFault }] as const),
+  ]);
