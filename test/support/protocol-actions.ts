@@ -3,15 +3,18 @@ import { type Address, encodeFunctionData, type Hex, type LocalAccount, type Tra
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { mockSequencerFeedAbi } from "../../abis/MockSequencerFeed.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { type ProductName, productIdOf } from "../../lib/products.ts";
 
 export * from "../../scripts/local/protocol/actions/index.ts";
 
 import {
   chainTime,
+  configureProduct,
   nextBlockAt,
   type ProductRef,
   type Protocol,
   type Purchased,
+  productConfigOf,
   purchased,
   send,
 } from "../../scripts/local/protocol/actions/index.ts";
@@ -60,6 +63,17 @@ export function removeProduct(protocol: Protocol, owner: LocalAccount, productId
     args: [productId],
   });
   return send(protocol, owner, protocol.deployment.contracts.policyManager, data);
+}
+
+/** Changes a product's premium by some millionths of the coverage. */
+export async function changePremium(
+  protocol: Protocol,
+  owner: LocalAccount,
+  name: ProductName,
+  ppm: number,
+): Promise<void> {
+  const config = await productConfigOf(protocol, productIdOf(name));
+  await configureProduct(protocol, owner, name, { ...config, premiumPpm: config.premiumPpm + ppm });
 }
 
 /** A relayer buys a policy for `buyer`, who pays the premium. */

@@ -7,12 +7,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
-import {
-  configureProduct,
-  openProtocol,
-  type Protocol,
-  productConfigOf,
-} from "../../scripts/local/protocol/actions/index.ts";
+import { openProtocol, type Protocol, productConfigOf } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import {
@@ -23,6 +18,7 @@ import {
   purchaseRequest,
   type TestLedger,
 } from "../support/ledger.ts";
+import { changePremium } from "../support/protocol-actions.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -144,12 +140,7 @@ describe.each([
     const config = await productConfigOf(protocol, request.productId);
     const premiumOf = (ppm: number) => (request.coverageAmount * BigInt(ppm)) / 1_000_000n;
     const [quoted, risen] = [premiumOf(config.premiumPpm), premiumOf(config.premiumPpm + 100)];
-    intercept(() =>
-      configureProduct(protocol, chain.owner, "FLASHETH24-001", {
-        ...config,
-        premiumPpm: config.premiumPpm + 100,
-      }),
-    );
+    intercept(() => changePremium(protocol, chain.owner, "FLASHETH24-001", 100));
     const id = await ledger.buy(request, "risen", quoted);
     expect(await ledger.settled(id)).toMatchObject({
       state: "failed",

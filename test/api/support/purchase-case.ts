@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { approveUsdc } from "../../../scripts/local/protocol/actions/index.ts";
 import type { HttpAnswer } from "../../support/http.ts";
+import { isSimulation } from "../../support/ledger.ts";
 import type { Buyer } from "./buyer.ts";
 import type { PurchaseSetup } from "./purchase-setup.ts";
 
@@ -35,6 +36,21 @@ export const changeChain =
     await setup.waitForCacheExpiry();
     return buyer.buy();
   };
+
+/** Changes the chain ahead of the writer's next simulation. */
+export function beforeSimulation(
+  setup: PurchaseSetup,
+  change: (setup: PurchaseSetup) => Promise<unknown>,
+): void {
+  let changed: Promise<unknown> | undefined;
+  setup.writerNode.intercept(async (call, forward) => {
+    if (isSimulation(call)) {
+      changed ??= change(setup);
+      await changed;
+    }
+    return forward();
+  });
+}
 
 /** Sets the router's allowance of the buyer's USDC (6 decimals); unlimited if omitted. */
 export const setAllowance = ({ protocol, chain }: PurchaseSetup, { account }: Buyer, amount?: bigint) =>

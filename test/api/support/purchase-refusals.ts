@@ -3,10 +3,17 @@ import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
 import { setProductPaused, setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
 import { legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
-import { isSimulation } from "../../support/ledger.ts";
+import { changePremium } from "../../support/protocol-actions.ts";
 import { admin, issueKey } from "./api.ts";
 import { createKeyHolder } from "./buyer.ts";
-import { bodyOf, changeChain, newKey, POLICIES, type PurchaseCase } from "./purchase-case.ts";
+import {
+  beforeSimulation,
+  bodyOf,
+  changeChain,
+  newKey,
+  POLICIES,
+  type PurchaseCase,
+} from "./purchase-case.ts";
 import { delegate } from "./purchase-setup.ts";
 
 export const bought: PurchaseCase[] = [
@@ -137,14 +144,9 @@ export const refused: PurchaseCase[] = [
     status: 403,
     code: "not_authorized_relayer",
     async send(setup, buyer) {
-      let removal: Promise<unknown> | undefined;
-      setup.writerNode.intercept(async (call, forward) => {
-        if (isSimulation(call)) {
-          removal ??= setRelayer(setup.protocol, setup.chain.owner, setup.chain.relayer.address, false);
-          await removal;
-        }
-        return forward();
-      });
+      beforeSimulation(setup, ({ protocol, chain }) =>
+        setRelayer(protocol, chain.owner, chain.relayer.address, false),
+      );
       return buyer.buy();
     },
     restore: (setup) => setRelayer(setup.protocol, setup.chain.owner, setup.chain.relayer.address, true),
@@ -212,6 +214,20 @@ export const refused: PurchaseCase[] = [
     ),
     restore: (setup) =>
       setProductPaused(setup.protocol, setup.chain.owner, productIdOf("FLASHBTC1H-001"), false),
+  },
+  {
+    name: "a premium that rises before the signature, above a delegation's cap",
+    status: 422,
+    code: "price_mismatch",
+    async send(setup, buyer) {
+      const agent = await setup.freshBuyer({ approve: false });
+      await delegate(setup, buyer, agent, { cap: 292_000n });
+      beforeSimulation(setup, ({ protocol, chain }) =>
+        changePremium(protocol, chain.owner, "FLASHBTC1H-001", 1),
+      );
+      return agent.buy({ buyer: buyer.account.address });
+    },
+    restore: ({ protocol, chain }) => changePremium(protocol, chain.owner, "FLASHBTC1H-001", -1),
   },
   {
     name: "a key's third request in a minute, where the limit is two",
