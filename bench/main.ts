@@ -4,6 +4,7 @@ import { compile } from "../scripts/compile.ts";
 import { benchStack } from "./dev-stack.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchIndex } from "./index.ts";
+import { benchLedger } from "./ledger.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
 import { benchSigning } from "./signing.ts";
@@ -14,6 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   index: benchIndex,
   reads: benchReads,
   signing: benchSigning,
+  ledger: benchLedger,
   purchases: benchPurchases,
   webhooks: benchWebhooks,
   hostile: benchHostile,

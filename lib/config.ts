@@ -93,6 +93,7 @@ const writerSchema = z.object({
   PURCHASE_TTL: integer(1, 86_400).default(600),
   GAS_BUDGET_ETH: ether.default(parseEther("5")),
   GAS_BUDGET_PER_WALLET_ETH: ether.default(parseEther("0.5")),
+  ARCHIVE_AFTER_DAYS: integer(1, 3650).default(30),
   WEBHOOK_CONFIRMATIONS: integer(1, 1000).default(1),
   WEBHOOK_CONCURRENCY: integer(1, 10_000).default(400),
   METRICS_PORT: metricsPort,

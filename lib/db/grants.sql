@@ -35,7 +35,8 @@ GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, pr
     quoted_premium, delegation_id), UPDATE (standing)
   ON service.purchase TO cover_api;
 GRANT SELECT, UPDATE (wake_at) ON service.waiting TO cover_api;
-GRANT SELECT ON service.transaction, service.strike, service.purchase_progress, service.service_transaction_progress TO cover_api;
+GRANT SELECT ON service.transaction, service.strike, service.archived_purchase TO cover_api;
+GRANT SELECT ON service.purchase_progress, service.service_transaction_progress TO cover_api;
 GRANT SELECT ON service.stop, service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
   service.is_outcome_old, service.progress_of, service.in_flight, service.delegation_in_force,

@@ -27,8 +27,7 @@ export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
         select 1 from service.transaction u where u.chain_id = w.chain_id and u.wallet = w.address and u.nonce = n)) as unknown,
       case when w.lease_until > now() then w.lease_owner end as writer
     from service.relayer_wallet w
-    left join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address
-      and t.nonce >= w.open_from and t.state = 'open'
+    left join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
     group by w.chain_id, w.address order by w.chain_id, w.address`;
 }
 

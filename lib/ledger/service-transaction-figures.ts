@@ -73,8 +73,8 @@ export async function faucetFigures(sql: Sql, chainId: number): Promise<FaucetFi
         where chain_id = ${chainId} and day = (now() at time zone 'utc')::date), 0) as "claimsToday",
       (select count(distinct e.claim_id)::int from service.service_transaction e
         where e.id in (select intent from service.waiting where chain_id = ${chainId}
-          union all select t.intent from service.relayer_wallet w join service.transaction t
-            on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from and t.state = 'open'
+          union all select t.intent from service.relayer_wallet w
+            join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
             where w.chain_id = ${chainId})) as "claimsOpen"`;
   return row ?? { claimsToday: 0, claimsOpen: 0 };
 }

@@ -43,8 +43,7 @@ export async function reportFlights(
       extract(epoch from now() - t.opened_at)::float8 as age, a.attempts, a.cancels,
       newest.max_fee as "maxFee", newest.priority_fee as "priorityFee",
       extract(epoch from now() - newest.last_broadcast_at)::float8 as "sentAgo"
-    from service.transaction t
-    join service.relayer_wallet w on w.chain_id = t.chain_id and w.address = t.wallet and w.open_from <= t.nonce
+    from service.relayer_wallet w cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t
     left join service.service_transaction e on e.id = t.intent
     cross join lateral (
       select count(*)::int as attempts, coalesce(bool_or(cancels), false) as cancels from service.attempt where transaction_id = t.id) a

@@ -31,7 +31,11 @@ let buyer: LocalAccount;
 beforeAll(async () => {
   chain = await startChain({ blockTime: 1, mixedMining: true });
   protocol = openProtocol(chain.deployment, chain.url);
-  stack = await startStack({ chain, services: ["writer"], env: { writer: { CONFIRMATIONS: "2" } } });
+  stack = await startStack({
+    chain,
+    services: ["writer"],
+    env: { writer: { CONFIRMATIONS: "2", ARCHIVE_AFTER_DAYS: "3" } },
+  });
   ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
   buyer = await newBuyer(chain);
 });
@@ -61,6 +65,18 @@ describe("a relayed purchase", () => {
     const id = await ledger.buy(purchaseRequest(buyer.address), "confirms");
     const { receipt } = settledReceipt(await ledger.inState(id, "confirmed"));
     expect(await chain.client.getBlockNumber()).toBeGreaterThanOrEqual(receipt.blockNumber + 2n);
+  });
+
+  test("is archived by the writer after ARCHIVE_AFTER_DAYS, and a repeated call finds it", async () => {
+    const { sql } = ledger.connection;
+    const id = await ledger.buy(purchaseRequest(buyer.address), "archived");
+    const purchase = await ledger.inState(id, "confirmed");
+    await sql`update service.transaction set final_at = final_at - interval '3 days' where intent = ${id}`;
+    await sql`select service.raise_watermarks(8453, 1000000)`;
+    await stack.restart("writer");
+    await expect.poll(() => sql`select id from service.archived_purchase`).toEqual([{ id }]);
+    expect(await ledger.buy(purchaseRequest(buyer.address), "archived")).toBe(id);
+    expect(await ledger.read(id)).toEqual(purchase);
   });
 
   test("is relayed from a wallet that the api can name", async () => {

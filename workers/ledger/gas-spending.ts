@@ -60,8 +60,7 @@ export async function readSpending(
     tx<{ reserved: string; stopped: boolean }[]>`
       select coalesce(sum(t.gas_reserved + t.value), 0) as reserved,
         service.stopped_by(${lease.address}, null) is not null as stopped
-      from service.relayer_wallet w join service.transaction t
-        on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from and t.state = 'open'
+      from service.relayer_wallet w join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
       where w.chain_id = ${lease.chainId} and w.address = ${lease.address}`,
     readDaySpending(tx, lease, clients),
   ]);

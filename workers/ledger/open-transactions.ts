@@ -65,7 +65,7 @@ export async function openTransactions(
       coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false) as stopped,
       service.stopped_by(t.wallet, null) is not null as halted, coalesce(a.attempts, '[]') as attempts
     from service.relayer_wallet w
-    join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from
+    cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t
     left join service.purchase p on p.id = t.intent
     left join lateral (
       select json_agg(json_build_object('hash', hash, 'bytes', signed, 'maxFee', max_fee::text,

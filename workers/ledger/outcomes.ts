@@ -81,8 +81,7 @@ export async function settlingBlocks(
 ): Promise<SettlingBlock[]> {
   const rows = await sql<{ number: string; hash: Hex }[]>`
     select distinct t.block_number as number, t.block_hash as hash
-    from service.relayer_wallet w
-    join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.final_below
+    from service.relayer_wallet w cross join lateral service.transactions_from(w.chain_id, w.address, w.final_below) t
     where w.chain_id = ${chainId} and t.block_number <= ${String(highest)}::bigint and (${final} or t.final_at is null)
     order by number limit 500`;
   return rows.map((row) => ({ number: BigInt(row.number), hash: row.hash }));
@@ -92,11 +91,15 @@ export async function settlingBlocks(
  * The transactions of blocks, locked. One may be settled by another block while this waits for the lock. Postgres reads
  * such a row again only where it updates it: each caller's update therefore checks the block once more.
  */
-const settledBy = (sql: Sql, chainId: number, blocks: readonly SettlingBlock[]) => sql`
+function settledBy(sql: Sql, blocks: readonly SettlingBlock[]) {
+  const hashes = blocks.map(({ hash }) => hash);
+  return sql`
   select t.id, t.wallet, t.nonce, t.block_hash from wallets w
-  join service.transaction t on t.chain_id = ${chainId} and t.wallet = w.address and t.nonce >= w.final_below
-  where t.block_hash = any(${blocks.map(({ hash }) => hash)}::text[])
+  cross join lateral service.transactions_from(w.chain_id, w.address, w.final_below) watched
+  join service.transaction t on t.id = watched.id
+  where watched.block_hash = any(${hashes}::text[]) and t.block_hash = any(${hashes}::text[])
   order by t.id for update of t`;
+}
 
 /** Makes the outcomes of blocks final; the blocks are still in the chain, deep enough. */
 export async function confirmBlocks(
@@ -107,7 +110,7 @@ export async function confirmBlocks(
   if (blocks.length === 0) return;
   await sql`
     with wallets as (select * from service.relayer_wallet where chain_id = ${chainId}),
-      locked as (${settledBy(sql, chainId, blocks)})
+      locked as (${settledBy(sql, blocks)})
     update service.transaction t set final_at = now()
     from locked where t.id = locked.id and t.final_at is null and t.block_hash = locked.block_hash`;
 }
@@ -124,7 +127,7 @@ export async function dropBlocks(
 ): Promise<Hex[]> {
   if (blocks.length === 0) return [];
   const rows = await sql<{ hash: Hex }[]>`
-    with wallets as (${lockedWallets(sql, chainId)}), locked as (${settledBy(sql, chainId, blocks)}) ${reopen(sql, chainId)}`;
+    with wallets as (${lockedWallets(sql, chainId)}), locked as (${settledBy(sql, blocks)}) ${reopen(sql, chainId)}`;
   return rows.map(({ hash }) => hash);
 }
 
@@ -165,7 +168,7 @@ export async function lacksFinal(
   const rows = await sql`
     select 1 from service.transaction
     where chain_id = ${chainId} and wallet = ${wallet} and nonce >= ${minedNonce} and state = 'final'
-      and coalesce(block_number <= ${highest}::bigint, true) limit 1`;
+      and coalesce(block_number <= ${highest}::bigint, true) order by nonce limit 1`;
   return rows.length > 0;
 }
 
@@ -220,8 +223,8 @@ export async function lowestOpenNonces(
 ): Promise<{ wallet: Address; nonce: number }[]> {
   const rows = await sql<{ wallet: Address; nonce: string }[]>`
     select t.wallet, min(t.nonce) as nonce from service.relayer_wallet w
-    join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.open_from
-    where w.chain_id = ${chainId} and t.state = 'open' group by t.wallet`;
+    join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
+    where w.chain_id = ${chainId} group by t.wallet`;
   return rows.map(({ wallet, nonce }) => ({ wallet, nonce: Number(nonce) }));
 }
 

@@ -3,6 +3,7 @@ import { lower } from "../../lib/lower.ts";
 import type { QueueWorker } from "../../lib/queues/worker.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { startLoop } from "../common/loop.ts";
+import { archivePurchases } from "../ledger/archive.ts";
 import { SIGN_WITHIN_SECONDS, takeForgotten } from "../ledger/waiting.ts";
 import { type Engine, startEngine, stopEngine } from "./engine.ts";
 import { createRelayContext, type RelayContext, relayPurchase } from "./relay-purchase.ts";
@@ -12,10 +13,15 @@ const SWEEP_MS = 500;
 /** A queue that takes longer for a wake-up counts as down, in ms. */
 const WAKE_MS = 250;
 const SWEEP_LIMIT = 200;
+/** The pause between batches of purchases to archive, and between searches that found fewer than a batch, in ms. */
+const ARCHIVE_NEXT_MS = 200;
+const ARCHIVE_IDLE_MS = 60_000;
 
 export type RelayerOptions = {
   engine: Engine;
   budgets: Pick<WriterConfig, "GAS_BUDGET_ETH" | "GAS_BUDGET_PER_WALLET_ETH">;
+  /** After how many days final purchases are archived. */
+  archiveAfterDays: number;
   /** Adds a purchase to the queue. Rejects when the queue is down. */
   wake: (id: string) => Promise<void>;
   /** Starts the queue's worker, paused. Rejects when the queue's server is down. */
@@ -25,11 +31,11 @@ export type RelayerOptions = {
 export type Relayer = { stop(): Promise<void> };
 
 /**
- * Starts the relaying of a chain's purchases: the engine, the queue's worker, and the sweeper, which finds purchases
- * after their wake-up was lost. Rejects when the queue's server is down.
+ * Starts the relaying of a chain's purchases: the engine, the queue's worker, the sweeper, which finds purchases after
+ * their wake-up was lost, and the archiving of old ones. Rejects when the queue's server is down.
  */
 export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
-  const { engine, budgets, wake, onQueueError } = options;
+  const { engine, budgets, archiveAfterDays, wake, onQueueError } = options;
   const context = createRelayContext({
     ...engine,
     coverRouter: lower(engine.deployment.contracts.coverRouter),
@@ -49,11 +55,22 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     pauseMs: () => SWEEP_MS,
     round: () => sweepPurchases(context, wake),
   });
+  let archivedLast = false;
+  const archiver = startLoop({
+    name: "archiving",
+    log: engine.log,
+    pauseMs: () => (archivedLast ? ARCHIVE_NEXT_MS : ARCHIVE_IDLE_MS),
+    async round() {
+      const archived = await archivePurchases(engine.sql, engine.chainId, archiveAfterDays);
+      archivedLast = archived > 0;
+      if (archived > 0) engine.log.info({ purchases: archived }, "archived old purchases");
+    },
+  });
 
   return {
     /** Finishes the jobs that have begun; the next writer finds everything else in the ledger. */
     async stop() {
-      await Promise.all([worker.close(), sweeper.stop()]);
+      await Promise.all([worker.close(), sweeper.stop(), archiver.stop()]);
       await stopEngine(engine);
     },
   };

@@ -20,6 +20,7 @@ export async function startPurchases(options: ChainServiceOptions): Promise<Rela
   const relayer = await startRelayer({
     engine,
     budgets: config,
+    archiveAfterDays: config.ARCHIVE_AFTER_DAYS,
     wake: queue.wake,
     startWorker: (handle) => startPurchaseWorker({ ...queueOptions, concurrency, handle }),
     onQueueError: queueOptions.onError,

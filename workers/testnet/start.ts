@@ -34,6 +34,7 @@ export async function startTestnet(options: ChainServiceOptions) {
     engine,
     // One wallet makes all of the sandbox's purchases.
     budgets: { GAS_BUDGET_ETH, GAS_BUDGET_PER_WALLET_ETH: GAS_BUDGET_ETH },
+    archiveAfterDays: config.ARCHIVE_AFTER_DAYS,
     wake: queue.wakePurchase,
     startWorker: (relay) =>
       startTestnetWorker({

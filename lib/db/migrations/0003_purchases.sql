@@ -62,3 +62,42 @@ CREATE UNIQUE INDEX purchase_idempotency ON service.purchase (wallet, idempotenc
 -- Without a key: one purchase per wallet and content until a caller receives its outcome.
 CREATE UNIQUE INDEX purchase_open_without_key ON service.purchase (wallet, chain_id, fingerprint)
   WHERE idempotency_key IS NULL AND standing;
+--> statement-breakpoint
+-- Refused purchases by the time of their refusal.
+CREATE INDEX purchase_refused ON service.purchase (chain_id, refused_at) WHERE refused_at IS NOT NULL;
+--> statement-breakpoint
+-- Purchases that have been final for a long time, each with its outcome: service.archive_purchases moves them here from
+-- service.purchase, service.transaction and service.attempt. Rows stay for good and are found by id or key alone, so that
+-- partitions by month would only add lookups, and could not keep keys unique.
+CREATE TABLE service.archived_purchase (
+  id uuid PRIMARY KEY,
+  chain_id integer NOT NULL,
+  wallet text NOT NULL,
+  key_id bigint,
+  idempotency_key text,
+  fingerprint text NOT NULL,
+  product_id text NOT NULL,
+  coverage_amount numeric(78, 0) NOT NULL,
+  asset text NOT NULL,
+  buyer text NOT NULL,
+  quoted_premium numeric(78, 0) NOT NULL,
+  delegation_id bigint,
+  created_at timestamptz NOT NULL,
+  standing boolean NOT NULL,
+  state text NOT NULL CHECK (state IN ('confirmed', 'failed', 'replaced')),
+  tx_hash text,
+  block_number bigint,
+  block_hash text,
+  policy_id numeric(78, 0),
+  premium_paid numeric(78, 0),
+  failure_code text,
+  failure_message text,
+  settled_at timestamptz NOT NULL,
+  final_at timestamptz NOT NULL,
+  -- See service.transaction_history. The signed bytes are not kept: their nonces are used for good.
+  transactions json NOT NULL
+);
+--> statement-breakpoint
+-- A key that an archived purchase holds answers with it, and buys nothing else.
+CREATE UNIQUE INDEX archived_purchase_idempotency ON service.archived_purchase (wallet, idempotency_key)
+  WHERE idempotency_key IS NOT NULL AND standing;

@@ -163,6 +163,15 @@ LANGUAGE sql STABLE AS $$
   WHERE t.payer = of_payer AND t.nonce > seen.nonce AND (t.state = 'open' OR t.block_number > block)
 $$;
 --> statement-breakpoint
+-- A wallet's transactions from this nonce on. It is planned by itself, with the nonce's value: joined to the wallet's row,
+-- Postgres expects a third of all transactions above a watermark, and scans the table.
+CREATE FUNCTION service.transactions_from(of_chain integer, of_wallet text, first bigint) RETURNS SETOF service.transaction
+LANGUAGE plpgsql STABLE ROWS 200 AS $$
+BEGIN
+  RETURN QUERY SELECT t.* FROM service.transaction t
+    WHERE t.chain_id = of_chain AND t.wallet = of_wallet AND t.nonce >= first;
+END $$;
+--> statement-breakpoint
 CREATE INDEX transaction_created ON service.transaction (chain_id, created_at);
 --> statement-breakpoint
 -- A signed form of a transaction; later forms pay a higher fee.
@@ -192,21 +201,22 @@ CREATE INDEX attempt_transaction ON service.attempt (transaction_id);
 -- is left for the next block, so that no wallet's signing rounds wait for another wallet's.
 CREATE FUNCTION service.raise_watermarks(of_chain integer, watched_from bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  locked text[];
+  w service.relayer_wallet;
+  lowest_open bigint;
+  lowest_watched bigint;
 BEGIN
-  SELECT array_agg(w.address) INTO locked FROM (
-    SELECT r.address FROM service.relayer_wallet r WHERE r.chain_id = of_chain FOR UPDATE SKIP LOCKED) w;
-  UPDATE service.relayer_wallet w SET open_from = open.lowest, final_below = watched.lowest
-  FROM service.relayer_wallet x,
-    LATERAL (SELECT coalesce((SELECT t.nonce FROM service.transaction t
-      WHERE t.chain_id = x.chain_id AND t.wallet = x.address AND t.nonce >= x.open_from AND t.state = 'open'
-      ORDER BY t.nonce LIMIT 1), x.next_nonce, 0) AS lowest) open,
-    LATERAL (SELECT coalesce((SELECT t.nonce FROM service.transaction t
-      WHERE t.chain_id = x.chain_id AND t.wallet = x.address AND t.nonce >= x.final_below AND t.lost_to IS NULL
+  FOR w IN SELECT * FROM service.relayer_wallet r WHERE r.chain_id = of_chain FOR UPDATE SKIP LOCKED LOOP
+    lowest_open := coalesce((SELECT t.nonce FROM service.transaction t
+      WHERE t.chain_id = w.chain_id AND t.wallet = w.address AND t.nonce >= w.open_from AND t.state = 'open'
+      ORDER BY t.nonce LIMIT 1), w.next_nonce, 0);
+    lowest_watched := coalesce((SELECT t.nonce FROM service.transaction t
+      WHERE t.chain_id = w.chain_id AND t.wallet = w.address AND t.nonce >= w.final_below AND t.lost_to IS NULL
         AND (t.final_at IS NULL OR t.block_number >= watched_from)
-      ORDER BY t.nonce LIMIT 1), x.next_nonce, 0) AS lowest) watched
-  WHERE x.chain_id = of_chain AND x.address = ANY (locked) AND w.chain_id = x.chain_id AND w.address = x.address
-    AND (open.lowest > w.open_from OR watched.lowest > w.final_below);
+      ORDER BY t.nonce LIMIT 1), w.next_nonce, 0);
+    UPDATE service.relayer_wallet r SET open_from = lowest_open, final_below = lowest_watched
+    WHERE r.chain_id = w.chain_id AND r.address = w.address
+      AND (lowest_open > r.open_from OR lowest_watched > r.final_below);
+  END LOOP;
 END $$;
 --> statement-breakpoint
 -- The block up to which the ledger has settled the transactions in flight.
@@ -231,7 +241,8 @@ RETURNS text LANGUAGE sql IMMUTABLE AS $$
   END
 $$;
 --> statement-breakpoint
--- Purchases with their state and outcome. An open purchase shows the hash of its newest form, and never that of a cancellation.
+-- Purchases with their state and outcome, also archived ones. An open purchase shows the hash of its newest form, and never that
+-- of a cancellation.
 CREATE VIEW service.purchase_progress AS
 SELECT p.id, p.chain_id, p.wallet, p.key_id, p.idempotency_key, p.fingerprint, p.product_id, p.coverage_amount, p.asset,
   p.buyer, p.quoted_premium, p.delegation_id, p.created_at, p.standing,
@@ -243,7 +254,12 @@ FROM service.purchase p
 LEFT JOIN service.transaction t ON t.intent = p.id AND t.lost_to IS NULL
 LEFT JOIN LATERAL (
   SELECT a.hash, a.untaken FROM service.attempt a
-  WHERE t.block_number IS NULL AND a.transaction_id = t.id AND NOT a.cancels ORDER BY a.id DESC LIMIT 1) f ON true;
+  WHERE t.block_number IS NULL AND a.transaction_id = t.id AND NOT a.cancels ORDER BY a.id DESC LIMIT 1) f ON true
+UNION ALL
+SELECT id, chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer, quoted_premium,
+  delegation_id, created_at, standing, state, tx_hash, block_number, block_hash, policy_id, premium_paid, failure_code,
+  failure_message, settled_at, final_at
+FROM service.archived_purchase;
 --> statement-breakpoint
 CREATE VIEW service.service_transaction_progress AS
 SELECT e.id, e.chain_id, e.sender, e.purpose, e.claim_id, e."to", e.data, e.value, e.created_at,
@@ -259,7 +275,8 @@ LEFT JOIN LATERAL (
 --> statement-breakpoint
 -- Purchases that reverted by their buyers' own making: each cost the operator gas.
 CREATE TABLE service.strike (
-  transaction_id bigint PRIMARY KEY REFERENCES service.transaction (id),
+  -- It stays when its transaction is archived.
+  transaction_id bigint PRIMARY KEY,
   -- The wallet of the API key that made the purchase.
   wallet text NOT NULL,
   struck_at timestamptz NOT NULL DEFAULT now()
@@ -311,8 +328,7 @@ BEGIN
   ELSIF OLD.final_at IS NOT NULL AND NEW.final_at IS NULL AND bought.idempotency_key IS NOT NULL THEN
     -- A deep reorganisation: it may be mined again, so that its key is not free, unless the key was used again.
     UPDATE service.purchase p SET standing = true WHERE p.id = NEW.intent AND NOT p.standing AND NOT EXISTS (
-      SELECT FROM service.purchase x
-      WHERE x.wallet = p.wallet AND x.idempotency_key = p.idempotency_key AND x.standing);
+      SELECT FROM service.standing_purchase(p.chain_id, p.wallet, p.idempotency_key, p.fingerprint));
   END IF;
   IF NEW.delegation_id IS NOT NULL THEN
     UPDATE service.delegation d

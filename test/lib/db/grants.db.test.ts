@@ -12,6 +12,7 @@ import { freshDatabase } from "../../support/database.ts";
 /** Privileges on tables; those in the second list are on the named columns only. */
 const tables: Record<string, string[]> = {
   api_key: ["SELECT", "INSERT (key_hash, label, tier, wallet)", "UPDATE (last_used_at, revoked_at)"],
+  archived_purchase: ["SELECT"],
   attempt: [],
   delegation: [
     "SELECT",
@@ -81,6 +82,7 @@ const functions: Record<string, boolean> = {
   add_gas: false,
   announce: false,
   announce_price_proof: false,
+  archive_purchases: false,
   claim_faucet: true,
   delegation_in_force: true,
   faucet_limit: true,
@@ -102,6 +104,8 @@ const functions: Record<string, boolean> = {
   rests_until: true,
   standing_purchase: true,
   stopped_by: true,
+  transaction_history: false,
+  transactions_from: false,
   wait_to_be_signed: false,
 };
 
