@@ -1,6 +1,6 @@
 /**
  * `npm run ledger` shows the relay ledger to the operator and sets stops (the kill switch). It uses the database of
- * `DATABASE_URL`, or else that of `npm run dev`. It writes only stops, and with `reconcile` what the chain proves.
+ * `DATABASE_URL`, or else that of `npm run dev`. It writes only stops, and with `reconcile` and `give-up` what is proved.
  */
 import type { Sql } from "postgres";
 import { ledgerConfig, reconcileConfig } from "../lib/config.ts";
@@ -9,6 +9,7 @@ import { connect } from "../lib/db/connect.ts";
 import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, UsageError, usage } from "./ledger/arguments.ts";
 import { targetText } from "./ledger/format.ts";
+import { giveUp } from "./ledger/give-up.ts";
 import { printOverview } from "./ledger/overview.ts";
 import { reconcile } from "./ledger/reconcile.ts";
 import { showEntry } from "./ledger/show.ts";
@@ -65,6 +66,8 @@ async function main(): Promise<number> {
         return await stop(sql, command.target, command.reason);
       case "reconcile":
         return await reconcile(sql, reconcileConfig(process.env), command.accept);
+      case "give-up":
+        return await giveUp(sql, reconcileConfig(process.env), command.wallet);
       case "resume":
         return await resume(sql, command.target);
     }

@@ -2,6 +2,7 @@ import { type Address, getAddress } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
+import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
 import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { errorText } from "../../lib/log.ts";
@@ -51,24 +52,28 @@ async function probeAll(parts: HealthParts) {
     () => fromDatabase(() => liveRelayers(connection.sql, deployment.chainId)),
     databaseUnavailable,
   );
-  const [chainId, head, live, unknown, position] = await Promise.all([
+  const [chainId, head, live, unknown, abandoned, position] = await Promise.all([
     probe(() => fromChain(() => client.getChainId()), chainNotFound),
     probe(chain.recentHead, chainNotFound),
     relayers,
     probe(() => fromDatabase(() => unknownNonces(connection.sql, deployment.chainId)), databaseUnavailable),
+    probe(
+      () => fromDatabase(() => abandonedWallets(connection.sql, deployment.chainId)),
+      databaseUnavailable,
+    ),
     probe(() => readIndexPosition(parts), databaseUnavailable),
   ]);
   const addresses = (live.value ?? []).map(({ address }) => address);
   const balances = head.reason
     ? addresses.map((address) => ({ address, balanceWei: null })) // the node is down: do not wait for it again
     : await Promise.all(addresses.map((address) => readBalance(parts, address)));
-  return { chainId, head, live, unknown, position, balances };
+  return { chainId, head, live, unknown, abandoned, position, balances };
 }
 
 type Probes = Awaited<ReturnType<typeof probeAll>>;
 
 function findReasons(
-  { chainId, head, live, unknown, position }: Probes,
+  { chainId, head, live, unknown, abandoned, position }: Probes,
   { deployment }: HealthParts,
 ): Reason[] {
   const reasons: Reason[] = [];
@@ -86,6 +91,14 @@ function findReasons(
     add(
       "transactions_unknown",
       `The chain has transactions of ${[...wallets].join(", ")} that the ledger lacks: no purchase is sent until they are reconciled.`,
+    );
+  }
+  // Without any writer that is the reason.
+  const keyless = live.value?.length ? (abandoned.value ?? []) : [];
+  if (keyless.length > 0) {
+    add(
+      "wallets_abandoned",
+      `No writer sends from ${keyless.map(({ wallet }) => getAddress(wallet)).join(", ")}: the open transactions of these wallets wait.`,
     );
   }
   if (position.reason && position.reason.code !== live.reason?.code) reasons.push(position.reason);

@@ -1,4 +1,4 @@
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
 import type { WalletRole } from "./relayers.ts";
 
@@ -29,6 +29,22 @@ export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
     from service.relayer_wallet w
     left join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
     group by w.chain_id, w.address order by w.chain_id, w.address`;
+}
+
+/** A wallet with open transactions that no writer sends from any more. */
+export type AbandonedWallet = { wallet: Address; open: number };
+
+/** After this time without a writer a wallet counts as abandoned, in seconds: a writer restarts faster. */
+const ABANDONED_SECONDS = 60;
+
+/** Wallets of a chain with open transactions that no writer has held for a minute: its key may be in no configuration. */
+export async function abandonedWallets(sql: ISql, chainId: number): Promise<AbandonedWallet[]> {
+  return sql<AbandonedWallet[]>`
+    select w.address as wallet, count(*)::int as open
+    from service.relayer_wallet w
+    join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
+    where w.chain_id = ${chainId} and w.lease_until < now() - make_interval(secs => ${ABANDONED_SECONDS})
+    group by w.address order by w.address`;
 }
 
 /** Purchases that are not signed yet; `oldest` is in seconds, null when there are none. */

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type Hex, isAddress, isHash } from "viem";
+import { type Address, type Hex, isAddress, isHash } from "viem";
 import { lower } from "../../lib/lower.ts";
 import type { StopTarget } from "./stops.ts";
 
@@ -11,7 +11,8 @@ export type LedgerCommand =
   | { do: "stop"; target: StopTarget; reason: string }
   | { do: "resume"; target: StopTarget }
   /** `accept` is the hash of an unknown transaction that is not the service's. */
-  | { do: "reconcile"; accept: Hex | undefined };
+  | { do: "reconcile"; accept: Hex | undefined }
+  | { do: "give-up"; wallet: Address };
 
 export const usage = `npm run ledger                                             transactions in flight, stuck ones, spending, stops
 npm run ledger -- --older 30                               entries older than 30 seconds count as stuck (default 60)
@@ -21,7 +22,9 @@ npm run ledger -- stop wallet <address> --reason "…"       the same for a wall
 npm run ledger -- stop key <id> --reason "…"               the same for one key
 npm run ledger -- resume global|wallet <address>|key <id>  lifts a stop
 npm run ledger -- reconcile                                what chain and ledger lack of each other; records what is certain
-npm run ledger -- reconcile --accept <hash>                takes an unknown transaction for another program's, and goes on`;
+npm run ledger -- reconcile --accept <hash>                takes an unknown transaction for another program's, and goes on
+npm run ledger -- give-up <address>                        ends the open transactions of a wallet without its key, as far as
+                                                           it is certain what became of them`;
 
 const DEFAULT_OLDER = 60;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -109,6 +112,11 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     }
     case "resume":
       return { do: "resume", target: targetOf(rest) };
+    case "give-up": {
+      const target = targetOf(["wallet", ...rest]);
+      if (target.scope !== "wallet") throw fault("give-up: must be followed by an address");
+      return { do: "give-up", wallet: target.wallet };
+    }
     case "reconcile":
       return { do: "reconcile", accept: acceptedHash(rest, accept) };
     default:

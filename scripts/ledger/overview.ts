@@ -86,6 +86,13 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
       w.writer ?? "none",
     ]),
   );
+  printTable(
+    "Open transactions that no writer has the key of: give the key back, or `npm run ledger -- give-up <wallet>`",
+    ["chain", "wallet", "open"],
+    wallets.flatMap(({ chainId, wallet, inFlight, writer }) =>
+      writer === null && inFlight > 0 ? [[String(chainId), addressText(wallet), String(inFlight)]] : [],
+    ),
+  );
   printTable(`In flight, the oldest ${ROWS}`, flightColumns, flights.map(flightRow));
   printTable(`Accepted and not signed, the oldest ${ROWS}`, waitingColumns, waiting.map(waitingRow));
   printTable(`Stuck: in flight for more than ${older} s`, flightColumns, stuck.map(flightRow));

@@ -197,6 +197,13 @@ export async function raiseWatermarks(sql: ISql, chainId: number, deep: bigint):
   await sql`select service.raise_watermarks(${chainId}, ${String(deep - WATCHED_DEPTH)}::bigint)`;
 }
 
+/** What the transactions of `given` were for waits to be signed again, as long as it has waited already. */
+export const waitAgain = (sql: ISql) => sql`
+  insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
+  select g.intent, g.kind, g.chain_id, g.payer, coalesce(e.claim_id, g.intent), coalesce(p.created_at, e.created_at), now()
+  from given g left join service.purchase p on p.id = g.intent left join service.service_transaction e on e.id = g.intent
+  where g.intent is not null`;
+
 /**
  * Marks a transaction lost: another transaction, `holder`, has its nonce in a block deep enough, and none of our forms
  * can ever be mined. What it was for waits to be signed again under another nonce; a purchase fails where it is too old,
@@ -205,15 +212,11 @@ export async function raiseWatermarks(sql: ISql, chainId: number, deep: bigint):
 export async function markLost(sql: Sql, transactionId: number, holder: Hex): Promise<void> {
   // Checked in the statement: the holder may be a form that another writer has stored since the search.
   await sql`
-    with lost as (
+    with given as (
       update service.transaction set lost_to = ${holder} where id = ${transactionId} and state = 'open'
         and not exists (select 1 from service.attempt a where a.transaction_id = ${transactionId} and a.hash = ${holder})
       returning intent, kind, chain_id, payer
-    )
-    insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
-    select l.intent, l.kind, l.chain_id, l.payer, coalesce(e.claim_id, l.intent), coalesce(p.created_at, e.created_at), now()
-    from lost l left join service.purchase p on p.id = l.intent left join service.service_transaction e on e.id = l.intent
-    where l.intent is not null`;
+    ) ${waitAgain(sql)}`;
 }
 
 /** The lowest nonce of the open transactions of each wallet, also of other writers' wallets. */

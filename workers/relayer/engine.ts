@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import type { Address } from "viem";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
+import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
 import { errorText } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
@@ -27,6 +29,8 @@ const WATCH_IDLE_MS = 1000;
 /** How long after the last sent transaction the writer counts as busy, in ms. */
 const BUSY_FOR_MS = 15_000;
 const RECOVER_MS = 1000;
+/** How often wallets are looked for that no writer sends from, in ms. */
+const NAME_MS = 30_000;
 
 export type EngineOptions = ChainServiceOptions & {
   keys: readonly WalletKey[];
@@ -34,7 +38,7 @@ export type EngineOptions = ChainServiceOptions & {
   connections: number;
 };
 
-type LoopName = "watching" | "recovering" | "leasing";
+type LoopName = "watching" | "recovering" | "leasing" | "naming";
 
 /** Sends from the wallets of one chain, and takes every signed transaction to an outcome. */
 export type Engine = ChainContext & {
@@ -123,6 +127,12 @@ export async function startEngine(engine: Engine, onWallets: (hasWallets: boolea
     round: () => watchBlocks(engine.watcher),
   });
   begin("recovering", { name: "recovering", pauseMs: () => RECOVER_MS, round: () => recover(recovery) });
+  const named = new Set<Address>();
+  begin("naming", {
+    name: "looking for abandoned wallets",
+    pauseMs: () => NAME_MS,
+    round: () => nameAbandoned(engine, named),
+  });
   begin("leasing", {
     name: "keeping the wallets",
     pauseMs: () => RENEW_MS,
@@ -133,6 +143,20 @@ export async function startEngine(engine: Engine, onWallets: (hasWallets: boolea
       await keepLeases(wallets);
     },
   });
+}
+
+/** Logs, each once, the wallets with open transactions that no writer sends from. */
+async function nameAbandoned({ sql, chainId, log }: Engine, named: Set<Address>): Promise<void> {
+  const abandoned = await abandonedWallets(sql, chainId);
+  for (const wallet of named) if (!abandoned.some((one) => one.wallet === wallet)) named.delete(wallet);
+  for (const { wallet, open } of abandoned) {
+    if (named.has(wallet)) continue;
+    named.add(wallet);
+    log.error(
+      { chainId, wallet, open },
+      "no writer has the key of a wallet with open transactions: give the key back, or give them up (npm run ledger -- give-up)",
+    );
+  }
 }
 
 /** Gives the wallets back; the next writer finds all unfinished work in the ledger. */

@@ -105,7 +105,7 @@ const functions: Record<string, boolean> = {
   standing_purchase: true,
   stopped_by: true,
   transaction_history: false,
-  transactions_from: false,
+  transactions_from: true,
   wait_to_be_signed: false,
 };
 

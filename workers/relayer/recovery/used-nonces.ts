@@ -14,13 +14,18 @@ const SEARCH_AGAIN_MS = 30_000;
 /** A search that found a holder not yet deep enough in the chain is repeated after this time, in ms. */
 const SEARCH_DEEPER_MS = 2000;
 
+type UsedNonceContext = Pick<
+  RecoveryContext,
+  "sql" | "chain" | "confirmations" | "settleReceipts" | "nextSearchAt" | "log"
+>;
+
 /**
  * Reads the receipts of all signed forms of transactions with a used nonce. Where none of the forms was mined, searches
  * for the transaction that used the nonce.
  */
 export async function settleUsedNonces(
-  context: RecoveryContext,
-  wallet: Wallet,
+  context: UsedNonceContext,
+  wallet: Pick<Wallet, "lease">,
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
   const { chain, settleReceipts, nextSearchAt } = context;
@@ -43,8 +48,8 @@ export async function settleUsedNonces(
  * or cancels it. Otherwise ours is lost once the block of the other one is deep enough.
  */
 async function findHolder(
-  { sql, chain, confirmations, nextSearchAt, log }: RecoveryContext,
-  { lease }: Wallet,
+  { sql, chain, confirmations, nextSearchAt, log }: UsedNonceContext,
+  { lease }: Pick<Wallet, "lease">,
   transaction: OpenTransaction,
 ): Promise<void> {
   const { id, wallet, nonce, attempts } = transaction;
