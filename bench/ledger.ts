@@ -68,8 +68,10 @@ export async function benchLedger(): Promise<void> {
     const connection = connect(server.url, { name: "bench", max: 1, statementTimeout: 0 });
     const { sql } = connection;
     await fillLedger(sql, MILLION);
+    await measure(connection, "warm-up");
     const findings = await measure(connection, "empty archive");
     await archiveRows(sql, MILLION, MILLION);
+    await measure(connection, "warm-up");
     findings.push(...(await measure(connection, "million archived")));
     const old = await timeOf((n) =>
       acceptPurchases(connection, [intentOf(MILLION + n + 1, `old ${MILLION + n + 1}`)]),

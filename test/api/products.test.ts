@@ -2,9 +2,11 @@ import { erc20Abi, formatUnits, getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { connect } from "../../lib/db/connect.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
 import { setProductPaused } from "../../scripts/local/protocol/actions/index.ts";
 import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { atEnd } from "../support/cleanup.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;
@@ -178,6 +180,32 @@ describe("GET /health", () => {
     await expect
       .poll(async () => reasonsOf((await api.request("/health")).json), { timeout: 60_000 })
       .toEqual(["indexer_unavailable", "relayer_unavailable"]);
+  });
+
+  test("names a wallet with open transactions that no writer sends from, beside one that a writer has", async () => {
+    const { sql, close } = connect(api.stack.databaseUrl, { name: "test", max: 1 });
+    atEnd(close);
+    const [held, abandoned] = [`0x${"aa".repeat(20)}`, `0x${"ab".repeat(20)}`];
+    await sql`
+      insert into service.relayer_wallet (chain_id, address, next_nonce, lease_owner, heartbeat_at, lease_until)
+      values (8453, ${held}, 1, 'a writer', 'infinity', 'infinity'), (8453, ${abandoned}, 1, null, null, '-infinity')`;
+    for (const wallet of [held, abandoned]) {
+      await sql`
+        insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit)
+        values (8453, ${wallet}, 0, 'filler', ${wallet}, '0x', 21000)`;
+    }
+    await expect
+      .poll(async () => (await api.request("/health")).json)
+      .toMatchObject({
+        reasons: expect.arrayContaining([
+          {
+            code: "wallets_abandoned",
+            message: `No writer sends from ${getAddress(abandoned ?? "")}: the open transactions of these wallets wait.`,
+          },
+        ]),
+      });
+    await sql`delete from service.transaction`;
+    await sql`delete from service.relayer_wallet`;
   });
 });
 

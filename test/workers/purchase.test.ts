@@ -79,6 +79,23 @@ describe("a relayed purchase", () => {
     expect(await ledger.read(id)).toEqual(purchase);
   });
 
+  test("of a wallet whose key no writer has, and that is open, is named in the log at the start", async () => {
+    const { sql } = ledger.connection;
+    const wallet = `0x${"ab".repeat(20)}`;
+    await sql`insert into service.relayer_wallet (chain_id, address, next_nonce) values (8453, ${wallet}, 1)`;
+    await sql`
+      insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit)
+      values (8453, ${wallet}, 0, 'filler', ${wallet}, '0x', 21000)`;
+    await stack.restart("writer");
+    const named = () =>
+      stack
+        .output("writer")
+        .split("\n")
+        .filter((line) => line.includes("no writer has the key"));
+    await expect.poll(named).toEqual([expect.stringContaining(wallet)]);
+    await sql`delete from service.transaction where wallet = ${wallet}`;
+  });
+
   test("is relayed from a wallet that the api can name", async () => {
     const relayers = await liveRelayers(ledger.connection.sql, 8453);
     expect(relayers).toEqual([{ address: chain.relayer.address, chainId: 8453, seenAt: expect.any(Date) }]);
