@@ -37,6 +37,7 @@ import { reserveRaises } from "../../workers/ledger/raises.ts";
 import { readWaiting, refusePurchase, takeForgotten } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
+import { readSoFar } from "./support/big-table-reads.ts";
 import { bought, call, form, router, signer, word } from "./support/ledger-fixture.ts";
 
 const HOT = 100_000;
@@ -68,22 +69,6 @@ beforeAll(async () => {
   lease = taken;
 });
 
-type Reads = Record<string, { scanned: number; fetched: number }>;
-
-/** Rows of the big tables that this session has read so far, by scans and through indexes. */
-async function readSoFar(): Promise<Reads> {
-  await sql`select pg_stat_force_next_flush()`;
-  const rows = await sql<{ table: string; scanned: string; fetched: string }[]>`
-    select relname as table, seq_tup_read as scanned, idx_tup_fetch as fetched from pg_stat_user_tables
-    where schemaname = 'service' and relname = any(${[...bigTables]}::text[])`;
-  return Object.fromEntries(
-    rows.map(({ table, scanned, fetched }) => [
-      table,
-      { scanned: Number(scanned), fetched: Number(fetched) },
-    ]),
-  );
-}
-
 /** Runs a step as often as it takes to get a plan without values, each time with an input made before. */
 async function expectIndexed<Input>(
   prepare: () => Promise<Input>,
@@ -91,9 +76,9 @@ async function expectIndexed<Input>(
 ): Promise<void> {
   const inputs: Input[] = [];
   for (let run = 0; run < RUNS; run += 1) inputs.push(await prepare());
-  const before = await readSoFar();
+  const before = await readSoFar(sql);
   for (const input of inputs) await step(input);
-  const after = await readSoFar();
+  const after = await readSoFar(sql);
   for (const table of bigTables) {
     const scanned = (after[table]?.scanned ?? 0) - (before[table]?.scanned ?? 0);
     const fetched = (after[table]?.fetched ?? 0) - (before[table]?.fetched ?? 0);
@@ -252,10 +237,10 @@ const tests: Record<string, () => Promise<void>> = {
 test.each(Object.entries(tests))("%s: read through indexes, and few rows", (_, run) => run());
 
 test("a batch to archive reads the rows of the batch", async () => {
-  const before = await readSoFar();
+  const before = await readSoFar(sql);
   expect(await archivePurchases(sql, chainId, filled.days - 1)).toBe(200);
   expect(await archivePurchases(sql, chainId, filled.days - 1)).toBe(200);
-  const after = await readSoFar();
+  const after = await readSoFar(sql);
   for (const table of bigTables) {
     expect((after[table]?.scanned ?? 0) - (before[table]?.scanned ?? 0), table).toBe(0);
     expect((after[table]?.fetched ?? 0) - (before[table]?.fetched ?? 0), table).toBeLessThan(400 * 8);
