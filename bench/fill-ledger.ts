@@ -40,9 +40,10 @@ const hotRows = (hot: number): [table: string, insert: string][] => {
     ],
     [
       "transaction",
-      `insert into service.transaction (id, chain_id, wallet, nonce, kind, intent, payer, "to", data, gas_limit, created_at, opened_at,
-      gas_reserved, hash, block_number, block_hash, outcome, gas_cost, settled_at, policy_id, premium_paid, final_at)
-    select i, ${filled.chainId}, '${filled.relayer}', i - 1, 'purchase', ${id("i")}, ${address("i")}, '0x' || repeat('c', 40),
+      `insert into service.transaction (id, chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, "to", data, gas_limit,
+      created_at, opened_at, gas_reserved, hash, block_number, block_hash, outcome, gas_cost, settled_at, policy_id, premium_paid, final_at)
+    select i, ${filled.chainId}, '${filled.relayer}', i - 1, 'purchase', ${id("i")}, ${address("i")}, ${address("i")},
+      292000, '0x' || repeat('c', 40),
       '0x' || repeat('ab', 164), 400000, at, at, 1000, ${hash("i")}, i, ${hash("i")}, 'done', 900, at, i, 292000, at
     from ${source}`,
     ],

@@ -40,8 +40,8 @@ import { freshDatabase } from "../support/database.ts";
 import { readSoFar } from "./support/big-table-reads.ts";
 import { bought, call, form, router, signer, word } from "./support/ledger-fixture.ts";
 
-const HOT = 100_000;
-const ARCHIVED = 100_000;
+const HOT = 50_000;
+const ARCHIVED = 50_000;
 /** After five runs Postgres may plan a statement without its values. */
 const RUNS = 7;
 /** Purchases of a round. */
