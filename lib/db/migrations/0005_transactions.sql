@@ -147,20 +147,24 @@ CREATE INDEX transaction_lost ON service.transaction (intent) WHERE lost_to IS N
 -- See service.in_flight.
 CREATE INDEX transaction_payer ON service.transaction (payer, chain_id, wallet, nonce);
 --> statement-breakpoint
--- A payer's transactions that are open, or in a block above `block`. A wallet's nonces are mined in their order: its newest
--- one in a block up to `block` bounds the search.
-CREATE FUNCTION service.in_flight(of_chain integer, of_payer text, block bigint) RETURNS SETOF service.transaction
-LANGUAGE sql STABLE AS $$
-  -- Materialized: a planner that takes it for a part of the join's condition searches anew for each transaction.
-  WITH seen AS MATERIALIZED (
-    SELECT r.chain_id, r.address, CASE WHEN block IS NULL THEN r.open_from - 1 ELSE coalesce((
+-- Each wallet's newest nonce in a block up to `block`, or before the first that is open; -1 without one. A wallet's nonces are
+-- mined in their order: those above are open, or in a later block. Evaluated once, because it is not part of a larger plan.
+CREATE FUNCTION service.mined_up_to(of_chain integer, block bigint) RETURNS TABLE (wallet text, nonce bigint)
+LANGUAGE plpgsql STABLE ROWS 4 AS $$
+BEGIN
+  RETURN QUERY SELECT r.address, CASE WHEN block IS NULL THEN r.open_from - 1 ELSE coalesce((
       SELECT x.nonce FROM service.transaction x
       WHERE x.chain_id = r.chain_id AND x.wallet = r.address AND x.nonce < r.open_from AND x.block_number <= block
-      ORDER BY x.nonce DESC LIMIT 1), -1) END AS nonce
-    FROM service.relayer_wallet r WHERE r.chain_id = of_chain
-  )
-  SELECT t.* FROM seen JOIN service.transaction t ON t.chain_id = seen.chain_id AND t.wallet = seen.address
-  WHERE t.payer = of_payer AND t.nonce > seen.nonce AND (t.state = 'open' OR t.block_number > block)
+      ORDER BY x.nonce DESC LIMIT 1), -1) END
+    FROM service.relayer_wallet r WHERE r.chain_id = of_chain;
+END $$;
+--> statement-breakpoint
+-- A payer's transactions that are open, or in a block above `block`.
+CREATE FUNCTION service.in_flight(of_chain integer, of_payer text, block bigint) RETURNS SETOF service.transaction
+LANGUAGE sql STABLE AS $$
+  SELECT t.* FROM service.mined_up_to(of_chain, block) seen
+  JOIN service.transaction t ON t.chain_id = of_chain AND t.wallet = seen.wallet AND t.nonce > seen.nonce
+  WHERE t.payer = of_payer AND (t.state = 'open' OR t.block_number > block)
 $$;
 --> statement-breakpoint
 -- A wallet's transactions from this nonce on. It is planned by itself, with the nonce's value: joined to the wallet's row,

@@ -94,6 +94,7 @@ const functions: Record<string, boolean> = {
   is_partly_signed: false,
   lock_buyer: true,
   may_know: true,
+  mined_up_to: true,
   note_gas_added: false,
   note_gas_changed: false,
   note_outcome: false,
