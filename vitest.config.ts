@@ -7,10 +7,10 @@ export const common = {
   pool: "forks" as const,
   // A test with a memory leak ends its process soon, and not at the machine's limit after minutes.
   execArgv: ["--max-old-space-size=1024"],
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   hookTimeout: 300_000,
   // A polled state may come late on a busy machine. A passing test does not take the whole time.
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { timeout: 120_000 } },
 };
 
 /** Set-up and report of a whole run. */

@@ -127,7 +127,7 @@ test("a new build of the indexer replaces the views, and its rows are the same e
     await issueBonds(chain, alice, ...bonds(1));
     return (await schema()) ?? old;
   };
-  await expect.poll(mineAndRead, { timeout: 120_000, interval: 200 }).not.toBe(old);
+  await expect.poll(mineAndRead, { timeout: 240_000, interval: 200 }).not.toBe(old);
   for (let n = 0; n < 5; n += 1) await issueBonds(chain, alice, ...bonds(1));
   await world.processed();
   await expectEventsOfChain();
