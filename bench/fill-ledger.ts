@@ -78,7 +78,7 @@ async function withoutIndexes(sql: Sql, table: string, insert: () => Promise<unk
   for (const { definition } of indexes) await sql.unsafe(definition);
 }
 
-/** Inserts the rows of big tables, without a write-ahead log, triggers and foreign keys. */
+/** Inserts the rows of big tables; a write-ahead log, triggers and foreign keys wait until they are there. */
 async function fill(sql: Sql, rows: readonly (readonly [table: string, insert: string])[]): Promise<void> {
   await sql`set session_replication_role = replica`;
   await sql`set maintenance_work_mem = '256MB'`;
@@ -88,6 +88,7 @@ async function fill(sql: Sql, rows: readonly (readonly [table: string, insert: s
     await withoutIndexes(sql, table, () => sql.unsafe(insert));
     await sql`analyze service.${sql(table)}`;
   }
+  for (const [table] of rows) await sql`alter table service.${sql(table)} set logged`;
   await sql`set session_replication_role = default`;
 }
 

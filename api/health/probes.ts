@@ -93,12 +93,12 @@ function findReasons(
       `The chain has transactions of ${[...wallets].join(", ")} that the ledger lacks: no purchase is sent until they are reconciled.`,
     );
   }
-  // Without any writer that is the reason.
-  const keyless = live.value?.length ? (abandoned.value ?? []) : [];
-  if (keyless.length > 0) {
+  // Without any writer, relayer_unavailable covers it.
+  const idle = live.value?.length ? (abandoned.value ?? []) : [];
+  if (idle.length > 0) {
     add(
       "wallets_abandoned",
-      `No writer sends from ${keyless.map(({ wallet }) => getAddress(wallet)).join(", ")}: the open transactions of these wallets wait.`,
+      `No writer sends from ${idle.map(({ wallet }) => getAddress(wallet)).join(", ")}: the open transactions of these wallets wait.`,
     );
   }
   if (position.reason && position.reason.code !== live.reason?.code) reasons.push(position.reason);

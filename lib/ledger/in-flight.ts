@@ -16,7 +16,12 @@ export type WalletLoad = {
   inFlight: number;
   oldest: number | null;
   writer: string | null;
+  /** Transactions are open, and no writer has held it for a minute: its key may be in no configuration. */
+  abandoned: boolean;
 };
+
+/** After this time without a writer a wallet counts as abandoned, in seconds: a writer restarts faster. */
+const ABANDONED_SECONDS = 60;
 
 /** The load of every wallet, in the order of their chains and addresses. */
 export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
@@ -25,7 +30,8 @@ export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
       count(t.id)::int as "inFlight", extract(epoch from now() - min(t.opened_at))::float8 as oldest,
       (select count(*)::int from generate_series(w.unknown_from, w.unknown_below - 1) n where not exists (
         select 1 from service.transaction u where u.chain_id = w.chain_id and u.wallet = w.address and u.nonce = n)) as unknown,
-      case when w.lease_until > now() then w.lease_owner end as writer
+      case when w.lease_until > now() then w.lease_owner end as writer,
+      count(t.id) > 0 and w.lease_until < now() - make_interval(secs => ${ABANDONED_SECONDS}) as abandoned
     from service.relayer_wallet w
     left join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
     group by w.chain_id, w.address order by w.chain_id, w.address`;
@@ -33,9 +39,6 @@ export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
 
 /** A wallet with open transactions that no writer sends from any more. */
 export type AbandonedWallet = { wallet: Address; open: number };
-
-/** After this time without a writer a wallet counts as abandoned, in seconds: a writer restarts faster. */
-const ABANDONED_SECONDS = 60;
 
 /** Wallets of a chain with open transactions that no writer has held for a minute: its key may be in no configuration. */
 export async function abandonedWallets(sql: ISql, chainId: number): Promise<AbandonedWallet[]> {

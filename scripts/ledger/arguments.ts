@@ -23,8 +23,8 @@ npm run ledger -- stop key <id> --reason "…"               the same for one ke
 npm run ledger -- resume global|wallet <address>|key <id>  lifts a stop
 npm run ledger -- reconcile                                what chain and ledger lack of each other; records what is certain
 npm run ledger -- reconcile --accept <hash>                takes an unknown transaction for another program's, and goes on
-npm run ledger -- give-up <address>                        ends the open transactions of a wallet without its key, as far as
-                                                           it is certain what became of them`;
+npm run ledger -- give-up <address>                        closes those open transactions of a wallet without its key whose
+                                                           outcome is certain`;
 
 const DEFAULT_OLDER = 60;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -35,6 +35,14 @@ export class UsageError extends Error {
 }
 const fault = (text: string) => new UsageError(`${text}\n\n${usage}`);
 
+function walletOf(verb: string, [address, ...rest]: readonly string[]): Address {
+  if (address === undefined || !isAddress(address, { strict: false })) {
+    throw fault(`${verb} ${address ?? ""}: must be followed by an address, 0x and 40 hex digits`);
+  }
+  if (rest.length > 0) throw fault(`unexpected argument ${rest.join(" ")}`);
+  return lower(address);
+}
+
 function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
   if (rest.length > 0) throw fault(`unexpected argument ${rest.join(" ")}`);
   switch (scope) {
@@ -42,10 +50,7 @@ function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
       if (subject !== undefined) throw fault(`unexpected argument ${subject} after global`);
       return { scope };
     case "wallet":
-      if (subject === undefined || !isAddress(subject, { strict: false })) {
-        throw fault(`wallet ${subject ?? ""}: must be followed by an address, 0x and 40 hex digits`);
-      }
-      return { scope, wallet: lower(subject) };
+      return { scope, wallet: walletOf("wallet", subject === undefined ? [] : [subject]) };
     case "key":
       if (subject === undefined || !/^[1-9]\d{0,14}$/.test(subject)) {
         throw fault(`key ${subject ?? ""}: must be followed by the id of a key, a whole number`);
@@ -112,11 +117,8 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     }
     case "resume":
       return { do: "resume", target: targetOf(rest) };
-    case "give-up": {
-      const target = targetOf(["wallet", ...rest]);
-      if (target.scope !== "wallet") throw fault("give-up: must be followed by an address");
-      return { do: "give-up", wallet: target.wallet };
-    }
+    case "give-up":
+      return { do: "give-up", wallet: walletOf("give-up", rest) };
     case "reconcile":
       return { do: "reconcile", accept: acceptedHash(rest, accept) };
     default:

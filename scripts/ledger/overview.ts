@@ -87,10 +87,10 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     ]),
   );
   printTable(
-    "Open transactions that no writer has the key of: give the key back, or `npm run ledger -- give-up <wallet>`",
+    "Wallets with open transactions that no writer has held for a minute: restore the key, or `npm run ledger -- give-up <address>`",
     ["chain", "wallet", "open"],
-    wallets.flatMap(({ chainId, wallet, inFlight, writer }) =>
-      writer === null && inFlight > 0 ? [[String(chainId), addressText(wallet), String(inFlight)]] : [],
+    wallets.flatMap(({ chainId, wallet, inFlight, abandoned }) =>
+      abandoned ? [[String(chainId), addressText(wallet), String(inFlight)]] : [],
     ),
   );
   printTable(`In flight, the oldest ${ROWS}`, flightColumns, flights.map(flightRow));

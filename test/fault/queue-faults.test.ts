@@ -13,7 +13,7 @@ import { startStack } from "../support/stack.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { isSending } from "./support/testnet-faults.ts";
 
-test("a hundred purchases at once need at most three node calls each", async () => {
+test("a hundred purchases at once need at most two node calls each", async () => {
   const chain = await startChain({ blockTime: 1, mixedMining: true });
   const proxy = await startRpcProxy(chain.url);
   const stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });

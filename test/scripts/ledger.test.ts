@@ -176,8 +176,8 @@ test.each([
   [["reconcile", "now"], "unexpected argument now"],
   [["reconcile", "--accept", "0x12"], "--accept 0x12: must be the hash of a transaction"],
   [["--accept", `0x${"12".repeat(32)}`], "--accept: only reconcile takes it"],
-  [["give-up"], "must be followed by an address"],
-  [["give-up", "0x12"], "must be followed by an address"],
+  [["give-up"], "give-up : must be followed by an address"],
+  [["give-up", "0x12"], "give-up 0x12: must be followed by an address"],
   [["--force"], "--force"],
 ] as const)("%j is refused: %s", (args, fault) => {
   expect(() => parseLedgerArguments(args)).toThrow(fault);

@@ -79,7 +79,7 @@ describe("a relayed purchase", () => {
     expect(await ledger.read(id)).toEqual(purchase);
   });
 
-  test("of a wallet whose key no writer has, and that is open, is named in the log at the start", async () => {
+  test("of a wallet that no writer sends from, and that is open, is named in the log at the start", async () => {
     const { sql } = ledger.connection;
     const wallet = `0x${"ab".repeat(20)}`;
     await sql`insert into service.relayer_wallet (chain_id, address, next_nonce) values (8453, ${wallet}, 1)`;
@@ -91,7 +91,7 @@ describe("a relayed purchase", () => {
       stack
         .output("writer")
         .split("\n")
-        .filter((line) => line.includes("no writer has the key"));
+        .filter((line) => line.includes("no writer sends from a wallet"));
     await expect.poll(named).toEqual([expect.stringContaining(wallet)]);
     await sql`delete from service.transaction where wallet = ${wallet}`;
   });

@@ -89,7 +89,8 @@ export async function settlingBlocks(
 
 /**
  * The transactions of blocks, locked. One may be settled by another block while this waits for the lock. Postgres reads
- * such a row again only where it updates it: each caller's update therefore checks the block once more.
+ * such a row again only where it updates it: each caller's update therefore checks the block once more. Rows of a function
+ * cannot be locked, so the table is joined once more too.
  */
 function settledBy(sql: Sql, blocks: readonly SettlingBlock[]) {
   const hashes = blocks.map(({ hash }) => hash);
@@ -165,6 +166,7 @@ export async function lacksFinal(
   head?: bigint,
 ): Promise<boolean> {
   const highest = head === undefined ? null : String(head);
+  // The order makes Postgres use the index of nonces.
   const rows = await sql`
     select 1 from service.transaction
     where chain_id = ${chainId} and wallet = ${wallet} and nonce >= ${minedNonce} and state = 'final'
@@ -197,7 +199,7 @@ export async function raiseWatermarks(sql: ISql, chainId: number, deep: bigint):
   await sql`select service.raise_watermarks(${chainId}, ${String(deep - WATCHED_DEPTH)}::bigint)`;
 }
 
-/** What the transactions of `given` were for waits to be signed again, as long as it has waited already. */
+/** Lets the purchases and service transactions of `given` wait to be signed again; their age counts from their acceptance. */
 export const waitAgain = (sql: ISql) => sql`
   insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
   select g.intent, g.kind, g.chain_id, g.payer, coalesce(e.claim_id, g.intent), coalesce(p.created_at, e.created_at), now()

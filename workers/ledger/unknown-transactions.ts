@@ -108,7 +108,8 @@ export async function recordUnknown(
         chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, delegation_id, "to", data, value, gas_limit,
         gas_reserved)
       select wallet.chain_id, wallet.address, ${nonce}::bigint, coalesce(taken.kind, 'filler'), taken.intent, taken.payer,
-        p.wallet, p.quoted_premium, p.delegation_id, ${call.to}::text, ${call.data}::text, ${String(call.value)}::numeric, ${String(call.gasLimit)}::bigint,
+        p.wallet, p.quoted_premium, p.delegation_id, ${call.to}::text, ${call.data}::text, ${String(call.value)}::numeric,
+        ${String(call.gasLimit)}::bigint,
         ${String(call.gasLimit * signed.maxFee)}::numeric
       from wallet left join taken on true left join service.purchase p on p.id = taken.intent
       where taken.intent is not distinct from ${intent}::uuid

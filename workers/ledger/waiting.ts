@@ -53,8 +53,9 @@ export async function refusePurchase(
 }
 
 /**
- * A purchase that waits to be signed. `quotedPremium` is what the router would have taken at its acceptance (6 decimals). `age` and `unknownFor` in seconds by the database's clock: since it was accepted, and
- * since transactions of its chain are known that the ledger lacks; null when there are none.
+ * A purchase that waits to be signed. `quotedPremium`: what the router would have taken at its acceptance (6 decimals). `age`
+ * and `unknownFor` are in seconds by the database's clock: since it was accepted, and since transactions of its chain are known
+ * that the ledger lacks; null when there are none.
  */
 export type WaitingPurchase = {
   id: string;

@@ -29,8 +29,8 @@ const WATCH_IDLE_MS = 1000;
 /** How long after the last sent transaction the writer counts as busy, in ms. */
 const BUSY_FOR_MS = 15_000;
 const RECOVER_MS = 1000;
-/** How often wallets are looked for that no writer sends from, in ms. */
-const NAME_MS = 30_000;
+/** How often the writer looks for abandoned wallets, in ms. */
+const ABANDONED_CHECK_MS = 30_000;
 
 export type EngineOptions = ChainServiceOptions & {
   keys: readonly WalletKey[];
@@ -38,7 +38,7 @@ export type EngineOptions = ChainServiceOptions & {
   connections: number;
 };
 
-type LoopName = "watching" | "recovering" | "leasing" | "naming";
+type LoopName = "watching" | "recovering" | "leasing" | "abandoned";
 
 /** Sends from the wallets of one chain, and takes every signed transaction to an outcome. */
 export type Engine = ChainContext & {
@@ -127,11 +127,11 @@ export async function startEngine(engine: Engine, onWallets: (hasWallets: boolea
     round: () => watchBlocks(engine.watcher),
   });
   begin("recovering", { name: "recovering", pauseMs: () => RECOVER_MS, round: () => recover(recovery) });
-  const named = new Set<Address>();
-  begin("naming", {
+  const logged = new Set<Address>();
+  begin("abandoned", {
     name: "looking for abandoned wallets",
-    pauseMs: () => NAME_MS,
-    round: () => nameAbandoned(engine, named),
+    pauseMs: () => ABANDONED_CHECK_MS,
+    round: () => logAbandonedWallets(engine, logged),
   });
   begin("leasing", {
     name: "keeping the wallets",
@@ -146,15 +146,15 @@ export async function startEngine(engine: Engine, onWallets: (hasWallets: boolea
 }
 
 /** Logs, each once, the wallets with open transactions that no writer sends from. */
-async function nameAbandoned({ sql, chainId, log }: Engine, named: Set<Address>): Promise<void> {
+async function logAbandonedWallets({ sql, chainId, log }: Engine, logged: Set<Address>): Promise<void> {
   const abandoned = await abandonedWallets(sql, chainId);
-  for (const wallet of named) if (!abandoned.some((one) => one.wallet === wallet)) named.delete(wallet);
+  for (const wallet of logged) if (!abandoned.some((one) => one.wallet === wallet)) logged.delete(wallet);
   for (const { wallet, open } of abandoned) {
-    if (named.has(wallet)) continue;
-    named.add(wallet);
+    if (logged.has(wallet)) continue;
+    logged.add(wallet);
     log.error(
       { chainId, wallet, open },
-      "no writer has the key of a wallet with open transactions: give the key back, or give them up (npm run ledger -- give-up)",
+      "no writer sends from a wallet with open transactions: restore its key, or run npm run ledger -- give-up <address>",
     );
   }
 }

@@ -58,10 +58,9 @@ export const createRelayContext = (options: RelayOptions) => ({
 export type RelayContext = ReturnType<typeof createRelayContext>;
 
 /**
- * Takes a purchase from `accepted` to `broadcast`, in a round with others: simulates them, gives them nonces, stores their signed
- * bytes, sends them.
- * It may be called any number of times for the same purchase, also concurrently: a purchase that no longer waits to be
- * signed is left alone. Rejects when the database is down; the sweeper then finds the row.
+ * Takes a purchase from `accepted` to `broadcast`, in a round with others: simulates them, gives them nonces, stores their
+ * signed bytes, sends them. It may be called any number of times for the same purchase, also concurrently: a purchase that no
+ * longer waits to be signed is left alone. Rejects when the database is down; the sweeper then finds the row.
  */
 export async function relayPurchase(context: RelayContext, id: string): Promise<void> {
   const { sql, chainId, wallets, meter } = context;

@@ -13,7 +13,7 @@ const SWEEP_MS = 500;
 /** A queue that takes longer for a wake-up counts as down, in ms. */
 const WAKE_MS = 250;
 const SWEEP_LIMIT = 200;
-/** The pause between batches of purchases to archive, and between searches that found fewer than a batch, in ms. */
+/** The pause after purchases were archived, and after a search that found none, in ms. */
 const ARCHIVE_NEXT_MS = 200;
 const ARCHIVE_IDLE_MS = 60_000;
 

@@ -1,5 +1,4 @@
 import { createBatcher } from "../../lib/batcher.ts";
-
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import { costOf } from "../ledger/call-cost.ts";
 import { coverInFlight } from "../ledger/cover-in-flight.ts";
@@ -8,7 +7,6 @@ import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts"
 import { choosePurchases } from "./choose-purchases.ts";
 import { initialFees } from "./fees.ts";
 import { purchaseCalldata } from "./purchase-call.ts";
-
 import type { RelayContext } from "./relay-purchase.ts";
 import { sendRound } from "./send-round.ts";
 import {
@@ -25,11 +23,6 @@ const ROUND = 50;
 
 /** A purchase that buys in its round's simulation, for no more than was quoted. */
 type AblePurchase = { purchase: WaitingPurchase; gas: bigint };
-
-/** The payouts of transactions in flight may take what the vault has left. Once those are mined, a simulation shows it. */
-class CapacityInDoubt extends Error {
-  override message = "the payouts of transactions in flight may take the vault's capacity";
-}
 
 /** Signs a purchase in the wallet's next round, together with all others that wait for that round. */
 export async function signInNextRound(
@@ -108,7 +101,10 @@ async function sendAble(
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
     async verify(tx, { send }) {
       const ids = send.map(({ id }) => id);
-      if ((await coverInFlight(tx, chainId, block, ids)) > capacityLeft) throw new CapacityInDoubt();
+      if ((await coverInFlight(tx, chainId, block, ids)) > capacityLeft) {
+        // Once those are mined, a simulation shows what they took.
+        throw new Error("the payouts of transactions in flight may take the vault's capacity");
+      }
     },
     ...budgets,
   });

@@ -39,14 +39,15 @@ export type RoundSimulatorOptions = {
 export function createRoundSimulator(options: RoundSimulatorOptions) {
   const { chain, coverRouter, log } = options;
   const estimateGas = createSimulator(chain);
-  let isSequenceKnown = true;
+  // Asked again only after a restart.
+  let hasSimulateV1 = true;
 
   return async (from: Address, requests: readonly PurchaseRequest[]): Promise<SimulatedRound> => {
     const callOf = (request: PurchaseRequest) => ({ from, to: coverRouter, data: purchaseCalldata(request) });
-    if (isSequenceKnown) {
+    if (hasSimulateV1) {
       const round = await simulateInSequence(options, from, requests.map(callOf));
       if (round) return round;
-      isSequenceKnown = false;
+      hasSimulateV1 = false;
       log.warn("the node lacks eth_simulateV1: purchases are simulated one by one");
     }
     return simulateOneByOne({ ...options, estimateGas }, requests, callOf);

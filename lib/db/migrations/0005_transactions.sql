@@ -81,8 +81,8 @@ CREATE TABLE service.transaction (
   -- The purchase or service transaction that it carries out, and the wallet whose funds it spends.
   intent uuid,
   payer text,
-  -- Of a purchase: the wallet whose key made it, what it holds of the payer's funds while it is open, and under which
-  -- permission. Copies, because each acceptance adds up what is held, and each outcome counts gas.
+  -- Of a purchase, copied from it: the wallet of its API key, its quoted premium, its delegation. Each acceptance adds up the
+  -- premiums in flight, and each outcome adds to the client's gas.
   client text,
   quoted_premium numeric(78, 0),
   delegation_id bigint REFERENCES service.delegation (id),
@@ -147,8 +147,9 @@ CREATE INDEX transaction_lost ON service.transaction (intent) WHERE lost_to IS N
 -- See service.in_flight.
 CREATE INDEX transaction_payer ON service.transaction (payer, chain_id, wallet, nonce);
 --> statement-breakpoint
--- Each wallet's newest nonce in a block up to `block`, or before the first that is open; -1 without one. A wallet's nonces are
--- mined in their order: those above are open, or in a later block. Evaluated once, because it is not part of a larger plan.
+-- Each wallet's highest nonce in a block up to `block`; without a block, the nonce below its lowest open one; else -1. Nonces of
+-- a wallet are mined in their order: those above are open, or in a later block. In plpgsql, so that Postgres runs it once and
+-- not inside the caller's plan.
 CREATE FUNCTION service.mined_up_to(of_chain integer, block bigint) RETURNS TABLE (wallet text, nonce bigint)
 LANGUAGE plpgsql STABLE ROWS 4 AS $$
 BEGIN

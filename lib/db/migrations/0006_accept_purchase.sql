@@ -42,8 +42,8 @@ $$;
 --> statement-breakpoint
 -- The existing purchase that a new call would repeat: the one with the same idempotency key or, without a key, the one with
 -- the same content whose outcome is open, or which no caller has received yet. Without a key, an outcome that is older than 10
--- minutes no longer counts. It reads hot and archived purchases in one snapshot, so that one which is being archived is in
--- either of them.
+-- minutes no longer counts. Current and archived purchases are read in one snapshot: one that is being archived is found in
+-- exactly one of them.
 CREATE FUNCTION service.standing_purchase(of_chain integer, of_wallet text, of_key text, of_fingerprint text)
 RETURNS TABLE (id uuid, fingerprint text) LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -79,8 +79,8 @@ $$;
 -- `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled. It may be null (unknown)
 -- only while the buyer has no other purchase in flight. The outcomes: created, joined (with the purchase), conflict,
 -- stopped (scope), resting (amount: seconds), not_delegated (amount: premium left, or null), funds_unknown, short_of_funds
--- (amount: premiums in flight). `held` and `in_flight`: the premiums of the buyer's other purchases in flight and their
--- number, or null, and then they are read.
+-- (amount: premiums in flight). `held` and `in_flight` are the premiums and the number of the buyer's other purchases in
+-- flight; null: they are read. A caller passes the result on to the same buyer's next purchase.
 CREATE FUNCTION service.accept_purchase(
   of_chain integer, of_router text, of_wallet text, of_key_id bigint, of_key text, of_fingerprint text, of_product text,
   of_coverage numeric, of_asset text, of_buyer text, of_premium numeric, funds_block bigint, funds numeric,
@@ -163,8 +163,8 @@ CREATE FUNCTION service.accept_purchases(purchases json) RETURNS TABLE (
 ) LANGUAGE plpgsql AS $$
 DECLARE
   w record;
-  -- Of the buyer before.
-  holder text;
+  -- Chain, buyer and block of the purchase before.
+  previous text;
   held numeric;
   in_flight integer;
 BEGIN
@@ -172,8 +172,8 @@ BEGIN
     n integer, chain_id integer, router text, wallet text, key_id bigint, idempotency_key text, fingerprint text,
     product_id text, coverage numeric, asset text, buyer text, premium numeric, funds_block bigint, funds numeric)
   LOOP
-    IF holder IS DISTINCT FROM concat_ws(' ', w.chain_id, w.buyer, w.funds_block) THEN
-      holder := concat_ws(' ', w.chain_id, w.buyer, w.funds_block);
+    IF previous IS DISTINCT FROM concat_ws(' ', w.chain_id, w.buyer, w.funds_block) THEN
+      previous := concat_ws(' ', w.chain_id, w.buyer, w.funds_block);
       held := NULL;
     END IF;
     n := w.n;

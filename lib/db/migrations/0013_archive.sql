@@ -46,6 +46,7 @@ BEGIN
   IF ids IS NULL THEN
     RETURN 0;
   END IF;
+  -- The view has the table's columns, in the same order.
   INSERT INTO service.archived_purchase
     SELECT p.*, service.transaction_history(p.id) FROM service.purchase_progress p WHERE p.id = ANY (ids);
   SELECT array_agg(t.id) INTO sent FROM (

@@ -49,7 +49,8 @@ export function useLedgerDatabase(): void {
   });
   afterEach(async () => {
     await connection.sql`
-      truncate service.purchase, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike, service.relayer_wallet,
+      truncate service.purchase, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike,
+        service.relayer_wallet,
         service.gas_day`;
   });
 }
