@@ -62,7 +62,9 @@ async function giveUpOn(
   try {
     const before = await openTransactions(sql, chainId, address, ROUND);
     for (let pass = 0; pass < PASSES; pass += 1) await settleUsed(sql, deployed, confirmations, lease);
-    const removed = (await renewLease(sql, lease)) ? await removeUnsigned(sql, lease) : [];
+    const removed = (await renewLease(sql, lease))
+      ? await removeUnsigned(sql, lease, await deployed.chain.nonce(address, "pending"))
+      : [];
     const left = await openTransactions(sql, chainId, address, ROUND);
     const mined = await deployed.chain.nonce(address, "latest");
     print(chainId, before, removed, left, { mined, confirmations });
@@ -122,10 +124,11 @@ function print(
         : "whoever has its signed bytes can still have it mined",
     ]),
   );
-  if (left.some(({ nonce }) => nonce >= mined)) {
+  const highest = left.at(-1)?.nonce ?? -1;
+  if (highest >= mined) {
     console.log(
       `\nOnly the wallet's key can rule that out: give it back to a writer, or send an empty transfer from the wallet to itself with
-each of these nonces, and run this again once they lie ${confirmations} blocks deep.`,
+each nonce from ${mined} to ${highest}, and run this again once they lie ${confirmations} blocks deep.`,
     );
   }
 }

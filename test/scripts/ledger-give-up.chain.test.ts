@@ -108,9 +108,9 @@ test("what is proved ends, what may still be mined stays open, and a writer's wa
   expect(await abandonedWallets(sql, 8453)).toEqual([]);
   await sql`update service.relayer_wallet set lease_until = now() - interval '2 minutes'`;
   expect(await abandonedWallets(sql, 8453)).toEqual([{ wallet: address, open: 5 }]);
-  expect(tableOf((await runLedger(databaseUrl)).said, "Open transactions that no writer")).toContain(
-    account.address,
-  );
+  expect(
+    tableOf((await runLedger(databaseUrl)).said, "Wallets with open transactions that no writer"),
+  ).toContain(account.address);
 
   const first = await giveUp();
   expect(first.code).toBe(1);

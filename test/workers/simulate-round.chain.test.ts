@@ -22,16 +22,19 @@ beforeAll(async () => {
 });
 beforeEach(() => rpc.intercept());
 
-function simulate(requests: readonly PurchaseRequest[]) {
+/** `restMs`: when a node that failed at a sequence is asked for one again. */
+function newSimulator(restMs?: number) {
   const { coverRouter, bondVault } = chain.deployment.contracts;
-  const run = createRoundSimulator({
+  const options = {
     chain: openChain(chain.deployment, rpc.url),
     coverRouter: lower(coverRouter),
     bondVault: lower(bondVault),
     log: createLogger("test", "silent"),
-  });
-  return run(chain.relayer.address, requests);
+  };
+  const run = createRoundSimulator(options, restMs);
+  return (requests: readonly PurchaseRequest[]) => run(chain.relayer.address, requests);
 }
+const simulate = (requests: readonly PurchaseRequest[]) => newSimulator()(requests);
 
 /** The premium of 100 USDC of the first product. */
 const PREMIUM = 292_000n;
@@ -117,7 +120,27 @@ test("a failure without a reason is looked at alone: it may be the node's limit 
   ]);
 });
 
-test("another error of the node is no answer", async () => {
+test("a node that refuses a sequence gets single calls, and a sequence again after a while", async () => {
+  rpc.intercept(async (call, forward) =>
+    call.method === "eth_simulateV1"
+      ? { error: { code: -38026, message: "client adjusted gas limit" } }
+      : forward(),
+  );
+  const requests = [purchaseRequest((await newBuyer(chain)).address)];
+  const asked = () => rpc.counts.get("eth_simulateV1") ?? 0;
+  for (const [restMs, times] of [
+    [undefined, 1],
+    [0, 2],
+  ] as const) {
+    const before = asked();
+    const run = newSimulator(restMs);
+    for (let n = 0; n < 2; n += 1)
+      expect((await run(requests)).purchases).toMatchObject([{ kind: "buys", premium: PREMIUM }]);
+    expect(asked() - before).toBe(times);
+  }
+});
+
+test("an error of every call is no answer", async () => {
   rpc.intercept(async () => ({ error: { code: -32000, message: "header not found" } }));
   await expect(simulate([purchaseRequest(chain.owner.address)])).rejects.toThrow("header not found");
 });

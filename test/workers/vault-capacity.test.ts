@@ -62,7 +62,7 @@ describe.each([
     });
   }
 
-  /** A request that takes six tenths of what the vault has left. */
+  /** A request that takes six tenths of what the vault has left: the payout is 80 % of the coverage. */
   async function mostOfTheVault() {
     const capacity = await chain.client.readContract({
       address: chain.deployment.contracts.bondVault,
@@ -70,7 +70,7 @@ describe.each([
       functionName: "availableCapacityUSD",
     });
     const buyer = await newBuyer(chain);
-    return { ...purchaseRequest(buyer.address), coverageAmount: (capacity * 6n * 10n) / (10n * 8n) };
+    return { ...purchaseRequest(buyer.address), coverageAmount: (capacity * 3n) / 4n };
   }
 
   const noncesUsed = async () => {
@@ -118,15 +118,20 @@ describe.each([
     expect(await ledger.settled(await ledger.buy(again, key))).toHaveProperty("receipt");
   });
 
-  test("a purchase waits for the one in flight that takes the vault's room, and is then refused", async () => {
+  test("a purchase waits for the one in flight that takes the vault's room, and is then refused; smaller ones go on", async () => {
     const request = await mostOfTheVault();
+    const other = await newBuyer(chain);
     await chain.client.setAutomine(false);
     const first = await ledger.buy(request, "in-flight");
     await ledger.atNode(first);
     const before = stack.output("writer").length;
-    const second = await ledger.buy(request, "behind");
+    const [second, small] = await Promise.all([
+      ledger.buy(request, "behind"),
+      ledger.buy(purchaseRequest(other.address), "small"),
+    ]);
     const said = () => stack.output("writer").slice(before);
     await expect.poll(said).toContain("the payouts of transactions in flight may take the vault's capacity");
+    await ledger.atNode(small);
     expect(await ledger.read(second)).toMatchObject({ state: "accepted" });
     await chain.client.setAutomine(true);
     await chain.client.mine({ blocks: 1 });
@@ -134,7 +139,7 @@ describe.each([
     expect(await ledger.settled(second)).toMatchObject({ code: "coverage_above_maximum", txHash: null });
   });
 
-  test("a premium that rises before the signature is refused, and paid by who buys again", async () => {
+  test("a premium that rises before the signature is refused, and the buyer can buy again at the new one", async () => {
     const buyer = await newBuyer(chain);
     const request = purchaseRequest(buyer.address, "FLASHETH24-001");
     const config = await productConfigOf(protocol, request.productId);
@@ -153,11 +158,10 @@ describe.each([
     expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
   });
 
-  test("the method is asked for once where it is missing", () => {
+  test("the log says each time that the node failed at a sequence", () => {
     const asked = proxy.counts.get("eth_simulateV1") ?? 0;
-    if (hasMethod) expect(asked).toBeGreaterThan(1);
-    else expect(asked).toBe(1);
-    const warned = stack.output("writer").split("the node lacks eth_simulateV1").length - 1;
-    expect(warned).toBe(hasMethod ? 0 : 1);
+    const warned = stack.output("writer").split("eth_simulateV1 failed").length - 1;
+    expect(asked).toBeGreaterThan(0);
+    expect(warned).toBe(hasMethod ? 0 : asked);
   });
 });

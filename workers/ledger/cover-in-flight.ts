@@ -1,8 +1,11 @@
 import type { TransactionSql } from "postgres";
 
+/** Longer than purchases usually stay open, in seconds: after their time to live they are replaced by empty transfers. */
+const OPEN_SECONDS = 1800;
+
 /**
  * The coverage of a chain's purchases that are open, or in a block above `block`, apart from some; 6 decimals. No payout is
- * higher than its coverage.
+ * higher than its coverage. One that has been open for long may never be mined, and does not count.
  */
 export async function coverInFlight(
   tx: TransactionSql,
@@ -15,6 +18,6 @@ export async function coverInFlight(
     from service.mined_up_to(${chainId}, ${String(block)}) seen
     cross join lateral service.transactions_from(${chainId}, seen.wallet, seen.nonce + 1) t
     join service.purchase p on p.id = t.intent
-    where (t.state = 'open' or t.block_number > ${String(block)}) and t.intent <> all(${[...apartFrom]}::uuid[])`;
+    where (t.state = 'open' and t.opened_at > now() - make_interval(secs => ${OPEN_SECONDS}) or t.block_number > ${String(block)}) and t.intent <> all(${[...apartFrom]}::uuid[])`;
   return BigInt(row?.coverage ?? 0);
 }

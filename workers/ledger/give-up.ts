@@ -6,10 +6,11 @@ import { waitAgain } from "./outcomes.ts";
  * Takes a wallet's open transactions without signed bytes out of the ledger: bytes are stored before they are sent, so that
  * none of these can be mined. What they were for waits to be signed with another wallet; purchases that are too old are refused.
  * Should the wallet send again, the recovery fills their nonces.
+ * @param pending the wallet's nonces that the node knows, also in its pool: the database may have lost the bytes of a lower one.
  * @returns their nonces.
  * @throws LeaseLost with nothing changed: only a writer with the lease can store bytes.
  */
-export async function removeUnsigned(sql: Sql, lease: Lease): Promise<number[]> {
+export async function removeUnsigned(sql: Sql, lease: Lease, pending: number): Promise<number[]> {
   return sql.begin(async (tx) => {
     const held = await tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} for update`;
     if (held.length === 0) throw new LeaseLost(lease);
@@ -18,7 +19,7 @@ export async function removeUnsigned(sql: Sql, lease: Lease): Promise<number[]> 
       update service.transaction t set gas_reserved = 0
       from service.relayer_wallet w
       cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) o
-      where w.chain_id = ${lease.chainId} and w.address = ${lease.address} and t.id = o.id and t.state = 'open'
+      where w.chain_id = ${lease.chainId} and w.address = ${lease.address} and t.id = o.id and t.state = 'open' and t.nonce >= ${pending}
         and not exists (select 1 from service.attempt a where a.transaction_id = t.id)
       returning t.id, t.nonce`;
     await tx`

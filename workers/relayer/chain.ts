@@ -71,21 +71,14 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
         params: [{ ...requestOf(call), gas: numberToHex(call.gas) }, height(at)],
       });
     },
-    /**
-     * Runs the calls one after the other in the latest state, each in the state that those before it leave. Undefined when the
-     * node does not know `eth_simulateV1`.
-     */
-    async simulate(calls: readonly CallRequest[]): Promise<SimulatedCalls | undefined> {
-      try {
-        const [block] = await client.request({
-          method: "eth_simulateV1",
-          params: [{ blockStateCalls: [{ calls: calls.map(requestOf) }] }, "latest"],
-        });
-        return block && simulatedCallsOf(block);
-      } catch (error) {
-        if (isUnknownMethod(error)) return undefined;
-        throw error;
-      }
+    /** Runs the calls one after the other in the latest state, each in the state that those before it leave. */
+    async simulate(calls: readonly CallRequest[]): Promise<SimulatedCalls> {
+      const [block] = await client.request({
+        method: "eth_simulateV1",
+        params: [{ blockStateCalls: [{ calls: calls.map(requestOf) }] }, "latest"],
+      });
+      if (!block) throw new Error("the node simulated no block");
+      return simulatedCallsOf(block);
     },
     /** Broadcasts a signed transaction. */
     async send(bytes: Hex): Promise<void> {

@@ -41,17 +41,17 @@ export function purchaseOfCalldata(data: Hex): PurchaseRequest | undefined {
 
 /**
  * The policy that a transaction bought, from the `PolicyPurchased` of our own router; undefined when it emitted none.
- * `premiumPaid` is in USDC base units (6 decimals).
+ * `premiumPaid` and `payout` are in USDC base units (6 decimals).
  */
 export function purchasedPolicy(
   logs: readonly Log[],
   coverRouter: Address,
-): { policyId: bigint; premiumPaid: bigint } | undefined {
+): { policyId: bigint; premiumPaid: bigint; payout: bigint } | undefined {
   for (const { address, topics, data } of logs) {
     const [signature, ...rest] = topics;
     if (signature !== POLICY_PURCHASED || !isAddressEqual(address, coverRouter)) continue;
     const { args } = decodeEventLog({ abi: purchased, topics: [signature, ...rest], data });
-    return { policyId: args.policyId, premiumPaid: args.premium };
+    return { policyId: args.policyId, premiumPaid: args.premium, payout: args.payout };
   }
   return undefined;
 }

@@ -22,7 +22,7 @@ export function outcomeOf(
   if (!succeeded) return { ...mined, kind: "reverted", ...minedFailure(blockNumber, revert) };
   if (transaction.kind === "service_transaction") return { ...mined, kind: "done" };
   const policy = purchasedPolicy(logs, coverRouter);
-  if (policy) return { ...mined, kind: "bought", ...policy };
+  if (policy) return { ...mined, kind: "bought", policyId: policy.policyId, premiumPaid: policy.premiumPaid };
   // The protocol does not do this; a deployment file with a wrong address for the router would.
   const message = `The transaction was mined in block ${blockNumber} and bought no policy`;
   return { ...mined, kind: "reverted", code: "onchain_revert", message, failedBy: "protocol" };

@@ -21,8 +21,19 @@ import { resumeWallet, suspendWallet, type Wallet } from "./wallets.ts";
 /** Most purchases that are signed together. */
 const ROUND = 50;
 
-/** A purchase that buys in its round's simulation, for no more than was quoted. */
-type AblePurchase = { purchase: WaitingPurchase; gas: bigint };
+/** A purchase that buys in its round's simulation, for no more than was quoted; `payout` with 6 decimals. */
+type AblePurchase = { purchase: WaitingPurchase; gas: bigint; payout: bigint };
+
+/**
+ * The payouts of transactions in flight may take what the vault has left, and `missing` more (6 decimals). Once those are mined, a
+ * simulation shows what they took.
+ */
+class CapacityInDoubt extends Error {
+  override message = "the payouts of transactions in flight may take the vault's capacity";
+  constructor(readonly missing: bigint) {
+    super();
+  }
+}
 
 /** Signs a purchase in the wallet's next round, together with all others that wait for that round. */
 export async function signInNextRound(
@@ -62,13 +73,41 @@ async function signRound(
 
   const able = inOrder.flatMap((purchase, n): AblePurchase[] => {
     const one = round.purchases[n];
-    return one?.kind === "buys" && one.premium <= purchase.quotedPremium ? [{ purchase, gas: one.gas }] : [];
+    return one?.kind === "buys" && one.premium <= purchase.quotedPremium ? [{ purchase, ...one }] : [];
   });
-  const sent = await sendAble(context, wallet, round, able).catch(
-    (reason: unknown): SigningOutcomes =>
-      new Map(able.map(({ purchase }) => [purchase.id, { kind: "waits", reason }])),
-  );
-  return outcomesOf(inOrder, round, sent);
+  return outcomesOf(inOrder, round, await sendOrWait(context, wallet, round, able));
+}
+
+const waiting = (purchases: readonly AblePurchase[], reason: unknown): SigningOutcomes =>
+  new Map(purchases.map(({ purchase }) => [purchase.id, { kind: "waits", reason }]));
+
+/** Sends the purchases. If that is not possible they wait; if the vault's capacity is in doubt, only the largest of them do. */
+async function sendOrWait(
+  context: RelayContext,
+  wallet: Wallet,
+  round: SimulatedRound,
+  able: readonly AblePurchase[],
+): Promise<SigningOutcomes> {
+  try {
+    return await sendAble(context, wallet, round, able);
+  } catch (reason) {
+    if (!(reason instanceof CapacityInDoubt)) return waiting(able, reason);
+    const left = leaveOut(able, reason.missing);
+    const capacityLeft = round.capacityLeft + payoutOf(left);
+    const others = able.filter((one) => !left.includes(one));
+    const sent = await sendOrWait(context, wallet, { ...round, capacityLeft }, others);
+    return new Map([...sent, ...waiting(left, reason)]);
+  }
+}
+
+const payoutOf = (purchases: readonly AblePurchase[]): bigint =>
+  purchases.reduce((sum, { payout }) => sum + payout, 0n);
+
+/** The fewest purchases, the largest first, that leave `missing` to the others; at least one. */
+function leaveOut(able: readonly AblePurchase[], missing: bigint): AblePurchase[] {
+  const bySize = able.toSorted((a, b) => (a.payout < b.payout ? 1 : a.payout > b.payout ? -1 : 0));
+  const count = bySize.findIndex((_, n) => payoutOf(bySize.slice(0, n + 1)) >= missing);
+  return count < 0 ? bySize : bySize.slice(0, count + 1);
 }
 
 /**
@@ -101,10 +140,8 @@ async function sendAble(
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
     async verify(tx, { send }) {
       const ids = send.map(({ id }) => id);
-      if ((await coverInFlight(tx, chainId, block, ids)) > capacityLeft) {
-        // Once those are mined, a simulation shows what they took.
-        throw new Error("the payouts of transactions in flight may take the vault's capacity");
-      }
+      const missing = (await coverInFlight(tx, chainId, block, ids)) - capacityLeft;
+      if (missing > 0n) throw new CapacityInDoubt(missing);
     },
     ...budgets,
   });

@@ -14,9 +14,6 @@ export type OneByOneOptions = {
   estimateGas: (call: CallRequest) => Promise<bigint>;
 };
 
-/** What a purchase would do on its own, and the payout (6 decimals) that the vault would reserve for it. */
-type Quoted = { purchase: SimulatedPurchase; payout: bigint };
-
 /** The vault's revert for a payout above its capacity. */
 const EXCEEDS_CAPACITY: Revert = { name: "Exceeds capacity", text: "Exceeds capacity", data: "0x" };
 
@@ -33,23 +30,23 @@ export async function simulateOneByOne(
   const head = await options.chain.block("latest");
   if (!head) throw new Error("the node has no latest block");
   const [capacity, quotes] = await Promise.all([
-    readCapacity(options),
+    readCapacity(options, head.number),
     Promise.all(requests.map((request) => quote(options, request, callOf(request)))),
   ]);
   let capacityLeft = capacity;
-  const purchases = quotes.map(({ purchase, payout }): SimulatedPurchase => {
+  const purchases = quotes.map((purchase): SimulatedPurchase => {
     if (purchase.kind !== "buys") return purchase;
-    if (payout > capacityLeft) return { kind: "reverts", revert: EXCEEDS_CAPACITY };
-    capacityLeft -= payout;
+    if (purchase.payout > capacityLeft) return { kind: "reverts", revert: EXCEEDS_CAPACITY };
+    capacityLeft -= purchase.payout;
     return purchase;
   });
   return { block: head.number, capacityLeft, purchases };
 }
 
 /** Nothing where the vault has no price: then no purchase succeeds either. */
-async function readCapacity({ chain, bondVault }: OneByOneOptions): Promise<bigint> {
+async function readCapacity({ chain, bondVault }: OneByOneOptions, blockNumber: bigint): Promise<bigint> {
   const capacity = { address: bondVault, abi: bondVaultAbi, functionName: "availableCapacityUSD" } as const;
-  return chain.client.readContract(capacity).catch((error: unknown) => {
+  return chain.client.readContract({ ...capacity, blockNumber }).catch((error: unknown) => {
     if (findRevert(error)) return 0n;
     throw error;
   });
@@ -59,7 +56,7 @@ async function quote(
   { chain, coverRouter, estimateGas }: OneByOneOptions,
   { productId, coverageAmount }: PurchaseRequest,
   call: CallRequest,
-): Promise<Quoted> {
+): Promise<SimulatedPurchase> {
   try {
     const gas = await estimateGas(call);
     // Read last, so that it is no older than the simulation.
@@ -69,9 +66,9 @@ async function quote(
       functionName: "quotePremium",
       args: [productId, coverageAmount],
     });
-    return { purchase: { kind: "buys", gas, premium }, payout };
+    return { kind: "buys", gas, premium, payout };
   } catch (error) {
     const revert = findRevert(error);
-    return { purchase: revert ? { kind: "reverts", revert } : { kind: "unknown", fault: error }, payout: 0n };
+    return revert ? { kind: "reverts", revert } : { kind: "unknown", fault: error };
   }
 }

@@ -2,7 +2,7 @@ import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import type { Logger } from "../../lib/log.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
 import type { CallRequest, Chain } from "./chain.ts";
 import { purchaseCalldata, purchasedPolicy } from "./purchase-call.ts";
 import { createSimulator } from "./simulate.ts";
@@ -13,11 +13,11 @@ const vaultCapacity = { abi: bondVaultAbi, functionName: "availableCapacityUSD" 
 const CAPACITY_CALLDATA = encodeFunctionData(vaultCapacity);
 
 /**
- * A purchase in its place: the gas and the premium (6 decimals) that it takes, or its revert. `fault`: it is not known whether
+ * A purchase in its place: its gas, its premium and the payout that the vault reserves for it (6 decimals), or its revert. `fault`: it is not known whether
  * it would revert.
  */
 export type SimulatedPurchase =
-  | { kind: "buys"; gas: bigint; premium: bigint }
+  | { kind: "buys"; gas: bigint; premium: bigint; payout: bigint }
   | { kind: "reverts"; revert: Revert }
   | { kind: "unknown"; fault: unknown };
 
@@ -35,33 +35,39 @@ export type RoundSimulatorOptions = {
   log: Logger;
 };
 
-/** Simulates the purchases of a signing round. Rejects when the node does not answer. */
-export function createRoundSimulator(options: RoundSimulatorOptions) {
+/** After a failed sequence the node is asked for one again when this time has passed, in ms. */
+const SEQUENCE_REST_MS = 60_000;
+
+/**
+ * Simulates the purchases of a signing round, for a while one by one after the node has failed at a sequence: it may lack the
+ * method, or refuse a sequence that is too long for it. Rejects when the node does not answer.
+ */
+export function createRoundSimulator(options: RoundSimulatorOptions, restMs = SEQUENCE_REST_MS) {
   const { chain, coverRouter, log } = options;
   const estimateGas = createSimulator(chain);
-  // Asked again only after a restart.
-  let hasSimulateV1 = true;
+  let sequenceFrom = 0;
 
   return async (from: Address, requests: readonly PurchaseRequest[]): Promise<SimulatedRound> => {
     const callOf = (request: PurchaseRequest) => ({ from, to: coverRouter, data: purchaseCalldata(request) });
-    if (hasSimulateV1) {
-      const round = await simulateInSequence(options, from, requests.map(callOf));
-      if (round) return round;
-      hasSimulateV1 = false;
-      log.warn("the node lacks eth_simulateV1: purchases are simulated one by one");
+    if (performance.now() >= sequenceFrom) {
+      try {
+        return await simulateInSequence(options, from, requests.map(callOf));
+      } catch (error) {
+        sequenceFrom = performance.now() + restMs;
+        log.warn({ err: errorText(error) }, "eth_simulateV1 failed: purchases are simulated one by one");
+      }
     }
     return simulateOneByOne({ ...options, estimateGas }, requests, callOf);
   };
 }
 
-/** One request: the purchases in their order, and the vault's capacity after them. Undefined on a node without the method. */
+/** One request: the purchases in their order, and the vault's capacity after them. */
 async function simulateInSequence(
   { chain, coverRouter, bondVault }: RoundSimulatorOptions,
   from: Address,
   calls: readonly CallRequest[],
-): Promise<SimulatedRound | undefined> {
+): Promise<SimulatedRound> {
   const simulated = await chain.simulate([...calls, { from, to: bondVault, data: CAPACITY_CALLDATA }]);
-  if (!simulated) return undefined;
   const capacity = simulated.calls.at(-1);
   const purchases = await Promise.all(
     calls.map((call, n) => purchaseOf(chain, coverRouter, call, simulated.calls[n])),
@@ -82,7 +88,7 @@ async function purchaseOf(
   if (simulated.succeeded) {
     const policy = purchasedPolicy(simulated.logs, coverRouter);
     if (!policy) return { kind: "unknown", fault: "the simulated call sells no policy" };
-    return { kind: "buys", gas: simulated.gas, premium: policy.premiumPaid };
+    return { kind: "buys", gas: simulated.gas, premium: policy.premiumPaid, payout: policy.payout };
   }
   if (simulated.revert) return { kind: "reverts", revert: simulated.revert };
   // A contract gave no reason, or the node's limit on gas ended the sequence: the call alone shows which.

@@ -1,5 +1,6 @@
 import { nonceGaps, storeFillers } from "../../ledger/fillers.ts";
 import type { OpenTransaction } from "../../ledger/open-transactions.ts";
+import { lacksFinal } from "../../ledger/outcomes.ts";
 import type { Wallet } from "../wallets.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
 import { LOOK_AFTER, type WalletView } from "./next-step.ts";
@@ -15,6 +16,9 @@ export async function closeNonceGaps(
   { minedNonce, pooledNonce }: WalletView,
 ): Promise<void> {
   if (lowest.nonce <= minedNonce || lowest.openFor < LOOK_AFTER) return;
+  // The node is behind, or a reorganisation went deep: then the final ones are opened again first. What looks like a gap may be
+  // archived.
+  if (await lacksFinal(sql, chainId, wallet.address, minedNonce)) return;
   const gaps = (await nonceGaps(sql, chainId, wallet.address, minedNonce)).filter(
     (gap) => gap >= pooledNonce && gap < lowest.nonce,
   );
