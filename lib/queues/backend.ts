@@ -45,7 +45,7 @@ const MIGRATION_TIMEOUT_MS = 60_000;
 /** A job of a writer that died is given to another writer after this time, in ms. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
-/** A connection to Redis whose server sends nothing ends after this time, in ms: longer than BullMQ's longest blocking call. */
+/** A connection to Redis ends when the server has sent nothing for this time, in ms. BullMQ's blocking calls are shorter. */
 const REDIS_SILENT_MS = 15_000;
 /** Keys in Redis begin with this prefix, so that several services can share one server. */
 const REDIS_PREFIX = "cover";

@@ -17,12 +17,11 @@ import { addressText, printTable } from "./format.ts";
 
 /** Most open transactions of a wallet that one run handles, lowest nonces first. */
 const ROUND = 1000;
-/** A nonce's transaction may be a form that the database has lost: it is recorded first, and settled then. */
+/** A used nonce may hold a form that the database lost: the first pass records it, the second settles it. */
 const PASSES = 2;
 
 /**
- * Gives up the open transactions of a wallet that no writer has the key of, as far as the chain proves what became of them,
- * and prints the others.
+ * Closes the open transactions of a wallet without its key, those whose outcome the chain proves, and prints the others.
  * @returns the exit code: 1 while some are open.
  */
 export async function giveUp(
@@ -112,7 +111,7 @@ function print(
       : "settled from the chain";
     return [[String(nonce), kind, proof]];
   });
-  printTable(`Certain (chain ${chainId})`, ["nonce", "for", "what became of it"], certain);
+  printTable(`Certain (chain ${chainId})`, ["nonce", "for", "outcome"], certain);
   printTable(
     `Not certain, and still open (chain ${chainId})`,
     ["nonce", "for", "why"],

@@ -140,7 +140,7 @@ async function recordCertain(context: Context, { address, role }: LedgerWallet):
   }
 }
 
-/** Whether a wallet whose nonces are all recorded still holds back new ones. */
+/** Whether a wallet is marked as having unknown transactions; then no wallet of its chain gets a nonce. */
 const isHeldBack = async (sql: Sql, chainId: number, address: Address): Promise<boolean> =>
   (
     await sql`select 1 from service.relayer_wallet

@@ -18,6 +18,8 @@ export async function coverInFlight(
     from service.mined_up_to(${chainId}, ${String(block)}) seen
     cross join lateral service.transactions_from(${chainId}, seen.wallet, seen.nonce + 1) t
     join service.purchase p on p.id = t.intent
-    where (t.state = 'open' and t.opened_at > now() - make_interval(secs => ${OPEN_SECONDS}) or t.block_number > ${String(block)}) and t.intent <> all(${[...apartFrom]}::uuid[])`;
+    where (t.state = 'open' and t.opened_at > now() - make_interval(secs => ${OPEN_SECONDS})
+        or t.block_number > ${String(block)})
+      and t.intent <> all(${[...apartFrom]}::uuid[])`;
   return BigInt(row?.coverage ?? 0);
 }

@@ -7,8 +7,8 @@ import type { Signed } from "./attempts.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /**
- * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While a
- * wallet has any, no wallet of its chain gets a nonce.
+ * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While one
+ * wallet has an unknown transaction, all wallets of that chain get no nonce.
  */
 
 /**

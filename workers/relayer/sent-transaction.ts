@@ -22,16 +22,17 @@ export type SentTransaction = Omit<Call, "to"> & {
 
 /** Reads a transaction of a block, with the signed bytes that have its hash. */
 export function sentTransactionOf(rpc: RpcTransaction): SentTransaction {
-  const { hash, from, to, nonce, input, value, gas } = formatTransaction(rpc);
+  const formatted = formatTransaction(rpc);
+  const { hash, from, to, nonce, input, value, gas } = formatted;
   const sent = { hash, from: lower(from), to: to && lower(to), nonce, data: input, value, gasLimit: gas };
-  return { ...sent, signed: signedForm(rpc) };
+  return { ...sent, signed: signedForm(formatted) };
 }
 
 /** The writer signs fee-market transactions only (EIP-1559). */
-function signedForm(rpc: RpcTransaction): Signed | undefined {
-  if (rpc.type !== "0x2") return undefined;
+function signedForm(transaction: ReturnType<typeof formatTransaction>): Signed | undefined {
+  if (transaction.type !== "eip1559") return undefined;
   const { hash, chainId, nonce, to, input, value, gas, maxFeePerGas, maxPriorityFeePerGas, ...rest } =
-    formatTransaction(rpc);
+    transaction;
   if (maxFeePerGas === undefined || maxPriorityFeePerGas === undefined || chainId === undefined)
     return undefined;
   const { accessList = [], r, s, yParity = Number(rest.v) } = rest;

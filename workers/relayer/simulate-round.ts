@@ -4,8 +4,8 @@ import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { CallRequest, Chain } from "./chain.ts";
+import { createGasEstimator } from "./estimate-gas.ts";
 import { purchaseCalldata, purchasedPolicy } from "./purchase-call.ts";
-import { createSimulator } from "./simulate.ts";
 import { simulateOneByOne } from "./simulate-one-by-one.ts";
 import type { SimulatedCall } from "./simulated-calls.ts";
 
@@ -44,7 +44,7 @@ const SEQUENCE_REST_MS = 60_000;
  */
 export function createRoundSimulator(options: RoundSimulatorOptions, restMs = SEQUENCE_REST_MS) {
   const { chain, coverRouter, log } = options;
-  const estimateGas = createSimulator(chain);
+  const estimateGas = createGasEstimator(chain);
   let sequenceFrom = 0;
 
   return async (from: Address, requests: readonly PurchaseRequest[]): Promise<SimulatedRound> => {

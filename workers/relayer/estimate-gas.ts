@@ -8,7 +8,7 @@ const ESTIMATE_TTL_MS = 60_000;
  * to find the least gas that is enough. A plain call with the highest recent estimate runs it once, and proves the
  * same.
  */
-export function createSimulator(chain: Pick<Chain, "estimateGas" | "call">) {
+export function createGasEstimator(chain: Pick<Chain, "estimateGas" | "call">) {
   let highest: { gas: bigint; until: number } | undefined;
 
   /** Gas that is enough for the call in the latest state. Rejects with the contract's revert when it would revert. */

@@ -4,8 +4,8 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { type Chain, openChain } from "../../workers/relayer/chain.ts";
+import { createGasEstimator } from "../../workers/relayer/estimate-gas.ts";
 import { purchaseCalldata } from "../../workers/relayer/purchase-call.ts";
-import { createSimulator } from "../../workers/relayer/simulate.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, purchaseRequest } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -36,7 +36,7 @@ async function purchaseOf(options?: Parameters<typeof newBuyer>[1]) {
 }
 
 test("the first call is estimated, and later ones run once with the same gas", async () => {
-  const simulate = createSimulator(node);
+  const simulate = createGasEstimator(node);
   const call = await purchaseOf();
   const gas = await simulate(call);
   expect(gas).toBe(await node.estimateGas(call));
@@ -47,14 +47,14 @@ test("the first call is estimated, and later ones run once with the same gas", a
 });
 
 test("a call that would revert rejects with its reason, also when an estimate is cached", async () => {
-  const simulate = createSimulator(node);
+  const simulate = createGasEstimator(node);
   await simulate(await purchaseOf());
   const refused = await simulate(await purchaseOf({ approve: false })).catch(findRevert);
   expect(refused).toMatchObject({ name: "ERC20InsufficientAllowance" });
 });
 
 test("a call that needs more gas is estimated, and later ones run with that gas", async () => {
-  const simulate = createSimulator(node);
+  const simulate = createGasEstimator(node);
   const { from } = await purchaseOf();
   const mint = encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args: [from, 1n] });
   const cheap = await simulate({ from, to: chain.deployment.contracts.usdc, data: mint });
