@@ -29,28 +29,43 @@ const purchaseOf = (
 ) => `${id("i")}, ${filled.chainId}, ${address("i")}, '${kind} ' || i, ${hash("i")},
   '0x' || repeat('1', 64), 100000000, '0x' || repeat('2', 64), ${address("i")}, 292000, at`;
 
+/** The transactions of `hot` purchases: every second one has a permit, right before it. */
+export const sentFor = (hot: number): number => hot + Math.floor(hot / 2);
+
+/** The id of a purchase's permit. */
+const permitId = (of: string) => id(`${of} + 4294967296`);
+
 /** Statements that insert `hot` purchases, all final, the first of them `filled.days` ago, one block each. */
 const hotRows = (hot: number): [table: string, insert: string][] => {
   const source = `(select i, now() - make_interval(secs => ${filled.days * 86_400}.0 * (${hot} - i) / ${hot}) as at
     from generate_series(1, ${hot}) i) x`;
+  const calls = `(select i, at, is_permit, i + i / 2 - is_permit::int as n
+    from ${source}, (values (false), (true)) kinds (is_permit) where not is_permit or i % 2 = 0) y`;
   return [
     [
       "purchase",
       `insert into service.purchase (${PURCHASE_COLUMNS}) select ${purchaseOf("hot")} from ${source}`,
     ],
     [
+      "permit",
+      `insert into service.permit (id, purchase_id, value, deadline, signature)
+    select ${permitId("i")}, ${id("i")}, 292000, 4294967295, '0x' || repeat('ab', 65) from ${source} where i % 2 = 0`,
+    ],
+    [
       "transaction",
       `insert into service.transaction (id, chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, "to", data, gas_limit,
       created_at, opened_at, gas_reserved, hash, block_number, block_hash, outcome, gas_cost, settled_at, policy_id, premium_paid, final_at)
-    select i, ${filled.chainId}, '${filled.relayer}', i - 1, 'purchase', ${id("i")}, ${address("i")}, ${address("i")},
-      292000, '0x' || repeat('c', 40),
-      '0x' || repeat('ab', 164), 400000, at, at, 1000, ${hash("i")}, i, ${hash("i")}, 'done', 900, at, i, 292000, at
-    from ${source}`,
+    select n, ${filled.chainId}, '${filled.relayer}', n - 1, case when is_permit then 'permit' else 'purchase' end,
+      case when is_permit then ${permitId("i")} else ${id("i")} end, ${address("i")}, ${address("i")},
+      case when not is_permit then 292000 end, '0x' || repeat('c', 40),
+      '0x' || repeat('ab', 164), 400000, at, at, 1000, ${hash("n")}, i, ${hash("i")}, 'done', 900, at,
+      case when not is_permit then i end, case when not is_permit then 292000 end, at
+    from ${calls}`,
     ],
     [
       "attempt",
       `insert into service.attempt (hash, id, transaction_id, signed, max_fee, priority_fee, fencing_token, created_at)
-    select ${hash("i")}, i, i, '0x' || repeat('ab', 280), 30, 1, 1, at from ${source}`,
+    select ${hash("n")}, n, n, '0x' || repeat('ab', 280), 30, 1, 1, at from ${calls}`,
     ],
   ];
 };
@@ -65,7 +80,7 @@ const archivedRows = (hot: number, archived: number) =>
   from (select i, now() - interval '60 days' as at from generate_series(${hot + 1}, ${hot + archived}) i) x`;
 
 /** Tables that grow with the purchases. */
-export const bigTables = ["purchase", "transaction", "attempt", "archived_purchase"] as const;
+export const bigTables = ["purchase", "permit", "transaction", "attempt", "archived_purchase"] as const;
 
 /** The indexes of a table that no constraint owns are dropped while rows are inserted: that is several times faster. */
 async function withoutIndexes(sql: Sql, table: string, insert: () => Promise<unknown>): Promise<void> {
@@ -94,11 +109,12 @@ async function fill(sql: Sql, rows: readonly (readonly [table: string, insert: s
 
 /** Inserts final purchases of one relayer's wallet into an empty ledger. */
 export async function fillLedger(sql: Sql, hot: number): Promise<void> {
+  const sent = sentFor(hot);
   await sql`
     insert into service.relayer_wallet (chain_id, address, next_nonce, open_from, final_below)
-    values (${filled.chainId}, ${filled.relayer}, ${hot}, ${hot}, ${hot - Math.min(hot, 100)})`;
+    values (${filled.chainId}, ${filled.relayer}, ${sent}, ${sent}, ${sent - Math.min(sent, 100)})`;
   await fill(sql, hotRows(hot));
-  await sql`select setval('service.transaction_id_seq', ${hot}), setval('service.attempt_id_seq', ${hot})`;
+  await sql`select setval('service.transaction_id_seq', ${sent}), setval('service.attempt_id_seq', ${sent})`;
 }
 
 /** Inserts archived purchases into a ledger with `hot` current ones. */

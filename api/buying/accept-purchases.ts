@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ISql } from "postgres";
 import type { Address } from "viem";
+import type { Permit } from "../../lib/chain/permit.ts";
 import { type Connection, isConnectionError } from "../../lib/db/connect.ts";
 import {
   type Purchase,
@@ -32,6 +33,8 @@ export type QuotedIntent = PurchaseIntent & {
   quotedPremium: bigint;
   /** Needed only if the buyer has other purchases in flight: without it the refusal is `funds_unknown`. */
   funds: Funds | undefined;
+  /** Signed by the buyer; its value is then the allowance in `funds`. */
+  permit?: Permit | undefined;
 };
 
 /** `joined`: the purchase exists, and the caller waits for it or gets its outcome. `conflict`: the key belongs to another request. */
@@ -77,6 +80,9 @@ const inputOf = (intent: QuotedIntent, n: number) => ({
   asset: lower(intent.request.asset),
   buyer: lower(intent.request.buyer),
   premium: String(intent.quotedPremium),
+  permit_value: intent.permit === undefined ? null : String(intent.permit.value),
+  permit_deadline: intent.permit === undefined ? null : String(intent.permit.deadline),
+  permit_signature: intent.permit?.signature ?? null,
   funds_block: intent.funds === undefined ? null : String(intent.funds.block),
   funds: intent.funds === undefined ? null : String(payable(intent.funds)),
 });
@@ -88,6 +94,7 @@ type Row = { n: number } & (
   | { outcome: "stopped"; scope: "global" | "wallet" | "key" }
   | { outcome: "resting"; amount: string }
   | { outcome: "not_delegated"; amount: string | null }
+  | { outcome: "permit_in_flight" }
   | { outcome: "funds_unknown" }
   | { outcome: "short_of_funds"; amount: string }
 );
@@ -102,6 +109,8 @@ function refusalOf(row: Row, funds: Funds | undefined): Refusal | undefined {
       return { kind: "not_delegated", left: row.amount === null ? undefined : BigInt(row.amount) };
     case "short_of_funds":
       return funds && { kind: "short_of_funds", held: BigInt(row.amount), funds };
+    case "permit_in_flight":
+      return { kind: "permit_in_flight" };
     case "funds_unknown":
       return { kind: "funds_unknown" };
     default:

@@ -1,6 +1,7 @@
 /** Buys a policy: from a checked request to the purchase's outcome. */
 import { type Address, type Hex, isAddressEqual } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
+import type { Permit } from "../../lib/chain/permit.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isSettled, type Purchase } from "../../lib/ledger/purchase.ts";
@@ -20,6 +21,7 @@ import {
   type QuotedIntent,
 } from "./accept-purchases.ts";
 import { type BuyerFunds, createBuyerFunds } from "./buyer-funds.ts";
+import { checkPermit, requireValue } from "./check-permit.ts";
 import { noteReported, type OutcomeParts, waitUntilSettled, wakeWriter } from "./outcome.ts";
 import {
   checkCapacity,
@@ -46,6 +48,8 @@ export type PurchaseTerms = {
   coverageAmount: bigint;
   asset?: Hex | undefined;
   buyer: Address;
+  /** The buyer's permit for the router, in place of an approval. */
+  permit?: Permit | undefined;
 };
 
 /** Who buys: the holder of a key, or the sandbox. */
@@ -91,16 +95,21 @@ type Accepted = Exclude<Acceptance, { outcome: "refused" }>;
 const isRefused = (acceptance: Acceptance, kind: Refusal["kind"]): boolean =>
   acceptance.outcome === "refused" && acceptance.by.kind === kind;
 
-/** The premium of a purchase that passes all checks without the ledger. */
+/** A checked request: its premium (6 decimals), and its permit where one is needed. */
+type Quote = Pick<QuotedIntent, "quotedPremium" | "permit">;
+
+/** Makes all checks that need no ledger. */
 async function checkRequest(
-  { readTerms, readSelling }: Context,
-  { productId, coverageAmount }: PurchaseIntent["request"],
-): Promise<bigint> {
+  { readTerms, readSelling, chain }: Context,
+  { productId, coverageAmount, buyer }: PurchaseIntent["request"],
+  permit: Permit | undefined,
+): Promise<Quote> {
   const [terms, selling] = await Promise.all([readTerms(productId), readSelling()]);
   const product = checkProduct(productId, terms);
   checkSelling(selling);
   checkCapacity(coverageAmount, product, selling.capacity);
-  return premiumOf(coverageAmount, product);
+  const quotedPremium = premiumOf(coverageAmount, product);
+  return { quotedPremium, permit: permit && (await checkPermit(chain, buyer, permit, quotedPremium)) };
 }
 
 /** Reports a missing delegation before any other error. The remaining cap is checked when the purchase is recorded. */
@@ -116,10 +125,12 @@ async function requireDelegation({ connection, toError }: Context, intent: Purch
 async function recordWithFunds(
   { funds, record, toError }: Context,
   intent: PurchaseIntent,
-  quotedPremium: bigint,
+  quote: Quote,
 ): Promise<Accepted> {
   const { buyer } = intent.request;
-  const attempt = (known: Funds | undefined) => record({ ...intent, quotedPremium, funds: known });
+  const { permit, quotedPremium } = quote;
+  const attempt = (known: Funds | undefined) =>
+    record({ ...intent, ...quote, funds: known && permit ? { ...known, allowance: permit.value } : known });
   let acceptance = await attempt(funds.known(buyer));
   if (isRefused(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
   // A lack of funds is certain only at the newest block: an approval may just have been mined.
@@ -136,25 +147,31 @@ async function recordWithFunds(
   if (acceptance.outcome !== "refused") return acceptance;
   if (acceptance.by.kind === "funds_unknown")
     throw new Error("the database asked for funds that it had received");
+  if (permit && acceptance.by.kind === "short_of_funds") {
+    requireValue(permit, quotedPremium, acceptance.by.held);
+  }
   throw toError(acceptance.by, intent, quotedPremium);
 }
+
+/** The purchase of a client's call, and the permit that it sent. */
+type Request = { intent: PurchaseIntent; permit: Permit | undefined };
 
 /** Accepts a purchase. An existing one needs neither the chain nor a relayer. */
 async function accept(
   context: Context,
-  intent: PurchaseIntent,
+  { intent, permit }: Request,
   admit: BuyOptions["admit"],
 ): Promise<Accepted> {
-  const checking = checkRequest(context, intent.request);
+  const checking = checkRequest(context, intent.request, permit);
   if ((await valueWithin(CHECK_WAIT_MS, checking)) === undefined) {
     // A check failed or is slow. Otherwise recording finds an existing purchase by itself.
     const existing = await fromDatabase(() => findExistingPurchase(context.connection.sql, intent));
     if (existing) return existing;
     await requireDelegation(context, intent);
   }
-  const quotedPremium = await checking;
+  const quote = await checking;
   await admit?.();
-  return recordWithFunds(context, intent, quotedPremium);
+  return recordWithFunds(context, intent, quote);
 }
 
 /** The purchase that the terms describe. @throws ApiError when they name no product, or too little coverage */
@@ -180,7 +197,7 @@ async function buy(
   { idempotencyKey, waits, gone, admit }: BuyOptions,
 ): Promise<BuyResult> {
   const intent = await intentOf(context, purchaser, terms, idempotencyKey);
-  const acceptance = await accept(context, intent, admit);
+  const acceptance = await accept(context, { intent, permit: terms.permit }, admit);
   if (acceptance.outcome === "conflict") {
     throw new ApiError(
       "idempotency_conflict",

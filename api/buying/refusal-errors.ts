@@ -26,6 +26,9 @@ function shortOfFunds(
   return `The purchase would revert: ${reason}. The buyer's purchases in flight need ${held} of it.`;
 }
 
+/** `Retry-After` while another permit is not mined, in seconds: two blocks of an L2. */
+const PERMIT_RETRY_SECONDS = 4;
+
 /** A refusal that a client can get: unknown funds are read first. */
 export type FinalRefusal = Exclude<Refusal, { kind: "funds_unknown" }>;
 
@@ -51,6 +54,12 @@ export function refusalError(
         refusal.left === undefined
           ? `The key belongs to ${wallet}. It may not spend the money of ${buyer}, who has not delegated to it.`
           : `The delegation of ${buyer} to ${wallet} has ${refusal.left < 0n ? 0n : refusal.left} left for premiums, and this one is ${premium} (USDC, 6 decimals).`,
+      );
+    case "permit_in_flight":
+      return new ApiError(
+        "permit_in_flight",
+        "Another permit of the buyer is not mined yet: send this purchase again after it, with a permit that has the next nonce.",
+        { retryAfter: PERMIT_RETRY_SECONDS },
       );
     case "short_of_funds":
       return new ApiError(

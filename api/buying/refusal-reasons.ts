@@ -13,6 +13,8 @@ export type Refusal =
   | { kind: "resting"; secondsLeft: number }
   /** The buyer is another wallet. `left` is the rest of its delegation's cap (6 decimals), undefined without a delegation. */
   | { kind: "not_delegated"; left: bigint | undefined }
+  /** Another permit of the buyer is not mined yet, and would be undone by this one or undo it. */
+  | { kind: "permit_in_flight" }
   /** The buyer has other purchases in flight, so its funds are needed. */
   | { kind: "funds_unknown" }
   /** The premiums in flight (`held`) and this one exceed the buyer's funds. 6 decimals. */

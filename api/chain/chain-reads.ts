@@ -1,12 +1,14 @@
 /** The API's reads of a chain, each within the time limit. */
 import type { Address, Hex } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
+import type { Permit } from "../../lib/chain/permit.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { shareRead } from "../../lib/shared-read.ts";
 import { fromChain } from "../http/dependency-timeout.ts";
 import type { AsOf, ChainHead } from "./block.ts";
 import { contractsOf } from "./contract-addresses.ts";
 import { readFunds } from "./contracts/funds.ts";
+import { readPermitFault } from "./contracts/permit.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "./contracts/policy.ts";
 import { type AssetPrice, readAssetPrices } from "./contracts/prices.ts";
 import { isSold, type ProductTerms, readProduct, readProducts } from "./contracts/products.ts";
@@ -51,6 +53,8 @@ export type ChainReads = {
   selling(relayers: readonly Address[]): Promise<SellingState>;
   /** A buyer's USDC balance and its allowance to the router after a block, 6 decimals. */
   funds(buyer: Address, blockNumber: bigint): Promise<{ balance: bigint; allowance: bigint }>;
+  /** Why USDC would refuse a buyer's permit for the router now; undefined when it would take it. */
+  permitFault(buyer: Address, permit: Permit): Promise<string | undefined>;
   /** Undefined when there is no such policy. `current` is the newest price of its asset; null when unknown. */
   policy(
     key: PolicyKey,
@@ -92,6 +96,8 @@ export function createChainReads({
       fromChain(async () => readQuote(client, contracts(), productId, coverage)),
     selling: (relayers) => fromChain(async () => readSellingState(client, contracts(), relayers)),
     funds: (buyer, blockNumber) => fromChain(async () => readFunds(client, contracts(), buyer, blockNumber)),
+    permitFault: (buyer, permit) =>
+      fromChain(async () => readPermitFault(client, contracts(), buyer, permit)),
     policy: async (key) => {
       const [block, policy, product, prices] = await Promise.all([
         head(),

@@ -1,7 +1,6 @@
 /** Checks wallets' signatures: a plain account's is recovered here, a contract wallet's is verified on the chain. */
 import {
   type Address,
-  BaseError,
   encodeDeployData,
   getAddress,
   type Hex,
@@ -17,6 +16,7 @@ import {
 } from "viem";
 import { signatureCheckAbi, signatureCheckBytecode } from "../../abis/SignatureCheck.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
+import { isOutOfGas } from "../../lib/chain/reverts.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
 import { chainNotFound, fromChain } from "../http/dependency-timeout.ts";
@@ -37,8 +37,6 @@ const CHECK_GAS = 16_000_000n;
 const OWN_GAS = 1_000_000n;
 /** The sender of checks, and so their `tx.origin`: a hash, so that nobody has its key. */
 const SENDER = getAddress(slice(keccak256(toHex("signature check")), 12));
-/** Nodes' messages for a check that runs out of gas, because the node allows less than the check asks for. */
-const OUT_OF_GAS = /out ?of ?gas|OOG\b/i;
 
 export type Signatures = {
   /**
@@ -65,10 +63,6 @@ function unwrap(signature: Hex): { signature: Hex; factory: Address; factoryCall
     return undefined;
   }
 }
-
-const isOutOfGas = (error: unknown): boolean =>
-  error instanceof BaseError &&
-  error.walk((cause) => cause instanceof BaseError && OUT_OF_GAS.test(cause.details)) !== null;
 
 /** `client` should be used for these checks only, so that they delay nothing else, and should not retry. */
 export function createSignatures(client: ReadClient): Signatures {

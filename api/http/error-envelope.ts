@@ -72,6 +72,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: "The address does not allow this method; `Allow` lists the allowed ones.",
   request_timeout: "The request did not arrive in time.",
   idempotency_conflict: "The idempotency key was used with another body.",
+  permit_in_flight: "Another permit of the buyer is not mined yet; retry after `Retry-After`.",
   cap_reached:
     "The wallet has reached its limit: three active keys, twenty webhooks. Revoke or delete one first.",
   duplicate_listing: "The transaction's listing was recorded for another wallet or with other content.",
@@ -85,6 +86,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   amount_mismatch: "The event has another amount of bonds.",
   epoch_mismatch: "The event is of another bond.",
   event_missing: "The transaction has no such event of the protocol's contracts.",
+  invalid_permit: "The permit would not set the allowance, or not enough of it; `message` has the reason.",
   holder_mismatch: "The transaction redeems bonds of another wallet.",
   listing_id_mismatch: "The transaction buys another listing.",
   price_mismatch: "The reported event has another price, or the premium rose before the purchase was signed.",

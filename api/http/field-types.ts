@@ -104,17 +104,27 @@ export const unixSecondsInput = z
 /** Longest signature, in bytes: a contract wallet's may contain many owners' signatures and its deployment. */
 const MAX_SIGNATURE_BYTES = 8192;
 
+/** Longest signature that a relayer sends, in bytes: 60 owners' of a contract wallet. */
+const MAX_SENT_SIGNATURE_BYTES = 4096;
+
 /** For examples: the seeded wallet's signature of its onboarding message at 1767225600. */
 export const EXAMPLE_SIGNATURE =
   "0xd90a9c0e5f8fb8ef0a7660156b34c3063949929aad192d25b8c8b2a22a05b581486eb4c3ee687a3017944beab9c602dcfe6d16e841f3bd5e76b29f3efcbc28f51c";
 
+function signatureUpTo(bytes: number) {
+  return z
+    .string()
+    .regex(/^0x([0-9a-fA-F]{2})*$/, "must be 0x and hex digits, two for each byte")
+    .max(2 + 2 * bytes, `must have ${bytes} bytes at most`)
+    .transform(lowercaseHex)
+    .openapi({ example: EXAMPLE_SIGNATURE });
+}
+
 /** In requests: the signature of a plain account (65 bytes) or of a contract wallet. */
-export const signatureInput = z
-  .string()
-  .regex(/^0x([0-9a-fA-F]{2})*$/, "must be 0x and hex digits, two for each byte")
-  .max(2 + 2 * MAX_SIGNATURE_BYTES, `must have ${MAX_SIGNATURE_BYTES} bytes at most`)
-  .transform(lowercaseHex)
-  .openapi({ example: EXAMPLE_SIGNATURE });
+export const signatureInput = signatureUpTo(MAX_SIGNATURE_BYTES);
+
+/** The same for a signature that goes to the chain, where its bytes cost gas. */
+export const sentSignatureInput = signatureUpTo(MAX_SENT_SIGNATURE_BYTES);
 
 /** In requests: an address in any case, with any checksum; parsed to the checksummed form. */
 export const addressInput = Address.transform((text) => getAddress(lowercaseHex(text)));

@@ -8,10 +8,31 @@ import {
   CoveredAsset,
   DecimalString,
   nullableBytes32,
+  sentSignatureInput,
   Timestamp,
   TxHash,
   uint256Input,
 } from "../http/field-types.ts";
+
+const Permit = z
+  .object({
+    value: uint256Input.openapi({
+      description:
+        "The allowance, USDC base units (6 decimals): the premium, and the premiums of the buyer's purchases in flight.",
+      example: "2920000",
+    }),
+    deadline: uint256Input.openapi({
+      description: "Unix seconds; at least ten minutes after the newest block.",
+      example: "1767225600",
+    }),
+    signature: sentSignatureInput.openapi({
+      description: "Of the buyer: 65 bytes of a plain account, or what a contract wallet's ERC-1271 takes.",
+    }),
+  })
+  .openapi("Permit", {
+    description:
+      "In place of an approval: the buyer's EIP-2612 permit of USDC for the cover router. It is sent before the purchase, and not at all where the allowance is as high already. It never lowers an allowance.",
+  });
 
 export const PurchaseRequest = z
   .object({
@@ -34,6 +55,7 @@ export const PurchaseRequest = z
       description:
         "Who pays the premium and owns the policy: the key's wallet, or one that has delegated to it.",
     }),
+    permit: Permit.optional(),
   })
   .refine((body) => body.productId !== undefined || body.productName !== undefined, {
     path: ["productId"],

@@ -77,6 +77,17 @@ export function findRevert(error: unknown): Revert | undefined {
   return reverted ? { name: "reverted", text: "reverted without a reason", data: "0x" } : undefined;
 }
 
+/** Nodes' messages for a call that needs more gas than it was given, or than the node allows. */
+const OUT_OF_GAS = /out ?of ?gas|OOG\b|gas required exceeds/i;
+
+/** True when a call or a gas estimate failed because its gas limit was too low. */
+export const isOutOfGas = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => {
+    if (!(cause instanceof Error)) return false;
+    return OUT_OF_GAS.test(cause instanceof BaseError ? `${cause.message} ${cause.details}` : cause.message);
+  }) !== null;
+
 /** True when a view answered nothing: its address has no code, or a contract that takes every call. */
 export const isEmptyAnswer = (error: unknown): boolean =>
   error instanceof BaseError &&

@@ -57,6 +57,7 @@ const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations
   chain,
   chainId: deployment.chainId,
   coverRouter: lower(deployment.contracts.coverRouter),
+  usdc: lower(deployment.contracts.usdc),
   confirmations,
   found: new Map(),
   // The tables say what the log would.

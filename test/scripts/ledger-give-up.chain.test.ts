@@ -60,10 +60,10 @@ async function assigned(count: number) {
     ids.push(acceptance.purchase.id);
   }
   const { assigned: all } = await assignNonces(connection.sql, {
-    ...{ kind: "purchase", lease, given: new Map(), gasBudget: 10n ** 30n },
+    ...{ lease, given: new Map(), gasBudget: 10n ** 30n },
     candidates: (tx) => readCandidates(tx, lease, ids, 60),
     clients: (candidates: readonly Candidate[]) => candidates.map(({ wallet }) => wallet),
-    choose: () => ({ send: ids.map((id) => ({ id, call, cost: 100n })) }),
+    choose: () => ({ send: ids.map((id) => ({ kind: "purchase" as const, id, call, cost: 100n })) }),
   });
   return all;
 }

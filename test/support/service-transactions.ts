@@ -31,10 +31,14 @@ export async function assignServiceTransactions(
   const rows = await sql<{ id: string; to: Address; data: Hex; value: string }[]>`
     select id, "to", data, value from service.service_transaction where id = any(${[...ids]}::uuid[]) order by purpose`;
   const calls = rows.map(({ id, to, data, value }): WantedCall => {
-    return { id, call: { to, data, value: BigInt(value), gasLimit: 21_000n }, cost: COST };
+    return {
+      kind: "service_transaction",
+      id,
+      call: { to, data, value: BigInt(value), gasLimit: 21_000n },
+      cost: COST,
+    };
   });
   const { assigned } = await assignNonces(sql, {
-    kind: "service_transaction",
     lease,
     given: new Map(),
     candidates: (tx) => lockGroups(tx, [{ id: "the group", calls }]),

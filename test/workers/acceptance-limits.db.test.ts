@@ -33,7 +33,7 @@ beforeAll(async () => {
   keyId = Number(key?.id);
 });
 afterEach(async () => {
-  await connection.sql`truncate service.purchase, service.waiting, service.transaction, service.attempt, service.strike, service.delegation, service.stop`;
+  await connection.sql`truncate service.purchase, service.permit, service.waiting, service.transaction, service.attempt, service.strike, service.delegation, service.stop`;
 });
 
 const wish = (more: Partial<QuotedIntent> = {}, from: Address = agent): QuotedIntent => ({

@@ -1,6 +1,7 @@
 /** Which purchases of a round are signed: the operator's stops, the budgets and the relayer's balance, without I/O. */
 import type { Address } from "viem";
 import { describe, expect, test } from "vitest";
+import type { WantedGroup } from "../../workers/ledger/assign-nonces.ts";
 import type { Candidate, Spending } from "../../workers/ledger/gas-spending.ts";
 import { choosePurchases } from "../../workers/relayer/choose-purchases.ts";
 
@@ -12,13 +13,18 @@ const candidate = (id: string, more: Partial<Candidate> = {}): Candidate => ({
   stopped: false,
   paused: false,
   delegated: true,
+  permitSent: false,
   ...more,
 });
 const nothing: Spending = { all: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
 const limits = { balance: 1000n, gasBudget: 1000n, gasBudgetPerWallet: 1000n };
 /** Each purchase costs ten. */
 const call = { to: ann, data: "0x", value: 0n, gasLimit: 1n } as const;
-const calls = new Map(["1", "2", "3", "4"].map((id) => [id, { id, call, cost: 10n }]));
+const group = (id: string, cost = 10n): WantedGroup => ({
+  id,
+  calls: [{ kind: "purchase", id, call, cost }],
+});
+const calls = new Map(["1", "2", "3", "4"].map((id) => [id, group(id)]));
 
 describe("a purchase that may no longer be signed is refused with its reason", () => {
   test.each([
@@ -73,7 +79,7 @@ describe("a purchase that the relayer cannot pay now waits, and is not refused",
   });
 
   test("a later purchase that costs less may be signed first", () => {
-    const expensive = new Map([...calls, ["1", { id: "1", call, cost: 500n }] as const]);
+    const expensive = new Map([...calls, ["1", group("1", 500n)]]);
     const round = [candidate("1"), candidate("2")];
     const choice = choosePurchases(round, expensive, nothing, { ...limits, balance: 100n });
     expect(choice).toMatchObject({ send: [{ id: "2" }], wait: ["1"] });

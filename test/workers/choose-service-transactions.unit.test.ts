@@ -1,7 +1,7 @@
 /** Which service transactions of a round are signed: whole groups, within the balance and the budget, without I/O. */
 import { expect, test } from "vitest";
+import type { WantedGroup } from "../../workers/ledger/assign-nonces.ts";
 import type { Spending } from "../../workers/ledger/gas-spending.ts";
-import type { WantedGroup } from "../../workers/ledger/service-transactions.ts";
 import { type Choice, chooseServiceTransactions } from "../../workers/service-transactions/choose.ts";
 
 const nothing: Spending = { all: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
@@ -11,6 +11,7 @@ const limits = { balance: 1000n, gasBudget: 1000n };
 const group = (id: string, value = 100n): WantedGroup => ({
   id,
   calls: [value, 0n].map((given, n) => ({
+    kind: "service_transaction",
     id: `${id}${n}`,
     call: { to: `0x${"a".repeat(40)}`, data: "0x", value: given, gasLimit: 10n },
     cost: 20n,

@@ -67,13 +67,12 @@ describe("cover in flight", () => {
 test("a round that does not pass its last check leaves no nonce, and its purchases wait", async () => {
   const [one, other] = [await accepted(), await accepted()];
   const assigned = assignNonces(connection.sql, {
-    kind: "purchase",
     lease,
     given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, [other, one], 60),
     clients: () => [],
     choose: (candidates: readonly Candidate[]) => ({
-      send: candidates.map(({ id }) => ({ id, call, cost: 1n })),
+      send: candidates.map(({ id }) => ({ kind: "purchase" as const, id, call, cost: 1n })),
     }),
     // The calls are sent in the order that was asked for, and the check sees them among those in flight.
     verify: async (tx, { send }) => {

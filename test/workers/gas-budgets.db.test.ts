@@ -1,7 +1,7 @@
 /** The gas budgets of a day, where one of them is exceeded already or may be exceeded. */
 import type { Address } from "viem";
 import { expect, test } from "vitest";
-import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
+import { assignNonces, type WantedGroup } from "../../workers/ledger/assign-nonces.ts";
 import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
 import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { reserveRaises } from "../../workers/ledger/raises.ts";
@@ -35,10 +35,14 @@ test("a client that is over its own budget does not hold back the other purchase
   await connection.sql`
     insert into service.gas_day (chain_id, day, wallet, wei)
     values (${chainId}, (now() at time zone 'utc')::date, ${other}, ${String(3n * cost)})`;
-  const wanted = new Map([within, over].map((id) => [id, { id, call, cost }]));
+  const wanted = new Map(
+    [within, over].map((id): [string, WantedGroup] => [
+      id,
+      { id, calls: [{ kind: "purchase", id, call, cost }] },
+    ]),
+  );
   const budgets = { gasBudget: 10n * cost, gasBudgetPerWallet: 2n * cost };
   const { choice, assigned } = await assignNonces(connection.sql, {
-    kind: "purchase",
     lease,
     given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, [within, over], SIGN_WITHIN_SECONDS),

@@ -3,7 +3,7 @@
  * through an index, also once Postgres plans a prepared statement without its values. `npm run bench ledger` measures the same
  * with a million purchases.
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
@@ -12,7 +12,15 @@ import {
   findExistingPurchase,
   type QuotedIntent,
 } from "../../api/buying/accept-purchases.ts";
-import { archiveRows, bigTables, buyerOf, filled, fillLedger, idOf } from "../../bench/fill-ledger.ts";
+import {
+  archiveRows,
+  bigTables,
+  buyerOf,
+  filled,
+  fillLedger,
+  idOf,
+  sentFor,
+} from "../../bench/fill-ledger.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
 import { noteOutcomeReceived, readPurchases } from "../../lib/ledger/purchases.ts";
@@ -87,15 +95,24 @@ async function expectIndexed<Input>(
   }
 }
 
-const intentOf = (n: number, idempotencyKey: string | null): QuotedIntent => ({
-  ...{ chainId, router, wallet: buyerOf(n), keyId: null, idempotencyKey, quotedPremium: 292_000n },
-  request: { productId: word(1), coverageAmount: 100_000_000n, asset: word(2), buyer: buyerOf(n) },
+const intentOf = (n: number, idempotencyKey: string | null, buyer = buyerOf(n)): QuotedIntent => ({
+  ...{ chainId, router, wallet: buyer, keyId: null, idempotencyKey, quotedPremium: 292_000n },
+  request: { productId: word(1), coverageAmount: 100_000_000n, asset: word(2), buyer },
   funds: { block: head, balance: 10n ** 18n, allowance: 10n ** 18n },
+});
+const permit = { value: 292_000n, deadline: 2n ** 32n, signature: word(3) } as const;
+
+/** A purchase with a permit; its buyer has no other. */
+const withPermit = (n: number): QuotedIntent => ({
+  ...intentOf(n, randomUUID(), `0x${randomBytes(20).toString("hex")}`),
+  permit,
 });
 let buyers = 0;
 async function newIntents(): Promise<QuotedIntent[]> {
   buyers += ROUND;
-  return Array.from({ length: ROUND }, (_, n) => intentOf((buyers + n) % filled.buyers, randomUUID()));
+  return Array.from({ length: ROUND }, (_, n) =>
+    n % 2 === 0 ? withPermit(n) : intentOf((buyers + n) % filled.buyers, randomUUID()),
+  );
 }
 const accept = (intents: readonly QuotedIntent[]) => acceptPurchases(connection, intents);
 
@@ -109,10 +126,12 @@ async function acceptedIds(): Promise<string[]> {
 
 async function assign(ids: readonly string[]) {
   const { assigned } = await assignNonces(sql, {
-    ...{ kind: "purchase", lease, given: new Map(), gasBudget: 10n ** 30n },
+    ...{ lease, given: new Map(), gasBudget: 10n ** 30n },
     candidates: (tx) => readCandidates(tx, lease, ids, 3600),
     clients: (candidates: readonly Candidate[]) => candidates.map(({ wallet }) => wallet),
-    choose: (candidates) => ({ send: candidates.map(({ id }) => ({ id, call, cost: 1n })) }),
+    choose: (candidates) => ({
+      send: candidates.map(({ id }) => ({ kind: "purchase" as const, id, call, cost: 1n })),
+    }),
   });
   return assigned;
 }
@@ -214,7 +233,7 @@ const tests: Record<string, () => Promise<void>> = {
         await settlingBlocks(sql, chainId, BigInt(height), { final: true });
         await confirmBlocks(sql, chainId, [stays]);
         await dropBlocks(sql, chainId, [falls]);
-        await lacksFinal(sql, chainId, relayer, HOT, BigInt(height));
+        await lacksFinal(sql, chainId, relayer, sentFor(HOT), BigInt(height));
         await raiseWatermarks(sql, chainId, BigInt(height));
       },
     ),
@@ -224,7 +243,7 @@ const tests: Record<string, () => Promise<void>> = {
     ),
   "what the operator and the metrics read": () =>
     expectIndexed(nothing, async () => {
-      for (const id of ids) expect((await entryHistory(sql, id))?.transactions).toHaveLength(1);
+      for (const id of ids) expect((await entryHistory(sql, id))?.transactions).not.toHaveLength(0);
       await walletLoads(sql);
       expect(await recentGasCost(sql, chainId)).toBeDefined();
     }),
@@ -243,6 +262,6 @@ test("a batch to archive reads the rows of the batch", async () => {
   const after = await readSoFar(sql);
   for (const table of bigTables) {
     expect((after[table]?.scanned ?? 0) - (before[table]?.scanned ?? 0), table).toBe(0);
-    expect((after[table]?.fetched ?? 0) - (before[table]?.fetched ?? 0), table).toBeLessThan(400 * 8);
+    expect((after[table]?.fetched ?? 0) - (before[table]?.fetched ?? 0), table).toBeLessThan(400 * 12);
   }
 });

@@ -9,11 +9,12 @@ const purchase = (id: string): WaitingPurchase => ({
   id,
   request: { productId: "0x1", coverageAmount: 1n, asset: "0x2", buyer: "0x3" },
   quotedPremium: 10n,
+  permit: undefined,
   acceptedAt: new Date(0),
   age: 0,
   unknownFor: null,
 });
-const buys = { kind: "buys", gas: 1n, premium: 10n, payout: 1n } as const;
+const buys = { kind: "buys", gas: 1n, permitGas: undefined, premium: 10n, payout: 1n } as const;
 const reverts: SimulatedPurchase = { kind: "reverts", revert: decodeRevert("0x") };
 const sent: SigningOutcome = { kind: "sent", broadcast: Promise.resolve() };
 const waits: SigningOutcome = { kind: "waits", reason: "no ether" };

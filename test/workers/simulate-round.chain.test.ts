@@ -24,15 +24,20 @@ beforeEach(() => rpc.intercept());
 
 /** `restMs`: when a node that failed at a sequence is asked for one again. */
 function newSimulator(restMs?: number) {
-  const { coverRouter, bondVault } = chain.deployment.contracts;
+  const { coverRouter, bondVault, usdc: token } = chain.deployment.contracts;
   const options = {
     chain: openChain(chain.deployment, rpc.url),
     coverRouter: lower(coverRouter),
     bondVault: lower(bondVault),
+    usdc: lower(token),
     log: createLogger("test", "silent"),
   };
   const run = createRoundSimulator(options, restMs);
-  return (requests: readonly PurchaseRequest[]) => run(chain.relayer.address, requests);
+  return (requests: readonly PurchaseRequest[]) =>
+    run(
+      chain.relayer.address,
+      requests.map((request) => ({ request, permit: undefined })),
+    );
 }
 const simulate = (requests: readonly PurchaseRequest[]) => newSimulator()(requests);
 

@@ -7,18 +7,30 @@ import { type Budgets, withinBudgets } from "./within-budgets.ts";
 /** The call of a transaction; `value` in wei, `gasLimit` in gas. */
 export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
 
-/** What a transaction is for: a purchase, or a call that the service makes for itself. */
-export type IntentKind = "purchase" | "service_transaction";
+/** What a transaction is for: a purchase, its buyer's permit, or a call that the service makes for itself. */
+export type IntentKind = "purchase" | "permit" | "service_transaction";
 
-/** A call that is wanted, with the id of its intent. `cost`, in wei, is the most that its gas may cost. */
-export type WantedCall = { id: string; call: Call; cost: bigint };
+/**
+ * A call that is wanted, with the id of its intent. `cost`, in wei, is the most that its gas may cost. A permit is sent for a
+ * purchase that waits, before it or, where it is alone, while it goes on waiting.
+ */
+export type WantedCall = { id: string; call: Call; cost: bigint } & (
+  | { kind: Exclude<IntentKind, "permit"> }
+  | { kind: "permit"; purchaseId: string }
+);
+
+/** Calls that are sent together or not at all, in their order. `id`: of the purchase, claim or service transaction. */
+export type WantedGroup = { id: string; calls: readonly WantedCall[] };
+
+/** The most that a group's gas may cost, in wei. */
+export const costOfGroup = ({ calls }: WantedGroup): bigint =>
+  calls.reduce((sum, { cost }) => sum + cost, 0n);
 
 /** A call with its nonce. */
 export type Assigned = WantedCall & { transactionId: number; nonce: number };
 
-/** One kind of what is sent: who may be sent now, and which of them are. */
+/** Who may be sent now, and which of them are. */
 export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }> = Budgets & {
-  kind: IntentKind;
   lease: Lease;
   /** By wallet, the nonce that follows the highest one that this writer has given out. */
   given: ReadonlyMap<Address, number>;
@@ -54,13 +66,13 @@ export class NoncesWithheld extends Error {
  */
 export async function assignNonces<Candidate, Choice extends { send: readonly WantedCall[] }>(
   sql: Sql,
-  { kind, lease, given, candidates, clients, choose, verify, ...budgets }: Assignment<Candidate, Choice>,
+  { lease, given, candidates, clients, choose, verify, ...budgets }: Assignment<Candidate, Choice>,
 ): Promise<{ choice: Choice; assigned: Assigned[] }> {
   return withinBudgets(sql, lease, budgets, async (tx, readSpending) => {
     const waiting = await candidates(tx);
     const choice = choose(waiting, await readSpending(clients(waiting)));
     if (choice.send.length === 0) return { choice, assigned: [], reserves: false };
-    const assigned = await store(tx, { kind, lease, given }, choice.send);
+    const assigned = await store(tx, { lease, given }, choice.send);
     await verify?.(tx, choice);
     return { choice, assigned, reserves: true };
   });
@@ -68,12 +80,14 @@ export async function assignNonces<Candidate, Choice extends { send: readonly Wa
 
 async function store(
   tx: TransactionSql,
-  { kind, lease, given }: Pick<Assignment<never, never>, "kind" | "lease" | "given">,
+  { lease, given }: Pick<Assignment<never, never>, "lease" | "given">,
   wanted: readonly WantedCall[],
 ): Promise<Assigned[]> {
-  const calls = wanted.map(({ id, call: { to, data, value, gasLimit }, cost }, n) => ({
+  const calls = wanted.map(({ call: { to, data, value, gasLimit }, cost, ...intent }, n) => ({
     n,
-    id,
+    kind: intent.kind,
+    id: intent.id,
+    waiting: intent.kind === "permit" ? intent.purchaseId : intent.id,
     to,
     data,
     value: String(value),
@@ -84,7 +98,7 @@ async function store(
   const rows = await tx<{ id: string; intent: string; nonce: string }[]>`
     with calls as (
       select * from json_to_recordset(${JSON.stringify(calls)}::text::json) as c (
-        n bigint, id uuid, "to" text, data text, value numeric, gas_limit bigint, cost numeric)
+        n bigint, kind text, id uuid, waiting uuid, "to" text, data text, value numeric, gas_limit bigint, cost numeric)
     ), nonces as (
       update service.relayer_wallet set next_nonce = next_nonce + ${wanted.length}
       where ${leaseHeld(tx, lease)} and next_nonce is not null and not exists (
@@ -93,14 +107,15 @@ async function store(
         where u.chain_id = ${lease.chainId} and (u.unknown_from is not null or u.next_nonce < k.next))
       returning next_nonce - ${wanted.length} as first
     ), taken as (
-      delete from service.waiting w using calls, nonces where w.intent = calls.id returning w.intent, w.payer
+      delete from service.waiting w using calls, nonces where w.intent = calls.id returning w.intent
     )
     insert into service.transaction (
       chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, delegation_id, "to", data, value, gas_limit,
       gas_reserved)
-    select ${lease.chainId}::integer, ${lease.address}::text, nonces.first + calls.n, ${kind}::text, calls.id, taken.payer,
-      p.wallet, p.quoted_premium, p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost
-    from nonces, calls join taken on taken.intent = calls.id left join service.purchase p on p.id = calls.id
+    select ${lease.chainId}::integer, ${lease.address}::text, nonces.first + calls.n, calls.kind, calls.id, w.payer, client.wallet,
+      p.quoted_premium, p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost
+    from nonces, calls join service.waiting w on w.intent = calls.waiting
+    left join service.purchase client on client.id = calls.waiting left join service.purchase p on p.id = calls.id
     returning id, intent, nonce`;
   if (rows.length === 0) {
     const held = await tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)}`;
@@ -110,7 +125,7 @@ async function store(
   return wanted.map((one) => {
     const row = byIntent.get(one.id);
     // The candidates' rows are locked: they cannot be missing.
-    if (!row) throw new Error(`${kind} ${one.id} no longer waits to be signed`);
+    if (!row) throw new Error(`${one.kind} ${one.id} no longer waits to be signed`);
     return { ...one, transactionId: Number(row.id), nonce: Number(row.nonce) };
   });
 }

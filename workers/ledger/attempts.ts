@@ -82,7 +82,8 @@ export async function withheldHashes(sql: Sql, hashes: readonly Hex[]): Promise<
     select seen.hash from unnest(${[...hashes]}::text[]) as seen (hash)
     left join service.attempt a on a.hash = seen.hash
     where a.hash is null or (exists (select 1 from service.stop) and exists (
-      select 1 from service.transaction t left join service.purchase p on p.id = t.intent
+      select 1 from service.transaction t left join service.permit m on m.id = t.intent
+      left join service.purchase p on p.id = coalesce(m.purchase_id, t.intent)
       where t.id = a.transaction_id and (
         service.stopped_by(t.wallet, null) is not null
         or (p.id is not null and not a.cancels and service.stopped_by(p.wallet, p.key_id) is not null))))`;

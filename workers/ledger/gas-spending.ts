@@ -13,6 +13,8 @@ export type Candidate = {
   paused: boolean;
   /** The buyer's delegation is still in force; true for the buyer's own key. */
   delegated: boolean;
+  /** Its permit has a transaction. */
+  permitSent: boolean;
 };
 
 /** The gas costs of this UTC day in wei; a transaction that is not mined yet counts with the most that it may cost. */
@@ -40,7 +42,10 @@ export async function readCandidates(
       service.rests_until(p.wallet) is not null as paused,
       p.delegation_id is null or exists (
         select 1 from service.delegation d
-        where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated
+        where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated,
+      exists (
+        select 1 from service.permit m join service.transaction t on t.intent = m.id and t.lost_to is null
+        where m.purchase_id = p.id) as "permitSent"
     from (
       select intent from service.waiting
       where intent = any(${[...ids]}::uuid[]) and chain_id = ${chainId}

@@ -29,7 +29,7 @@ export type OpenTransaction = Call & {
   reserved: bigint;
   /** Seconds since it got its nonce, or since its block fell out of the chain. */
   openFor: number;
-  /** The operator has stopped the purchase's key or wallet. */
+  /** The operator has stopped the key or the wallet of the purchase, or of the permit's purchase. */
   stopped: boolean;
   /** The operator has stopped the relayer's wallet, or everything: nothing may be signed or sent. */
   halted: boolean;
@@ -66,7 +66,8 @@ export async function openTransactions(
       service.stopped_by(t.wallet, null) is not null as halted, coalesce(a.attempts, '[]') as attempts
     from service.relayer_wallet w
     cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t
-    left join service.purchase p on p.id = t.intent
+    left join service.permit m on m.id = t.intent
+    left join service.purchase p on p.id = coalesce(m.purchase_id, t.intent)
     left join lateral (
       select json_agg(json_build_object('hash', hash, 'bytes', signed, 'maxFee', max_fee::text,
         'priorityFee', priority_fee::text, 'cancels', cancels, 'untaken', untaken,

@@ -199,12 +199,15 @@ export async function raiseWatermarks(sql: ISql, chainId: number, deep: bigint):
   await sql`select service.raise_watermarks(${chainId}, ${String(deep - WATCHED_DEPTH)}::bigint)`;
 }
 
-/** Lets the purchases and service transactions of `given` wait to be signed again; their age counts from their acceptance. */
+/**
+ * Lets the purchases and service transactions of `given` wait to be signed again; their age counts from their acceptance. A
+ * permit is sent again with its purchase, if that still waits.
+ */
 export const waitAgain = (sql: ISql) => sql`
   insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
   select g.intent, g.kind, g.chain_id, g.payer, coalesce(e.claim_id, g.intent), coalesce(p.created_at, e.created_at), now()
   from given g left join service.purchase p on p.id = g.intent left join service.service_transaction e on e.id = g.intent
-  where g.intent is not null`;
+  where g.kind not in ('permit', 'filler')`;
 
 /**
  * Marks a transaction lost: another transaction, `holder`, has its nonce in a block deep enough, and none of our forms

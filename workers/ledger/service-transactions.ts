@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
-import type { Call, WantedCall } from "./assign-nonces.ts";
+import type { Call, WantedGroup } from "./assign-nonces.ts";
 
 /** SQL of service transactions that wait to be signed: the faucet's grants, and the upkeep of the sandbox's wallet. */
 
@@ -56,9 +56,6 @@ export async function waitingServiceTransactions(
   }
   return [...groups.values()];
 }
-
-/** A group that is to be signed, with the gas limits and costs of its calls. */
-export type WantedGroup = { id: string; calls: readonly WantedCall[] };
 
 /** Locks those of the groups that still wait as a whole and are not too old, or were signed in part. */
 export async function lockGroups<Group extends WantedGroup>(

@@ -1,5 +1,6 @@
 import type { ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
+import { permitCalldata, permitOfCalldata } from "../../lib/chain/permit.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
@@ -71,6 +72,28 @@ export async function waitingPurchase(
   return row?.id;
 }
 
+/** The oldest permit that was not sent, of a purchase that waits to be signed, with this call for the router. */
+export async function unsentPermit(
+  sql: Sql,
+  chainId: number,
+  spender: Address,
+  data: Hex,
+): Promise<string | undefined> {
+  const parts = permitOfCalldata(spender, data);
+  if (!parts) return undefined;
+  const rows = await sql<{ id: string; value: string; deadline: string; signature: Hex }[]>`
+    select m.id, m.value, m.deadline, m.signature
+    from service.waiting w join service.permit m on m.purchase_id = w.intent
+    where w.chain_id = ${chainId} and w.payer = ${lower(parts.owner)} and not exists (
+      select 1 from service.transaction t where t.intent = m.id and t.lost_to is null)
+    order by w.created_at, m.id`;
+  const parties = { owner: parts.owner, spender };
+  return rows.find(({ value, deadline, signature }) => {
+    const permit = { value: BigInt(value), deadline: BigInt(deadline), signature };
+    return permitCalldata(parties, permit) === data;
+  })?.id;
+}
+
 /** The oldest service transaction of the wallet with this call that waits to be signed. */
 export async function waitingServiceTransaction(
   sql: Sql,
@@ -91,8 +114,8 @@ const lockUnknown = (sql: ISql, nonce: number) => sql`
   where ${nonce} >= unknown_from and ${nonce} < unknown_below`;
 
 /**
- * Records an unknown transaction with its signed form: as that of the purchase or service transaction `intent`, which no
- * longer waits, or as a filler. Rejects, with nothing stored, when the nonce has been recorded meanwhile.
+ * Records an unknown transaction with its signed form: as that of the purchase, service transaction or permit `intent`, or as a
+ * filler. A purchase or service transaction no longer waits then; a permit's purchase does. Rejects, with nothing stored, when the nonce has been recorded meanwhile.
  * @returns false, with nothing stored, without the lease, or when the intent no longer waits.
  */
 export async function recordUnknown(
@@ -101,18 +124,25 @@ export async function recordUnknown(
   { nonce, intent, call, signed }: { nonce: number; intent: string | null; call: Call; signed: Signed },
 ): Promise<boolean> {
   const rows = await sql`
-    with wallet as (${lockUnknown(sql, nonce)} and ${leaseHeld(sql, lease)} returning chain_id, address), taken as (
-      delete from service.waiting w using wallet where w.intent = ${intent} returning w.intent, w.kind, w.payer
+    with wallet as (${lockUnknown(sql, nonce)} and ${leaseHeld(sql, lease)} returning chain_id, address), waiting as (
+      select w.intent as waits, w.payer, coalesce(m.id, w.intent) as intent,
+        case when m.id is null then w.kind else 'permit' end as kind
+      from service.waiting w left join service.permit m on m.purchase_id = w.intent and m.id = ${intent}
+      where w.intent = ${intent} or w.intent = (select purchase_id from service.permit where id = ${intent})
+      for update of w
+    ), taken as (
+      delete from service.waiting w using wallet, waiting where w.intent = waiting.intent
     ), added as (
       insert into service.transaction (
         chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, delegation_id, "to", data, value, gas_limit,
         gas_reserved)
-      select wallet.chain_id, wallet.address, ${nonce}::bigint, coalesce(taken.kind, 'filler'), taken.intent, taken.payer,
-        p.wallet, p.quoted_premium, p.delegation_id, ${call.to}::text, ${call.data}::text, ${String(call.value)}::numeric,
+      select wallet.chain_id, wallet.address, ${nonce}::bigint, coalesce(waiting.kind, 'filler'), waiting.intent,
+        waiting.payer, client.wallet, p.quoted_premium, p.delegation_id, ${call.to}::text, ${call.data}::text, ${String(call.value)}::numeric,
         ${String(call.gasLimit)}::bigint,
         ${String(call.gasLimit * signed.maxFee)}::numeric
-      from wallet left join taken on true left join service.purchase p on p.id = taken.intent
-      where taken.intent is not distinct from ${intent}::uuid
+      from wallet left join waiting on true left join service.purchase client on client.id = waiting.waits
+      left join service.purchase p on p.id = waiting.intent
+      where waiting.intent is not distinct from ${intent}::uuid
       returning id
     )
     insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token, last_broadcast_at)

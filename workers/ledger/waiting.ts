@@ -1,4 +1,6 @@
 import type { ISql, Sql } from "postgres";
+import type { Hex } from "viem";
+import type { Permit } from "../../lib/chain/permit.ts";
 import type { ErrorCode } from "../../lib/errors.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 
@@ -52,6 +54,9 @@ export async function refusePurchase(
   return rows.length > 0;
 }
 
+/** `unsent`: it has no transaction yet; `open`: it is not mined; `mined`: the chain has it, or its revert. */
+export type WaitingPermit = { id: string; permit: Permit; state: "unsent" | "open" | "mined" };
+
 /**
  * A purchase that waits to be signed. `quotedPremium`: what the router would have taken at its acceptance (6 decimals). `age`
  * and `unknownFor` are in seconds by the database's clock: since it was accepted, and since transactions of its chain are known
@@ -61,6 +66,8 @@ export type WaitingPurchase = {
   id: string;
   request: PurchaseRequest;
   quotedPremium: bigint;
+  /** The permit that it came with. */
+  permit: WaitingPermit | undefined;
   acceptedAt: Date;
   age: number;
   unknownFor: number | null;
@@ -75,22 +82,38 @@ export async function readWaiting(
   type Row = Omit<PurchaseRequest, "coverageAmount"> & {
     coverageAmount: string;
     quotedPremium: string;
+    permit: (Omit<WaitingPermit, "permit"> & Record<keyof Permit, string> & { signature: Hex }) | null;
   } & Pick<WaitingPurchase, "id" | "acceptedAt" | "age" | "unknownFor">;
   const rows = await sql<Row[]>`
     select p.id, p.product_id as "productId", p.coverage_amount as "coverageAmount", p.asset, p.buyer,
-      p.quoted_premium as "quotedPremium", w.created_at as "acceptedAt",
+      p.quoted_premium as "quotedPremium", (
+        select json_build_object('id', m.id, 'value', m.value::text, 'deadline', m.deadline::text, 'signature', m.signature,
+          'state', case when t.id is null then 'unsent' when t.state = 'open' then 'open' else 'mined' end)
+        from service.permit m left join service.transaction t on t.intent = m.id and t.lost_to is null
+        where m.purchase_id = p.id) as permit, w.created_at as "acceptedAt",
       extract(epoch from now() - w.created_at)::float8 as age, (
         select extract(epoch from now() - max(u.unknown_since))::float8 from service.relayer_wallet u
         where u.chain_id = w.chain_id) as "unknownFor"
     from service.waiting w join service.purchase p on p.id = w.intent
     where w.intent = any(${[...ids]}::uuid[]) and w.chain_id = ${chainId}`;
   return new Map(
-    rows.map(({ id, acceptedAt, age, unknownFor, quotedPremium, coverageAmount, ...request }) => [
+    rows.map(({ id, acceptedAt, age, unknownFor, quotedPremium, permit, coverageAmount, ...request }) => [
       id,
       {
         id,
         request: { ...request, coverageAmount: BigInt(coverageAmount) },
         quotedPremium: BigInt(quotedPremium),
+        permit: permit
+          ? {
+              id: permit.id,
+              state: permit.state,
+              permit: {
+                value: BigInt(permit.value),
+                deadline: BigInt(permit.deadline),
+                signature: permit.signature,
+              },
+            }
+          : undefined,
         acceptedAt,
         age,
         unknownFor,

@@ -97,6 +97,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...finality,
       ...limits,
       coverRouter,
+      usdc: lower(deployment.contracts.usdc),
       nextSearchAt: new Map(),
       found: new Map(),
       goneSince: new Map(),

@@ -9,7 +9,6 @@ export type BroadcastResult = { kind: "accepted" } | { kind: "refused" | "unknow
 const KNOWN = /already known|already imported|known transaction|already in (the )?mempool|ALREADY_EXISTS/i;
 const REFUSED =
   /underpriced|insufficient funds|intrinsic gas|exceeds block gas limit|fee cap|less than block base fee/i;
-const OUT_OF_GAS = /out ?of ?gas|gas required exceeds/i;
 
 /** The messages of an error and all its causes: nodes put theirs at different depths. */
 function messagesOf(error: unknown): string {
@@ -25,9 +24,6 @@ function reasonOf(error: unknown): string {
   const details = error instanceof Error && "details" in error ? String(error.details) : "";
   return details === "" ? errorText(error) : details;
 }
-
-/** True when a gas estimate failed because its gas limit was too low. */
-export const isOutOfGas = (error: unknown): boolean => OUT_OF_GAS.test(messagesOf(error));
 
 /** Classifies the error of an `eth_sendRawTransaction`. */
 export function broadcastResultOf(error: unknown): BroadcastResult {

@@ -20,7 +20,7 @@ export function outcomeOf(
   if (transaction.kind === "filler") return { ...mined, kind: "done" };
   if (transaction.cancels) return { ...mined, kind: "replaced", ...replacedFailure(blockNumber) };
   if (!succeeded) return { ...mined, kind: "reverted", ...minedFailure(blockNumber, revert) };
-  if (transaction.kind === "service_transaction") return { ...mined, kind: "done" };
+  if (transaction.kind !== "purchase") return { ...mined, kind: "done" };
   const policy = purchasedPolicy(logs, coverRouter);
   if (policy) return { ...mined, kind: "bought", policyId: policy.policyId, premiumPaid: policy.premiumPaid };
   // The protocol does not do this; a deployment file with a wrong address for the router would.

@@ -17,6 +17,7 @@ import type { ChainContext } from "./chain-context.ts";
 import type { Limits } from "./choose-purchases.ts";
 import { compareNonces } from "./compare-nonces.ts";
 import * as failures from "./purchase-failures.ts";
+import type { SaleContracts } from "./round-calls.ts";
 import { signInNextRound } from "./sign-purchases.ts";
 import type { SigningOutcome, SigningOutcomes } from "./signing-outcomes.ts";
 import { createRoundSimulator } from "./simulate-round.ts";
@@ -33,15 +34,14 @@ const MAX_DOUBTED = 10_000;
 /** How old a relayer's balance may be, in ms: the ledger counts what its pending transactions may cost. */
 const BALANCE_TTL_MS = 1000;
 
-export type RelayOptions = ChainContext & {
-  coverRouter: Address;
-  bondVault: Address;
-  budgets: Omit<Limits, "balance">;
-  /** The newest block that the writer has read; undefined before the first. */
-  headNumber: () => bigint | undefined;
-  /** Called when transactions are sent: the next blocks are then read at shorter intervals. */
-  onSent: () => void;
-};
+export type RelayOptions = ChainContext &
+  SaleContracts & {
+    budgets: Omit<Limits, "balance">;
+    /** The newest block that the writer has read; undefined before the first. */
+    headNumber: () => bigint | undefined;
+    /** Called when transactions are sent: the next blocks are then read at shorter intervals. */
+    onSent: () => void;
+  };
 
 export const createRelayContext = (options: RelayOptions) => ({
   ...options,
@@ -76,6 +76,7 @@ export async function relayPurchase(context: RelayContext, id: string): Promise<
       : retryLater(context, id, new NoncesWithheld());
   }
   if (age > SIGN_WITHIN_SECONDS) return expirePurchase(context, id);
+  if (purchase.permit?.state === "open") return retryLater(context, id, "its permit is not mined yet");
   const candidates = nextRelayerWallets(wallets);
   if (candidates.length === 0) {
     // Without a delay, another writer's sweeper takes it at once.

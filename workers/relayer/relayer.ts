@@ -39,6 +39,7 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
   const context = createRelayContext({
     ...engine,
     coverRouter: lower(engine.deployment.contracts.coverRouter),
+    usdc: lower(engine.deployment.contracts.usdc),
     bondVault: lower(engine.deployment.contracts.bondVault),
     headNumber: () => engine.watcher.last?.number,
     budgets: { gasBudget: budgets.GAS_BUDGET_ETH, gasBudgetPerWallet: budgets.GAS_BUDGET_PER_WALLET_ETH },

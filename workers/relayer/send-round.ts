@@ -47,7 +47,7 @@ export async function signAssigned(
   { sql, send }: Pick<RoundContext, "sql" | "send">,
   wallet: Wallet,
   fees: Fees,
-  assigned: readonly (Assigned & { cancels?: boolean })[],
+  assigned: readonly (Omit<Assigned, "kind"> & { cancels?: boolean })[],
 ): Promise<SentCall[]> {
   const signed = await Promise.all(
     assigned.map(async (one) => ({ ...one, signed: await signCall(wallet, one.nonce, one.call, fees) })),

@@ -1,13 +1,15 @@
 import { createBatcher } from "../../lib/batcher.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
+import type { WantedCall, WantedGroup } from "../ledger/assign-nonces.ts";
 import { costOf } from "../ledger/call-cost.ts";
 import { coverInFlight } from "../ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
 import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts";
+import type { CallRequest } from "./chain.ts";
 import { choosePurchases } from "./choose-purchases.ts";
-import { initialFees } from "./fees.ts";
-import { purchaseCalldata } from "./purchase-call.ts";
+import { type Fees, initialFees } from "./fees.ts";
 import type { RelayContext } from "./relay-purchase.ts";
+import { permitCall, purchaseCall } from "./round-calls.ts";
 import { sendRound } from "./send-round.ts";
 import {
   outcomesOf,
@@ -21,8 +23,14 @@ import { resumeWallet, suspendWallet, type Wallet } from "./wallets.ts";
 /** Most purchases that are signed together. */
 const ROUND = 50;
 
-/** A purchase that buys in its round's simulation, for no more than was quoted; `payout` with 6 decimals. */
-type AblePurchase = { purchase: WaitingPurchase; gas: bigint; payout: bigint };
+/**
+ * A purchase that buys in its round's simulation, for no more than was quoted, or the permit that it needs before; `payout` with 6
+ * decimals.
+ */
+type AblePurchase = { purchase: WaitingPurchase; permitGas: bigint | undefined } & (
+  | { kind: "buys"; gas: bigint; payout: bigint }
+  | { kind: "needs_permit" }
+);
 
 /**
  * The payouts of transactions in flight may take what the vault has left, and `missing` more (6 decimals). Once those are mined, a
@@ -67,12 +75,16 @@ async function signRound(
   meter.signing(ids);
   const round = await context.simulateRound(
     wallet.address,
-    inOrder.map(({ request }) => request),
+    inOrder.map(({ request, permit }) => ({
+      request,
+      permit: permit?.state === "unsent" ? permit.permit : undefined,
+    })),
   );
   meter.simulated(ids);
 
   const able = inOrder.flatMap((purchase, n): AblePurchase[] => {
     const one = round.purchases[n];
+    if (one?.kind === "needs_permit") return [{ purchase, ...one }];
     return one?.kind === "buys" && one.premium <= purchase.quotedPremium ? [{ purchase, ...one }] : [];
   });
   return outcomesOf(inOrder, round, await sendOrWait(context, wallet, round, able));
@@ -101,11 +113,13 @@ async function sendOrWait(
 }
 
 const payoutOf = (purchases: readonly AblePurchase[]): bigint =>
-  purchases.reduce((sum, { payout }) => sum + payout, 0n);
+  purchases.reduce((sum, one) => sum + payoutOfOne(one), 0n);
+
+const payoutOfOne = (one: AblePurchase): bigint => (one.kind === "buys" ? one.payout : 0n);
 
 /** The fewest purchases, the largest first, that leave `missing` to the others; at least one. */
 function leaveOut(able: readonly AblePurchase[], missing: bigint): AblePurchase[] {
-  const bySize = able.toSorted((a, b) => (a.payout < b.payout ? 1 : a.payout > b.payout ? -1 : 0));
+  const bySize = able.toSorted((a, b) => Number(payoutOfOne(b) - payoutOfOne(a)));
   const count = bySize.findIndex((_, n) => payoutOf(bySize.slice(0, n + 1)) >= missing);
   return count < 0 ? bySize : bySize.slice(0, count + 1);
 }
@@ -121,20 +135,13 @@ async function sendAble(
   able: readonly AblePurchase[],
 ): Promise<SigningOutcomes> {
   if (able.length === 0) return new Map();
-  const { market, chainId, coverRouter: to, wallets, maxCallFee, budgets, onSent, meter } = context;
+  const { market, chainId, wallets, maxCallFee, budgets, onSent, meter } = context;
   const [now, balance] = await Promise.all([market.now(), context.balanceOf(wallet.address)]);
   const fees = initialFees(now, maxCallFee);
   if (!fees) throw new Error("gas costs more than the cap");
-  const calls = await Promise.all(
-    able.map(async ({ purchase: { id, request }, gas }) => {
-      const call = { to, data: purchaseCalldata(request), value: 0n, gasLimit: withMargin(gas) };
-      const priced = await context.price(call);
-      return { id, call: priced, cost: costOf(priced, fees.maxFee) };
-    }),
-  );
-  const wanted = new Map(calls.map((call) => [call.id, call]));
+  const groups = await Promise.all(able.map((one) => groupOf(context, wallet, fees, one)));
+  const wanted = new Map(groups.map((group) => [group.id, group]));
   const { choice, sent } = await sendRound(context, wallet, fees, {
-    kind: "purchase",
     candidates: (tx) => readCandidates(tx, wallet.lease, [...wanted.keys()], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
@@ -145,9 +152,33 @@ async function sendAble(
     },
     ...budgets,
   });
-  meter.signed(sent);
+  meter.signed(sent.filter(({ id }) => wanted.has(id)));
   if (choice.send.length > 0) onSent();
   if (choice.walletFault !== undefined) suspendWallet(wallets, wallet.address, choice.walletFault);
   else if (choice.send.length > 0) resumeWallet(wallets, wallet.address);
   return outcomesOfChoice(choice, new Map(sent.map(({ id, broadcast }) => [id, broadcast])));
+}
+
+/** The calls of a purchase with what they may cost: its permit where it needs one, and its own. */
+async function groupOf(
+  context: RelayContext,
+  wallet: Wallet,
+  fees: Fees,
+  one: AblePurchase,
+): Promise<WantedGroup> {
+  const { id, request, permit } = one.purchase;
+  const { address } = wallet;
+  const priced = async ({ to, data }: CallRequest, gas: bigint) => {
+    const call = await context.price({ to, data, value: 0n, gasLimit: withMargin(gas) });
+    return { call, cost: costOf(call, fees.maxFee) };
+  };
+  const calls: WantedCall[] = [];
+  if (permit && one.permitGas !== undefined) {
+    const call = permitCall(context, address, request.buyer, permit.permit);
+    calls.push({ kind: "permit", id: permit.id, purchaseId: id, ...(await priced(call, one.permitGas)) });
+  }
+  if (one.kind === "buys") {
+    calls.push({ kind: "purchase", id, ...(await priced(purchaseCall(context, address, request), one.gas)) });
+  }
+  return { id, calls };
 }

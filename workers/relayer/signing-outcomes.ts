@@ -30,7 +30,7 @@ export function outcomesOf(
       );
     } else if (one.kind === "unknown") {
       outcomes.set(id, { kind: "waits", reason: one.fault });
-    } else if (one.premium > quotedPremium) {
+    } else if (one.kind === "buys" && one.premium > quotedPremium) {
       outcomes.set(id, { kind: "refused", failure: premiumRisen(quotedPremium, one.premium) });
       isCertain = false;
     } else {
@@ -48,9 +48,12 @@ export const outcomesOfChoice = (
   broadcasts: ReadonlyMap<string, Promise<void>>,
 ): SigningOutcomes =>
   new Map<string, SigningOutcome>([
-    ...send.map(
-      ({ id }) => [id, { kind: "sent", broadcast: broadcasts.get(id) ?? Promise.resolve() }] as const,
+    // A permit's purchase comes after it, and then counts as sent.
+    ...send.map((call): [string, SigningOutcome] =>
+      call.kind === "permit"
+        ? [call.purchaseId, { kind: "waits", reason: "its permit is sent before it" }]
+        : [call.id, { kind: "sent", broadcast: broadcasts.get(call.id) ?? Promise.resolve() }],
     ),
     ...refuse.map(({ id, failure }) => [id, { kind: "refused", failure }] as const),
-    ...wait.map((id) => [id, { kind: "waits", reason: walletFault }] as const),
+    ...wait.map((id) => [id, { kind: "waits", reason: walletFault ?? "its permit has been sent" }] as const),
   ]);

@@ -1,15 +1,22 @@
-import type { Address } from "viem";
+import { type Address, erc20Abi } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
+import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import type { CallRequest, Chain } from "./chain.ts";
-import type { SimulatedPurchase, SimulatedRound } from "./simulate-round.ts";
+import {
+  permitCall,
+  permitGasOf,
+  purchaseCall,
+  type RoundPurchase,
+  type SaleContracts,
+} from "./round-calls.ts";
+import { type SimulatedPurchase, type SimulatedRound, withPermitRevert } from "./simulate-round.ts";
+import type { SimulatedCall } from "./simulated-calls.ts";
 
-export type OneByOneOptions = {
+export type OneByOneOptions = SaleContracts & {
   chain: Chain;
-  coverRouter: Address;
-  bondVault: Address;
   /** Gas that is enough for the call in the latest state. Rejects with the contract's revert. */
   estimateGas: (call: CallRequest) => Promise<bigint>;
 };
@@ -23,15 +30,15 @@ const EXCEEDS_CAPACITY: Revert = { name: "Exceeds capacity", text: "Exceeds capa
  */
 export async function simulateOneByOne(
   options: OneByOneOptions,
-  requests: readonly PurchaseRequest[],
-  callOf: (request: PurchaseRequest) => CallRequest,
+  from: Address,
+  round: readonly RoundPurchase[],
 ): Promise<SimulatedRound> {
   // Read first: a purchase that is mined meanwhile counts as in flight too, and the round waits for the next block.
   const head = await options.chain.block("latest");
   if (!head) throw new Error("the node has no latest block");
   const [capacity, quotes] = await Promise.all([
     readCapacity(options, head.number),
-    Promise.all(requests.map((request) => quote(options, request, callOf(request)))),
+    Promise.all(round.map((purchase) => simulateOne(options, from, purchase))),
   ]);
   let capacityLeft = capacity;
   const purchases = quotes.map((purchase): SimulatedPurchase => {
@@ -52,6 +59,45 @@ async function readCapacity({ chain, bondVault }: OneByOneOptions, blockNumber: 
   });
 }
 
+/** Two purchases of a buyer alone may each find the allowance: the second one then reverts in the block. */
+async function simulateOne(
+  options: OneByOneOptions,
+  from: Address,
+  purchase: RoundPurchase,
+): Promise<SimulatedPurchase> {
+  const { request, permit } = purchase;
+  const call = purchaseCall(options, from, request);
+  if (!permit) return quote(options, request, call);
+  try {
+    const allowance = await options.chain.client.readContract({
+      address: options.usdc,
+      abi: erc20Abi,
+      functionName: "allowance",
+      args: [request.buyer, options.coverRouter],
+    });
+    if (allowance >= permit.value) return quote(options, request, call);
+    const permitting = await simulatePermit(options, permitCall(options, from, request.buyer, permit));
+    if (permitting.succeeded) return { kind: "needs_permit", permitGas: permitGasOf(permitting.gas) };
+    const quoted = await quote(options, request, call);
+    return quoted.kind === "reverts"
+      ? { ...quoted, revert: withPermitRevert(quoted.revert, permitting) }
+      : quoted;
+  } catch (error) {
+    return { kind: "unknown", fault: error };
+  }
+}
+
+/** Rejects when the node does not answer. */
+async function simulatePermit({ chain }: OneByOneOptions, call: CallRequest): Promise<SimulatedCall> {
+  try {
+    return { succeeded: true, gas: await chain.estimateGas(call, MAX_PERMIT_GAS), logs: [], output: "0x" };
+  } catch (error) {
+    const revert = findRevert(error);
+    if (!revert && !isOutOfGas(error)) throw error;
+    return { succeeded: false, revert };
+  }
+}
+
 async function quote(
   { chain, coverRouter, estimateGas }: OneByOneOptions,
   { productId, coverageAmount }: PurchaseRequest,
@@ -66,7 +112,7 @@ async function quote(
       functionName: "quotePremium",
       args: [productId, coverageAmount],
     });
-    return { kind: "buys", gas, premium, payout };
+    return { kind: "buys", gas, permitGas: undefined, premium, payout };
   } catch (error) {
     const revert = findRevert(error);
     return revert ? { kind: "reverts", revert } : { kind: "unknown", fault: error };

@@ -1,11 +1,20 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
-import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { CallRequest, Chain } from "./chain.ts";
 import { createGasEstimator } from "./estimate-gas.ts";
-import { purchaseCalldata, purchasedPolicy } from "./purchase-call.ts";
+import { purchasedPolicy } from "./purchase-call.ts";
+import {
+  allowanceCall,
+  allowanceOf,
+  permitCall,
+  permitGasOf,
+  purchaseCall,
+  type RoundPurchase,
+  type SaleContracts,
+} from "./round-calls.ts";
 import { simulateOneByOne } from "./simulate-one-by-one.ts";
 import type { SimulatedCall } from "./simulated-calls.ts";
 
@@ -13,11 +22,13 @@ const vaultCapacity = { abi: bondVaultAbi, functionName: "availableCapacityUSD" 
 const CAPACITY_CALLDATA = encodeFunctionData(vaultCapacity);
 
 /**
- * A purchase in its place: its gas, its premium and the payout that the vault reserves for it (6 decimals), or its revert. `fault`: it is not known whether
- * it would revert.
+ * A purchase in its place: its gas, its premium and the payout that the vault reserves for it (6 decimals), or its revert.
+ * `permitGas`: of its permit, which has to be sent before it; undefined where the allowance suffices. `needs_permit`: what it does
+ * is known once its permit is mined. `unknown`: it is not known whether it would revert.
  */
 export type SimulatedPurchase =
-  | { kind: "buys"; gas: bigint; premium: bigint; payout: bigint }
+  | { kind: "buys"; gas: bigint; permitGas: bigint | undefined; premium: bigint; payout: bigint }
+  | { kind: "needs_permit"; permitGas: bigint }
   | { kind: "reverts"; revert: Revert }
   | { kind: "unknown"; fault: unknown };
 
@@ -28,12 +39,7 @@ export type SimulatedRound = {
   purchases: readonly SimulatedPurchase[];
 };
 
-export type RoundSimulatorOptions = {
-  chain: Chain;
-  coverRouter: Address;
-  bondVault: Address;
-  log: Logger;
-};
+export type RoundSimulatorOptions = SaleContracts & { chain: Chain; log: Logger };
 
 /** After a failed sequence the node is asked for one again when this time has passed, in ms. */
 const SEQUENCE_REST_MS = 60_000;
@@ -43,54 +49,89 @@ const SEQUENCE_REST_MS = 60_000;
  * method, or refuse a sequence that is too long for it. Rejects when the node does not answer.
  */
 export function createRoundSimulator(options: RoundSimulatorOptions, restMs = SEQUENCE_REST_MS) {
-  const { chain, coverRouter, log } = options;
+  const { chain, log } = options;
   const estimateGas = createGasEstimator(chain);
   let sequenceFrom = 0;
 
-  return async (from: Address, requests: readonly PurchaseRequest[]): Promise<SimulatedRound> => {
-    const callOf = (request: PurchaseRequest) => ({ from, to: coverRouter, data: purchaseCalldata(request) });
+  return async (from: Address, purchases: readonly RoundPurchase[]): Promise<SimulatedRound> => {
     if (performance.now() >= sequenceFrom) {
       try {
-        return await simulateInSequence(options, from, requests.map(callOf));
+        return await simulateInSequence(options, from, purchases);
       } catch (error) {
         sequenceFrom = performance.now() + restMs;
         log.warn({ err: errorText(error) }, "eth_simulateV1 failed: purchases are simulated one by one");
       }
     }
-    return simulateOneByOne({ ...options, estimateGas }, requests, callOf);
+    return simulateOneByOne({ ...options, estimateGas }, from, purchases);
   };
+}
+
+/** The calls that run for a purchase, the last of which is its own. */
+function callsOf(
+  contracts: SaleContracts,
+  from: Address,
+  { request, permit }: RoundPurchase,
+): readonly CallRequest[] {
+  const purchase = purchaseCall(contracts, from, request);
+  if (!permit) return [purchase];
+  const { buyer } = request;
+  return [allowanceCall(contracts, from, buyer), permitCall(contracts, from, buyer, permit), purchase];
 }
 
 /** One request: the purchases in their order, and the vault's capacity after them. */
 async function simulateInSequence(
-  { chain, coverRouter, bondVault }: RoundSimulatorOptions,
+  options: RoundSimulatorOptions,
   from: Address,
-  calls: readonly CallRequest[],
+  purchases: readonly RoundPurchase[],
 ): Promise<SimulatedRound> {
-  const simulated = await chain.simulate([...calls, { from, to: bondVault, data: CAPACITY_CALLDATA }]);
+  const { chain, bondVault } = options;
+  const groups = purchases.map((purchase) => callsOf(options, from, purchase));
+  const simulated = await chain.simulate([
+    ...groups.flat(),
+    { from, to: bondVault, data: CAPACITY_CALLDATA },
+  ]);
   const capacity = simulated.calls.at(-1);
-  const purchases = await Promise.all(
-    calls.map((call, n) => purchaseOf(chain, coverRouter, call, simulated.calls[n])),
-  );
+  let next = 0;
+  const simulatedPurchases = purchases.map((purchase, n) => {
+    const calls = groups[n] ?? [];
+    const results = simulated.calls.slice(next, next + calls.length);
+    next += calls.length;
+    return purchaseOf(options, purchase, calls.at(-1), results);
+  });
   const capacityLeft = capacity?.succeeded ? capacityOf(capacity.output) : 0n;
-  return { block: simulated.block, capacityLeft, purchases };
+  return { block: simulated.block, capacityLeft, purchases: await Promise.all(simulatedPurchases) };
 }
 
 const capacityOf = (output: Hex): bigint => decodeFunctionResult({ ...vaultCapacity, data: output });
 
+/** Whether a permit is sent: only if it raises the allowance, because a lower one would take what other purchases need. */
+const raisesAllowance = ({ permit }: RoundPurchase, before: SimulatedCall | undefined): boolean =>
+  permit !== undefined && before?.succeeded === true && allowanceOf(before.output) < permit.value;
+
+const PERMIT_TOO_DEAR: Revert = {
+  name: "permit",
+  text: `its permit needs more than ${MAX_PERMIT_GAS} gas`,
+  data: "0x",
+};
+
 async function purchaseOf(
-  chain: Chain,
-  coverRouter: Address,
-  call: CallRequest,
-  simulated: SimulatedCall | undefined,
+  { chain, coverRouter }: RoundSimulatorOptions,
+  purchase: RoundPurchase,
+  call: CallRequest | undefined,
+  results: readonly SimulatedCall[],
 ): Promise<SimulatedPurchase> {
-  if (!simulated) return { kind: "unknown", fault: "the node has not simulated the call" };
-  if (simulated.succeeded) {
-    const policy = purchasedPolicy(simulated.logs, coverRouter);
+  const bought = results.at(-1);
+  const [before, permit] = purchase.permit ? results : [];
+  if (!call || !bought) return { kind: "unknown", fault: "the node has not simulated the call" };
+  if (bought.succeeded) {
+    const policy = purchasedPolicy(bought.logs, coverRouter);
     if (!policy) return { kind: "unknown", fault: "the simulated call sells no policy" };
-    return { kind: "buys", gas: simulated.gas, premium: policy.premiumPaid, payout: policy.payout };
+    const isSent = permit?.succeeded === true && raisesAllowance(purchase, before);
+    const permitGas = isSent ? permitGasOf(permit.gas) : undefined;
+    if (isSent && permit.gas > MAX_PERMIT_GAS) return { kind: "reverts", revert: PERMIT_TOO_DEAR };
+    return { kind: "buys", gas: bought.gas, permitGas, premium: policy.premiumPaid, payout: policy.payout };
   }
-  if (simulated.revert) return { kind: "reverts", revert: simulated.revert };
+  if (bought.revert) return { kind: "reverts", revert: withPermitRevert(bought.revert, permit) };
   // A contract gave no reason, or the node's limit on gas ended the sequence: the call alone shows which.
   try {
     await chain.estimateGas(call);
@@ -99,4 +140,11 @@ async function purchaseOf(
     const revert = findRevert(error);
     return revert ? { kind: "reverts", revert } : { kind: "unknown", fault: error };
   }
+}
+
+/** A purchase's revert, with that of its permit where the allowance may have failed for it. */
+export function withPermitRevert(revert: Revert, permit: SimulatedCall | undefined): Revert {
+  if (!permit || permit.succeeded) return revert;
+  const reason = permit.revert?.text ?? "it gave no reason";
+  return { ...revert, text: `${revert.text}; its permit would revert: ${reason}` };
 }

@@ -1,11 +1,9 @@
-import type { WantedCall } from "../ledger/assign-nonces.ts";
+import { costOfGroup, type WantedCall, type WantedGroup } from "../ledger/assign-nonces.ts";
 import type { Spending } from "../ledger/gas-spending.ts";
-import type { WantedGroup } from "../ledger/service-transactions.ts";
 
 /** In wei: the sender's balance, and the gas budget of a UTC day. */
 export type ServiceTransactionLimits = { balance: bigint; gasBudget: bigint };
 
-const costOf = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { cost }) => sum + cost, 0n);
 const givenBy = ({ calls }: WantedGroup): bigint => calls.reduce((sum, { call }) => sum + call.value, 0n);
 
 /** The calls that are sent now, and the ids of the groups that exceed the day's gas budget. */
@@ -26,7 +24,7 @@ export function chooseServiceTransactions(
   let gas = all;
   let spent = reserved;
   for (const group of candidates) {
-    const cost = costOf(group);
+    const cost = costOfGroup(group);
     if (gas + cost > gasBudget) {
       overBudget.add(group.id);
     } else if (spent + cost + givenBy(group) <= balance) {

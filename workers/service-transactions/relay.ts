@@ -1,4 +1,4 @@
-import { findRevert } from "../../lib/chain/reverts.ts";
+import { findRevert, isOutOfGas } from "../../lib/chain/reverts.ts";
 import { MAX_SERVICE_TRANSACTION_GAS, withMargin } from "../../lib/ledger/gas-limits.ts";
 import { errorText } from "../../lib/log.ts";
 import { costOf, type PricedCall } from "../ledger/call-cost.ts";
@@ -14,7 +14,6 @@ import {
 import { lookAgainIn } from "../ledger/waiting.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
 import { initialFees } from "../relayer/fees.ts";
-import { isOutOfGas } from "../relayer/node-errors.ts";
 import type { Failure } from "../relayer/purchase-failures.ts";
 import { sendRound } from "../relayer/send-round.ts";
 import { forgetLease, leasedWallets, type Wallet } from "../relayer/wallets.ts";
@@ -73,10 +72,12 @@ async function relayWalletServiceTransactions(
   }
   const wanted = simulated.map(({ group, calls }) => ({
     id: group.id,
-    calls: calls.map(({ id, call }) => ({ id, call, cost: costOf(call, fees.maxFee) })),
+    calls: calls.map(({ id, call }) => {
+      const kind = "service_transaction" as const;
+      return { kind, id, call, cost: costOf(call, fees.maxFee) };
+    }),
   }));
   const { choice, sent } = await sendRound(context, wallet, fees, {
-    kind: "service_transaction",
     candidates: (tx) => lockGroups(tx, wanted),
     clients: () => [],
     choose: (candidates, spending) => chooseServiceTransactions(candidates, spending, { balance, gasBudget }),

@@ -63,6 +63,19 @@ CREATE UNIQUE INDEX purchase_idempotency ON service.purchase (wallet, idempotenc
 CREATE UNIQUE INDEX purchase_open_without_key ON service.purchase (wallet, chain_id, fingerprint)
   WHERE idempotency_key IS NULL AND standing;
 --> statement-breakpoint
+-- The permit (EIP-2612) that a purchase came with: its buyer's signature that sets the allowance of the chain's cover router. It
+-- is sent before the purchase where the allowance is lower.
+CREATE TABLE service.permit (
+  -- The intent of its transaction.
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  purchase_id uuid NOT NULL UNIQUE REFERENCES service.purchase (id) ON DELETE CASCADE,
+  -- USDC base units (6 decimals).
+  value numeric(78, 0) NOT NULL CHECK (value > 0),
+  -- Unix seconds.
+  deadline numeric(78, 0) NOT NULL CHECK (deadline > 0),
+  signature text NOT NULL CHECK (signature ~ '^0x([0-9a-f]{2})*$')
+);
+--> statement-breakpoint
 -- Refused purchases by the time of their refusal.
 CREATE INDEX purchase_refused ON service.purchase (chain_id, refused_at) WHERE refused_at IS NOT NULL;
 --> statement-breakpoint

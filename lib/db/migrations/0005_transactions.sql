@@ -77,12 +77,12 @@ CREATE TABLE service.transaction (
   wallet text NOT NULL,
   nonce bigint NOT NULL CHECK (nonce >= 0),
   -- A filler is an empty transfer to the wallet itself that closes a nonce gap.
-  kind text NOT NULL CHECK (kind IN ('purchase', 'service_transaction', 'filler')),
-  -- The purchase or service transaction that it carries out, and the wallet whose funds it spends.
+  kind text NOT NULL CHECK (kind IN ('purchase', 'permit', 'service_transaction', 'filler')),
+  -- The purchase, permit or service transaction that it carries out, and the wallet whose funds it spends.
   intent uuid,
   payer text,
   -- Of a purchase, copied from it: the wallet of its API key, its quoted premium, its delegation. Each acceptance adds up the
-  -- premiums in flight, and each outcome adds to the client's gas.
+  -- premiums in flight, and each outcome adds to the client's gas. A permit has the client of its purchase.
   client text,
   quoted_premium numeric(78, 0),
   delegation_id bigint REFERENCES service.delegation (id),
@@ -123,7 +123,7 @@ CREATE TABLE service.transaction (
   UNIQUE (chain_id, wallet, nonce),
   FOREIGN KEY (chain_id, wallet) REFERENCES service.relayer_wallet (chain_id, address),
   CONSTRAINT transaction_kind CHECK ((kind = 'filler') = (intent IS NULL) AND (intent IS NULL) = (payer IS NULL)
-    AND num_nonnulls(client, quoted_premium) = CASE kind WHEN 'purchase' THEN 2 ELSE 0 END),
+    AND (client IS NOT NULL) = (kind IN ('purchase', 'permit')) AND (quoted_premium IS NOT NULL) = (kind = 'purchase')),
   -- No outcome without its evidence.
   CONSTRAINT transaction_evidence CHECK (CASE
     WHEN block_number IS NULL THEN

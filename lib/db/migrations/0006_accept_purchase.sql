@@ -74,16 +74,24 @@ RETURNS TABLE (id bigint, premium_left numeric) LANGUAGE sql STABLE AS $$
     d.premium_left DESC LIMIT 1
 $$;
 --> statement-breakpoint
+-- Whether a permit of the buyer waits to be sent or to be mined. Another one would set the allowance anew.
+CREATE FUNCTION service.has_permit_in_flight(of_chain integer, of_buyer text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM service.waiting w JOIN service.permit m ON m.purchase_id = w.intent
+      WHERE w.payer = of_buyer AND w.chain_id = of_chain)
+    OR EXISTS (SELECT FROM service.in_flight(of_chain, of_buyer, NULL) t WHERE t.kind = 'permit' AND t.state = 'open')
+$$;
+--> statement-breakpoint
 -- Records a purchase, or records nothing and returns the reason. It locks the buyer before it reads anything, so that any
 -- number of concurrent calls, in any number of processes, stay within the limits of a single one.
 -- `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled. It may be null (unknown)
 -- only while the buyer has no other purchase in flight. The outcomes: created, joined (with the purchase), conflict,
--- stopped (scope), resting (amount: seconds), not_delegated (amount: premium left, or null), funds_unknown, short_of_funds
--- (amount: premiums in flight). `held` and `in_flight` are the premiums and the number of the buyer's other purchases in
+-- stopped (scope), resting (amount: seconds), not_delegated (amount: premium left, or null), permit_in_flight, funds_unknown,
+-- short_of_funds (amount: premiums in flight). With a permit, its value is the allowance in `funds`. `held` and `in_flight` are the premiums and the number of the buyer's other purchases in
 -- flight; null: they are read. A caller passes the result on to the same buyer's next purchase.
 CREATE FUNCTION service.accept_purchase(
   of_chain integer, of_router text, of_wallet text, of_key_id bigint, of_key text, of_fingerprint text, of_product text,
-  of_coverage numeric, of_asset text, of_buyer text, of_premium numeric, funds_block bigint, funds numeric,
+  of_coverage numeric, of_asset text, of_buyer text, of_premium numeric, permit_value numeric, permit_deadline numeric,
+  permit_signature text, funds_block bigint, funds numeric,
   INOUT held numeric, INOUT in_flight integer,
   OUT outcome text, OUT purchase_id uuid, OUT accepted_at timestamptz, OUT scope text, OUT amount numeric
 ) LANGUAGE plpgsql AS $$
@@ -119,6 +127,10 @@ BEGIN
         RETURN;
       END IF;
     END IF;
+    IF permit_value IS NOT NULL AND service.has_permit_in_flight(of_chain, of_buyer) THEN
+      outcome := 'permit_in_flight';
+      RETURN;
+    END IF;
     IF held IS NULL THEN
       -- The block's state includes purchases up to that block; those after it, and those still open, are added here.
       SELECT coalesce(sum(x.premium), 0), count(*) INTO held, in_flight FROM (
@@ -147,6 +159,10 @@ BEGIN
       found_delegation)
     ON CONFLICT DO NOTHING RETURNING p.id, p.created_at INTO purchase_id, accepted_at;
     IF FOUND THEN
+      IF permit_value IS NOT NULL THEN
+        INSERT INTO service.permit (purchase_id, value, deadline, signature)
+        VALUES (purchase_id, permit_value, permit_deadline, permit_signature);
+      END IF;
       outcome := 'created';
       held := held + of_premium;
       in_flight := in_flight + 1;
@@ -170,7 +186,8 @@ DECLARE
 BEGIN
   FOR w IN SELECT * FROM json_to_recordset(purchases) AS x (
     n integer, chain_id integer, router text, wallet text, key_id bigint, idempotency_key text, fingerprint text,
-    product_id text, coverage numeric, asset text, buyer text, premium numeric, funds_block bigint, funds numeric)
+    product_id text, coverage numeric, asset text, buyer text, premium numeric, permit_value numeric, permit_deadline numeric,
+    permit_signature text, funds_block bigint, funds numeric)
   LOOP
     IF previous IS DISTINCT FROM concat_ws(' ', w.chain_id, w.buyer, w.funds_block) THEN
       previous := concat_ws(' ', w.chain_id, w.buyer, w.funds_block);
@@ -180,7 +197,7 @@ BEGIN
     SELECT a.outcome, a.purchase_id, a.accepted_at, a.scope, a.amount, a.held, a.in_flight
     INTO outcome, purchase_id, accepted_at, scope, amount, held, in_flight
     FROM service.accept_purchase(w.chain_id, w.router, w.wallet, w.key_id, w.idempotency_key, w.fingerprint, w.product_id,
-      w.coverage, w.asset, w.buyer, w.premium, w.funds_block, w.funds, held, in_flight) a;
+      w.coverage, w.asset, w.buyer, w.premium, w.permit_value, w.permit_deadline, w.permit_signature, w.funds_block, w.funds, held, in_flight) a;
     RETURN NEXT;
   END LOOP;
 END $$;

@@ -35,6 +35,7 @@ const tables: Record<string, string[]> = {
   onboarding_signature: ["DELETE", "INSERT", "SELECT"],
   oracle_signer: ["SELECT"],
   outbox: ["SELECT"],
+  permit: ["SELECT", "INSERT (deadline, purchase_id, signature, value)"],
   price_proof: ["SELECT", "INSERT (asset, chain_id)"],
   purchase: [
     "SELECT",
@@ -88,7 +89,10 @@ const functions: Record<string, boolean> = {
   faucet_limit: true,
   free_claim: false,
   gas_of: false,
+  has_permit_in_flight: true,
+  has_watched_permit: false,
   in_flight: true,
+  intents_of: false,
   is_for: true,
   is_outcome_old: true,
   is_partly_signed: false,
@@ -107,6 +111,7 @@ const functions: Record<string, boolean> = {
   stopped_by: true,
   transaction_history: false,
   transactions_from: true,
+  transactions_of: false,
   wait_to_be_signed: false,
 };
 

@@ -49,7 +49,7 @@ export function useLedgerDatabase(): void {
   });
   afterEach(async () => {
     await connection.sql`
-      truncate service.purchase, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike,
+      truncate service.purchase, service.permit, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike,
         service.relayer_wallet,
         service.gas_day`;
   });
@@ -99,12 +99,13 @@ export async function assign(
   given: ReadonlyMap<Address, number> = new Map(),
 ) {
   const { assigned } = await assignNonces(connection.sql, {
-    kind: "purchase",
     lease,
     given,
     candidates: (tx) => readCandidates(tx, lease, ids, SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
-    choose: (candidates) => ({ send: candidates.map(({ id }) => ({ id, call, cost: call.gasLimit * 30n })) }),
+    choose: (candidates) => ({
+      send: candidates.map(({ id }) => ({ kind: "purchase" as const, id, call, cost: call.gasLimit * 30n })),
+    }),
     gasBudget: 10n ** 30n,
   });
   return assigned;

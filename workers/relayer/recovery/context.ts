@@ -17,6 +17,7 @@ export type RecoveryContext = ChainContext & {
   /** When a nonce's holder may be searched for again, by `performance.now()`; the key is the transaction's id. */
   readonly nextSearchAt: Map<number, number>;
   readonly coverRouter: Address;
+  readonly usdc: Address;
   readonly found: FoundTransactions;
   /** Since when the chain has lacked a wallet's unknown transactions again, by `performance.now()`. */
   readonly goneSince: Map<Address, number>;

@@ -55,12 +55,15 @@ function wantedForm({ wanted, attempts }: Judged): OpenAttempt | undefined {
 /** The node is sent the bytes again. */
 export const isDue = ({ sentAgo }: OpenAttempt): boolean => sentAgo === null || sentAgo >= SEND_AGAIN_AFTER;
 
-/** A purchase that waited `ttl` seconds to be mined or was stopped by the operator: it only delays higher nonces. */
+/** Whether an empty transfer may take its place: a purchase, or the permit that was sent for one. */
+export const isCancellable = (kind: Judged["kind"]): boolean => kind === "purchase" || kind === "permit";
+
+/** A cancellable one that waited `ttl` seconds to be mined or was stopped by the operator: it only delays higher nonces. */
 const isUnwanted = (
   { kind, openFor, stopped }: Judged,
   form: OpenAttempt | undefined,
   ttl: number,
-): boolean => kind === "purchase" && !form?.cancels && (openFor >= ttl || stopped);
+): boolean => isCancellable(kind) && !form?.cancels && (openFor >= ttl || stopped);
 
 /**
  * Whether a higher fee helps: the form offers less than the base fee, or less than a newer form that must not be mined,

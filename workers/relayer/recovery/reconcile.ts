@@ -6,6 +6,7 @@ import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
   recordUnknown,
+  unsentPermit,
   waitingPurchase,
   waitingServiceTransaction,
 } from "../../ledger/unknown-transactions.ts";
@@ -26,6 +27,7 @@ export type ReconcileContext = {
   readonly sql: Sql;
   readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
   readonly coverRouter: Address;
+  readonly usdc: Address;
   /** Unknown transactions that were found in blocks. */
   readonly found: FoundTransactions;
   readonly log: Logger;
@@ -87,7 +89,7 @@ export async function findUnknown(
 }
 
 /** What an unknown transaction is for, `intent` null for an empty transfer; undefined when nothing that waits has its call. */
-async function matchOf({ sql, coverRouter }: ReconcileContext, lease: Lease, sent: SentTransaction) {
+async function matchOf({ sql, coverRouter, usdc }: ReconcileContext, lease: Lease, sent: SentTransaction) {
   const { to, data, value, gasLimit, signed } = sent;
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
@@ -95,6 +97,7 @@ async function matchOf({ sql, coverRouter }: ReconcileContext, lease: Lease, sen
   const purchase = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
   const intent =
     (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
+    (to === usdc ? await unsentPermit(sql, lease.chainId, coverRouter, data) : undefined) ??
     (await waitingServiceTransaction(sql, lease, call));
   return intent === undefined ? undefined : { intent, call, signed };
 }

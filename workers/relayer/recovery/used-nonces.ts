@@ -6,7 +6,7 @@ import { markLost } from "../../ledger/outcomes.ts";
 import type { SentTransaction } from "../sent-transaction.ts";
 import type { Wallet } from "../wallets.ts";
 import { isEmptyTransfer, type RecoveryContext } from "./context.ts";
-import { isProvenLost } from "./next-step.ts";
+import { isCancellable, isProvenLost } from "./next-step.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
 
 /** A search that did not find the holder of a nonce is repeated after this time, in ms. */
@@ -85,7 +85,7 @@ function lostForm(
   if (!to || !signed) return undefined;
   const isCall = to === transaction.to && data === transaction.data && value === transaction.value;
   const cancels =
-    !isCall && transaction.kind === "purchase" && isEmptyTransfer(transaction.wallet, { to, data, value });
+    !isCall && isCancellable(transaction.kind) && isEmptyTransfer(transaction.wallet, { to, data, value });
   if (!isCall && !cancels) return undefined;
   return { transactionId: transaction.id, signed, cancels, cost: gasLimit * signed.maxFee };
 }

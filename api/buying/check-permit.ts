@@ -1,0 +1,52 @@
+import type { Address } from "viem";
+import type { Permit } from "../../lib/chain/permit.ts";
+import { ApiError } from "../../lib/errors.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
+
+/** A permit must stay valid for this long, in seconds, so that it is still valid in the block that has it. */
+export const PERMIT_SECONDS_AHEAD = 600;
+
+const invalid = (field: keyof Permit, message: string) =>
+  new ApiError("invalid_permit", `permit.${field}: ${message}`, {
+    details: [{ path: `permit.${field}`, message }],
+  });
+
+/**
+ * The permit sets the allowance anew, for this purchase's premium and those of the buyer's others in flight (6 decimals).
+ * @throws ApiError `invalid_permit`
+ */
+export function requireValue({ value }: Permit, premium: bigint, held: bigint): void {
+  if (value >= held + premium) return;
+  const others = held > 0n ? ` and ${held} for the buyer's purchases in flight` : "";
+  throw invalid(
+    "value",
+    `must be ${held + premium} at least: the premium of ${premium}${others} (USDC, 6 decimals)`,
+  );
+}
+
+/**
+ * Checks a buyer's permit for a premium (6 decimals) against the newest block: undefined when it was used already and the allowance
+ * that it left suffices.
+ * @throws ApiError `invalid_permit`, or `chain_not_found` when the node does not answer
+ */
+export async function checkPermit(
+  chain: Pick<ChainReads, "head" | "recentHead" | "permitFault" | "funds">,
+  buyer: Address,
+  permit: Permit,
+  premium: bigint,
+): Promise<Permit | undefined> {
+  requireValue(permit, premium, 0n);
+  const [head, fault] = await Promise.all([chain.recentHead(), chain.permitFault(buyer, permit)]);
+  const earliest = head.timestamp + BigInt(PERMIT_SECONDS_AHEAD);
+  if (fault === undefined) {
+    if (permit.deadline >= earliest) return permit;
+    throw invalid(
+      "deadline",
+      `must be ${earliest} (Unix seconds) at least: ten minutes after the newest block`,
+    );
+  }
+  // A head that is not the newest would show an allowance from before the last purchase.
+  const { allowance } = await chain.funds(buyer, (await chain.head()).number);
+  if (allowance >= premium) return undefined;
+  throw invalid("signature", `USDC would refuse the permit: ${fault}`);
+}

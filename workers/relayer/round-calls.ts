@@ -1,0 +1,47 @@
+/** The calls of a signing round's purchases. */
+import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from "viem";
+import { type Permit, permitCalldata } from "../../lib/chain/permit.ts";
+import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import type { CallRequest } from "./chain.ts";
+import { purchaseCalldata } from "./purchase-call.ts";
+
+/** The contracts of purchases and permits, lowercase. */
+export type SaleContracts = { coverRouter: Address; usdc: Address; bondVault: Address };
+
+/** A purchase of a round, with its permit if that has no transaction yet. */
+export type RoundPurchase = { request: PurchaseRequest; permit: Permit | undefined };
+
+/** What it costs more to set an allowance that purchases before the permit have used up: the chain charges for a new word. */
+const EMPTY_SLOT_GAS = 17_100n;
+
+/** The gas that a permit may need, from that of its simulation. */
+export const permitGasOf = (simulated: bigint): bigint => simulated + EMPTY_SLOT_GAS;
+
+/** The call of a purchase, from the relayer's wallet. */
+export const purchaseCall = ({ coverRouter }: SaleContracts, from: Address, request: PurchaseRequest) =>
+  ({ from, to: coverRouter, data: purchaseCalldata(request) }) satisfies CallRequest;
+
+/** The call of a buyer's permit for the router, from the relayer's wallet. */
+export const permitCall = (
+  { usdc, coverRouter }: SaleContracts,
+  from: Address,
+  owner: Address,
+  permit: Permit,
+) =>
+  ({ from, to: usdc, data: permitCalldata({ owner, spender: coverRouter }, permit) }) satisfies CallRequest;
+
+const allowance = { abi: erc20Abi, functionName: "allowance" } as const;
+
+/** The call that reads what the router may take from a buyer. */
+export const allowanceCall = (
+  { usdc, coverRouter }: SaleContracts,
+  from: Address,
+  owner: Address,
+): CallRequest => ({
+  from,
+  to: usdc,
+  data: encodeFunctionData({ ...allowance, args: [owner, coverRouter] }),
+});
+
+/** What {@link allowanceCall} returned, 6 decimals. */
+export const allowanceOf = (output: Hex): bigint => decodeFunctionResult({ ...allowance, data: output });
