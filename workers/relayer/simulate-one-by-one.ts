@@ -3,7 +3,7 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import type { CallRequest, Chain } from "./chain.ts";
+import type { Block, CallRequest, Chain } from "./chain.ts";
 import type { SimulatedPurchase, SimulatedRound } from "./simulate-round.ts";
 
 export type OneByOneOptions = {
@@ -18,19 +18,17 @@ export type OneByOneOptions = {
 const EXCEEDS_CAPACITY: Revert = { name: "Exceeds capacity", text: "Exceeds capacity", data: "0x" };
 
 /**
- * For a node that cannot simulate a sequence: each purchase alone, and its payout against the capacity that those before it
- * leave. Rejects when the node does not answer.
+ * For a node that cannot simulate a sequence: each purchase alone, and its payout against the capacity after `number` that those
+ * before it leave. Rejects when the node does not answer.
  */
 export async function simulateOneByOne(
   options: OneByOneOptions,
+  { number }: Pick<Block, "number">,
   requests: readonly PurchaseRequest[],
   callOf: (request: PurchaseRequest) => CallRequest,
 ): Promise<SimulatedRound> {
-  // Read first: a purchase that is mined meanwhile counts as in flight too, and the round waits for the next block.
-  const head = await options.chain.block("latest");
-  if (!head) throw new Error("the node has no latest block");
   const [capacity, quotes] = await Promise.all([
-    readCapacity(options, head.number),
+    readCapacity(options, number),
     Promise.all(requests.map((request) => quote(options, request, callOf(request)))),
   ]);
   let capacityLeft = capacity;
@@ -40,7 +38,7 @@ export async function simulateOneByOne(
     capacityLeft -= purchase.payout;
     return purchase;
   });
-  return { block: head.number, capacityLeft, purchases };
+  return { block: number, capacityLeft, purchases };
 }
 
 /** Nothing where the vault has no price: then no purchase succeeds either. */

@@ -3,7 +3,7 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import type { CallRequest, Chain } from "./chain.ts";
+import type { Block, CallRequest, Chain } from "./chain.ts";
 import { createGasEstimator } from "./estimate-gas.ts";
 import { purchaseCalldata, purchasedPolicy } from "./purchase-call.ts";
 import { simulateOneByOne } from "./simulate-one-by-one.ts";
@@ -49,25 +49,29 @@ export function createRoundSimulator(options: RoundSimulatorOptions, restMs = SE
 
   return async (from: Address, requests: readonly PurchaseRequest[]): Promise<SimulatedRound> => {
     const callOf = (request: PurchaseRequest) => ({ from, to: coverRouter, data: purchaseCalldata(request) });
+    // Read first: a purchase that is mined meanwhile counts as in flight too, and the round waits for the next block.
+    const head = await chain.block("latest");
+    if (!head) throw new Error("the node has no latest block");
     if (performance.now() >= sequenceFrom) {
       try {
-        return await simulateInSequence(options, from, requests.map(callOf));
+        return await simulateInSequence(options, head, from, requests.map(callOf));
       } catch (error) {
         sequenceFrom = performance.now() + restMs;
         log.warn({ err: errorText(error) }, "eth_simulateV1 failed: purchases are simulated one by one");
       }
     }
-    return simulateOneByOne({ ...options, estimateGas }, requests, callOf);
+    return simulateOneByOne({ ...options, estimateGas }, head, requests, callOf);
   };
 }
 
 /** One request: the purchases in their order, and the vault's capacity after them. */
 async function simulateInSequence(
   { chain, coverRouter, bondVault }: RoundSimulatorOptions,
+  head: Block,
   from: Address,
   calls: readonly CallRequest[],
 ): Promise<SimulatedRound> {
-  const simulated = await chain.simulate([...calls, { from, to: bondVault, data: CAPACITY_CALLDATA }]);
+  const simulated = await chain.simulate([...calls, { from, to: bondVault, data: CAPACITY_CALLDATA }], head);
   const capacity = simulated.calls.at(-1);
   const purchases = await Promise.all(
     calls.map((call, n) => purchaseOf(chain, coverRouter, call, simulated.calls[n])),
