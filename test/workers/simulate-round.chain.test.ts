@@ -136,7 +136,7 @@ test("a node that refuses a sequence gets single calls, and a sequence again aft
   );
   const requests = [purchaseRequest((await newBuyer(chain)).address)];
   const asked = () => rpc.counts.get("eth_simulateV1") ?? 0;
-  // Each time after the newest block, and after the node's own latest one.
+  // Each time for the latest state, and for that of the newest block that was read.
   for (const [restMs, times] of [
     [undefined, 2],
     [0, 4],
@@ -180,6 +180,19 @@ test.each([
     await chain.client.revert({ id });
   },
 );
+
+test("a block that comes between the time and the simulation does not end sequences", async () => {
+  const requests = [purchaseRequest((await newBuyer(chain)).address)];
+  // As geth does with a time that is not after its latest block's.
+  rpc.intercept(async (call, forward) =>
+    call.method === "eth_simulateV1" && call.params[1] === "latest"
+      ? { error: { code: -38021, message: "block timestamps must be in order" } }
+      : forward(),
+  );
+  const alone = rpc.counts.get("eth_estimateGas");
+  expect((await simulate(requests)).purchases).toMatchObject([{ kind: "buys", premium: PREMIUM }]);
+  expect(rpc.counts.get("eth_estimateGas")).toBe(alone);
+});
 
 test("an error of every call is no answer", async () => {
   rpc.intercept(async () => ({ error: { code: -32000, message: "header not found" } }));

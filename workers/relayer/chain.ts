@@ -73,18 +73,18 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
       });
     },
     /**
-     * Runs the calls one after the other in the state after this block, each in the state that those before it leave, at the
-     * earliest time that the next block can have: by itself geth would let 12 seconds pass.
+     * Runs the calls one after the other in the latest state, each in the state that those before it leave, at the earliest time
+     * that a block after `head` can have: by itself geth would let 12 seconds pass.
      */
-    async simulate(calls: readonly CallRequest[], after: Block): Promise<SimulatedCalls> {
-      const time = numberToHex(after.timestamp + 1n);
+    async simulate(calls: readonly CallRequest[], head: Block): Promise<SimulatedCalls> {
+      const time = numberToHex(head.timestamp + 1n);
       const blockStateCalls = [{ blockOverrides: { time }, calls: calls.map(requestOf) }];
       const run = (at: Hex | "latest") =>
         client.request({ method: "eth_simulateV1", params: [{ blockStateCalls }, at] });
-      // The nodes behind one URL may have different heights: one that lacks the block runs the calls after its own latest one.
-      const [block] = await run(numberToHex(after.number)).catch((error: unknown) => {
+      // A node that has a newer block by now refuses a time before it.
+      const [block] = await run("latest").catch((error: unknown) => {
         if (!isRefusal(error)) throw error;
-        return run("latest");
+        return run(numberToHex(head.number));
       });
       if (!block) throw new Error("the node simulated no block");
       return simulatedCallsOf(block);
