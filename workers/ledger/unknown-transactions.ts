@@ -90,6 +90,15 @@ const lockUnknown = (sql: ISql, nonce: number) => sql`
   update service.relayer_wallet set open_from = least(open_from, ${nonce}), final_below = least(final_below, ${nonce})
   where ${nonce} >= unknown_from and ${nonce} < unknown_below`;
 
+/** A transaction with its signed form. `intent` is null for a filler; `cost`, in wei, is the most that its gas may cost. */
+export type UnknownTransaction = {
+  nonce: number;
+  intent: string | null;
+  call: Call;
+  signed: Signed;
+  cost: bigint;
+};
+
 /**
  * Records an unknown transaction with its signed form: as that of the purchase or service transaction `intent`, which no
  * longer waits, or as a filler. Rejects, with nothing stored, when the nonce has been recorded meanwhile.
@@ -98,7 +107,7 @@ const lockUnknown = (sql: ISql, nonce: number) => sql`
 export async function recordUnknown(
   sql: Sql,
   lease: Lease,
-  { nonce, intent, call, signed }: { nonce: number; intent: string | null; call: Call; signed: Signed },
+  { nonce, intent, call, signed, cost }: UnknownTransaction,
 ): Promise<boolean> {
   const rows = await sql`
     with wallet as (${lockUnknown(sql, nonce)} and ${leaseHeld(sql, lease)} returning chain_id, address), taken as (
@@ -109,8 +118,7 @@ export async function recordUnknown(
         gas_reserved)
       select wallet.chain_id, wallet.address, ${nonce}::bigint, coalesce(taken.kind, 'filler'), taken.intent, taken.payer,
         p.wallet, p.quoted_premium, p.delegation_id, ${call.to}::text, ${call.data}::text, ${String(call.value)}::numeric,
-        ${String(call.gasLimit)}::bigint,
-        ${String(call.gasLimit * signed.maxFee)}::numeric
+        ${String(call.gasLimit)}::bigint, ${String(cost)}::numeric
       from wallet left join taken on true left join service.purchase p on p.id = taken.intent
       where taken.intent is not distinct from ${intent}::uuid
       returning id

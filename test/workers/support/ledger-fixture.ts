@@ -1,5 +1,6 @@
 /** The ledger's database alone, without a writer or a chain. */
 import { randomUUID } from "node:crypto";
+import type { TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll } from "vitest";
@@ -7,6 +8,7 @@ import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../ap
 import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { assignNonces, type Call } from "../../../workers/ledger/assign-nonces.ts";
 import { type Form, type Signed, storeForms } from "../../../workers/ledger/attempts.ts";
 import { type Candidate, readCandidates } from "../../../workers/ledger/gas-spending.ts";
@@ -92,11 +94,12 @@ export async function newLease(next = 0): Promise<Lease> {
   await startNonces(connection.sql, lease, next);
   return lease;
 }
-/** Gives the purchases nonces, and stores nothing more: as a writer that dies before it signs. */
+/** Gives the purchases nonces, and stores nothing more: as a writer that dies before it signs. See `Assignment.verify`. */
 export async function assign(
   lease: Lease,
   ids: readonly string[],
   given: ReadonlyMap<Address, number> = new Map(),
+  verify?: (tx: TransactionSql) => Promise<void>,
 ) {
   const { assigned } = await assignNonces(connection.sql, {
     kind: "purchase",
@@ -106,6 +109,7 @@ export async function assign(
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates) => ({ send: candidates.map(({ id }) => ({ id, call, cost: call.gasLimit * 30n })) }),
     gasBudget: 10n ** 30n,
+    ...(verify && { verify }),
   });
   return assigned;
 }
@@ -144,6 +148,18 @@ export const bought = (hash: Hex | undefined, block: number, policyId = 1n) => (
   premiumPaid: 292_000n,
   gasCost: 100n,
 });
+
+/** Waits until a statement of this database waits for a lock. */
+export const untilStatementWaits = () =>
+  waitFor({
+    what: "a statement to wait for a lock",
+    probe: async () => {
+      const rows = await connection.sql`
+        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0 || undefined;
+    },
+    intervalMs: 10,
+  });
 
 const block = (height: number) => ({ number: BigInt(height), hash: word(height) });
 /** Makes the outcomes in the blocks at these heights final. */

@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import type { Address } from "viem";
 import { type UnknownNonce, unknownNonces } from "../../../lib/ledger/unknown-nonces.ts";
 import { errorText, type Logger } from "../../../lib/log.ts";
+import { costOf } from "../../ledger/call-cost.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
@@ -10,6 +11,7 @@ import {
   waitingServiceTransaction,
 } from "../../ledger/unknown-transactions.ts";
 import type { Chain } from "../chain.ts";
+import type { ChainContext } from "../chain-context.ts";
 import { purchaseOfCalldata } from "../purchase-call.ts";
 import type { SentTransaction } from "../sent-transaction.ts";
 import { isEmptyTransfer } from "./context.ts";
@@ -22,7 +24,7 @@ const SEARCHES = 20;
 export type FoundTransactions = Map<string, NonceHolder>;
 export const foundKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
 
-export type ReconcileContext = {
+export type ReconcileContext = Pick<ChainContext, "price"> & {
   readonly sql: Sql;
   readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
   readonly coverRouter: Address;
@@ -87,14 +89,15 @@ export async function findUnknown(
 }
 
 /** What an unknown transaction is for, `intent` null for an empty transfer; undefined when nothing that waits has its call. */
-async function matchOf({ sql, coverRouter }: ReconcileContext, lease: Lease, sent: SentTransaction) {
+async function matchOf({ sql, price, coverRouter }: ReconcileContext, lease: Lease, sent: SentTransaction) {
   const { to, data, value, gasLimit, signed } = sent;
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
-  if (isEmptyTransfer(lease.address, call)) return { intent: null, call, signed };
+  const cost = costOf(await price(call), signed.maxFee);
+  if (isEmptyTransfer(lease.address, call)) return { intent: null, call, signed, cost };
   const purchase = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
   const intent =
     (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
     (await waitingServiceTransaction(sql, lease, call));
-  return intent === undefined ? undefined : { intent, call, signed };
+  return intent === undefined ? undefined : { intent, call, signed, cost };
 }
