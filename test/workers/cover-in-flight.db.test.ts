@@ -5,6 +5,7 @@ import { coverInFlight } from "../../workers/ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
 import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { settle } from "../../workers/ledger/outcomes.ts";
+import { mayRest } from "../support/database.ts";
 import {
   accepted,
   assign,
@@ -91,6 +92,7 @@ test("rounds of two wallets see each other's purchases, also when they count for
   await connection.sql`alter table service.transaction disable trigger transaction_gas_added`;
   try {
     await assign(lease, [one], new Map(), async (tx) => {
+      await mayRest(tx);
       seen.push(await coverInFlight(tx, chainId, 0n, []));
       second = assign(other, [two], new Map(), async (tx) => {
         seen.push(await coverInFlight(tx, chainId, 0n, []));
