@@ -5,28 +5,24 @@
 import { numberToHex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { approveUsdc, openProtocol, productConfigOf } from "../../scripts/local/protocol/actions/index.ts";
-import { startChain, type TestChain } from "../support/chain.ts";
+import type { TestChain } from "../support/chain.ts";
 import {
   isSimulation,
   newBuyer,
-  openLedger,
   policiesOnChain,
   purchaseRequest,
   type TestLedger,
 } from "../support/ledger.ts";
 import { changePremium } from "../support/protocol-actions.ts";
-import { askRpc, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
-import { startStack } from "../support/stack.ts";
+import { askRpc, type RpcProxy } from "../support/rpc-proxy.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 let chain: TestChain;
 let proxy: RpcProxy;
 let ledger: TestLedger;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true });
-  proxy = await startRpcProxy(chain.url);
-  const { databaseUrl } = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });
-  ledger = await openLedger(chain, { databaseUrl });
+  ({ chain, proxy, ledger } = await startWriterSetup());
 });
 afterEach(() => proxy.intercept());
 
