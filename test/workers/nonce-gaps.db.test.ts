@@ -10,20 +10,20 @@ import { LOOK_AFTER } from "../../workers/relayer/recovery/next-step.ts";
 import {
   accepted,
   bought,
+  buyFinally,
   call,
   chainId,
   confirm,
   connection,
   drop,
+  mineFiller,
   newLease,
   relayer,
   sign,
   untilStatementWaits,
   useLedgerDatabase,
-  word,
 } from "./support/ledger-fixture.ts";
 import { age, archive } from "./support/old-purchases.ts";
-import { storeSignedFiller } from "./support/signed-filler.ts";
 
 useLedgerDatabase();
 
@@ -34,9 +34,7 @@ let lease: Lease;
 /** Nonce 0 is final, nonce 1 was another program's and has left the node's pool, and nonce 2 waits for it. */
 beforeEach(async () => {
   lease = await newLease();
-  const [first] = await sign(lease, [await accepted()]);
-  await settle(connection.sql, [bought(first?.signed.hash, 7)]);
-  await confirm(7);
+  await buyFinally(lease, [await accepted()], [7]);
   await connection.sql`update service.relayer_wallet set next_nonce = 2`;
   await sign(lease, [await accepted()]);
 });
@@ -79,11 +77,9 @@ test("archived nonces are not filled while a node that syncs anew lacks them and
 
 test("a filler whose block falls out of the chain is open again", async () => {
   await raiseWatermarks(connection.sql, chainId, DEEP);
-  await storeSignedFiller(connection.sql, lease, 1, word(77));
-  const mined = { hash: word(77), blockNumber: 2000n, blockHash: word(2000), gasCost: 1n };
-  await settle(connection.sql, [{ ...mined, kind: "done" }]);
+  const hash = await mineFiller(lease, 1, 2000);
   expect(await openNonces()).toEqual([2]);
-  expect(await drop(2000)).toEqual([word(77)]);
+  expect(await drop(2000)).toEqual([hash]);
   expect(await openNonces()).toEqual([1, 2]);
 });
 

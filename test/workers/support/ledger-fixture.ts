@@ -13,11 +13,12 @@ import { assignNonces, type Call } from "../../../workers/ledger/assign-nonces.t
 import { type Form, type Signed, storeForms } from "../../../workers/ledger/attempts.ts";
 import { type Candidate, readCandidates } from "../../../workers/ledger/gas-spending.ts";
 import { type Lease, startNonces, takeLease } from "../../../workers/ledger/leases.ts";
-import { confirmBlocks, dropBlocks } from "../../../workers/ledger/outcomes.ts";
+import { confirmBlocks, dropBlocks, settle } from "../../../workers/ledger/outcomes.ts";
 import { SIGN_WITHIN_SECONDS } from "../../../workers/ledger/waiting.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
 import { plenty } from "../../support/ledger.ts";
+import { storeSignedFiller } from "./signed-filler.ts";
 
 export const chainId = 8453;
 export const wallet: Address = "0x00000000000000000000000000000000000000aa";
@@ -166,3 +167,21 @@ const block = (height: number) => ({ number: BigInt(height), hash: word(height) 
 export const confirm = (...heights: number[]) => confirmBlocks(connection.sql, chainId, heights.map(block));
 /** Undoes the outcomes in the blocks at these heights. */
 export const drop = (...heights: number[]) => dropBlocks(connection.sql, chainId, heights.map(block));
+
+/** Signs purchases that are bought in the blocks at these heights, one each, and final. @returns their forms. */
+export async function buyFinally(lease: Lease, ids: readonly string[], heights: readonly number[]) {
+  const signed = await sign(lease, ids);
+  const outcomes = heights.map((height, n) => bought(signed[n]?.signed.hash, height, BigInt(n)));
+  await settle(connection.sql, outcomes);
+  await confirm(...heights);
+  return signed;
+}
+
+/** A filler that is mined in the block at this height. @returns its form's hash. */
+export async function mineFiller(lease: Lease, nonce: number, height: number): Promise<Hex> {
+  const hash = word(height * 1000 + nonce);
+  await storeSignedFiller(connection.sql, lease, nonce, hash);
+  const { number: blockNumber, hash: blockHash } = block(height);
+  await settle(connection.sql, [{ kind: "done", hash, blockNumber, blockHash, gasCost: 1n }]);
+  return hash;
+}
