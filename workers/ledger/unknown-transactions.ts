@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
-import type { Signed } from "./attempts.ts";
+import type { Form } from "./attempts.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /**
@@ -90,14 +90,8 @@ const lockUnknown = (sql: ISql, nonce: number) => sql`
   update service.relayer_wallet set open_from = least(open_from, ${nonce}), final_below = least(final_below, ${nonce})
   where ${nonce} >= unknown_from and ${nonce} < unknown_below`;
 
-/** A transaction with its signed form. `intent` is null for a filler; `cost`, in wei, is the most that its gas may cost. */
-export type UnknownTransaction = {
-  nonce: number;
-  intent: string | null;
-  call: Call;
-  signed: Signed;
-  cost: bigint;
-};
+/** The signed form of a transaction that was found, and its intent; null for a filler. */
+export type FoundForm = Pick<Form, "signed" | "cost"> & { intent: string | null; call: Call };
 
 /**
  * Records an unknown transaction with its signed form: as that of the purchase or service transaction `intent`, which no
@@ -107,7 +101,7 @@ export type UnknownTransaction = {
 export async function recordUnknown(
   sql: Sql,
   lease: Lease,
-  { nonce, intent, call, signed, cost }: UnknownTransaction,
+  { nonce, intent, call, signed, cost }: FoundForm & { nonce: number },
 ): Promise<boolean> {
   const rows = await sql`
     with wallet as (${lockUnknown(sql, nonce)} and ${leaseHeld(sql, lease)} returning chain_id, address), taken as (

@@ -1,11 +1,11 @@
-import type { Sql } from "postgres";
 import type { Address } from "viem";
 import { type UnknownNonce, unknownNonces } from "../../../lib/ledger/unknown-nonces.ts";
-import { errorText, type Logger } from "../../../lib/log.ts";
+import { errorText } from "../../../lib/log.ts";
 import { costOf } from "../../ledger/call-cost.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
+  type FoundForm,
   recordUnknown,
   waitingPurchase,
   waitingServiceTransaction,
@@ -24,13 +24,11 @@ const SEARCHES = 20;
 export type FoundTransactions = Map<string, NonceHolder>;
 export const foundKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
 
-export type ReconcileContext = Pick<ChainContext, "price"> & {
-  readonly sql: Sql;
+export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
   readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
   readonly coverRouter: Address;
   /** Unknown transactions that were found in blocks. */
   readonly found: FoundTransactions;
-  readonly log: Logger;
 };
 
 /**
@@ -89,15 +87,19 @@ export async function findUnknown(
 }
 
 /** What an unknown transaction is for, `intent` null for an empty transfer; undefined when nothing that waits has its call. */
-async function matchOf({ sql, price, coverRouter }: ReconcileContext, lease: Lease, sent: SentTransaction) {
+async function matchOf(
+  { sql, price, coverRouter }: ReconcileContext,
+  lease: Lease,
+  sent: SentTransaction,
+): Promise<FoundForm | undefined> {
   const { to, data, value, gasLimit, signed } = sent;
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
-  const cost = costOf(await price(call), signed.maxFee);
-  if (isEmptyTransfer(lease.address, call)) return { intent: null, call, signed, cost };
+  const found = { call, signed, cost: costOf(await price(call), signed.maxFee) };
+  if (isEmptyTransfer(lease.address, call)) return { ...found, intent: null };
   const purchase = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
   const intent =
     (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
     (await waitingServiceTransaction(sql, lease, call));
-  return intent === undefined ? undefined : { intent, call, signed, cost };
+  return intent === undefined ? undefined : { ...found, intent };
 }
