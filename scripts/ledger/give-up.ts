@@ -11,6 +11,7 @@ import { removeUnsigned } from "../../workers/ledger/give-up.ts";
 import { type Lease, releaseLease, renewLease, takeLease } from "../../workers/ledger/leases.ts";
 import { type OpenTransaction, openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { createMeter } from "../../workers/metrics/relay-meter.ts";
+import { createCallPricer } from "../../workers/relayer/price-calls.ts";
 import { settleUsedNonces } from "../../workers/relayer/recovery/used-nonces.ts";
 import { type SettleReceipts, settleReceipts } from "../../workers/relayer/settle-receipts.ts";
 import { addressText, printTable } from "./format.ts";
@@ -87,7 +88,8 @@ async function settleUsed(
   const settler = { sql, chain, coverRouter, meter: createMeter(new Registry()), log };
   const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
   const nextSearchAt = new Map<number, number>();
-  const context = { sql, chain, confirmations, settleReceipts: settle, nextSearchAt, log };
+  const price = createCallPricer(chain);
+  const context = { sql, chain, price, confirmations, settleReceipts: settle, nextSearchAt, log };
   const mined = await chain.nonce(address, "latest");
   for (const transaction of await openTransactions(sql, chainId, address, ROUND)) {
     if (transaction.nonce < mined && (await renewLease(sql, lease))) {

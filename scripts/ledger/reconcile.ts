@@ -10,6 +10,7 @@ import { type DeployedChain, openChains } from "../../workers/common/chains.ts";
 import { releaseLease, renewLease, takeLease } from "../../workers/ledger/leases.ts";
 import { acceptForeign } from "../../workers/ledger/unknown-transactions.ts";
 import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
+import { createCallPricer } from "../../workers/relayer/price-calls.ts";
 import { purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
 import { isEmptyTransfer } from "../../workers/relayer/recovery/context.ts";
 import type { NonceHolder } from "../../workers/relayer/recovery/nonce-holder.ts";
@@ -55,6 +56,7 @@ export async function reconcile(
 const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations: number): Context => ({
   sql,
   chain,
+  price: createCallPricer(chain),
   chainId: deployment.chainId,
   coverRouter: lower(deployment.contracts.coverRouter),
   usdc: lower(deployment.contracts.usdc),

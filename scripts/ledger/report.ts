@@ -108,7 +108,8 @@ export type GapReport = { chainId: number; wallet: Address; nonce: number };
 
 /**
  * Nonces that the ledger lacks between a wallet's last mined transaction and its newest one in flight. Another sender used
- * them, or all later transactions wait until the writer fills them.
+ * them, or all later transactions wait until the writer fills them. Archived purchases have no rows either, but the lowest
+ * nonces are archived first: where there are any, only nonces above a purchase that is left count.
  */
 export async function reportGaps(sql: Sql, limit: number): Promise<GapReport[]> {
   return sql<GapReport[]>`
@@ -122,8 +123,13 @@ export async function reportGaps(sql: Sql, limit: number): Promise<GapReport[]> 
         select nonce + 1 from service.transaction
         where chain_id = w.chain_id and wallet = w.address and state <> 'open'
         order by nonce desc limit 1), open.lowest) as first) mined
+    cross join lateral (
+      select case when exists (select 1 from service.archived_purchase) then (
+        select nonce from service.transaction
+        where chain_id = w.chain_id and wallet = w.address and kind = 'purchase' and lost_to is null
+        order by nonce limit 1) end as lowest) purchase
     cross join lateral generate_series(
-      greatest(least(mined.first, open.lowest), open.highest - ${GAP_DEPTH}::bigint), open.highest) n
+      greatest(least(mined.first, open.lowest), purchase.lowest, open.highest - ${GAP_DEPTH}::bigint), open.highest) n
     where not exists (
       select 1 from service.transaction t
       where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n)

@@ -3,20 +3,15 @@
  * outbids a purchase that was signed at the fee cap; a purchase that was mined before it, and fell out of the chain, is
  * mined again and not replaced.
  */
-import { type Hex, isHex, parseGwei, parseTransaction, toHex } from "viem";
+import { type Hex, isHex, parseTransaction, toHex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { mineEverySecond, mineNothing, startChain, type TestChain } from "../support/chain.ts";
-import {
-  newBuyer,
-  openLedger,
-  policiesOnChain,
-  purchaseRequest,
-  type TestLedger,
-} from "../support/ledger.ts";
-import { askRpc, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { mineAndWaitUntilSettled } from "./support/waits.ts";
+import { mineEverySecond, mineNothing, type TestChain } from "../support/chain.ts";
+import { newBuyer, policiesOnChain, purchaseRequest, type TestLedger } from "../support/ledger.ts";
+import { askRpc, type RpcProxy } from "../support/rpc-proxy.ts";
+import type { Stack } from "../support/stack.ts";
+import { mineBlockAt } from "./support/waits.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 let chain: TestChain;
 let proxy: RpcProxy;
@@ -24,29 +19,20 @@ let stack: Stack;
 let ledger: TestLedger;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true });
-  proxy = await startRpcProxy(chain.url);
-  const env = { writer: { MAX_FEE_GWEI: "40", PURCHASE_TTL: "5", CONFIRMATIONS: "2" } };
-  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
-  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+  const env = { MAX_FEE_GWEI: "40", PURCHASE_TTL: "5", CONFIRMATIONS: "2" };
+  ({ chain, proxy, stack, ledger } = await startWriterSetup(env));
 });
 afterEach(async () => {
   proxy.intercept();
   await mineEverySecond(chain);
 });
 
-/** Mines one block with this base fee; the writer then signs by it. */
-async function mineBlockAt(baseFeeGwei: string): Promise<void> {
-  await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [toHex(parseGwei(baseFeeGwei))]);
-  await mineAndWaitUntilSettled(chain, ledger.connection.sql);
-}
-
 const isEmptyTransfer = (bytes: Hex) => parseTransaction(bytes).data === undefined;
 
 test("a purchase was signed at the fee cap and is not mined in time: the empty transfer outbids it", async () => {
   const buyer = await newBuyer(chain);
   await mineNothing(chain);
-  await mineBlockAt("30");
+  await mineBlockAt(chain, ledger.connection.sql, 30);
   const id = await ledger.buy(purchaseRequest(buyer.address));
   await waitFor({
     what: "the writer to cancel the purchase",
@@ -70,7 +56,7 @@ test("a purchase was signed at the fee cap and is not mined in time: the empty t
 test("a purchase is mined although its cancellation was sent, and its block falls out of the chain: it is bought, not replaced", async () => {
   const buyer = await newBuyer(chain);
   await mineNothing(chain);
-  await mineBlockAt("1");
+  await mineBlockAt(chain, ledger.connection.sql, 1);
   let cancelling: Hex | undefined;
   proxy.intercept(async (call, forward) => {
     const [bytes] = call.params;

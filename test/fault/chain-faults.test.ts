@@ -12,20 +12,20 @@ import {
 } from "../../scripts/local/protocol/actions/index.ts";
 import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { mineEverySecond, mineOnlyTransactions, startChain, type TestChain } from "../support/chain.ts";
+import { mineEverySecond, mineOnlyTransactions, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,
-  openLedger,
   policiesOnChain,
   purchaseRequest,
   signedForms,
   type TestLedger,
   usdc,
 } from "../support/ledger.ts";
-import { askRpc, HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { askRpc, HttpFault, type RpcProxy } from "../support/rpc-proxy.ts";
+import type { Stack } from "../support/stack.ts";
 import { expectOneNonceEach } from "./support/assertions.ts";
 import { waitUntilPostponed } from "./support/waits.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 const CONFIRMATIONS = 5;
 
@@ -36,12 +36,8 @@ let stack: Stack;
 let ledger: TestLedger;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true });
+  ({ chain, proxy, stack, ledger } = await startWriterSetup({ CONFIRMATIONS: String(CONFIRMATIONS) }));
   protocol = openProtocol(chain.deployment, chain.url);
-  proxy = await startRpcProxy(chain.url);
-  const env = { writer: { CONFIRMATIONS: String(CONFIRMATIONS) } };
-  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
-  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
 });
 let miningStopped = false;
 /** Mines no empty blocks until `mineAgain` or the test's end: a reorganisation still reaches the newest transactions. */

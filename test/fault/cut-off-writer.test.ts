@@ -3,33 +3,21 @@
  * over, each purchase is bought once, and purchases still work when the first writer's node is back.
  */
 import { beforeAll, expect, test } from "vitest";
-import { anvilAccount } from "../../lib/chain/client.ts";
-import { privateKeyOf } from "../../scripts/local/anvil.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { startChain, type TestChain } from "../support/chain.ts";
-import {
-  newBuyer,
-  openLedger,
-  policiesOnChain,
-  purchaseRequest,
-  type TestLedger,
-} from "../support/ledger.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import type { TestChain } from "../support/chain.ts";
+import { newBuyer, policiesOnChain, purchaseRequest, type TestLedger } from "../support/ledger.ts";
+import type { RpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 let chain: TestChain;
 let proxy: RpcProxy;
 let ledger: TestLedger;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true, relayers: [anvilAccount(1)] });
-  proxy = await startRpcProxy(chain.url);
-  const common = { chain, services: [], relayerKeys: [privateKeyOf(anvilAccount(1))] };
-  const first = await startStack({ ...common, rpcUrl: proxy.url });
-  const second = await startStack({ ...common, databaseUrl: first.databaseUrl });
-  ledger = await openLedger(chain, { databaseUrl: first.databaseUrl });
-  await first.start("writer");
-  await second.start("writer");
+  const { stack, ...setup } = await startWriterSetup();
+  ({ chain, proxy, ledger } = setup);
+  await startStack({ chain, databaseUrl: stack.databaseUrl, services: ["writer"] });
 });
 
 async function owner(): Promise<string | null> {

@@ -17,7 +17,7 @@ import {
   signedForms,
   type TestLedger,
 } from "../support/ledger.ts";
-import { askRpc, type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { askRpc, type Interceptor, type RpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { expectOneNonceEach } from "./support/assertions.ts";
 import {
@@ -26,6 +26,7 @@ import {
   waitForRounds,
   waitUntilPostponed,
 } from "./support/waits.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 /** Longer than a purchase takes on a slow machine: those that the tests do not delay must be bought. */
 const TTL_SECONDS = 10;
@@ -36,11 +37,8 @@ let stack: Stack;
 let ledger: TestLedger;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true });
-  proxy = await startRpcProxy(chain.url);
-  const env = { writer: { CONFIRMATIONS: "2", PURCHASE_TTL: String(TTL_SECONDS) } };
-  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env });
-  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+  const env = { CONFIRMATIONS: "2", PURCHASE_TTL: String(TTL_SECONDS) };
+  ({ chain, proxy, stack, ledger } = await startWriterSetup(env));
 });
 afterEach(async () => {
   proxy.intercept();

@@ -5,17 +5,12 @@
 import { isHex, type LocalAccount, parseGwei, parseTransaction, toHex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { mineEverySecond, mineNothing, startChain, type TestChain } from "../support/chain.ts";
-import {
-  newBuyer,
-  openLedger,
-  policiesOnChain,
-  purchaseRequest,
-  type TestLedger,
-} from "../support/ledger.ts";
-import { askRpc, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { mineAndWaitUntilSettled, waitForRounds } from "./support/waits.ts";
+import { mineEverySecond, mineNothing, type TestChain } from "../support/chain.ts";
+import { newBuyer, policiesOnChain, purchaseRequest, type TestLedger } from "../support/ledger.ts";
+import type { RpcProxy } from "../support/rpc-proxy.ts";
+import type { Stack } from "../support/stack.ts";
+import { mineAndWaitUntilSettled, mineBlockAt, waitForRounds } from "./support/waits.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 let chain: TestChain;
 let proxy: RpcProxy;
@@ -23,22 +18,13 @@ let stack: Stack;
 let ledger: TestLedger;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true });
-  proxy = await startRpcProxy(chain.url);
   const env = { MAX_FEE_GWEI: "40", PURCHASE_TTL: "120", GAS_BUDGET_ETH: "1000" };
-  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"], env: { writer: env } });
-  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+  ({ chain, proxy, stack, ledger } = await startWriterSetup(env));
 });
 afterEach(async () => {
   proxy.intercept();
   await mineEverySecond(chain);
 });
-
-/** Mines one block with this base fee; the writer then signs by it. */
-async function mineBlockAt(baseFeeGwei: number): Promise<void> {
-  await askRpc(chain.url, "anvil_setNextBlockBaseFeePerGas", [toHex(parseGwei(String(baseFeeGwei)))]);
-  await mineAndWaitUntilSettled(chain, ledger.connection.sql);
-}
 
 /** Buys while nothing is mined, and waits until the node has everything. */
 async function holdInPool(buyer: LocalAccount, count: number): Promise<string[]> {
@@ -84,7 +70,7 @@ async function expectAllBought(ids: readonly string[], buyer: LocalAccount): Pro
 test("the base fee rises tenfold with a hundred purchases in flight: all are raised in one round, and bought once", async () => {
   const buyer = await newBuyer(chain);
   await mineNothing(chain);
-  await mineBlockAt(1);
+  await mineBlockAt(chain, ledger.connection.sql, 1);
   const ids = await holdInPool(buyer, 100);
   const rounds = new Map<string, number | undefined>();
   proxy.intercept(async (call, forward) => {
@@ -96,7 +82,7 @@ test("the base fee rises tenfold with a hundred purchases in flight: all are rai
     }
     return forward();
   });
-  await mineBlockAt(10);
+  await mineBlockAt(chain, ledger.connection.sql, 10);
   await untilRaised(ids, 100, 10);
   await waitFor({ what: "100 broadcasts", probe: () => rounds.size >= 100 || undefined });
   expect(new Set(rounds.values()).size).toBe(1);
@@ -106,7 +92,7 @@ test("the base fee rises tenfold with a hundred purchases in flight: all are rai
 test("a raise that the relayer's balance does not cover waits, and those before it do not", async () => {
   const buyer = await newBuyer(chain);
   await mineNothing(chain);
-  await mineBlockAt(1);
+  await mineBlockAt(chain, ledger.connection.sql, 1);
   const ids = await holdInPool(buyer, 5);
   const [first] = await newestForms(ids);
   if (!first) throw new Error("nothing was signed");
@@ -116,7 +102,7 @@ test("a raise that the relayer's balance does not cover waits, and those before 
     address: relayer,
     value: first.reserved * (5n + 2n * 6n) + first.reserved,
   });
-  await mineBlockAt(10);
+  await mineBlockAt(chain, ledger.connection.sql, 10);
   await untilRaised(ids, 2, 10);
   await waitForRounds(proxy, 2);
   const forms = await newestForms(ids);
@@ -129,7 +115,7 @@ test("a raise that the relayer's balance does not cover waits, and those before 
 test("a raise beyond the day's gas budget is not signed: the purchases are bought once the base fee has fallen", async () => {
   const buyer = await newBuyer(chain);
   await mineNothing(chain);
-  await mineBlockAt(1);
+  await mineBlockAt(chain, ledger.connection.sql, 1);
   const ids = await holdInPool(buyer, 3);
   const [first] = await newestForms(ids);
   if (!first) throw new Error("nothing was signed");
@@ -139,7 +125,7 @@ test("a raise beyond the day's gas budget is not signed: the purchases are bough
   const [before] = await sql<{ wei: string }[]>`select wei from service.gas_day where wallet = ''`;
   await sql`update service.gas_day set wei = ${String(budget - 5n * first.reserved)}::numeric where wallet = ''`;
   const logged = stack.output("writer").length;
-  await mineBlockAt(10);
+  await mineBlockAt(chain, ledger.connection.sql, 10);
   const isRaised = async () => (await newestForms(ids)).some(({ maxFee }) => maxFee >= parseGwei("10"));
   await waitFor({
     what: "the writer to raise a fee, or to say that it may not",

@@ -8,16 +8,13 @@ import { mineEverySecond, startChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
 import { isSimulation, newBuyer, openLedger, policiesOnChain, purchaseRequest } from "../support/ledger.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
-import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { isSending } from "./support/testnet-faults.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 test("a hundred purchases at once need at most two node calls each", async () => {
-  const chain = await startChain({ blockTime: 1, mixedMining: true });
-  const proxy = await startRpcProxy(chain.url);
-  const stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });
-  const ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+  const { chain, proxy, stack, ledger } = await startWriterSetup();
   const buyer = await newBuyer(chain);
   await mineEverySecond(chain); // and no other blocks
   // On a slow machine the writer polls more often and sends bytes again: only each purchase's own calls count.

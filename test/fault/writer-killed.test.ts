@@ -6,19 +6,19 @@ import type { LocalAccount } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import type { Child } from "../../scripts/local/processes.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { startChain, type TestChain } from "../support/chain.ts";
+import type { TestChain } from "../support/chain.ts";
 import { mayRest } from "../support/database.ts";
 import {
   newBuyer,
-  openLedger,
   policiesOnChain,
   purchaseRequest,
   signedForms,
   type TestLedger,
 } from "../support/ledger.ts";
-import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import type { Interceptor, RpcProxy } from "../support/rpc-proxy.ts";
+import type { Stack } from "../support/stack.ts";
 import { expectOneNonceEach } from "./support/assertions.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
 
 const PURCHASES = 4;
 
@@ -29,10 +29,7 @@ let ledger: TestLedger;
 let round = 0;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true });
-  proxy = await startRpcProxy(chain.url);
-  stack = await startStack({ chain, rpcUrl: proxy.url, services: ["writer"] });
-  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+  ({ chain, proxy, stack, ledger } = await startWriterSetup());
 });
 
 /** Several purchases of one buyer at once, each with its own key. */

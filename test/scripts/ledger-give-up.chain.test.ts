@@ -2,9 +2,10 @@
  * A wallet whose key was taken out of the configuration while transactions were open. What this proves, on a chain: `give-up` ends
  * what the chain or the ledger proves, leaves open what may still be mined, and says so.
  */
+import { randomUUID } from "node:crypto";
 import { type Address, type Hex, keccak256 } from "viem";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { beforeAll, expect, test } from "vitest";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { acceptPurchases } from "../../api/buying/accept-purchases.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
@@ -17,11 +18,10 @@ import { type Lease, releaseLease, startNonces, takeLease } from "../../workers/
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
+import { deployGasOracle } from "../support/gas-oracle.ts";
 import { plenty, purchaseRequest } from "../support/ledger.ts";
 import { runLedger, tableOf } from "./support/ledger-command.ts";
 
-const account = privateKeyToAccount(generatePrivateKey());
-const address = lower(account.address);
 const buyer: Address = "0x00000000000000000000000000000000000000aa";
 const call: Call = { to: buyer, data: "0x", value: 5n, gasLimit: 21_000n };
 const CONFIRMATIONS = 2;
@@ -29,22 +29,28 @@ const CONFIRMATIONS = 2;
 let chain: TestChain;
 let databaseUrl: string;
 let connection: Connection;
+let account: PrivateKeyAccount;
+let address: Address;
 let lease: Lease;
 
 beforeAll(async () => {
   chain = await startChain();
-  await chain.client.setBalance({ address, value: 10n ** 18n });
+  await deployGasOracle(chain, 1000n);
   databaseUrl = await freshDatabase();
   connection = connect(databaseUrl, { name: "test" });
   atEnd(connection.close);
 });
 
-async function takeWallet(): Promise<Lease> {
+/** A wallet that a writer holds. */
+beforeEach(async () => {
+  account = privateKeyToAccount(generatePrivateKey());
+  address = lower(account.address);
+  await chain.client.setBalance({ address, value: 10n ** 18n });
   const taken = await takeLease(connection.sql, { chainId: 8453, address, owner: "a writer" });
   if (!taken) throw new Error("no lease");
   await startNonces(connection.sql, taken, 0);
-  return taken;
-}
+  lease = taken;
+});
 
 /** Purchases with the nonces from 0 on, and no bytes. */
 async function assigned(count: number) {
@@ -52,7 +58,14 @@ async function assigned(count: number) {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
     const intent = {
-      ...{ chainId: 8453, router, wallet: buyer, keyId: null, idempotencyKey: `${n}`, quotedPremium: 7n },
+      ...{
+        chainId: 8453,
+        router,
+        wallet: buyer,
+        keyId: null,
+        idempotencyKey: randomUUID(),
+        quotedPremium: 7n,
+      },
       ...{ request: purchaseRequest(buyer), funds: plenty },
     };
     const acceptance = (await acceptPurchases(connection, [intent])).get(intent);
@@ -92,7 +105,6 @@ const gasOfDay = () => connection.sql`select wallet, wei from service.gas_day or
 
 test("what is proved ends, what may still be mined stays open, and a writer's wallet is left alone", async () => {
   const { sql } = connection;
-  lease = await takeWallet();
   // Mined; replaced by an empty transfer; used by another program; signed only; never signed.
   const [mined, replaced, foreign, signed, unsigned] = await assigned(5);
   if (!mined || !replaced || !foreign || !signed || !unsigned) throw new Error("too few");
@@ -145,4 +157,31 @@ test("what is proved ends, what may still be mined stays open, and a writer's wa
   const spent = await sql<{ wei: string }[]>`
     select sum(gas_cost) as wei from service.transaction where gas_cost is not null`;
   expect((await gasOfDay()).map(({ wei }) => wei)).toEqual([spent[0]?.wei, spent[0]?.wei]);
+});
+
+test("a nonce that the node's pool has stays open without its bytes, and is settled once it is mined", async () => {
+  const { sql } = connection;
+  const [pooled, unsigned] = await assigned(2);
+  if (!pooled || !unsigned) throw new Error("too few");
+  // The database has lost the bytes of the first one.
+  await chain.client.setAutomine(false);
+  await send(await bytesOf(pooled.nonce, call));
+  await releaseLease(sql, lease);
+
+  const first = await giveUp();
+  expect(first.code).toBe(1);
+  expect(tableOf(first.said, "Certain (chain 8453)")).toMatch(/^ *1 +purchase +given up: no signed bytes/m);
+  const open = tableOf(first.said, "Not certain, and still open (chain 8453)");
+  expect(open).toMatch(/^ *0 +purchase +whoever has its signed bytes/m);
+
+  await chain.client.setAutomine(true);
+  await chain.client.mine({ blocks: CONFIRMATIONS + 1 });
+  const second = await giveUp();
+  expect(second).toMatchObject({ code: 0 });
+  expect(tableOf(second.said, "Certain (chain 8453)")).toMatch(/^ *0 +purchase +settled/m);
+  const [row] = await sql<{ state: string; reserved: string }[]>`
+    select state, gas_reserved as reserved from service.transaction where id = ${pooled.transactionId}`;
+  expect(row?.state).toBe("mined");
+  // The form is recorded with its L1 fee.
+  expect(BigInt(row?.reserved ?? 0)).toBeGreaterThan(21_000n * 10n ** 10n);
 });

@@ -1,7 +1,6 @@
 /** A purchase that moves to another block while the outcomes of its old block are handled. */
 import { describe, expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
 import { settle } from "../../workers/ledger/outcomes.ts";
 import { mayRest } from "../support/database.ts";
 import {
@@ -13,6 +12,7 @@ import {
   drop,
   newLease,
   sign,
+  untilStatementWaits,
   useLedgerDatabase,
 } from "./support/ledger-fixture.ts";
 
@@ -34,15 +34,7 @@ describe("concurrent outcomes", () => {
     await mayRest(other.sql);
     await settle(other.sql, [bought(hash, 8)]);
     const asked = meanwhile();
-    await waitFor({
-      what: "the statement to wait for the row",
-      probe: async () => {
-        const rows = await connection.sql`
-          select 1 from pg_stat_activity
-          where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`;
-        return rows.length > 0 ? true : undefined;
-      },
-    });
+    await untilStatementWaits();
     await other.sql`commit`;
     await asked;
     await other.close();

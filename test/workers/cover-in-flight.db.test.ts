@@ -3,10 +3,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
 import { coverInFlight } from "../../workers/ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
-import type { Lease } from "../../workers/ledger/leases.ts";
+import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { settle } from "../../workers/ledger/outcomes.ts";
+import { mayRest } from "../support/database.ts";
 import {
   accepted,
+  assign,
   bought,
   call,
   chainId,
@@ -15,7 +17,9 @@ import {
   drop,
   newLease,
   request,
+  router,
   sign,
+  untilStatementWaits,
   useLedgerDatabase,
 } from "./support/ledger-fixture.ts";
 
@@ -54,6 +58,19 @@ describe("cover in flight", () => {
     expect(counts).toEqual([3n * COVERAGE, 2n * COVERAGE, COVERAGE, 0n]);
   });
 
+  test("has no purchase that has been open for more than 30 minutes, unless it is in a block by now", async () => {
+    const [late, mined] = await signedPurchases(3);
+    const ids = [late, mined].map((one) => String(one?.transactionId));
+    const openFor = (minutes: number) => connection.sql`
+      update service.transaction set opened_at = now() - make_interval(mins => ${minutes}) where id = any(${ids}::text[]::bigint[])`;
+    await openFor(29);
+    expect(await inFlightAt(5)).toBe(3n * COVERAGE);
+    await openFor(31);
+    expect(await inFlightAt(5)).toBe(COVERAGE);
+    await settle(connection.sql, [bought(mined?.signed.hash, 6)]);
+    expect(await inFlightAt(5)).toBe(2n * COVERAGE);
+  });
+
   test("has a purchase again once its block is dropped", async () => {
     const [one] = await signedPurchases(1);
     await settle(connection.sql, [bought(one?.signed.hash, 6)]);
@@ -62,6 +79,31 @@ describe("cover in flight", () => {
     await drop(6);
     expect(await inFlightAt(6)).toBe(COVERAGE);
   });
+});
+
+test("rounds of two wallets see each other's purchases, also when they count for the gas of two days", async () => {
+  const other = await takeLease(connection.sql, { chainId, address: router, owner: "me" });
+  if (!other) throw new Error("no lease");
+  await startNonces(connection.sql, other, 0);
+  const [one, two] = [await accepted(), await accepted()];
+  const seen: bigint[] = [];
+  let second = Promise.resolve<unknown>(undefined);
+  // Before midnight and after it: the rounds have no row of the day's gas in common.
+  await connection.sql`alter table service.transaction disable trigger transaction_gas_added`;
+  try {
+    await assign(lease, [one], new Map(), async (tx) => {
+      await mayRest(tx);
+      seen.push(await coverInFlight(tx, chainId, 0n, []));
+      second = assign(other, [two], new Map(), async (tx) => {
+        seen.push(await coverInFlight(tx, chainId, 0n, []));
+      });
+      await untilStatementWaits();
+    });
+    await second;
+  } finally {
+    await connection.sql`alter table service.transaction enable trigger transaction_gas_added`;
+  }
+  expect(seen).toEqual([COVERAGE, 2n * COVERAGE]);
 });
 
 test("a round that does not pass its last check leaves no nonce, and its purchases wait", async () => {

@@ -2,27 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
 import { openTransactions } from "../../workers/ledger/open-transactions.ts";
-import {
-  lacksFinal,
-  raiseWatermarks,
-  reopenFinal,
-  settle,
-  settlingBlocks,
-} from "../../workers/ledger/outcomes.ts";
+import { lacksFinal, raiseWatermarks, reopenFinal, settlingBlocks } from "../../workers/ledger/outcomes.ts";
 import {
   accepted,
-  bought,
+  buyFinally,
   chainId,
   confirm,
   connection,
   drop,
+  mineFiller,
   newLease,
   relayer,
-  sign,
   useLedgerDatabase,
-  word,
 } from "./support/ledger-fixture.ts";
-import { storeSignedFiller } from "./support/signed-filler.ts";
 
 useLedgerDatabase();
 
@@ -30,10 +22,7 @@ describe("final outcomes", () => {
   /** Three purchases of a wallet, final in the blocks 7, 8 and 90. */
   async function threeFinal(): Promise<readonly string[]> {
     const ids = [await accepted(), await accepted(), await accepted()];
-    const signed = await sign(await newLease(), ids);
-    const outcomes = [7, 8, 90].map((height, n) => bought(signed[n]?.signed.hash, height));
-    await settle(connection.sql, outcomes);
-    await confirm(7, 8, 90);
+    await buyFinally(await newLease(), ids, [7, 8, 90]);
     return ids;
   }
   const statesOf = async (ids: readonly string[]) =>
@@ -69,10 +58,7 @@ describe("final outcomes", () => {
 
   test("of fillers come like all others", async () => {
     const lease = await newLease(1);
-    await storeSignedFiller(connection.sql, lease, 0, word(1));
-    await settle(connection.sql, [
-      { kind: "done", hash: word(1), blockNumber: 7n, blockHash: word(7), gasCost: 1n },
-    ]);
+    await mineFiller(lease, 0, 7);
     await confirm(7);
     expect(await connection.sql`select kind, state from service.transaction`).toEqual([
       { kind: "filler", state: "final" },

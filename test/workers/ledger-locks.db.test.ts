@@ -2,7 +2,6 @@
 import type { Sql } from "postgres";
 import { expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
 import { takeLease } from "../../workers/ledger/leases.ts";
 import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { raiseWatermarks } from "../../workers/ledger/outcomes.ts";
@@ -16,6 +15,7 @@ import {
   newLease,
   relayer,
   sign,
+  untilStatementWaits,
   useLedgerDatabase,
 } from "./support/ledger-fixture.ts";
 
@@ -73,15 +73,7 @@ test("raises and outcomes lock transactions in one order, so that they do not de
     const lock = (id: number) => other`select 1 from service.transaction where id = ${id} for update`;
     await lock(low.id);
     const asked = reserveRaises(connection.sql, lease, 10n ** 30n, () => raises);
-    await waitFor({
-      what: "the raises to wait for the first row",
-      probe: async () => {
-        const rows = await connection.sql`
-          select 1 from pg_stat_activity
-          where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`;
-        return rows.length > 0 ? true : undefined;
-      },
-    });
+    await untilStatementWaits();
     await lock(high.id);
     await other`commit`;
     expect(await asked).toHaveLength(2);

@@ -48,11 +48,11 @@ describe("a purchase that reverts in the sequence", () => {
   });
 
   test("waits when one before it costs more than was quoted", () => {
-    expect(kinds([{ ...buys, premium: 11n }, reverts], {})).toEqual(["refused", "waits"]);
+    expect(kinds([{ ...buys, premium: 11n }, reverts], {})).toEqual(["dearer", "waits"]);
   });
 });
 
-test("a premium above the quoted one is refused; a lower one is not", () => {
+test("a purchase for more than its quoted premium is not sent; one for less is", () => {
   const outcomes = outcomesOf(
     [purchase("up"), purchase("down")],
     {
@@ -65,7 +65,7 @@ test("a premium above the quoted one is refused; a lower one is not", () => {
     },
     new Map([["down", sent]]),
   );
-  expect(outcomes.get("up")).toMatchObject({ kind: "refused", failure: { code: "price_mismatch" } });
+  expect(outcomes.get("up")).toEqual({ kind: "dearer", quoted: 10n, premium: 11n });
   expect(outcomes.get("down")).toBe(sent);
 });
 

@@ -1,11 +1,19 @@
 /** The simulation of a signing round, against a real node, with a count of its requests. */
-import { encodeErrorResult } from "viem";
+import { encodeErrorResult, toHex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
+import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import {
+  latestRound,
+  nextBlockAt,
+  openProtocol,
+  refreshFeeds,
+} from "../../scripts/local/protocol/actions/index.ts";
 import { openChain } from "../../workers/relayer/chain.ts";
 import { purchaseCalldata } from "../../workers/relayer/purchase-call.ts";
 import { createRoundSimulator } from "../../workers/relayer/simulate-round.ts";
@@ -73,7 +81,7 @@ test.each([
   expect(block).toBe(await chain.client.getBlockNumber());
   if (hasMethod) {
     const asked = [...rpc.counts].filter(([method, count]) => count > (before.get(method) ?? 0));
-    expect(asked.map(([method]) => method)).toEqual(["eth_simulateV1"]);
+    expect(asked.map(([method]) => method)).toEqual(["eth_getBlockByNumber", "eth_simulateV1"]);
   }
 });
 
@@ -133,9 +141,10 @@ test("a node that refuses a sequence gets single calls, and a sequence again aft
   );
   const requests = [purchaseRequest((await newBuyer(chain)).address)];
   const asked = () => rpc.counts.get("eth_simulateV1") ?? 0;
+  // Each time for the latest state, and for that of the newest block that was read.
   for (const [restMs, times] of [
-    [undefined, 1],
-    [0, 2],
+    [undefined, 2],
+    [0, 4],
   ] as const) {
     const before = asked();
     const run = newSimulator(restMs);
@@ -143,6 +152,51 @@ test("a node that refuses a sequence gets single calls, and a sequence again aft
       expect((await run(requests)).purchases).toMatchObject([{ kind: "buys", premium: PREMIUM }]);
     expect(asked() - before).toBe(times);
   }
+});
+
+/** The parameters of an `eth_simulateV1`, as far as a time needs them. */
+const simulateParams = z.tuple([z.object({ blockStateCalls: z.array(z.looseObject({})) }), z.unknown()]);
+
+test.each([
+  { left: 1n, kind: "buys" },
+  { left: 0n, kind: "reverts" },
+])(
+  "purchases run a second after the newest block: one $kind when its price is stale in more than $left s",
+  async ({ left, kind }) => {
+    const protocol = openProtocol(chain.deployment, chain.url);
+    const requests = [purchaseRequest((await newBuyer(chain)).address)];
+    const id = await chain.client.snapshot();
+    await refreshFeeds(protocol, chain.owner);
+    const { updatedAt } = await latestRound(protocol, "BTC");
+    const head = updatedAt + BigInt(MAX_PRICE_AGE) - left;
+    await nextBlockAt(protocol, head);
+    await chain.client.mine({ blocks: 1 });
+    // As geth does where it is told no time.
+    rpc.intercept(async (call, forward) => {
+      if (call.method !== "eth_simulateV1") return forward();
+      const [{ blockStateCalls }, at] = simulateParams.parse(call.params);
+      const blocks = blockStateCalls.map((block) => ({
+        blockOverrides: { time: toHex(head + 12n) },
+        ...block,
+      }));
+      return forward({ method: call.method, params: [{ blockStateCalls: blocks }, at] });
+    });
+    expect((await simulate(requests)).purchases).toMatchObject([{ kind }]);
+    await chain.client.revert({ id });
+  },
+);
+
+test("a block that comes between the time and the simulation does not end sequences", async () => {
+  const requests = [purchaseRequest((await newBuyer(chain)).address)];
+  // As geth does with a time that is not after its latest block's.
+  rpc.intercept(async (call, forward) =>
+    call.method === "eth_simulateV1" && call.params[1] === "latest"
+      ? { error: { code: -38021, message: "block timestamps must be in order" } }
+      : forward(),
+  );
+  const alone = rpc.counts.get("eth_estimateGas");
+  expect((await simulate(requests)).purchases).toMatchObject([{ kind: "buys", premium: PREMIUM }]);
+  expect(rpc.counts.get("eth_estimateGas")).toBe(alone);
 });
 
 test("an error of every call is no answer", async () => {

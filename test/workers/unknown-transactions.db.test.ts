@@ -37,7 +37,10 @@ useLedgerDatabase();
 const note = (pending: number) => noteUnknown(connection.sql, chainId, relayer, pending);
 const nonces = async () => (await unknownNonces(connection.sql, chainId)).map(({ nonce }) => nonce);
 const record = async (lease: Lease, nonce: number, intent: string | null) =>
-  recordUnknown(connection.sql, lease, { nonce, intent, call, signed: await signer(nonce, call) });
+  recordUnknown(connection.sql, lease, {
+    ...{ nonce, intent, call, cost: 1n },
+    signed: await signer(nonce, call),
+  });
 
 test("a chain that is behind the ledger, or level with it, has no unknown transactions", async () => {
   await newLease(3);

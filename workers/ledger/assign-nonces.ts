@@ -39,10 +39,7 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
   /** The wallets whose keys ask for them: their day's gas is read too. */
   clients: (candidates: readonly Candidate[]) => readonly Address[];
   choose: (candidates: readonly Candidate[], spending: Spending) => Choice;
-  /**
-   * Runs once the nonces are stored and the day's budget is locked: one round at a time, but for two days' rounds at midnight. If
-   * it rejects, the nonces are undone.
-   */
+  /** Runs once the nonces are stored. If it rejects, they are undone. */
   verify?: (tx: TransactionSql, choice: Choice) => Promise<void>;
 };
 

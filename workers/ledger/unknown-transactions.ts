@@ -4,7 +4,7 @@ import { permitCalldata, permitOfCalldata } from "../../lib/chain/permit.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
-import type { Signed } from "./attempts.ts";
+import type { Form } from "./attempts.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /**
@@ -113,6 +113,9 @@ const lockUnknown = (sql: ISql, nonce: number) => sql`
   update service.relayer_wallet set open_from = least(open_from, ${nonce}), final_below = least(final_below, ${nonce})
   where ${nonce} >= unknown_from and ${nonce} < unknown_below`;
 
+/** The signed form of a transaction that was found, and its intent; null for a filler. */
+export type FoundForm = Pick<Form, "signed" | "cost"> & { intent: string | null; call: Call };
+
 /**
  * Records an unknown transaction with its signed form: as that of the purchase, service transaction or permit `intent`, or as a
  * filler. A purchase or service transaction no longer waits then; a permit's purchase does. Rejects, with nothing stored, when the nonce has been recorded meanwhile.
@@ -121,7 +124,7 @@ const lockUnknown = (sql: ISql, nonce: number) => sql`
 export async function recordUnknown(
   sql: Sql,
   lease: Lease,
-  { nonce, intent, call, signed }: { nonce: number; intent: string | null; call: Call; signed: Signed },
+  { nonce, intent, call, signed, cost }: FoundForm & { nonce: number },
 ): Promise<boolean> {
   const rows = await sql`
     with wallet as (${lockUnknown(sql, nonce)} and ${leaseHeld(sql, lease)} returning chain_id, address), waiting as (
@@ -137,9 +140,8 @@ export async function recordUnknown(
         chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, delegation_id, "to", data, value, gas_limit,
         gas_reserved)
       select wallet.chain_id, wallet.address, ${nonce}::bigint, coalesce(waiting.kind, 'filler'), waiting.intent,
-        waiting.payer, client.wallet, p.quoted_premium, p.delegation_id, ${call.to}::text, ${call.data}::text, ${String(call.value)}::numeric,
-        ${String(call.gasLimit)}::bigint,
-        ${String(call.gasLimit * signed.maxFee)}::numeric
+        waiting.payer, client.wallet, p.quoted_premium, p.delegation_id, ${call.to}::text, ${call.data}::text,
+        ${String(call.value)}::numeric, ${String(call.gasLimit)}::bigint, ${String(cost)}::numeric
       from wallet left join waiting on true left join service.purchase client on client.id = waiting.waits
       left join service.purchase p on p.id = waiting.intent
       where waiting.intent is not distinct from ${intent}::uuid

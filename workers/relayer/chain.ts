@@ -19,11 +19,12 @@ import type { Deployment } from "../../lib/deployments.ts";
 import { type SentTransaction, sentTransactionOf } from "./sent-transaction.ts";
 import { type SimulatedCalls, simulatedCallsOf } from "./simulated-calls.ts";
 
-/** The fields of a block that the writer uses; `baseFee` in wei per gas. */
+/** The fields of a block that the writer uses; `timestamp` in Unix seconds, `baseFee` in wei per gas. */
 export type Block = {
   number: bigint;
   hash: Hex;
   parentHash: Hex;
+  timestamp: bigint;
   baseFee: bigint;
   transactions: readonly Hex[];
 };
@@ -71,11 +72,19 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
         params: [{ ...requestOf(call), gas: numberToHex(call.gas) }, height(at)],
       });
     },
-    /** Runs the calls one after the other in the latest state, each in the state that those before it leave. */
-    async simulate(calls: readonly CallRequest[]): Promise<SimulatedCalls> {
-      const [block] = await client.request({
-        method: "eth_simulateV1",
-        params: [{ blockStateCalls: [{ calls: calls.map(requestOf) }] }, "latest"],
+    /**
+     * Runs the calls one after the other in the latest state, each in the state that those before it leave, at the earliest time
+     * that a block after `head` can have: by itself geth would let 12 seconds pass.
+     */
+    async simulate(calls: readonly CallRequest[], head: Block): Promise<SimulatedCalls> {
+      const time = numberToHex(head.timestamp + 1n);
+      const blockStateCalls = [{ blockOverrides: { time }, calls: calls.map(requestOf) }];
+      const run = (at: Hex | "latest") =>
+        client.request({ method: "eth_simulateV1", params: [{ blockStateCalls }, at] });
+      // A node that has a newer block by now refuses a time before it.
+      const [block] = await run("latest").catch((error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        return run(numberToHex(head.number));
       });
       if (!block) throw new Error("the node simulated no block");
       return simulatedCallsOf(block);
@@ -184,6 +193,7 @@ function blockOf(block: RpcBlock | null): Block | undefined {
     number: hexToBigInt(block.number),
     hash: block.hash,
     parentHash: block.parentHash,
+    timestamp: hexToBigInt(block.timestamp),
     baseFee: hexToBigInt(block.baseFeePerGas ?? "0x0"),
     transactions: block.transactions.flatMap((tx) => (typeof tx === "string" ? [tx] : [])),
   };

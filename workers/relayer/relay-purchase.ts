@@ -27,9 +27,9 @@ import { allRelayersSuspended, forgetLease, nextRelayerWallets, type Wallet } fr
 const ROUND = 50;
 /** A purchase that could not be signed is tried again after this time, in seconds. */
 const RETRY_SECONDS = 1;
-/** How long a buyer's lack of funds is doubted, in ms, on a chain without a new block. */
+/** How long a failure is doubted, in ms, on a chain without a new block. */
 const DOUBT_MS = 5000;
-/** Most purchases whose buyers lacked funds at the first look. */
+/** Most purchases whose failures are doubted. */
 const MAX_DOUBTED = 10_000;
 /** How old a relayer's balance may be, in ms: the ledger counts what its pending transactions may cost. */
 const BALANCE_TTL_MS = 1000;
@@ -48,7 +48,7 @@ export const createRelayContext = (options: RelayOptions) => ({
   /** Reads purchases that wait to be signed, several in one statement. */
   readInBatch: createBatcher((ids: string[]) => readWaiting(options.sql, options.chainId, ids), ROUND),
   simulateRound: createRoundSimulator(options),
-  /** When a buyer's lack of funds was first seen, by `performance.now()`, and at which head; by the purchase's id. */
+  /** When a doubted failure was first seen, by `performance.now()`, and at which head; by the purchase's id. */
   doubted: new LRUCache<string, { at: number; head: bigint | undefined }>({ max: MAX_DOUBTED }),
   balanceOf: shareReadBy(BALANCE_TTL_MS, (address: Address) => options.chain.balance(address)),
   /** The signing rounds of each wallet, which follow each other. */
@@ -111,11 +111,12 @@ async function finishRound(context: RelayContext, id: string, outcome: SigningOu
       return outcome.broadcast.catch((error: unknown) => retryLater(context, id, error));
     case "refused":
       return failPurchase(context, id, outcome.failure);
-    case "reverts":
-      if (failures.isBuyersRevert(outcome.revert) && isDoubtful(context, id)) {
-        return retryLater(context, id, `${outcome.revert.text}; the node may be behind`);
-      }
-      return failPurchase(context, id, failures.simulatedFailure(outcome.revert));
+    case "dearer":
+      return failOnceConfirmed(context, id, failures.premiumRisen(outcome.quoted, outcome.premium));
+    case "reverts": {
+      const fail = failures.isBuyersRevert(outcome.revert) ? failOnceConfirmed : failPurchase;
+      return fail(context, id, failures.simulatedFailure(outcome.revert));
+    }
     case "waits": {
       const { reason } = outcome;
       if (!(reason instanceof LeaseLost)) return retryLater(context, id, reason);
@@ -136,13 +137,20 @@ async function failPurchase(context: RelayContext, id: string, failure: failures
 }
 
 /**
- * Whether a buyer's lack of funds is not certain yet: an approval may just have been mined, and the writer's node may be a
- * block behind the api's. It is looked at again at the next head.
+ * Fails a purchase once the next head shows the failure too: an approval or a lower premium may just have been mined, and the
+ * writer's node may be a block behind the api's.
  */
-function isDoubtful({ doubted, headNumber }: RelayContext, id: string): boolean {
+async function failOnceConfirmed(
+  context: RelayContext,
+  id: string,
+  failure: failures.Failure,
+): Promise<void> {
+  const { doubted, headNumber } = context;
   const first = doubted.get(id) ?? { at: performance.now(), head: headNumber() };
   doubted.set(id, first);
-  return headNumber() === first.head && performance.now() - first.at < DOUBT_MS;
+  const isDoubtful = headNumber() === first.head && performance.now() - first.at < DOUBT_MS;
+  if (isDoubtful) return retryLater(context, id, `${failure.message} The node may be behind.`);
+  await failPurchase(context, id, failure);
 }
 
 async function refuse(

@@ -1,14 +1,18 @@
 import type { Revert } from "../../lib/chain/reverts.ts";
 import type { WaitingPurchase } from "../ledger/waiting.ts";
 import type { Choice } from "./choose-purchases.ts";
-import { type Failure, premiumRisen } from "./purchase-failures.ts";
+import type { Failure } from "./purchase-failures.ts";
 import type { SimulatedRound } from "./simulate-round.ts";
 
-/** What a signing round did with a purchase. `taken`: it no longer waited to be signed. */
+/**
+ * What a signing round did with a purchase. `dearer`: it would take a higher premium than was quoted (6 decimals). `taken`: it
+ * no longer waited to be signed.
+ */
 export type SigningOutcome =
   | { kind: "sent"; broadcast: Promise<void> }
   | { kind: "refused"; failure: Failure }
   | { kind: "reverts"; revert: Revert }
+  | { kind: "dearer"; quoted: bigint; premium: bigint }
   | { kind: "waits"; reason: unknown }
   | { kind: "taken" };
 export type SigningOutcomes = ReadonlyMap<string, SigningOutcome>;
@@ -31,7 +35,7 @@ export function outcomesOf(
     } else if (one.kind === "unknown") {
       outcomes.set(id, { kind: "waits", reason: one.fault });
     } else if (one.kind === "buys" && one.premium > quotedPremium) {
-      outcomes.set(id, { kind: "refused", failure: premiumRisen(quotedPremium, one.premium) });
+      outcomes.set(id, { kind: "dearer", quoted: quotedPremium, premium: one.premium });
       isCertain = false;
     } else {
       const outcome = sent.get(id) ?? { kind: "taken" };

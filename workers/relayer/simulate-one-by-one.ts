@@ -4,7 +4,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import type { CallRequest, Chain } from "./chain.ts";
+import type { Block, CallRequest, Chain } from "./chain.ts";
 import {
   permitCall,
   permitGasOf,
@@ -25,19 +25,17 @@ export type OneByOneOptions = SaleContracts & {
 const EXCEEDS_CAPACITY: Revert = { name: "Exceeds capacity", text: "Exceeds capacity", data: "0x" };
 
 /**
- * For a node that cannot simulate a sequence: each purchase alone, and its payout against the capacity that those before it
- * leave. Rejects when the node does not answer.
+ * For a node that cannot simulate a sequence: each purchase alone, and its payout against the capacity after `number` that those
+ * before it leave. Rejects when the node does not answer.
  */
 export async function simulateOneByOne(
   options: OneByOneOptions,
+  { number }: Pick<Block, "number">,
   from: Address,
   round: readonly RoundPurchase[],
 ): Promise<SimulatedRound> {
-  // Read first: a purchase that is mined meanwhile counts as in flight too, and the round waits for the next block.
-  const head = await options.chain.block("latest");
-  if (!head) throw new Error("the node has no latest block");
   const [capacity, quotes] = await Promise.all([
-    readCapacity(options, head.number),
+    readCapacity(options, number),
     Promise.all(round.map((purchase) => simulateOne(options, from, purchase))),
   ]);
   let capacityLeft = capacity;
@@ -47,7 +45,7 @@ export async function simulateOneByOne(
     capacityLeft -= purchase.payout;
     return purchase;
   });
-  return { block: head.number, capacityLeft, purchases };
+  return { block: number, capacityLeft, purchases };
 }
 
 /** Nothing where the vault has no price: then no purchase succeeds either. */

@@ -3,7 +3,7 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import type { CallRequest, Chain } from "./chain.ts";
+import type { Block, CallRequest, Chain } from "./chain.ts";
 import { createGasEstimator } from "./estimate-gas.ts";
 import { purchasedPolicy } from "./purchase-call.ts";
 import {
@@ -54,15 +54,18 @@ export function createRoundSimulator(options: RoundSimulatorOptions, restMs = SE
   let sequenceFrom = 0;
 
   return async (from: Address, purchases: readonly RoundPurchase[]): Promise<SimulatedRound> => {
+    // Read first: a purchase that is mined meanwhile counts as in flight too, and the round waits for the next block.
+    const head = await chain.block("latest");
+    if (!head) throw new Error("the node has no latest block");
     if (performance.now() >= sequenceFrom) {
       try {
-        return await simulateInSequence(options, from, purchases);
+        return await simulateInSequence(options, head, from, purchases);
       } catch (error) {
         sequenceFrom = performance.now() + restMs;
         log.warn({ err: errorText(error) }, "eth_simulateV1 failed: purchases are simulated one by one");
       }
     }
-    return simulateOneByOne({ ...options, estimateGas }, from, purchases);
+    return simulateOneByOne({ ...options, estimateGas }, head, from, purchases);
   };
 }
 
@@ -81,15 +84,14 @@ function callsOf(
 /** One request: the purchases in their order, and the vault's capacity after them. */
 async function simulateInSequence(
   options: RoundSimulatorOptions,
+  head: Block,
   from: Address,
   purchases: readonly RoundPurchase[],
 ): Promise<SimulatedRound> {
   const { chain, bondVault } = options;
   const groups = purchases.map((purchase) => callsOf(options, from, purchase));
-  const simulated = await chain.simulate([
-    ...groups.flat(),
-    { from, to: bondVault, data: CAPACITY_CALLDATA },
-  ]);
+  const capacityCall = { from, to: bondVault, data: CAPACITY_CALLDATA };
+  const simulated = await chain.simulate([...groups.flat(), capacityCall], head);
   const capacity = simulated.calls.at(-1);
   let next = 0;
   const simulatedPurchases = purchases.map((purchase, n) => {

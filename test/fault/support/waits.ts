@@ -1,5 +1,6 @@
 /** Waits for progress of writer and api, instead of sleeping for a fixed time. */
 import type { Sql } from "postgres";
+import { parseGwei } from "viem";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import type { TestChain } from "../../support/chain.ts";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
@@ -53,6 +54,12 @@ export const waitForFundsCacheToExpire = (sql: Sql) =>
     },
     timeoutMs: TIMEOUT_MS,
   });
+
+/** Mines one block with this base fee; the writer then signs by it. */
+export async function mineBlockAt(chain: TestChain, sql: Sql, baseFeeGwei: number): Promise<void> {
+  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei(String(baseFeeGwei)) });
+  await mineAndWaitUntilSettled(chain, sql);
+}
 
 /** Mines a block and waits until the writer has settled it, so that the api uses the current balances. */
 export async function mineAndWaitUntilSettled({ client, deployment }: TestChain, sql: Sql): Promise<void> {

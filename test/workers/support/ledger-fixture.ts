@@ -1,5 +1,6 @@
 /** The ledger's database alone, without a writer or a chain. */
 import { randomUUID } from "node:crypto";
+import type { TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll } from "vitest";
@@ -7,15 +8,17 @@ import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../ap
 import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import { assignNonces, type Call } from "../../../workers/ledger/assign-nonces.ts";
 import { type Form, type Signed, storeForms } from "../../../workers/ledger/attempts.ts";
 import { type Candidate, readCandidates } from "../../../workers/ledger/gas-spending.ts";
 import { type Lease, startNonces, takeLease } from "../../../workers/ledger/leases.ts";
-import { confirmBlocks, dropBlocks } from "../../../workers/ledger/outcomes.ts";
+import { confirmBlocks, dropBlocks, settle } from "../../../workers/ledger/outcomes.ts";
 import { SIGN_WITHIN_SECONDS } from "../../../workers/ledger/waiting.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
 import { plenty } from "../../support/ledger.ts";
+import { storeSignedFiller } from "./signed-filler.ts";
 
 export const chainId = 8453;
 export const wallet: Address = "0x00000000000000000000000000000000000000aa";
@@ -92,11 +95,12 @@ export async function newLease(next = 0): Promise<Lease> {
   await startNonces(connection.sql, lease, next);
   return lease;
 }
-/** Gives the purchases nonces, and stores nothing more: as a writer that dies before it signs. */
+/** Gives the purchases nonces, and stores nothing more: as a writer that dies before it signs. See `Assignment.verify`. */
 export async function assign(
   lease: Lease,
   ids: readonly string[],
   given: ReadonlyMap<Address, number> = new Map(),
+  verify?: (tx: TransactionSql) => Promise<void>,
 ) {
   const { assigned } = await assignNonces(connection.sql, {
     lease,
@@ -107,6 +111,7 @@ export async function assign(
       send: candidates.map(({ id }) => ({ kind: "purchase" as const, id, call, cost: call.gasLimit * 30n })),
     }),
     gasBudget: 10n ** 30n,
+    ...(verify && { verify }),
   });
   return assigned;
 }
@@ -146,8 +151,38 @@ export const bought = (hash: Hex | undefined, block: number, policyId = 1n) => (
   gasCost: 100n,
 });
 
+/** Waits until a statement of this database waits for a lock. */
+export const untilStatementWaits = () =>
+  waitFor({
+    what: "a statement to wait for a lock",
+    probe: async () => {
+      const rows = await connection.sql`
+        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0 || undefined;
+    },
+    intervalMs: 10,
+  });
+
 const block = (height: number) => ({ number: BigInt(height), hash: word(height) });
 /** Makes the outcomes in the blocks at these heights final. */
 export const confirm = (...heights: number[]) => confirmBlocks(connection.sql, chainId, heights.map(block));
 /** Undoes the outcomes in the blocks at these heights. */
 export const drop = (...heights: number[]) => dropBlocks(connection.sql, chainId, heights.map(block));
+
+/** Signs purchases that are bought in the blocks at these heights, one each, and final. @returns their forms. */
+export async function buyFinally(lease: Lease, ids: readonly string[], heights: readonly number[]) {
+  const signed = await sign(lease, ids);
+  const outcomes = heights.map((height, n) => bought(signed[n]?.signed.hash, height, BigInt(n)));
+  await settle(connection.sql, outcomes);
+  await confirm(...heights);
+  return signed;
+}
+
+/** A filler that is mined in the block at this height. @returns its form's hash. */
+export async function mineFiller(lease: Lease, nonce: number, height: number): Promise<Hex> {
+  const hash = word(height * 1000 + nonce);
+  await storeSignedFiller(connection.sql, lease, nonce, hash);
+  const { number: blockNumber, hash: blockHash } = block(height);
+  await settle(connection.sql, [{ kind: "done", hash, blockNumber, blockHash, gasCost: 1n }]);
+  return hash;
+}

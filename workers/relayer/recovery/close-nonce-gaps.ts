@@ -10,8 +10,8 @@ import { LOOK_AFTER, type WalletView } from "./next-step.ts";
  * transaction for. The next round of the recovery signs and sends them.
  */
 export async function closeNonceGaps(
-  { sql, chainId, log }: RecoveryContext,
-  wallet: Wallet,
+  { sql, chainId, log }: Pick<RecoveryContext, "sql" | "chainId" | "log">,
+  wallet: Pick<Wallet, "address" | "lease">,
   lowest: OpenTransaction,
   { minedNonce, pooledNonce }: WalletView,
 ): Promise<void> {

@@ -29,7 +29,7 @@ export type RecoveryContext = ChainContext & {
 const TRANSFER_GAS = 21_000n;
 
 /** A transfer of nothing to the wallet itself: it uses a nonce and has no other effect. */
-export const emptyTransfer = ({ address }: Wallet): Call => ({
+export const emptyTransfer = ({ address }: Pick<Wallet, "address">): Call => ({
   to: address,
   data: "0x",
   value: 0n,

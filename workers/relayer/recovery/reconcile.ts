@@ -1,16 +1,18 @@
-import type { Sql } from "postgres";
 import type { Address } from "viem";
 import { type UnknownNonce, unknownNonces } from "../../../lib/ledger/unknown-nonces.ts";
-import { errorText, type Logger } from "../../../lib/log.ts";
+import { errorText } from "../../../lib/log.ts";
+import { costOf } from "../../ledger/call-cost.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
+  type FoundForm,
   recordUnknown,
   unsentPermit,
   waitingPurchase,
   waitingServiceTransaction,
 } from "../../ledger/unknown-transactions.ts";
 import type { Chain } from "../chain.ts";
+import type { ChainContext } from "../chain-context.ts";
 import { purchaseOfCalldata } from "../purchase-call.ts";
 import type { SentTransaction } from "../sent-transaction.ts";
 import { isEmptyTransfer } from "./context.ts";
@@ -23,14 +25,12 @@ const SEARCHES = 20;
 export type FoundTransactions = Map<string, NonceHolder>;
 export const foundKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
 
-export type ReconcileContext = {
-  readonly sql: Sql;
+export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
   readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
   readonly coverRouter: Address;
   readonly usdc: Address;
   /** Unknown transactions that were found in blocks. */
   readonly found: FoundTransactions;
-  readonly log: Logger;
 };
 
 /**
@@ -89,15 +89,20 @@ export async function findUnknown(
 }
 
 /** What an unknown transaction is for, `intent` null for an empty transfer; undefined when nothing that waits has its call. */
-async function matchOf({ sql, coverRouter, usdc }: ReconcileContext, lease: Lease, sent: SentTransaction) {
+async function matchOf(
+  { sql, price, coverRouter, usdc }: ReconcileContext,
+  lease: Lease,
+  sent: SentTransaction,
+): Promise<FoundForm | undefined> {
   const { to, data, value, gasLimit, signed } = sent;
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
-  if (isEmptyTransfer(lease.address, call)) return { intent: null, call, signed };
+  const found = { call, signed, cost: costOf(await price(call), signed.maxFee) };
+  if (isEmptyTransfer(lease.address, call)) return { ...found, intent: null };
   const purchase = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
   const intent =
     (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
     (to === usdc ? await unsentPermit(sql, lease.chainId, coverRouter, data) : undefined) ??
     (await waitingServiceTransaction(sql, lease, call));
-  return intent === undefined ? undefined : { intent, call, signed };
+  return intent === undefined ? undefined : { ...found, intent };
 }

@@ -1,6 +1,7 @@
 import { errorText } from "../../../lib/log.ts";
 import { lower } from "../../../lib/lower.ts";
 import { type Form, storeForms } from "../../ledger/attempts.ts";
+import { costOf } from "../../ledger/call-cost.ts";
 import type { OpenTransaction } from "../../ledger/open-transactions.ts";
 import { markLost } from "../../ledger/outcomes.ts";
 import type { SentTransaction } from "../sent-transaction.ts";
@@ -16,7 +17,7 @@ const SEARCH_DEEPER_MS = 2000;
 
 type UsedNonceContext = Pick<
   RecoveryContext,
-  "sql" | "chain" | "confirmations" | "settleReceipts" | "nextSearchAt" | "log"
+  "sql" | "chain" | "price" | "confirmations" | "settleReceipts" | "nextSearchAt" | "log"
 >;
 
 /**
@@ -48,7 +49,7 @@ export async function settleUsedNonces(
  * or cancels it. Otherwise ours is lost once the block of the other one is deep enough.
  */
 async function findHolder(
-  { sql, chain, confirmations, nextSearchAt, log }: UsedNonceContext,
+  { sql, chain, price, confirmations, nextSearchAt, log }: UsedNonceContext,
   { lease }: Pick<Wallet, "lease">,
   transaction: OpenTransaction,
 ): Promise<void> {
@@ -59,7 +60,7 @@ async function findHolder(
     log.warn({ wallet, nonce, err: errorText(error) }, "could not find the transaction that used a nonce");
     return undefined;
   });
-  const form = holder && lostForm(transaction, holder);
+  const form = holder && (await lostForm(price, transaction, holder));
   if (form && (await storeForms(sql, lease, [form])).size > 0) {
     log.error(
       { wallet, nonce, hash: form.signed.hash },
@@ -78,14 +79,16 @@ async function findHolder(
 }
 
 /** The holder of a transaction's nonce as a form of it; undefined when it does neither its call nor the cancelling one. */
-function lostForm(
+async function lostForm(
+  price: UsedNonceContext["price"],
   transaction: OpenTransaction,
   { to, data, value, gasLimit, signed }: SentTransaction,
-): Form | undefined {
+): Promise<Form | undefined> {
   if (!to || !signed) return undefined;
   const isCall = to === transaction.to && data === transaction.data && value === transaction.value;
   const cancels =
     !isCall && isCancellable(transaction.kind) && isEmptyTransfer(transaction.wallet, { to, data, value });
   if (!isCall && !cancels) return undefined;
-  return { transactionId: transaction.id, signed, cancels, cost: gasLimit * signed.maxFee };
+  const cost = costOf(await price({ to, data, value, gasLimit }), signed.maxFee);
+  return { transactionId: transaction.id, signed, cancels, cost };
 }
