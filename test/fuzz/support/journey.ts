@@ -15,6 +15,7 @@ import { now, onboardingBody } from "../../api/support/onboarding.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { startReceivers } from "../../support/receiver.ts";
 import type { KnownValues } from "./generate.ts";
+import { preparedValues } from "./prepared-values.ts";
 import { reportBodies, reporters } from "./report-bodies.ts";
 import { type Credential, holders, type Pairs, type Parts } from "./requests.ts";
 
@@ -28,7 +29,6 @@ export type Secrets = Map<Credential, Pairs>;
 const SIGNED = 5;
 /** Webhooks to be deleted. */
 const SPARE_WEBHOOKS = 4;
-const MAX_ID = String(2n ** 256n - 1n);
 /** Ids of no row. */
 const UNUSED_IDS = ["1000000", "999999999999999"];
 
@@ -147,33 +147,6 @@ async function report(call: Call, chain: TestChain): Promise<Record<string, Know
   };
 }
 
-/** What prepared actions name, by operation. */
-function prepared({
-  wallets,
-  productName,
-  coverageAmount,
-}: Readonly<Record<"wallets" | "productName" | "coverageAmount", readonly string[]>>): Record<
-  string,
-  KnownValues
-> {
-  // One of the bond's, and of the product's, two names.
-  const ofBond: KnownValues = {
-    often: { from: wallets, amount: ["0", "10"], usdAmount: ["0", "10"], totalPriceUsdc: ["1000000"] },
-    always: { epochId: ["202611", "202612", "0", MAX_ID], bondId: [undefined] },
-  };
-  const ofListing: KnownValues = { often: { from: wallets, listingId: ["0", "1", "2", "3", MAX_ID] } };
-  return {
-    prepareRedemption: ofBond,
-    prepareListing: ofBond,
-    prepareListingPurchase: ofListing,
-    prepareListingCancellation: ofListing,
-    preparePolicy: {
-      often: { from: wallets, coverageAmount: [...coverageAmount, MAX_ID] },
-      always: { productName, productId: [undefined] },
-    },
-  };
-}
-
 /** The delivery of the purchase's event, as a text. */
 const policyDelivery = (call: Call, id: string) =>
   waitFor({
@@ -257,7 +230,7 @@ export async function playJourney(
       always: { productName, productId: [undefined] },
       bodies: productId.map((id) => ({ productId: id, coverageAmount: "100000000", buyer: poor })),
     },
-    ...prepared({ wallets, productName, coverageAmount }),
+    ...preparedValues({ wallets, productName, coverageAmount }),
     prepareTrigger: ofPolicy,
     // One of timestamp and message.
     onboard: { always: { label, timestamp: [now()], message: [undefined] }, bodies: onboardings },
