@@ -13,6 +13,7 @@ import { type Action, codesOf, newcomer, type PreparedAnswer, prepare, usdcOf } 
 import { alice, bob, owner, type ReportSetup, startReports, WEEK } from "./support/reports.ts";
 
 const btc1h = termsOf("FLASHBTC1H-001");
+/** The highest integer of a request: no wallet and no vault has so much. */
 const HUGE = String(2n ** 256n - 1n);
 
 let setup: ReportSetup;
@@ -151,38 +152,13 @@ test("purchase: coverage, product, capacity, funds", async () => {
   expect(await codes({ productName: "FLASHETH48-001" })).toEqual(["product_inactive"]);
 });
 
-test("trigger: before the fall, by the rounds that count, while the price is fresh, until it is paid or expires", async () => {
-  const { protocol } = setup;
-  await act.refreshFeeds(protocol, owner);
-  const { policyId } = await act.purchase(protocol, bob, btc1h, usdc(100));
-  const second = await act.purchase(protocol, bob, btc1h, usdc(100));
-  const low = await act.triggerPrice(protocol, btc1h, policyId);
-  const { price } = await act.latestRound(protocol, "BTC");
-  expect(await issuesOf("trigger", trigger(policyId))).toMatchObject([
-    {
-      ...{ code: "not_triggered", blocking: true, rounds: 0 },
-      ...{ price: String(price * 10n ** 10n), triggerPrice: expect.stringMatching(/^\d+$/) },
-    },
-  ]);
-  for (let n = 1; n <= 2; n += 1) {
-    await act.pushPrice(protocol, owner, "BTC", low);
-    expect(await issuesOf("trigger", trigger(policyId))).toMatchObject([
-      { code: "not_triggered", rounds: n },
-    ]);
-  }
-  await act.pushPrice(protocol, owner, "BTC", price);
-  await act.pushPrice(protocol, owner, "BTC", low);
-  expect(await issuesOf("trigger", trigger(policyId))).toEqual([]);
-  await act.trigger(protocol, owner, btc1h, policyId);
-  expect(await issuesOf("trigger", trigger(policyId))).toMatchObject([
-    { code: "already_finalized", status: "Triggered" },
-  ]);
+test("a price that is older than an hour stops purchases and redemptions", async () => {
+  const { protocol, chain } = setup;
   await act.mineAt(protocol, (await act.chainTime(protocol)) + 3_700n);
-  expect(await issuesOf("trigger", trigger(second.policyId))).toMatchObject([{ code: "expired" }]);
   const stale = (await issuesOf("purchase", purchase())).map(({ code }) => code);
   expect(stale).toEqual(["price_stale", "price_stale"]);
   expect(await issuesOf("redeem", redemption())).toMatchObject([
-    { code: "price_stale", feed: setup.chain.deployment.contracts.tokenUsdFeed },
+    { code: "price_stale", feed: chain.deployment.contracts.tokenUsdFeed },
   ]);
   await act.refreshFeeds(protocol, owner);
 });

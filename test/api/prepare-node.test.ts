@@ -2,9 +2,11 @@
  * Prepared transactions on a node that fails, and requests that are wrong. What this proves: an answer never depends on the
  * simulation, a wrong request names its field, and simulations are few at a time.
  */
+import { numberToHex } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { productIdOf } from "../../lib/products.ts";
-import { startChain } from "../support/chain.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, usdc } from "../support/ledger.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -15,11 +17,12 @@ import { type Action, prepare, preparePaths } from "./support/prepare.ts";
 const WALLET = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const PRODUCT = productIdOf("FLASHBTC1H-001");
 
+let chain: TestChain;
 let node: RpcProxy;
 let request: CheckedRequest;
 let buyer: string;
 beforeAll(async () => {
-  const chain = await startChain();
+  chain = await startChain();
   buyer = (await newBuyer(chain)).address;
   node = await startRpcProxy(chain.url);
   const stack = await startStack({ chain, services: ["api"], env: { api: { RPC_URL: node.url } } });
@@ -90,6 +93,43 @@ test("a node that answers nothing gives 503", async () => {
     503,
     "chain_not_found",
   ]);
+});
+
+test("all reads and the simulation are of one block, also while blocks are mined", async () => {
+  const asked: unknown[] = [];
+  node.intercept(async (call, forward) => {
+    if (call.method === "eth_call" || call.method === "eth_simulateV1") {
+      asked.push(call.params[1]);
+      await chain.client.mine({ blocks: 1 });
+    }
+    return forward();
+  });
+  const { asOf, simulation } = await prepare({ request }, "purchase", purchase());
+  expect(asked.length).toBeGreaterThan(10);
+  expect(new Set(asked)).toEqual(new Set([numberToHex(BigInt(asOf.blockNumber))]));
+  expect(simulation).toEqual({ status: "ok" });
+});
+
+test("a block that is reorganised away meanwhile is read again, once", async () => {
+  let replaced = 0;
+  /** The node has another block at the height that was read, so often. */
+  const replace = (times: number) => {
+    replaced = 0;
+    node.intercept(async (call, forward) => {
+      const answer = await forward();
+      const isCheck = call.method === "eth_getBlockByNumber" && call.params[0] !== "latest";
+      if (!isCheck || replaced === times || !("result" in answer)) return answer;
+      replaced += 1;
+      const block = z.looseObject({}).parse(answer.result);
+      return { result: { ...block, hash: `0x${"ab".repeat(32)}` } };
+    });
+  };
+  replace(1);
+  expect(await prepare({ request }, "purchase", purchase())).toMatchObject({ issues: [] });
+  expect(replaced).toBe(1);
+  replace(2);
+  const gone = await request(preparePaths.purchase, { body: purchase() });
+  expect(failure(gone)).toEqual([503, "chain_not_found"]);
 });
 
 test("a revert of a contract's long reason is cut", async () => {
