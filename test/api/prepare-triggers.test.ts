@@ -65,9 +65,34 @@ test("before the fall, by the rounds that count, while the price is fresh, until
   expect(await issuesOf(trigger(second.policyId))).toMatchObject([{ code: "expired" }]);
 });
 
+test("a proof that is older than an hour is refused as stale", async () => {
+  const { protocol, chain } = setup;
+  await act.refreshFeeds(protocol, owner);
+  const eth24 = termsOf("FLASHETH24-001");
+  const { policyId } = await act.purchase(protocol, bob, eth24, usdc(100));
+  const low = await act.triggerPrice(protocol, eth24, policyId);
+  const { price } = await act.latestRound(protocol, "ETH");
+  for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "ETH", low);
+  const { updatedAt } = await act.latestRound(protocol, "ETH");
+  const fresh = await prepare(setup, "trigger", trigger(policyId, eth24));
+  expect(fresh).toMatchObject({ issues: [], simulation: { status: "ok" } });
+  await act.mineAt(protocol, updatedAt + 3_500n);
+  const late = await prepare(setup, "trigger", trigger(policyId, eth24));
+  expect([codesOf(late), late.validUntil]).toEqual([[], String(updatedAt + 3_600n)]);
+  await act.mineAt(protocol, updatedAt + 3_700n);
+  await act.pushPrice(protocol, owner, "ETH", price);
+  expect(await prepare(setup, "trigger", trigger(policyId, eth24))).toMatchObject({
+    issues: [
+      { code: "price_stale", feed: chain.deployment.contracts.ethUsdFeed, updatedAt: String(updatedAt) },
+    ],
+    simulation: { status: "reverts", step: "trigger", reason: "ORACLE_STALE" },
+  });
+});
+
 // The last one: the index cannot know the strike of a policy that is sold in a phase after its launch.
 test("the proof may be of rounds in the feed's earlier phase, which the index names", async () => {
   const { chain, protocol, stack } = setup;
+  await act.refreshFeeds(protocol, owner);
   const { policyId } = await act.purchase(protocol, bob, eth1h, usdc(100));
   const low = await act.triggerPrice(protocol, eth1h, policyId);
   const { price, roundId } = await act.latestRound(protocol, "ETH");
