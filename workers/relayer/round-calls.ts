@@ -1,8 +1,8 @@
 /** The calls of a signing round's purchases. */
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from "viem";
 import { type Permit, permitCalldata } from "../../lib/chain/permit.ts";
+import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import type { CallRequest } from "./chain.ts";
 import { purchaseCalldata } from "./purchase-call.ts";
 
 /** The contracts of purchases and permits, lowercase. */

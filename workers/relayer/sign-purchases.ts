@@ -1,11 +1,11 @@
 import { createBatcher } from "../../lib/batcher.ts";
+import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import type { WantedCall, WantedGroup } from "../ledger/assign-nonces.ts";
 import { costOf } from "../ledger/call-cost.ts";
 import { coverInFlight } from "../ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
 import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts";
-import type { CallRequest } from "./chain.ts";
 import { choosePurchases } from "./choose-purchases.ts";
 import { type Fees, initialFees } from "./fees.ts";
 import type { RelayContext } from "./relay-purchase.ts";

@@ -3,8 +3,9 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
+import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import type { Block, CallRequest, Chain } from "./chain.ts";
+import type { Block, Chain } from "./chain.ts";
 import {
   permitCall,
   permitGasOf,
@@ -13,7 +14,6 @@ import {
   type SaleContracts,
 } from "./round-calls.ts";
 import { type SimulatedPurchase, type SimulatedRound, withPermitRevert } from "./simulate-round.ts";
-import type { SimulatedCall } from "./simulated-calls.ts";
 
 export type OneByOneOptions = SaleContracts & {
   chain: Chain;

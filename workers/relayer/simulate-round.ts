@@ -2,8 +2,9 @@ import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import type { Block, CallRequest, Chain } from "./chain.ts";
+import type { Block, Chain } from "./chain.ts";
 import { createGasEstimator } from "./estimate-gas.ts";
 import { purchasedPolicy } from "./purchase-call.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type SaleContracts,
 } from "./round-calls.ts";
 import { simulateOneByOne } from "./simulate-one-by-one.ts";
-import type { SimulatedCall } from "./simulated-calls.ts";
 
 const vaultCapacity = { abi: bondVaultAbi, functionName: "availableCapacityUSD" } as const;
 const CAPACITY_CALLDATA = encodeFunctionData(vaultCapacity);
