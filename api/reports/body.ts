@@ -1,4 +1,5 @@
 import { isoTime } from "../http/field-types.ts";
+import type { Holdings } from "./holdings.ts";
 import type { QueuePayment } from "./queue.ts";
 import type { EventOf, ReportEvent } from "./report.ts";
 import type { ListingPurchaseBody, NewListingBody, RedemptionBody, ReportBody } from "./schemas.ts";
@@ -7,12 +8,28 @@ import type { StoredReport } from "./store.ts";
 /** The throttle's epoch is a week, floor(Unix seconds / 7 days). */
 const WEEK_SECONDS = 7n * 86_400n;
 
-/** A report with an event of this type. */
+/** A report with an event of this type, and what its wallet has now; null if that is unknown. */
 export type Recorded<Event extends ReportEvent> = Pick<StoredReport, "id" | "report"> & {
   readonly record: NonNullable<StoredReport["record"]> & { readonly event: Event };
+  readonly holdings: Holdings | null;
 };
 
-const minedBody = ({ id, report, record: { event, block } }: Recorded<ReportEvent>) => ({
+const holdingsBody = (holdings: Holdings | null): ListingPurchaseBody["holdings"] => {
+  if (holdings === null) return null;
+  const { blockNumber, usdc, bonds, openListing } = holdings;
+  return {
+    usdcBalance: String(usdc),
+    bondBalance: String(bonds),
+    openListing: openListing && {
+      listingId: String(openListing.listingId),
+      amount: String(openListing.amount),
+      totalPriceUsdc: String(openListing.price),
+    },
+    asOfBlock: String(blockNumber),
+  };
+};
+
+const minedBody = ({ id, report, record: { event, block }, holdings }: Recorded<ReportEvent>) => ({
   ok: true as const,
   success: true as const,
   reportId: id,
@@ -23,6 +40,7 @@ const minedBody = ({ id, report, record: { event, block } }: Recorded<ReportEven
   epochId: String(event.epochId),
   bondId: String(event.epochId),
   amount: String(event.amount),
+  holdings: holdingsBody(holdings),
 });
 
 /** `payment` is that of a queued redemption; null until it is paid. */

@@ -1,0 +1,92 @@
+/** What a wallet has after the transaction that it reported. */
+import type { Address } from "viem";
+import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
+import { claimBondAbi } from "../../abis/ClaimBond.ts";
+import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
+import type { ReadClient } from "../../lib/chain/client.ts";
+import type { Contracts } from "../../lib/deployments.ts";
+import { valueWithin } from "../../lib/timeout.ts";
+import type { ReportEvent, ReportRecord } from "./report.ts";
+
+/** A report's answer waits so long for them, in ms; they are a convenience, and the record is what was asked for. */
+const HOLDINGS_TIMEOUT_MS = 1500;
+
+/** A wallet's holdings in a block. USDC has 6 decimals, bonds are whole dollars. */
+export type Holdings = {
+  readonly blockNumber: bigint;
+  readonly usdc: bigint;
+  /** Of the report's epoch, without those that a listing holds in escrow. */
+  readonly bonds: bigint;
+  /** The reported listing; null when it is sold or cancelled, or when no listing was reported. */
+  readonly openListing: {
+    readonly listingId: bigint;
+    readonly amount: bigint;
+    readonly price: bigint;
+  } | null;
+};
+
+/** The wallet that the event is about: the report's. */
+function walletOf(event: ReportEvent): Address {
+  switch (event.kind) {
+    case "redeem":
+      return event.holder;
+    case "list":
+      return event.seller;
+    case "buy":
+      return event.buyer;
+  }
+}
+
+async function readOpenListing(
+  client: ReadClient,
+  { marketplace }: Contracts,
+  event: ReportEvent,
+  blockNumber: bigint,
+): Promise<Holdings["openListing"]> {
+  if (event.kind !== "list") return null;
+  const { listingId } = event;
+  const [, , amount, price, active] = await client.readContract({
+    ...{ address: marketplace, abi: bondMarketplaceAbi, blockNumber },
+    functionName: "getListing",
+    args: [listingId],
+  });
+  return active ? { listingId, amount, price } : null;
+}
+
+async function readNow(
+  client: ReadClient,
+  contracts: Contracts,
+  { event, block }: ReportRecord,
+): Promise<Holdings | undefined> {
+  const blockNumber = await client.getBlockNumber();
+  // A node that lags behind the record would show what the wallet had before.
+  if (blockNumber < block.number) return undefined;
+  const wallet = walletOf(event);
+  const [usdc, bonds, openListing] = await Promise.all([
+    client.readContract({
+      ...{ address: contracts.usdc, abi: mockUsdcAbi, blockNumber },
+      functionName: "balanceOf",
+      args: [wallet],
+    }),
+    client.readContract({
+      ...{ address: contracts.claimBond, abi: claimBondAbi, blockNumber },
+      functionName: "balanceOf",
+      args: [wallet, event.epochId],
+    }),
+    readOpenListing(client, contracts, event, blockNumber),
+  ]);
+  return { blockNumber, usdc, bonds, openListing };
+}
+
+/**
+ * Reads what the record's wallet has in the newest block. Null when the node does not answer in time, answers with an error,
+ * or lags behind the record: that never makes a report fail.
+ */
+export async function readHoldings(
+  client: ReadClient,
+  contracts: () => Contracts,
+  record: ReportRecord,
+): Promise<Holdings | null> {
+  const read = async () => readNow(client, contracts(), record);
+  return (await valueWithin(HOLDINGS_TIMEOUT_MS, read())) ?? null;
+}
