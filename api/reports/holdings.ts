@@ -5,11 +5,8 @@ import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Contracts } from "../../lib/deployments.ts";
-import { valueWithin } from "../../lib/timeout.ts";
+import { fromChain } from "../http/dependency-timeout.ts";
 import type { ReportEvent, ReportRecord } from "./report.ts";
-
-/** A report's answer waits so long for them, in ms; they are a convenience, and the record is what was asked for. */
-const HOLDINGS_TIMEOUT_MS = 1500;
 
 /** A wallet's holdings in a block. USDC has 6 decimals, bonds are whole dollars. */
 export type Holdings = {
@@ -57,10 +54,10 @@ async function readNow(
   client: ReadClient,
   contracts: Contracts,
   { event, block }: ReportRecord,
-): Promise<Holdings | undefined> {
+): Promise<Holdings | null> {
   const blockNumber = await client.getBlockNumber();
   // A node that lags behind the record would show what the wallet had before.
-  if (blockNumber < block.number) return undefined;
+  if (blockNumber < block.number) return null;
   const wallet = walletOf(event);
   const [usdc, bonds, openListing] = await Promise.all([
     client.readContract({
@@ -79,14 +76,11 @@ async function readNow(
 }
 
 /**
- * Reads what the record's wallet has in the newest block. Null when the node does not answer in time, answers with an error,
- * or lags behind the record: that never makes a report fail.
+ * Reads what the record's wallet has in the newest block. Null when the node does not answer within the time limit, answers
+ * with an error, or lags behind the record: that never makes a report fail.
  */
-export async function readHoldings(
+export const readHoldings = (
   client: ReadClient,
   contracts: () => Contracts,
   record: ReportRecord,
-): Promise<Holdings | null> {
-  const read = async () => readNow(client, contracts(), record);
-  return (await valueWithin(HOLDINGS_TIMEOUT_MS, read())) ?? null;
-}
+): Promise<Holdings | null> => fromChain(async () => readNow(client, contracts(), record)).catch(() => null);
