@@ -2,7 +2,6 @@
 import { createWalletClient, http, type LocalAccount, publicActions } from "viem";
 import { z } from "zod";
 import { createReadClient, isAnvil } from "../../lib/chain/client.ts";
-import { contractKeys } from "../../lib/deployments.ts";
 import { errorText } from "../../lib/log.ts";
 import type { Api } from "../demo/api-client.ts";
 
@@ -29,7 +28,10 @@ export type Wallet = ReturnType<typeof openWallet>;
 const address = z.templateLiteral(["0x", z.string().length(40)]);
 const health = z.object({
   chain: z.object({ chainId: z.int() }),
-  contracts: z.record(z.enum(contractKeys), address),
+  contracts: z.object({
+    ...{ coverRouter: address, usdc: address, claimBond: address },
+    ...{ btcUsdFeed: address, ethUsdFeed: address },
+  }),
 });
 
 const start = "`npm run dev` starts a stack; API_URL and RPC_URL say where another one is.";
@@ -47,9 +49,8 @@ export async function findStack(
   const away = (what: string) => (error: unknown) => {
     throw new Error(`${what} does not answer (${errorText(error)}). ${start}`, { cause: error });
   };
-  const { chain, contracts } = await api
-    .call("/health", health, { quiet })
-    .catch(away(`The api at ${apiUrl}`));
+  const answer = await api.ask("/health", { quiet }).catch(away(`The api at ${apiUrl}`));
+  const { chain, contracts } = health.parse(answer.body);
   const client = createReadClient({ chainId: chain.chainId, name: "dev stack" }, rpcUrl);
   const chainId = await client.getChainId().catch(away(`The node at ${rpcUrl}`));
   if (chainId !== chain.chainId)
