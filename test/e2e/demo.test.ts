@@ -1,26 +1,11 @@
 /** `npm run demo` as a newcomer types it, against a stack of its own. */
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runCommand } from "../support/command.ts";
 import { devSettings, startDev } from "../support/dev-stack.ts";
 import { http } from "../support/http.ts";
 
-const root = join(import.meta.dirname, "..", "..");
-
-function typeDemo(env: Readonly<Record<string, string>>): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [join(root, "scripts", "run.mjs"), "scripts/demo.ts"], {
-    cwd: root,
-    env: { ...process.env, ADMIN_TOKEN: "", ...env },
-  });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text: string) => {
-      said += text;
-    });
-  }
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, said })));
-}
+const typeDemo = (env: Readonly<Record<string, string>>) =>
+  runCommand(["scripts/run.mjs", "scripts/demo.ts"], { ADMIN_TOKEN: "", ...env });
 
 test("npm run demo buys, tries sandbox and faucet, and leaves one's own address what it may have", async () => {
   const settings = await devSettings();
