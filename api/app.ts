@@ -43,6 +43,7 @@ import { addMarketplaceRoutes } from "./marketplace/handlers.ts";
 import { addOracleRoutes } from "./oracle/handlers.ts";
 import type { ProofWaiter } from "./oracle/sign-proof.ts";
 import { addPolicyRoutes } from "./policies/handlers.ts";
+import { addPrepareRoutes } from "./prepare/handlers.ts";
 import { addProductRoutes } from "./products/handlers.ts";
 import { addPurchaseRoutes } from "./purchases/handlers.ts";
 import { addReportRoutes } from "./reports/handlers.ts";
@@ -75,6 +76,8 @@ export type AppParts = {
   readonly client: ReadClient;
   readonly scanClients: ScanClients;
   readonly signatures: Signatures;
+  /** For simulations of prepared transactions only. */
+  readonly simulationClient: ReadClient;
   readonly isLocalChain: () => Promise<boolean>;
   readonly connection: Connection;
   /** For reads of the index: each transaction sees one snapshot. */
@@ -171,6 +174,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   addMarketplaceRoutes(app, shared);
   addOracleRoutes(app, shared);
   addReportRoutes(app, shared);
+  addPrepareRoutes(app, shared);
   const testnetServices = createTestnetServices(parts);
   addSandboxRoutes(app, { ...shared, ...testnetServices });
   addFaucetRoutes(app, { ...shared, ...testnetServices });

@@ -80,6 +80,8 @@ function open(config: ApiConfig, log: Logger) {
     client,
     // Not retried and not batched: it runs code that strangers chose, which must not delay other checks.
     signatures: createSignatures(readClient({ retryCount: 0, batch: false })),
+    // As those: a simulation may run the code of a wallet's contract.
+    simulationClient: readClient({ retryCount: 0, batch: false }),
     scanClients: createScanClients(deployment, rpcUrl),
     isLocalChain: createLocalChainCheck({ client, deployment }),
     limits: openLimits(config, counts.sql, log),

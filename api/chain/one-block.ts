@@ -4,7 +4,7 @@ import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts"
 import { ApiError } from "../../lib/errors.ts";
 import { shareRead } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
-import { chainNotFound } from "../http/dependency-timeout.ts";
+import { chainNotFound, DEPENDENCY_TIMEOUT_MS } from "../http/dependency-timeout.ts";
 import type { ChainHead } from "./block.ts";
 import { LogScanError } from "./log-scan.ts";
 import type { ScanClients } from "./scan-clients.ts";
@@ -115,6 +115,44 @@ export async function answerFromOneBlock<T, Body>(
 ): Promise<BlockAnswer<Body>> {
   try {
     return await within(SCAN_TIMEOUT_MS, attempts(reader, scans, question, shape), chainNotFound);
+  } catch (error) {
+    throw asApiError(error);
+  }
+}
+
+/** One attempt; undefined when the block was reorganised away meanwhile. */
+async function readOnce<T>(
+  { head, reads }: BlockReader,
+  read: (block: ChainHead) => Promise<T>,
+): Promise<{ block: ChainHead; value: T } | undefined> {
+  const block = await head();
+  try {
+    const value = await read(block);
+    return (await isCanonical(reads, block)) ? { block, value } : undefined;
+  } catch (error) {
+    // A node may also refuse to read a block that it no longer has.
+    if (error instanceof ApiError || (await isCanonical(reads, block))) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Reads something as of the newest block. When that block is reorganised away meanwhile, it starts over once.
+ * @throws ApiError `chain_not_found` when anything could not be read in time, and what `read` throws
+ */
+export async function readAtOneBlock<T>(
+  reader: BlockReader,
+  read: (block: ChainHead) => Promise<T>,
+): Promise<{ block: ChainHead; value: T }> {
+  const tries = async () => {
+    for (let i = 0; i < ATTEMPTS; i += 1) {
+      const found = await readOnce(reader, read);
+      if (found) return found;
+    }
+    throw chainNotFound(new Error("the chain was reorganised again during the read"));
+  };
+  try {
+    return await within(DEPENDENCY_TIMEOUT_MS, tries(), chainNotFound);
   } catch (error) {
     throw asApiError(error);
   }

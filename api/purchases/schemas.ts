@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { purchaseStates } from "../../lib/ledger/purchase.ts";
+import { coverageInput, eitherProductName, namesProduct, productInputs } from "../buying/product-inputs.ts";
 import {
   Address,
   addressInput,
@@ -10,22 +11,12 @@ import {
   nullableBytes32,
   Timestamp,
   TxHash,
-  uint256Input,
 } from "../http/field-types.ts";
 
 export const PurchaseRequest = z
   .object({
-    productId: bytes32Input.optional().openapi({
-      description: "Id of the product. Give this or `productName`; if both, they must agree.",
-    }),
-    productName: z
-      .string()
-      .optional()
-      .openapi({ description: "One of the six names.", example: "FLASHBTC1H-001" }),
-    coverageAmount: uint256Input.openapi({
-      description: "Coverage, USDC base units (6 decimals); at least 100000000.",
-      example: "1000000000",
-    }),
+    ...productInputs,
+    coverageAmount: coverageInput,
     asset: bytes32Input.optional().openapi({
       description: "The covered asset's symbol as bytes32; by default the product's.",
       example: "0x4254430000000000000000000000000000000000000000000000000000000000",
@@ -35,14 +26,9 @@ export const PurchaseRequest = z
         "Who pays the premium and owns the policy: the key's wallet, or one that has delegated to it.",
     }),
   })
-  .refine((body) => body.productId !== undefined || body.productName !== undefined, {
-    path: ["productId"],
-    message: "productId or productName is required",
-    // Reported together with the faults of other fields.
-    when: ({ value }) => typeof value === "object" && value !== null && !Array.isArray(value),
-  })
+  .refine(...namesProduct)
   .openapi("PurchaseRequest", {
-    anyOf: [{ required: ["productId"] }, { required: ["productName"] }],
+    anyOf: eitherProductName,
     example: {
       productName: "FLASHBTC1H-001",
       coverageAmount: "1000000000",

@@ -1,12 +1,10 @@
+import { WEEK_SECONDS } from "../chain/contracts/redemption.ts";
 import { isoTime } from "../http/field-types.ts";
 import type { Holdings } from "./holdings.ts";
 import type { QueuePayment } from "./queue.ts";
 import type { EventOf, ReportEvent } from "./report.ts";
 import type { ListingPurchaseBody, NewListingBody, RedemptionBody, ReportBody } from "./schemas.ts";
 import type { StoredReport } from "./store.ts";
-
-/** The throttle's epoch is a week, floor(Unix seconds / 7 days). */
-const WEEK_SECONDS = 7n * 86_400n;
 
 /** A report with an event of this type, and what its wallet has now; null if that is unknown. */
 export type Recorded<Event extends ReportEvent> = Pick<StoredReport, "id" | "report"> & {

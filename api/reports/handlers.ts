@@ -5,6 +5,7 @@ import type { Connection } from "../../lib/db/connect.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError, type ErrorCode } from "../../lib/errors.ts";
 import { contractsOf } from "../chain/contract-addresses.ts";
+import { bondOf } from "../http/bond-inputs.ts";
 import type { RequireApiKey } from "../http/credentials.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { Api } from "../http/env.ts";
@@ -34,10 +35,6 @@ function requireOwnWallet(
   if (!isAddressEqual(reported, wallet))
     throw new ApiError(code, `The key belongs to ${wallet}, and the report names ${reported}.`);
 }
-
-/** The bond of a request that names it in one of two ways; the schema requires one. */
-const bondOf = ({ epochId, bondId }: { epochId?: bigint | undefined; bondId?: bigint | undefined }): bigint =>
-  epochId ?? bondId ?? 0n;
 
 /** The body of a recorded report; none of a pending one. @throws ApiError as every read of the index, if it was queued */
 async function recordBodies(

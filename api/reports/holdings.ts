@@ -1,10 +1,9 @@
 /** What a wallet has after the transaction that it reported. */
 import type { Address } from "viem";
-import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
-import { claimBondAbi } from "../../abis/ClaimBond.ts";
-import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Contracts } from "../../lib/deployments.ts";
+import { readFunds } from "../chain/contracts/funds.ts";
+import { readListing, readWalletBonds } from "../chain/contracts/market.ts";
 import { fromChain } from "../http/dependency-timeout.ts";
 import type { ReportEvent, ReportRecord } from "./report.ts";
 
@@ -34,22 +33,6 @@ function walletOf(event: ReportEvent): Address {
   }
 }
 
-async function readOpenListing(
-  client: ReadClient,
-  { marketplace }: Contracts,
-  event: ReportEvent,
-  blockNumber: bigint,
-): Promise<Holdings["openListing"]> {
-  if (event.kind !== "list") return null;
-  const { listingId } = event;
-  const [, , amount, price, active] = await client.readContract({
-    ...{ address: marketplace, abi: bondMarketplaceAbi, blockNumber },
-    functionName: "getListing",
-    args: [listingId],
-  });
-  return active ? { listingId, amount, price } : null;
-}
-
 async function readNow(
   client: ReadClient,
   contracts: Contracts,
@@ -59,20 +42,14 @@ async function readNow(
   // A node that lags behind the record would show what the wallet had before.
   if (blockNumber < block.number) return null;
   const wallet = walletOf(event);
-  const [usdc, bonds, openListing] = await Promise.all([
-    client.readContract({
-      ...{ address: contracts.usdc, abi: mockUsdcAbi, blockNumber },
-      functionName: "balanceOf",
-      args: [wallet],
-    }),
-    client.readContract({
-      ...{ address: contracts.claimBond, abi: claimBondAbi, blockNumber },
-      functionName: "balanceOf",
-      args: [wallet, event.epochId],
-    }),
-    readOpenListing(client, contracts, event, blockNumber),
+  const [{ balance: usdc }, { balance: bonds }, listing] = await Promise.all([
+    readFunds(client, contracts, wallet, blockNumber),
+    readWalletBonds(client, contracts, wallet, event.epochId, blockNumber),
+    event.kind === "list" ? readListing(client, contracts, event.listingId, blockNumber) : undefined,
   ]);
-  return { blockNumber, usdc, bonds, openListing };
+  if (event.kind !== "list" || !listing?.active) return { blockNumber, usdc, bonds, openListing: null };
+  const { amount, price } = listing;
+  return { blockNumber, usdc, bonds, openListing: { listingId: event.listingId, amount, price } };
 }
 
 /**

@@ -1,5 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import {
+  BOND_EPOCH,
+  bondAmountInput,
+  bondInputs,
+  eitherBondName,
+  namesBond,
+  namesOneBond,
+  usdcInput,
+} from "../http/bond-inputs.ts";
+import {
   Address,
   addressInput,
   BlockHash,
@@ -12,7 +21,6 @@ import {
 } from "../http/field-types.ts";
 import { reportKinds } from "./report.ts";
 
-const BOND = "The bond's epoch: the month of its maturity, YYYYMM.";
 const TOKENS = "Protocol tokens received, 18 decimals; null until paid.";
 
 const txHashInput = bytes32Input.openapi({
@@ -21,29 +29,6 @@ const txHashInput = bytes32Input.openapi({
 });
 const walletInput = (role: string) =>
   addressInput.openapi({ description: `The ${role}: the key's wallet, whoever sent the transaction.` });
-const bondInputs = {
-  epochId: uint256Input.optional().openapi({ description: `${BOND} Or \`bondId\`.`, example: "202812" }),
-  bondId: uint256Input.optional().openapi({ description: "The same as `epochId`.", example: "202812" }),
-};
-const amountInput = uint256Input.openapi({ description: "Bonds, whole dollars.", example: "800" });
-const usdcInput = (description: string) =>
-  uint256Input.openapi({ description: `${description} USDC, 6 decimals.`, example: "900000000" });
-
-const isObject = ({ value }: { value: unknown }) =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-type BondNames = { readonly epochId?: bigint | undefined; readonly bondId?: bigint | undefined };
-
-/** Requires a bond by one of its two names. It is reported together with the faults of other fields. */
-const namesBond = [
-  ({ epochId, bondId }: BondNames) => epochId !== undefined || bondId !== undefined,
-  { path: ["epochId"], message: "epochId or bondId is required", when: isObject },
-] satisfies [unknown, unknown];
-const namesOneBond = [
-  ({ epochId, bondId }: BondNames) => epochId === undefined || bondId === undefined || epochId === bondId,
-  { path: ["bondId"], message: "must be the same as epochId" },
-] satisfies [unknown, unknown];
-const eitherName = [{ required: ["epochId"] }, { required: ["bondId"] }];
 
 const example = {
   txHash: "0x11d4e91109555c451561651092cd0c0c91aa5c305201bfde1f040f1273048465",
@@ -53,21 +38,21 @@ const example = {
 export const RedemptionRequest = z
   .object({
     ...bondInputs,
-    usdAmount: amountInput.openapi({ description: "Redeemed bonds, whole dollars." }),
+    usdAmount: bondAmountInput.openapi({ description: "Redeemed bonds, whole dollars." }),
     txHash: txHashInput,
     ownerAddress: walletInput("holder of the bonds"),
   })
   .refine(...namesBond)
   .refine(...namesOneBond)
   .openapi("RedemptionRequest", {
-    anyOf: eitherName,
+    anyOf: eitherBondName,
     example: { epochId: "202812", usdAmount: "800", txHash: example.txHash, ownerAddress: example.wallet },
   });
 
 export const ListingRequest = z
   .object({
     ...bondInputs,
-    amount: amountInput,
+    amount: bondAmountInput,
     totalPriceUsdc: usdcInput("Price of the whole listing."),
     txHash: txHashInput,
     sellerAddress: walletInput("seller"),
@@ -75,7 +60,7 @@ export const ListingRequest = z
   .refine(...namesBond)
   .refine(...namesOneBond)
   .openapi("ListingRequest", {
-    anyOf: eitherName,
+    anyOf: eitherBondName,
     example: {
       bondId: "202812",
       amount: "800",
@@ -88,7 +73,7 @@ export const ListingRequest = z
 export const ListingPurchaseRequest = z
   .object({
     listingId: uint256Input.openapi({ description: "Id of the listing.", example: "17" }),
-    amount: amountInput,
+    amount: bondAmountInput,
     totalPaidUsdc: usdcInput("The listing's price and the buyer's fee of 1.5 %."),
     txHash: txHashInput,
     buyerAddress: walletInput("buyer"),
@@ -120,7 +105,7 @@ const mined = {
   logIndex: z.int().openapi({ description: "Index of the event's log in its block.", example: 5 }),
 };
 const bond = {
-  epochId: integer(BOND, "202812"),
+  epochId: integer(BOND_EPOCH, "202812"),
   bondId: integer("The same as `epochId`.", "202812"),
   amount: integer("Bonds, whole dollars.", "800"),
 };

@@ -7,7 +7,7 @@ import { FEED_TO_PRICE, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../price-rules.ts
 import { isWhole } from "./head.ts";
 
 /** Rounds of a proof: `CONFIRMATIONS` of the shield. */
-const CONFIRMATIONS = 3;
+export const CONFIRMATIONS = 3;
 /** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none. */
 const MINIMUM_PAYOUT = 1_000_000;
 const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
@@ -105,4 +105,30 @@ export async function readDue(
     .orderBy(asc(policy.expiresAt), asc(policy.productId), asc(policy.policyId));
   const policies = rows.map(({ rounds, ...key }) => ({ ...key, rounds: (rounds ?? []).map(BigInt) }));
   return { head: block, policies };
+}
+
+/** What the index knows for a policy's proof: the newest round of its asset's feed, and the policy's newest fallen rounds. */
+export type IndexedRounds = { readonly newest: bigint; readonly fallen: readonly bigint[] };
+
+/**
+ * Reads the ids of a policy's newest rounds at or below its trigger price in its window, three at most, whether or not it is
+ * due. Undefined for an unknown policy, and while the feed's rounds are unknown. Uses the policy's primary key.
+ */
+export async function readFallenRounds(
+  db: Query,
+  { productId, policyId }: Pick<DuePolicy, "productId" | "policyId">,
+): Promise<IndexedRounds | undefined> {
+  const [row] = await db
+    .select({
+      newest: oracleFeed.roundId,
+      fallen: sql<string[] | null>`(
+        select json_agg(n.round_id::text) from (
+          select r.round_id from ${fallenRounds()} order by r.updated_at desc
+          limit ${sql.raw(String(CONFIRMATIONS))}) n)`,
+    })
+    .from(policy)
+    .innerJoin(oracleFeed, eq(oracleFeed.asset, policy.asset))
+    .where(and(eq(policy.productId, productId), eq(policy.policyId, sql`${String(policyId)}`)));
+  if (!row || row.newest === null) return undefined;
+  return { newest: row.newest, fallen: (row.fallen ?? []).map(BigInt) };
 }

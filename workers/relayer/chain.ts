@@ -15,9 +15,15 @@ import {
   type RpcTransactionReceipt,
 } from "viem";
 import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
+import {
+  type CallRequest,
+  type Log,
+  requestOf,
+  type SimulatedCalls,
+  simulateCalls,
+} from "../../lib/chain/simulate-calls.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { type SentTransaction, sentTransactionOf } from "./sent-transaction.ts";
-import { type SimulatedCalls, simulatedCallsOf } from "./simulated-calls.ts";
 
 /** The fields of a block that the writer uses; `baseFee` in wei per gas. */
 export type Block = {
@@ -27,7 +33,6 @@ export type Block = {
   baseFee: bigint;
   transactions: readonly Hex[];
 };
-export type Log = { address: Address; topics: readonly Hex[]; data: Hex };
 export type Receipt = {
   hash: Hex;
   blockNumber: bigint;
@@ -37,8 +42,6 @@ export type Receipt = {
   /** Cost of the gas in wei, with the L1 data fee. */
   gasCost: bigint;
 };
-/** `value` in wei, 0 when left out. */
-export type CallRequest = { from: Address; to: Address; data: Hex; value?: bigint };
 
 /** The contract of the OP stack that states the L1's fee for a transaction's data, at one address on all its chains. */
 const GAS_ORACLE = "0x420000000000000000000000000000000000000F";
@@ -60,7 +63,7 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
      * contract's revert, and with the node's error when `limit` is not enough.
      */
     async estimateGas(call: CallRequest, limit?: bigint): Promise<bigint> {
-      const request = { ...requestOf(call), ...(limit === undefined ? {} : { gas: numberToHex(limit) }) };
+      const request = requestOf(limit === undefined ? call : { ...call, gas: limit });
       const params: [typeof request, "latest"] = [request, "latest"];
       return hexToBigInt(await client.request({ method: "eth_estimateGas", params }));
     },
@@ -68,18 +71,12 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     async call(call: CallRequest & { gas: bigint }, at: bigint | "latest"): Promise<void> {
       await client.request({
         method: "eth_call",
-        params: [{ ...requestOf(call), gas: numberToHex(call.gas) }, height(at)],
+        params: [requestOf(call), height(at)],
       });
     },
     /** Runs the calls one after the other in the latest state, each in the state that those before it leave. */
-    async simulate(calls: readonly CallRequest[]): Promise<SimulatedCalls> {
-      const [block] = await client.request({
-        method: "eth_simulateV1",
-        params: [{ blockStateCalls: [{ calls: calls.map(requestOf) }] }, "latest"],
-      });
-      if (!block) throw new Error("the node simulated no block");
-      return simulatedCallsOf(block);
-    },
+    simulate: (calls: readonly CallRequest[]): Promise<SimulatedCalls> =>
+      simulateCalls(client, calls, "latest"),
     /** Broadcasts a signed transaction. */
     async send(bytes: Hex): Promise<void> {
       await client.request({ method: "eth_sendRawTransaction", params: [bytes] }, { retryCount: 0 });
@@ -155,14 +152,6 @@ async function receiptsIn(
   const receipts = await Promise.all(hashes.map((hash) => readReceipt(node.client, hash)));
   return receipts.flatMap((receipt) => (receipt ? [receipt] : []));
 }
-
-/** The call in the form of the JSON-RPC API. */
-const requestOf = ({ from, to, data, value }: CallRequest) => ({
-  from,
-  to,
-  data,
-  ...(value === undefined ? {} : { value: numberToHex(value) }),
-});
 
 /** True when the node answered with an error, or with a body that is too large; false when it did not answer. */
 const isRefusal = (error: unknown): boolean =>

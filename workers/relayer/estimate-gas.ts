@@ -1,4 +1,5 @@
-import type { CallRequest, Chain } from "./chain.ts";
+import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
+import type { Chain } from "./chain.ts";
 
 /** How long an estimate is used, in ms. Then the next call is estimated again, so that the figure can fall too. */
 const ESTIMATE_TTL_MS = 60_000;

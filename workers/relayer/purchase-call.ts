@@ -10,8 +10,8 @@ import {
   prepareEncodeFunctionData,
 } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import type { Log } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import type { Log } from "./chain.ts";
 
 /** Prepared once: viem would hash the function's signature for each call, and all events' signatures for each log. */
 const purchase = prepareEncodeFunctionData({ abi: coverRouterAbi, functionName: "purchasePolicyFor" });

@@ -2,8 +2,9 @@ import type { Address } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import type { CallRequest, Chain } from "./chain.ts";
+import type { Chain } from "./chain.ts";
 import type { SimulatedPurchase, SimulatedRound } from "./simulate-round.ts";
 
 export type OneByOneOptions = {

@@ -1,13 +1,13 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
+import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import type { CallRequest, Chain } from "./chain.ts";
+import type { Chain } from "./chain.ts";
 import { createGasEstimator } from "./estimate-gas.ts";
 import { purchaseCalldata, purchasedPolicy } from "./purchase-call.ts";
 import { simulateOneByOne } from "./simulate-one-by-one.ts";
-import type { SimulatedCall } from "./simulated-calls.ts";
 
 const vaultCapacity = { abi: bondVaultAbi, functionName: "availableCapacityUSD" } as const;
 const CAPACITY_CALLDATA = encodeFunctionData(vaultCapacity);

@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
-import type { ReadClient } from "../../../lib/chain/client.ts";
+import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
 /** The vault's free capacity for payouts, USDC with 6 decimals. Rejects when the node does not answer. */
@@ -27,6 +27,45 @@ export async function readRedemptionPrice(chain: ReadClient, contracts: Contract
   return price;
 }
 
+/** The pauses that stop sales; the global one also stops triggers, redemptions and the marketplace. */
+export type Pauses = { readonly routerPaused: boolean; readonly globallyPaused: boolean };
+
+/** Reads the pauses at a block, by default the newest. Rejects when the node does not answer. */
+export async function readPauses(
+  chain: ReadClient,
+  { coverRouter, pauseRegistry }: Contracts,
+  blockNumber?: bigint,
+): Promise<Pauses> {
+  const [routerPaused, globallyPaused] = await Promise.all([
+    chain.readContract({
+      address: coverRouter,
+      abi: coverRouterAbi,
+      functionName: "paused",
+      ...atBlock(blockNumber),
+    }),
+    chain.readContract({
+      address: pauseRegistry,
+      abi: globalPauseRegistryAbi,
+      functionName: "isGloballyPaused",
+      ...atBlock(blockNumber),
+    }),
+  ]);
+  return { routerPaused, globallyPaused };
+}
+
+/** Whether the chain's sequencer is up, and has been for an hour, at a block. Rejects when the node does not answer. */
+export const readSequencerActive = (
+  chain: ReadClient,
+  { coverRouter }: Contracts,
+  blockNumber: bigint,
+): Promise<boolean> =>
+  chain.readContract({
+    address: coverRouter,
+    abi: coverRouterAbi,
+    functionName: "isSequencerActive",
+    blockNumber,
+  });
+
 /** Premium and payout for a coverage, computed by the router; all 6 decimals. Rejects for an unknown product. */
 export async function readQuote(
   chain: ReadClient,
@@ -44,10 +83,8 @@ export async function readQuote(
 }
 
 /** Whether the protocol sells cover now; `capacity` is the vault's free capacity for payouts (6 decimals). */
-export type SellingState = {
+export type SellingState = Pauses & {
   relayers: { address: Address; authorized: boolean }[];
-  routerPaused: boolean;
-  globallyPaused: boolean;
   capacity: bigint;
 };
 
@@ -58,7 +95,7 @@ export async function readSellingState(
   relayers: readonly Address[],
 ): Promise<SellingState> {
   const router = { address: contracts.coverRouter, abi: coverRouterAbi } as const;
-  const [authorized, routerPaused, globallyPaused, capacity] = await Promise.all([
+  const [authorized, pauses, capacity] = await Promise.all([
     Promise.all(
       relayers.map(async (address) => ({
         address,
@@ -69,13 +106,8 @@ export async function readSellingState(
         }),
       })),
     ),
-    chain.readContract({ ...router, functionName: "paused" }),
-    chain.readContract({
-      address: contracts.pauseRegistry,
-      abi: globalPauseRegistryAbi,
-      functionName: "isGloballyPaused",
-    }),
+    readPauses(chain, contracts),
     readCapacity(chain, contracts),
   ]);
-  return { relayers: authorized, routerPaused, globallyPaused, capacity };
+  return { relayers: authorized, ...pauses, capacity };
 }

@@ -33,7 +33,10 @@ const PUBLIC_PATHS = [
   "/sandbox/*",
   "/api/v1/faucet/*",
 ];
-/** Public reads that count for a valid key that comes with them, and without one for the client address. */
+/**
+ * Public reads, and prepared transactions, that count for a valid key that comes with them, and without one for the client
+ * address.
+ */
 const KEYED_PATHS = [
   "/policies/*",
   "/api/v1/policies/:productId/:policyId",
@@ -47,6 +50,11 @@ const KEYED_PATHS = [
   "/api/v1/marketplace/stats",
   "/api/v1/marketplace/history",
   "/api/v1/burns/*",
+  "/api/v1/redeem/prepare",
+  "/api/v1/marketplace/list/prepare",
+  "/api/v1/marketplace/buy/prepare",
+  "/api/v1/marketplace/cancel/prepare",
+  "/api/v1/policies/prepare",
 ];
 /** Addresses that count as live scans. */
 const SCAN_PATHS = ["/api/v1/public/*"];

@@ -1,0 +1,121 @@
+import type { Context } from "hono";
+import type { Address } from "viem";
+import type { ReadClient } from "../../lib/chain/client.ts";
+import { type IndexedRounds, readFallenRounds } from "../../lib/indexed/due.ts";
+import { valueWithin } from "../../lib/timeout.ts";
+import type { ChainHead } from "../chain/block.ts";
+import type { PolicyKey } from "../chain/contracts/policy.ts";
+import type { LiveScans } from "../chain/live-scans.ts";
+import { readAtOneBlock } from "../chain/one-block.ts";
+import { bondOf } from "../http/bond-inputs.ts";
+import type { Api } from "../http/env.ts";
+import type { IndexReader } from "../indexed/reader.ts";
+import { planCancellation, planListing, planListingPurchase } from "./listing.ts";
+import type { Plan, PlanContext } from "./plan.ts";
+import { planPolicyPurchase } from "./policy-purchase.ts";
+import { planRedemption } from "./redemption.ts";
+import {
+  prepareCancellationRoute,
+  prepareListingPurchaseRoute,
+  prepareListingRoute,
+  preparePolicyRoute,
+  prepareRedemptionRoute,
+  prepareTriggerRoute,
+} from "./routes.ts";
+import type { PreparedAction, PreparedBody } from "./schemas.ts";
+import { createSimulator, simulate } from "./simulate.ts";
+import { sendCallsBody, stepBody } from "./steps.ts";
+import { planTrigger } from "./trigger.ts";
+
+export type PrepareParts = {
+  readonly deployment: { readonly chainId: number };
+  readonly liveScans: LiveScans;
+  /** For simulations only. */
+  readonly simulationClient: ReadClient;
+  readonly index: IndexReader;
+};
+
+/** How long a prepared action holds if nothing ends it earlier, in seconds: its figures change with every block. */
+const VALID_SECONDS = 600n;
+/** Longest wait for the index before the feed is read instead, in ms. */
+const INDEX_TIMEOUT_MS = 1500;
+
+/** The last second in which the action holds: at most ten minutes after the block, and not before it. */
+function validUntil({ timestamp }: ChainHead, { endsAt }: Plan): bigint {
+  const earliest = [timestamp + VALID_SECONDS, ...endsAt].reduce((a, b) => (a < b ? a : b));
+  return earliest > timestamp ? earliest : timestamp;
+}
+
+/** Prepares what a wallet signs itself: one route for each action. */
+export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
+  const { liveScans, index, deployment } = parts;
+  const { chainId } = deployment;
+  const simulator = createSimulator(parts.simulationClient);
+
+  /** Plans an action at one block, simulates it there, and makes the answer. */
+  async function prepare(
+    c: Context,
+    action: PreparedAction,
+    from: Address,
+    plan: (context: PlanContext) => Promise<Plan>,
+  ): Promise<PreparedBody> {
+    const contracts = liveScans.contracts();
+    const { reads } = liveScans;
+    const { block, value: planned } = await readAtOneBlock(liveScans.reader, (at) =>
+      plan({ reads, contracts, block: at, from }),
+    );
+    const { summary, issues, steps } = planned;
+    const simulation = await simulate(simulator, contracts, from, steps, block.number);
+    c.header("x-chain-block", String(block.number));
+    c.header("Cache-Control", "no-store");
+    return {
+      ...{ action, chainId, from },
+      asOf: {
+        blockNumber: String(block.number),
+        blockHash: block.hash,
+        timestamp: String(block.timestamp),
+      },
+      validUntil: String(validUntil(block, planned)),
+      summary,
+      issues: [...issues],
+      steps: steps.map((step) => stepBody(contracts, step)),
+      sendCalls: sendCallsBody(contracts, chainId, from, steps),
+      simulation,
+    };
+  }
+
+  /** What the index knows of a policy's rounds; undefined while it cannot be read. */
+  const indexedRounds = (key: PolicyKey): Promise<IndexedRounds | undefined> =>
+    valueWithin(
+      INDEX_TIMEOUT_MS,
+      index.read((db) => readFallenRounds(db, key)).then(({ value }) => value),
+    );
+
+  app.openapi(prepareRedemptionRoute, async (c) => {
+    const { from, usdAmount, ...bond } = c.req.valid("json");
+    const request = { epochId: bondOf(bond), usdAmount };
+    return c.json(await prepare(c, "redeem", from, (context) => planRedemption(context, request)), 200);
+  });
+  app.openapi(prepareListingRoute, async (c) => {
+    const { from, amount, totalPriceUsdc, ...bond } = c.req.valid("json");
+    const request = { epochId: bondOf(bond), amount, totalPriceUsdc };
+    return c.json(await prepare(c, "list", from, (context) => planListing(context, request)), 200);
+  });
+  app.openapi(prepareListingPurchaseRoute, async (c) => {
+    const { from, ...request } = c.req.valid("json");
+    return c.json(await prepare(c, "buy", from, (context) => planListingPurchase(context, request)), 200);
+  });
+  app.openapi(prepareCancellationRoute, async (c) => {
+    const { from, ...request } = c.req.valid("json");
+    return c.json(await prepare(c, "cancel", from, (context) => planCancellation(context, request)), 200);
+  });
+  app.openapi(prepareTriggerRoute, async (c) => {
+    const { from, ...key } = c.req.valid("json");
+    const indexed = indexedRounds(key);
+    return c.json(await prepare(c, "trigger", from, (context) => planTrigger(context, key, indexed)), 200);
+  });
+  app.openapi(preparePolicyRoute, async (c) => {
+    const { from, ...request } = c.req.valid("json");
+    return c.json(await prepare(c, "purchase", from, (context) => planPolicyPurchase(context, request)), 200);
+  });
+}

@@ -1,0 +1,116 @@
+/** The issues of a prepared action in the OpenAPI document: one schema per code. */
+import { z } from "@hono/zod-openapi";
+import { Address, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
+
+const blocking = z.boolean().openapi({
+  description:
+    "True while the action would revert, whatever steps come before it. False where the steps remove the issue, or it only changes what the action does.",
+  example: true,
+});
+const message = z
+  .string()
+  .openapi({ description: "The same for people.", example: "The bonds mature later." });
+const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
+const address = (description: string) => Address.openapi({ description });
+const time = (description: string) => UnixSeconds.openapi({ description });
+
+const issue = <const Code extends string, Fields extends z.ZodRawShape>(
+  code: Code,
+  description: string,
+  fields: Fields,
+) => z.object({ code: z.literal(code).openapi({ description }), blocking, message, ...fields });
+
+const compared = (actual: string, needed: string) => ({
+  actual: decimal(actual, "0"),
+  needed: decimal(needed, "913500000"),
+});
+
+export const PreparedIssue = z
+  .union([
+    issue("allowance", "The spender may take too little of the wallet's USDC. The approval step allows it.", {
+      spender: address("The contract that takes the USDC."),
+      ...compared("USDC that it may take, 6 decimals.", "USDC that it takes."),
+    }),
+    issue("bond_approval", "The marketplace may not take the wallet's bonds. The approval step allows it.", {
+      operator: address("The contract that takes the bonds."),
+    }),
+    issue("balance", "The wallet has too little of a token.", {
+      token: address("The token: USDC."),
+      ...compared("The wallet's balance, 6 decimals.", "What the action takes from it at once."),
+    }),
+    issue("bond_balance", "The wallet has too few bonds.", {
+      epochId: decimal("The bond's epoch, YYYYMM.", "202812"),
+      ...compared("The wallet's bonds of this epoch, whole dollars.", "Bonds that the action takes."),
+    }),
+    issue("below_minimum", "A field of the request is below the contracts' minimum.", {
+      field: z.enum(["usdAmount", "amount", "totalPriceUsdc", "coverageAmount"]),
+      ...compared("The request's value.", "The lowest value, in the same unit."),
+    }),
+    issue("unknown_bond", "There are no bonds of this epoch.", {
+      epochId: decimal("The bond's epoch, YYYYMM.", "202812"),
+    }),
+    issue("not_mature", "The bonds cannot be redeemed before they mature.", {
+      maturesAt: time("First second in which they can be redeemed."),
+    }),
+    issue("not_listable", "The marketplace takes bonds from 800 days to one day before they mature.", {
+      maturesAt: time("When the bonds mature."),
+      listableFrom: time("First second in which they can be listed."),
+      listableUntil: time("Last second in which they can be listed."),
+    }),
+    issue("transfer_not_allowed", "The owner of the bonds does not let the marketplace move them.", {
+      operator: address("The marketplace."),
+    }),
+    issue("paused", "The owner has paused the contracts.", {
+      scope: z
+        .enum(["protocol", "router"])
+        .openapi({ description: "`protocol`: everything; `router`: sales." }),
+    }),
+    issue("sequencer_down", "The chain's sequencer is down, or came back less than an hour ago.", {}),
+    issue("price_stale", "The price that the contracts use is missing, or older than an hour.", {
+      feed: address("The price feed."),
+      updatedAt: time("Time of the price; 0 without a price."),
+    }),
+    issue("price_too_low", "At so low a price of the protocol token the vault redeems nothing.", {
+      ...compared("Price in USD, 18 decimals.", "The lowest price."),
+    }),
+    issue("insufficient_reserve", "The vault has too few protocol tokens.", {
+      ...compared("Its tokens, 18 decimals.", "Tokens that the redemption pays."),
+    }),
+    issue("throttled", "The redemption is above this week's throttle: it would be queued, and paid later.", {
+      targetEpoch: decimal("First week in which it can be paid: floor(Unix seconds / 7 days).", "2923"),
+      payableFrom: time("Start of that week."),
+      ...compared(
+        "Protocol tokens left in this week, 18 decimals.",
+        "Tokens of the redemption, and of those in the queue before it.",
+      ),
+    }),
+    issue("listing_closed", "The listing was sold or cancelled.", {
+      listingId: decimal("Id of the listing.", "17"),
+    }),
+    issue("not_seller", "Only the seller can cancel a listing.", { seller: address("The seller.") }),
+    issue("already_finalized", "The policy was paid or cancelled.", {
+      status: z.enum(["Triggered", "Cancelled"]),
+    }),
+    issue("expired", "The policy has expired.", {
+      expiresAt: time("Last second in which it could be triggered."),
+    }),
+    issue(
+      "not_triggered",
+      "Fewer than three prices in the policy's window are at or below its trigger price.",
+      {
+        price: nullableDecimal("The feed's newest price in USD, 18 decimals; null without one.", null),
+        triggerPrice: decimal("The highest price that triggers, 18 decimals.", "58500000000000000000000"),
+        coverFrom: time("Prices count from then on."),
+        rounds: z.int().openapi({ description: "Rounds that count, of three; at most two.", example: 1 }),
+      },
+    ),
+    issue("rounds_unknown", "The service cannot read the price feed's rounds far enough back now.", {}),
+    issue("product_paused", "The product is paused.", {}),
+    issue("product_inactive", "The product is not sold.", {}),
+    issue("exceeds_capacity", "The payout exceeds the vault's free capacity.", {
+      ...compared("The vault's capacity, USDC with 6 decimals.", "The payout."),
+    }),
+  ])
+  .openapi("PreparedIssue");
+
+export type Issue = z.infer<typeof PreparedIssue>;

@@ -1,0 +1,230 @@
+/** Makes the issues of an action; integers become decimal strings here. */
+import type { Address } from "viem";
+import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import type { ChainHead } from "../chain/block.ts";
+import { WEEK_SECONDS } from "../chain/contracts/redemption.ts";
+import { isoTime } from "../http/field-types.ts";
+import type { Issue } from "./issue-schemas.ts";
+
+type FieldOf<Code extends Issue["code"]> = Extract<Issue, { code: Code }>;
+
+const compared = (actual: bigint, needed: bigint) => ({ actual: String(actual), needed: String(needed) });
+
+/** Too low an allowance, 6 decimals; undefined when it suffices. */
+export const allowanceIssue = (spender: Address, actual: bigint, needed: bigint): Issue | undefined =>
+  actual >= needed
+    ? undefined
+    : {
+        code: "allowance",
+        blocking: false,
+        message: `The contract may take ${actual} of the wallet's USDC, and needs ${needed}: the approval step comes first.`,
+        spender,
+        ...compared(actual, needed),
+      };
+
+/** Too low a balance of USDC, 6 decimals; undefined when it suffices. */
+export const balanceIssue = (token: Address, actual: bigint, needed: bigint): Issue | undefined =>
+  actual >= needed
+    ? undefined
+    : {
+        code: "balance",
+        blocking: true,
+        message: `The wallet has ${actual} USDC (6 decimals) and needs ${needed}.`,
+        token,
+        ...compared(actual, needed),
+      };
+
+/** Too few bonds of an epoch, whole dollars; undefined when there are enough. */
+export const bondBalanceIssue = (epochId: bigint, actual: bigint, needed: bigint): Issue | undefined =>
+  actual >= needed
+    ? undefined
+    : {
+        code: "bond_balance",
+        blocking: true,
+        message: `The wallet has ${actual} bonds of ${epochId} and needs ${needed}.`,
+        epochId: String(epochId),
+        ...compared(actual, needed),
+      };
+
+/** A value of the request below a minimum of the contracts; undefined when it is high enough. */
+export const minimumIssue = (
+  field: FieldOf<"below_minimum">["field"],
+  actual: bigint,
+  needed: bigint,
+): Issue | undefined =>
+  actual >= needed
+    ? undefined
+    : {
+        code: "below_minimum",
+        blocking: true,
+        message: `${field} is ${actual}; the minimum is ${needed}.`,
+        field,
+        ...compared(actual, needed),
+      };
+
+/** More than a contract has; undefined when it has enough. */
+const exceeds =
+  (code: "insufficient_reserve" | "exceeds_capacity" | "price_too_low", text: string) =>
+  (actual: bigint, needed: bigint): Issue | undefined =>
+    actual >= needed
+      ? undefined
+      : { code, blocking: true, message: `${text}: ${actual} of ${needed}.`, ...compared(actual, needed) };
+
+/** Protocol tokens, 18 decimals. */
+export const reserveIssue = exceeds("insufficient_reserve", "The vault has too few protocol tokens");
+/** USDC, 6 decimals. */
+export const capacityIssue = exceeds("exceeds_capacity", "The vault's free capacity is below the payout");
+/** USD, 18 decimals. */
+export const tokenPriceIssue = exceeds("price_too_low", "The protocol token's price is too low to redeem");
+
+export const bondApprovalIssue = (operator: Address): Issue => ({
+  code: "bond_approval",
+  blocking: false,
+  message: "The marketplace may not take the wallet's bonds: the approval step comes first.",
+  operator,
+});
+
+export const transferIssue = (operator: Address): Issue => ({
+  code: "transfer_not_allowed",
+  blocking: true,
+  message: "The bonds' owner does not let the marketplace move them.",
+  operator,
+});
+
+export const unknownBondIssue = (epochId: bigint): Issue => ({
+  code: "unknown_bond",
+  blocking: true,
+  message: `There are no bonds of ${epochId}.`,
+  epochId: String(epochId),
+});
+
+/** Before `maturesAt`, Unix seconds. */
+export const notMatureIssue = (maturesAt: bigint): Issue => ({
+  code: "not_mature",
+  blocking: true,
+  message: `The bonds mature at ${isoTime(maturesAt)}.`,
+  maturesAt: String(maturesAt),
+});
+
+/** Unix seconds. */
+export const notListableIssue = (maturesAt: bigint, from: bigint, until: bigint): Issue => ({
+  code: "not_listable",
+  blocking: true,
+  message: `The bonds mature at ${isoTime(maturesAt)}: the marketplace takes them from 800 days to one day before.`,
+  maturesAt: String(maturesAt),
+  listableFrom: String(from > 0n ? from : 0n),
+  listableUntil: String(until),
+});
+
+export const pausedIssue = (scope: FieldOf<"paused">["scope"]): Issue => ({
+  code: "paused",
+  blocking: true,
+  message: scope === "protocol" ? "The whole protocol is paused." : "The cover router is paused.",
+  scope,
+});
+
+export const sequencerIssue: Issue = {
+  code: "sequencer_down",
+  blocking: true,
+  message: "The chain's sequencer is down, or came back less than an hour ago.",
+};
+
+/** `updatedAt` in Unix seconds; 0 without a price. */
+export const stalePriceIssue = (feed: Address, updatedAt: bigint): Issue => ({
+  code: "price_stale",
+  blocking: true,
+  message:
+    updatedAt === 0n
+      ? "The feed has no price."
+      : `The price is of ${isoTime(updatedAt)}: older than an hour.`,
+  feed,
+  updatedAt: String(updatedAt),
+});
+
+/** Tokens with 18 decimals; `week` is the block's. */
+export const throttledIssue = (week: bigint, left: bigint, needed: bigint): Issue => {
+  const payableFrom = (week + 1n) * WEEK_SECONDS;
+  return {
+    code: "throttled",
+    blocking: false,
+    message: `This week's throttle leaves too little: the redemption would be queued, and paid from ${isoTime(payableFrom)} on.`,
+    targetEpoch: String(week + 1n),
+    payableFrom: String(payableFrom),
+    ...compared(left, needed),
+  };
+};
+
+export const listingClosedIssue = (listingId: bigint): Issue => ({
+  code: "listing_closed",
+  blocking: true,
+  message: `Listing ${listingId} was sold or cancelled.`,
+  listingId: String(listingId),
+});
+
+export const notSellerIssue = (seller: Address): Issue => ({
+  code: "not_seller",
+  blocking: true,
+  message: `Only the seller ${seller} can cancel the listing.`,
+  seller,
+});
+
+export const finalizedIssue = (status: FieldOf<"already_finalized">["status"]): Issue => ({
+  code: "already_finalized",
+  blocking: true,
+  message: `The policy was ${status === "Triggered" ? "paid" : "cancelled"}.`,
+  status,
+});
+
+/** Unix seconds. */
+export const expiredIssue = (expiresAt: bigint): Issue => ({
+  code: "expired",
+  blocking: true,
+  message: `The policy could be triggered until ${isoTime(expiresAt)}.`,
+  expiresAt: String(expiresAt),
+});
+
+/** Prices in USD with 18 decimals; `coverFrom` in Unix seconds. */
+export const notTriggeredIssue = (reached: {
+  price: bigint | null;
+  triggerPrice: bigint;
+  coverFrom: bigint;
+  rounds: number;
+}): Issue => ({
+  code: "not_triggered",
+  blocking: true,
+  message: `${reached.rounds} of three prices since ${isoTime(reached.coverFrom)} are at or below the trigger price ${reached.triggerPrice}.`,
+  price: reached.price === null ? null : String(reached.price),
+  triggerPrice: String(reached.triggerPrice),
+  coverFrom: String(reached.coverFrom),
+  rounds: reached.rounds,
+});
+
+export const unknownRoundsIssue: Issue = {
+  code: "rounds_unknown",
+  blocking: true,
+  message: "The price feed's rounds cannot be read far enough back now; try again later.",
+};
+
+export const productPausedIssue: Issue = {
+  code: "product_paused",
+  blocking: true,
+  message: "The product is paused.",
+};
+
+export const productInactiveIssue: Issue = {
+  code: "product_inactive",
+  blocking: true,
+  message: "The product is not sold.",
+};
+
+/** The issue of a feed's price that the contracts would refuse at the block's time; undefined for a fresh one. */
+export const freshPriceIssue = (
+  feed: Address,
+  price: { readonly price: bigint; readonly updatedAt: bigint } | null,
+  { timestamp }: ChainHead,
+): Issue | undefined => {
+  if (price === null || price.price <= 0n) return stalePriceIssue(feed, 0n);
+  return timestamp <= price.updatedAt + BigInt(MAX_PRICE_AGE)
+    ? undefined
+    : stalePriceIssue(feed, price.updatedAt);
+};

@@ -1,0 +1,88 @@
+import { encodeFunctionData, type Hex } from "viem";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { ApiError } from "../../lib/errors.ts";
+import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { assetBytes32, entryById, MINIMUM_COVERAGE } from "../../lib/products.ts";
+import { payoutOf, premiumOf, resolveProduct } from "../buying/purchase-rules.ts";
+import { readFunds } from "../chain/contracts/funds.ts";
+import { readAssetPrices } from "../chain/contracts/prices.ts";
+import { readProduct } from "../chain/contracts/products.ts";
+import { readProtocolState } from "../chain/contracts/protocol-state.ts";
+import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
+import {
+  allowanceIssue,
+  balanceIssue,
+  capacityIssue,
+  freshPriceIssue,
+  minimumIssue,
+  pausedIssue,
+  productInactiveIssue,
+  productPausedIssue,
+  sequencerIssue,
+} from "./issues.ts";
+import { issuesOf, type Plan, type PlanContext, usdcText } from "./plan.ts";
+import { actionStep, usdcApproval } from "./steps.ts";
+
+type PolicyRequest = {
+  readonly productId?: Hex | undefined;
+  readonly productName?: string | undefined;
+  /** USDC, 6 decimals. */
+  readonly coverageAmount: bigint;
+};
+
+/**
+ * Plans a purchase that the buyer sends itself.
+ * @throws ApiError `unknown_product`, `invalid_product`, or `validation_error` when name and id disagree
+ */
+export async function planPolicyPurchase(context: PlanContext, request: PolicyRequest): Promise<Plan> {
+  const { reads, contracts, block, from } = context;
+  const { coverageAmount: coverage } = request;
+  const { productId } = resolveProduct(request);
+  const at = block.number;
+  const [terms, pauses, sequencerActive, protocol, prices, funds] = await Promise.all([
+    readProduct(reads, contracts, productId, at),
+    readPauses(reads, contracts, at),
+    readSequencerActive(reads, contracts, at),
+    readProtocolState(reads, contracts, at),
+    readAssetPrices(reads, contracts, at),
+    readFunds(reads, contracts, from, at),
+  ]);
+  if (!terms) throw new ApiError("invalid_product", `There is no product ${productId}.`);
+  const premium = premiumOf(coverage, terms);
+  const payout = payoutOf(coverage, terms);
+  const token = { price: protocol.tokenPrice, updatedAt: protocol.priceUpdatedAt };
+  const asset = prices.get(terms.asset);
+  const assetFeed = terms.asset === assetBytes32("ETH") ? contracts.ethUsdFeed : contracts.btcUsdFeed;
+  const what = `${usdcText(coverage)} of cover by ${entryById(productId)?.name ?? productId} for a premium of ${usdcText(premium)}`;
+  return {
+    summary: `Buys ${what}. If it triggers, the wallet receives bonds of ${usdcText(payout)}.`,
+    issues: issuesOf(
+      pauses.globallyPaused ? pausedIssue("protocol") : undefined,
+      pauses.routerPaused ? pausedIssue("router") : undefined,
+      sequencerActive ? undefined : sequencerIssue,
+      terms.paused ? productPausedIssue : undefined,
+      terms.active ? undefined : productInactiveIssue,
+      minimumIssue("coverageAmount", coverage, MINIMUM_COVERAGE),
+      asset === undefined ? undefined : freshPriceIssue(assetFeed, asset, block),
+      freshPriceIssue(contracts.tokenUsdFeed, token, block),
+      capacityIssue(protocol.capacity, payout),
+      balanceIssue(contracts.usdc, funds.balance, premium),
+      allowanceIssue(contracts.coverRouter, funds.allowance, premium),
+    ),
+    steps: [
+      usdcApproval("cover router", contracts.coverRouter, premium, funds.allowance),
+      actionStep({
+        id: "purchase",
+        description: `Buys ${what}.`,
+        contract: "coverRouter",
+        abi: coverRouterAbi,
+        data: encodeFunctionData({
+          abi: coverRouterAbi,
+          functionName: "purchasePolicy",
+          args: [productId, coverage, terms.asset],
+        }),
+      }),
+    ],
+    endsAt: [asset, token].flatMap((price) => (price ? [price.updatedAt + BigInt(MAX_PRICE_AGE)] : [])),
+  };
+}

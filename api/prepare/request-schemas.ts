@@ -1,0 +1,72 @@
+import { z } from "@hono/zod-openapi";
+import { coverageInput, eitherProductName, namesProduct, productInputs } from "../buying/product-inputs.ts";
+import {
+  bondAmountInput,
+  bondInputs,
+  eitherBondName,
+  namesBond,
+  namesOneBond,
+  usdcInput,
+} from "../http/bond-inputs.ts";
+import { addressInput, bytes32Input, uint256Input } from "../http/field-types.ts";
+
+const from = addressInput.openapi({ description: "The wallet that will send the transactions." });
+const listingId = uint256Input.openapi({ description: "Id of the listing.", example: "17" });
+const wallet = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+
+export const PrepareRedemptionRequest = z
+  .object({
+    from,
+    ...bondInputs,
+    usdAmount: bondAmountInput.openapi({ description: "Bonds to redeem, whole dollars." }),
+  })
+  .refine(...namesBond)
+  .refine(...namesOneBond)
+  .openapi("PrepareRedemptionRequest", {
+    anyOf: eitherBondName,
+    example: { from: wallet, epochId: "202812", usdAmount: "800" },
+  });
+
+export const PrepareListingRequest = z
+  .object({
+    from,
+    ...bondInputs,
+    amount: bondAmountInput,
+    totalPriceUsdc: usdcInput("Price of the whole listing."),
+  })
+  .refine(...namesBond)
+  .refine(...namesOneBond)
+  .openapi("PrepareListingRequest", {
+    anyOf: eitherBondName,
+    example: { from: wallet, epochId: "202812", amount: "800", totalPriceUsdc: "900000000" },
+  });
+
+export const PrepareListingActionRequest = z
+  .object({ from, listingId })
+  .openapi("PrepareListingActionRequest", { example: { from: wallet, listingId: "17" } });
+
+export const PrepareTriggerRequest = z
+  .object({
+    from: from.openapi({ description: "The wallet that will send the transaction: any may." }),
+    productId: bytes32Input,
+    policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
+  })
+  .openapi("PrepareTriggerRequest", {
+    example: {
+      from: wallet,
+      productId: "0xe87625ef7415a58c92f2639b16d176521429aac002386dddf1e47e419dfeaddd",
+      policyId: "1",
+    },
+  });
+
+export const PreparePolicyRequest = z
+  .object({
+    from: from.openapi({ description: "The buyer: pays the premium and owns the policy." }),
+    ...productInputs,
+    coverageAmount: coverageInput,
+  })
+  .refine(...namesProduct)
+  .openapi("PreparePolicyRequest", {
+    anyOf: eitherProductName,
+    example: { from: wallet, productName: "FLASHBTC1H-001", coverageAmount: "1000000000" },
+  });

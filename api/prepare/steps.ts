@@ -1,0 +1,114 @@
+/** Makes the steps of an action, and the calls that a wallet takes. */
+import {
+  type Abi,
+  type Address,
+  decodeFunctionData,
+  encodeFunctionData,
+  type Hex,
+  maxUint256,
+  numberToHex,
+} from "viem";
+import { claimBondAbi } from "../../abis/ClaimBond.ts";
+import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
+import type { ContractKey, Contracts } from "../../lib/deployments.ts";
+import type { PreparedBody, ReportBody, TransactionStepBody } from "./schemas.ts";
+
+/** A transaction that the wallet signs; `call` in the answer is decoded from `data`, so both always agree. */
+export type Step = Pick<TransactionStepBody, "id" | "status" | "optional" | "description"> & {
+  readonly contract: ContractKey;
+  readonly abi: Abi;
+  readonly data: Hex;
+  readonly report: ReportBody | null;
+};
+
+/** The step of the action itself: it is never complete. */
+export const actionStep = (
+  step: Pick<Step, "id" | "description" | "contract" | "abi" | "data"> & { readonly report?: ReportBody },
+): Step => ({ report: null, ...step, status: "incomplete", optional: false });
+
+/** Allows `spender` to take exactly `amount` USDC (6 decimals); complete when it may take as much already. */
+export const usdcApproval = (
+  spenderName: string,
+  spender: Address,
+  amount: bigint,
+  allowance: bigint,
+): Step => ({
+  id: "approve",
+  status: allowance >= amount ? "complete" : "incomplete",
+  optional: false,
+  description: `Lets the ${spenderName} take ${amount} of the wallet's USDC (6 decimals), and no more.`,
+  contract: "usdc",
+  abi: mockUsdcAbi,
+  data: encodeFunctionData({
+    abi: mockUsdcAbi,
+    functionName: "approve",
+    // No wallet can pay more: the balance is an issue then.
+    args: [spender, amount > maxUint256 ? maxUint256 : amount],
+  }),
+  report: null,
+});
+
+const setApproval = (operator: Address, approved: boolean): Hex =>
+  encodeFunctionData({ abi: claimBondAbi, functionName: "setApprovalForAll", args: [operator, approved] });
+
+/** Lets the marketplace take bonds; complete when it may already. Bonds know no approval of an amount. */
+export const bondApproval = (operator: Address, approved: boolean): Step => ({
+  id: "approve",
+  status: approved ? "complete" : "incomplete",
+  optional: false,
+  description:
+    "Lets the marketplace take bonds of the wallet: all of them, of every epoch, until it is revoked. Bonds know no approval of an amount.",
+  contract: "claimBond",
+  abi: claimBondAbi,
+  data: setApproval(operator, true),
+  report: null,
+});
+
+/** Takes the approval of {@link bondApproval} back. What is listed stays listed. */
+export const bondRevocation = (operator: Address): Step => ({
+  id: "revoke",
+  status: "incomplete",
+  optional: true,
+  description:
+    "Takes the marketplace's approval for the wallet's bonds back, after the listing. What is listed stays listed.",
+  contract: "claimBond",
+  abi: claimBondAbi,
+  data: setApproval(operator, false),
+  report: null,
+});
+
+/** An argument of a call as JSON. @throws for a type that no prepared call has */
+function argument(value: unknown): string | boolean {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  throw new Error(`no prepared call has an argument of type ${typeof value}`);
+}
+
+/** A step as the answer shows it. */
+export function stepBody(contracts: Contracts, step: Step): TransactionStepBody {
+  const { id, status, optional, description, contract, abi, data, report } = step;
+  const { functionName, args = [] } = decodeFunctionData({ abi, data });
+  return {
+    ...{ id, kind: "transaction", status, optional, description },
+    call: { contract, function: functionName, args: args.map(argument) },
+    ...{ to: contracts[contract], data, value: "0", report },
+  };
+}
+
+/** The steps that are to be sent for the action. */
+export const openSteps = (steps: readonly Step[]): Step[] =>
+  steps.filter(({ status, optional }) => status === "incomplete" && !optional);
+
+/** The open steps in the form of EIP-5792. */
+export const sendCallsBody = (
+  contracts: Contracts,
+  chainId: number,
+  from: Address,
+  steps: readonly Step[],
+): PreparedBody["sendCalls"] => ({
+  version: "2.0.0",
+  chainId: numberToHex(chainId),
+  from,
+  atomicRequired: false,
+  calls: openSteps(steps).map(({ contract, data }) => ({ to: contracts[contract], data, value: "0x0" })),
+});

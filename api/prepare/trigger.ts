@@ -1,0 +1,129 @@
+import { type Address, encodeAbiParameters, encodeFunctionData, getAddress } from "viem";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { ApiError } from "../../lib/errors.ts";
+import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
+import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { entryById } from "../../lib/products.ts";
+import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
+import { readShieldFeed } from "../chain/contracts/rounds.ts";
+import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
+import type { Issue } from "./issue-schemas.ts";
+import {
+  expiredIssue,
+  finalizedIssue,
+  freshPriceIssue,
+  notTriggeredIssue,
+  pausedIssue,
+  sequencerIssue,
+  unknownRoundsIssue,
+} from "./issues.ts";
+import { issuesOf, type Plan, type PlanContext, usdcText } from "./plan.ts";
+import { actionStep, type Step } from "./steps.ts";
+import { type FoundRounds, findRounds, type TriggerWindow } from "./trigger-rounds.ts";
+
+/** Why an open policy's rounds prove nothing at the block's time; undefined when they prove its trigger. */
+function roundsIssue(
+  { block }: PlanContext,
+  feed: Address,
+  window: TriggerWindow,
+  { fallen, complete, newest }: FoundRounds,
+): Issue | undefined {
+  if (fallen.length === CONFIRMATIONS) {
+    const latest = fallen.reduce((a, b) => (a.updatedAt > b.updatedAt ? a : b));
+    return freshPriceIssue(feed, latest, block);
+  }
+  const { triggerPrice, coverFrom } = window;
+  return complete
+    ? notTriggeredIssue({ price: newest?.price ?? null, triggerPrice, coverFrom, rounds: fallen.length })
+    : unknownRoundsIssue;
+}
+
+/** The step with its proof, from three rounds by rising id. */
+function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint[], what: string): Step {
+  const [first = 0n, second = 0n, third = 0n] = rounds;
+  const proof = encodeAbiParameters([{ type: "uint80[3]" }], [[first, second, third]]);
+  return actionStep({
+    id: "trigger",
+    description: `Triggers ${what} with the rounds ${rounds.join(", ")} of its price feed.`,
+    contract: "coverRouter",
+    abi: coverRouterAbi,
+    data: encodeFunctionData({
+      abi: coverRouterAbi,
+      functionName: "submitTrigger",
+      args: [productId, policyId, proof],
+    }),
+  });
+}
+
+/** What the feed says of a policy that is open, and the step once three rounds count. */
+async function planRounds(
+  context: PlanContext,
+  policy: ChainPolicy,
+  indexed: Promise<IndexedRounds | undefined>,
+  what: string,
+): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
+  const { reads, block } = context;
+  const { triggerPrice, createdAt, waitingEndsAt, expiresAt } = policy;
+  const feed = await readShieldFeed(reads, policy.shield, block.number);
+  if (feed === undefined || triggerPrice === null)
+    return { issues: [unknownRoundsIssue], steps: [], endsAt: [] };
+  const window = { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
+  const found = await findRounds(context, feed, window, await indexed);
+  const { fallen } = found;
+  const isProof = fallen.length === CONFIRMATIONS;
+  const latest = fallen.reduce((time, { updatedAt }) => (updatedAt > time ? updatedAt : time), 0n);
+  return {
+    issues: issuesOf(roundsIssue(context, feed, window, found)),
+    steps: isProof
+      ? [
+          triggerStep(
+            policy,
+            fallen.map(({ roundId }) => roundId),
+            what,
+          ),
+        ]
+      : [],
+    endsAt: isProof ? [expiresAt, latest + BigInt(MAX_PRICE_AGE)] : [expiresAt],
+  };
+}
+
+/** Why a policy is no longer open at the block's time; undefined for an open one. */
+function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undefined {
+  if (policy.triggeredAt !== null) return finalizedIssue("Triggered");
+  if (policy.cancelled) return finalizedIssue("Cancelled");
+  return block.timestamp > policy.expiresAt ? expiredIssue(policy.expiresAt) : undefined;
+}
+
+/**
+ * Plans a trigger, which any wallet may send; `indexed` has what the index knows of the policy's rounds.
+ * @throws ApiError `policy_not_found`
+ */
+export async function planTrigger(
+  context: PlanContext,
+  key: PolicyKey,
+  indexed: Promise<IndexedRounds | undefined>,
+): Promise<Plan> {
+  const { reads, contracts, block } = context;
+  const [policy, { globallyPaused }, sequencerActive] = await Promise.all([
+    readPolicy(reads, contracts, key, block.number),
+    readPauses(reads, contracts, block.number),
+    readSequencerActive(reads, contracts, block.number),
+  ]);
+  if (!policy) {
+    throw new ApiError("policy_not_found", `The product ${key.productId} has no policy ${key.policyId}.`);
+  }
+  const what = `policy ${key.policyId} of ${entryById(key.productId)?.name ?? key.productId}`;
+  const closed = closedIssue(context, policy);
+  const proof = closed
+    ? { issues: [closed], steps: [], endsAt: [] }
+    : await planRounds(context, policy, indexed, what);
+  return {
+    ...proof,
+    summary: `Triggers ${what}: its buyer ${getAddress(policy.buyer)} receives bonds of ${usdcText(policy.payout)}.`,
+    issues: issuesOf(
+      globallyPaused ? pausedIssue("protocol") : undefined,
+      sequencerActive ? undefined : sequencerIssue,
+      ...proof.issues,
+    ),
+  };
+}
