@@ -12,6 +12,7 @@ import { DEV_ADMIN_TOKEN } from "../lib/off-local.ts";
 import { openApi } from "./demo/api-client.ts";
 import { buyPolicy, readPremium } from "./demo/buy-policy.ts";
 import { claimPolicy } from "./demo/claim-policy.ts";
+import { heading } from "./demo/heading.ts";
 import { withKey } from "./demo/keys.ts";
 import { type Receiver, startReceiver } from "./demo/receiver.ts";
 import { sellBond } from "./demo/sell-bond.ts";
@@ -29,10 +30,15 @@ async function playStory({ apiUrl, rpcUrl, ...others }: StackUrls, receiver: Rec
   // Two of anvil's accounts: on the main chain no process of the stack sends from them.
   const [buyer, another] = [openWallet(rpcUrl, anvilAccount(9)), openWallet(rpcUrl, anvilAccount(7))];
 
+  heading("A quote");
   const premium = await readPremium(api);
+  heading("A key");
   await withKey(api, adminToken, buyer.account.address, async (auth) => {
+    heading("A purchase");
     const policy = await buyPolicy(demo, buyer, auth, premium);
+    heading("The price falls, and the policy is claimed");
     const bond = await claimPolicy(demo, buyer, policy);
+    heading("The bond is listed, and sold");
     await sellBond(demo, buyer, auth, another, bond);
   });
 }
@@ -40,6 +46,7 @@ async function playStory({ apiUrl, rpcUrl, ...others }: StackUrls, receiver: Rec
 const receiver = await startReceiver();
 try {
   await playStory(urls, receiver);
+  heading("The testnet: sandbox and faucet");
   await tryTestnet({ apiUrl: urls.apiUrl, rpcUrl: urls.testnetRpcUrl });
 } catch (error) {
   console.error(`\n✗ ${errorText(error)}`);

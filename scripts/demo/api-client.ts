@@ -4,9 +4,17 @@ import type { z } from "zod";
 
 const timeoutMs = 60_000;
 
-/** Shortens lists to their first entries. */
-const shortened = (_key: string, value: unknown) =>
-  Array.isArray(value) && value.length > 2 ? [...value.slice(0, 2), `… and ${value.length - 2} more`] : value;
+/** Entries of a list that are printed, and hex digits of a call's data: all of a hash, a key and a signature. */
+const [entries, digits] = [3, 132];
+
+/** Shortens lists to their first entries, and calldata to its selector. */
+function shortened(_key: string, value: unknown): unknown {
+  if (Array.isArray(value) && value.length > entries)
+    return [...value.slice(0, entries), `… and ${value.length - entries} more`];
+  if (typeof value === "string" && value.startsWith("0x") && value.length > digits)
+    return `${value.slice(0, 10)}… (${value.length / 2 - 1} bytes)`;
+  return value;
+}
 
 export type Call = {
   readonly method?: "GET" | "POST" | "DELETE";

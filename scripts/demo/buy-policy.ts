@@ -4,7 +4,7 @@ import type { Wallet } from "../dev/running-stack.ts";
 import { waitFor } from "../local/wait.ts";
 import type { Api } from "./api-client.ts";
 import { approveUsdc, mintUsdc } from "./chain.ts";
-import type { Demo } from "./demo.ts";
+import type { DemoStack } from "./demo-stack.ts";
 import type { Auth } from "./keys.ts";
 
 const product = "FLASHBTC24-001";
@@ -31,7 +31,7 @@ export async function readPremium({ call }: Api): Promise<bigint> {
 }
 
 /** Pays the premium with an approval. */
-async function purchase({ api, contracts }: Demo, buyer: Wallet, auth: Auth, premium: bigint) {
+async function purchase({ api, contracts }: DemoStack, buyer: Wallet, auth: Auth, premium: bigint) {
   await mintUsdc(buyer, contracts, premium);
   await approveUsdc(buyer, contracts, contracts.coverRouter, premium);
   return api.call(
@@ -47,7 +47,7 @@ async function purchase({ api, contracts }: Demo, buyer: Wallet, auth: Auth, pre
 
 /** Buys with the buyer's key. @throws when a response is not as expected */
 export async function buyPolicy(
-  demo: Demo,
+  demo: DemoStack,
   buyer: Wallet,
   auth: Auth,
   premium: bigint,

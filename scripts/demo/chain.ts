@@ -8,7 +8,7 @@ import type { StackContracts, Wallet } from "../dev/running-stack.ts";
 export async function mined(wallet: Wallet, what: string, hash: Hex): Promise<void> {
   const { status, blockNumber } = await wallet.waitForTransactionReceipt({ hash });
   if (status !== "success") throw new Error(`${what} reverted: ${hash}`);
-  console.log(`\n⛓ ${what}: ${hash} in block ${blockNumber}`);
+  console.log(`\n⛓ block ${blockNumber}, ${hash}: ${what}`);
 }
 
 /** Gives the wallet mock USDC (6 decimals), as anybody may on a local chain. */

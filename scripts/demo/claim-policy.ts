@@ -8,7 +8,7 @@ import { movePrice, newestRound } from "../price/move-price.ts";
 import type { Api } from "./api-client.ts";
 import type { BoughtPolicy } from "./buy-policy.ts";
 import { printChange } from "./chain.ts";
-import type { Demo } from "./demo.ts";
+import type { DemoStack } from "./demo-stack.ts";
 import { prepare, sendSteps } from "./prepared.ts";
 
 /** More than the 6 % that trigger the policy: -7 %, in hundredths of a percent. */
@@ -46,7 +46,7 @@ async function tellPrice(
   console.log(`\n⛓ BTC ${what} ${formatUnits(price, FEED_DECIMALS)} USD: rounds ${ids}`);
 }
 
-async function claim(demo: Demo, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
+async function claim(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
   const { api, contracts } = demo;
   const { claim: call } = await policyOnce(api, policy, "the policy to be due", claimable);
   const before = await wallet.getBlockNumber();
@@ -61,7 +61,7 @@ async function claim(demo: Demo, wallet: Wallet, policy: BoughtPolicy): Promise<
  * Lets the price of BTC fall below the policy's trigger, claims the policy, and lets the price rise to where it was, so that
  * the demo can be repeated. @throws when a response or the chain is not as expected
  */
-export async function claimPolicy(demo: Demo, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
+export async function claimPolicy(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
   const { price } = await newestRound(wallet, demo.contracts.btcUsdFeed);
   await tellPrice("falls to", wallet, demo.contracts, changedPrice(price, fall));
   try {

@@ -4,7 +4,7 @@ import type { Wallet } from "../dev/running-stack.ts";
 import { waitFor } from "../local/wait.ts";
 import { mintUsdc, printChange } from "./chain.ts";
 import type { Bond } from "./claim-policy.ts";
-import type { Demo } from "./demo.ts";
+import type { DemoStack } from "./demo-stack.ts";
 import { type Auth, withKey } from "./keys.ts";
 import { missingUsdc, prepare, reportSent, sendSteps } from "./prepared.ts";
 
@@ -15,7 +15,7 @@ const reported = z.object({ listingId: z.string() });
 const executed = z.object({ status: z.literal("executed"), totalPriceUsdc: z.string() });
 
 /** Lists all of these bonds. @returns the id of the listing */
-async function list({ api, contracts }: Demo, seller: Wallet, auth: Auth, bond: Bond): Promise<string> {
+async function list({ api, contracts }: DemoStack, seller: Wallet, auth: Auth, bond: Bond): Promise<string> {
   const before = await seller.getBlockNumber();
   const prepared = await prepare(api, seller, "/api/v1/marketplace/list/prepare", {
     epochId: String(bond.epochId),
@@ -28,7 +28,7 @@ async function list({ api, contracts }: Demo, seller: Wallet, auth: Auth, bond: 
 }
 
 /** Buys a listing; the wallet mints the USDC that it lacks, fee included. */
-async function buy({ api, contracts }: Demo, buyer: Wallet, auth: Auth, listingId: string, bond: Bond) {
+async function buy({ api, contracts }: DemoStack, buyer: Wallet, auth: Auth, listingId: string, bond: Bond) {
   const path = "/api/v1/marketplace/buy/prepare";
   let prepared = await prepare(api, buyer, path, { listingId });
   const missing = missingUsdc(prepared);
@@ -43,7 +43,7 @@ async function buy({ api, contracts }: Demo, buyer: Wallet, auth: Auth, listingI
 
 /** Sells bonds from one wallet to another. @throws when a response or the chain is not as expected */
 export async function sellBond(
-  demo: Demo,
+  demo: DemoStack,
   seller: Wallet,
   sellerAuth: Auth,
   buyer: Wallet,
