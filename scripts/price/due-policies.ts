@@ -21,14 +21,13 @@ const LONGEST_WINDOW = 48n * 3600n;
 /** The most purchases of which it asks, newest first: the activity feed's page. */
 export const PURCHASES_ASKED = 100;
 
-/** Waits until the index has a block. @throws after half a minute */
+/** Waits until the index has a block. @throws after a minute */
 async function indexHas({ call }: Api, block: bigint): Promise<void> {
   await waitFor({
     what: `the index to have block ${block}`,
     probe: async () =>
       BigInt((await call("/api/v1/indexer/health", synced, { quiet: true })).lastSyncedBlock) >= block ||
       undefined,
-    timeoutMs: 30_000,
     intervalMs: 200,
   });
 }
