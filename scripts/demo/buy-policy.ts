@@ -1,7 +1,6 @@
 /** Buys a policy on the main chain, from a quote to finding the policy in the index and in a webhook delivery. */
 import { z } from "zod";
 import type { Wallet } from "../dev/running-stack.ts";
-import { waitFor } from "../local/wait.ts";
 import type { Api } from "./api-client.ts";
 import { approveUsdc, mintUsdc } from "./chain.ts";
 import type { DemoStack } from "./demo-stack.ts";
@@ -69,17 +68,13 @@ export async function buyPolicy(
   const receipt = await purchase(demo, buyer, auth, premium);
   await call(`/policies/${receipt.productId}/${receipt.policyId}`, z.object({ status: z.string() }));
 
-  const listed = z.object({ policies: z.array(z.object({ productId: z.string(), policyId: z.string() })) });
-  const path = `/api/v1/policies/by-buyer/${buyer.account.address}?limit=1`;
-  await waitFor({
-    what: "the index to have the policy",
-    probe: async () => {
-      const { policies } = await call(path, listed, { quiet: true });
-      const { policyId, productId } = receipt;
-      return policies.some((p) => p.policyId === policyId && p.productId === productId) || undefined;
-    },
-  });
-  await call(path, listed);
+  const { productId, policyId } = receipt;
+  const newest = z.object({ productId: z.literal(productId), policyId: z.literal(policyId) });
+  await api.readOnce(
+    `/api/v1/policies/by-buyer/${buyer.account.address}?limit=1`,
+    z.object({ policies: z.tuple([newest]) }),
+    "the index to have the policy",
+  );
 
   const activity = await call(
     "/api/v1/stats/activity",

@@ -2,10 +2,8 @@
 import { formatUnits } from "viem";
 import { z } from "zod";
 import type { StackContracts, Wallet } from "../dev/running-stack.ts";
-import { waitFor } from "../local/wait.ts";
 import { changedPrice, FEED_DECIMALS } from "../price/arguments.ts";
 import { movePrice, newestRound } from "../price/move-price.ts";
-import type { Api } from "./api-client.ts";
 import type { BoughtPolicy } from "./buy-policy.ts";
 import { printChange } from "./chain.ts";
 import type { DemoStack } from "./demo-stack.ts";
@@ -23,18 +21,6 @@ const claimable = z.object({
 });
 const paid = z.object({ status: z.literal("Triggered"), bondId: z.string(), payoutAmount: z.string() });
 
-/** Reads the policy until it has this shape, then prints it. The index follows the chain within a block. */
-async function policyOnce<T>(
-  { call }: Api,
-  { productId, policyId }: BoughtPolicy,
-  what: string,
-  shape: z.ZodType<T>,
-) {
-  const path = `/policies/${productId}/${policyId}`;
-  await waitFor({ what, probe: async () => call(path, shape, { quiet: true }) });
-  return call(path, shape);
-}
-
 async function tellPrice(
   what: string,
   wallet: Wallet,
@@ -48,10 +34,11 @@ async function tellPrice(
 
 async function claim(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
   const { api, contracts } = demo;
-  const { claim: call } = await policyOnce(api, policy, "the policy to be due", claimable);
+  const path = `/policies/${policy.productId}/${policy.policyId}`;
+  const { claim: call } = await api.readOnce(path, claimable, "the policy to be due");
   const before = await wallet.getBlockNumber();
   await sendSteps(wallet, await prepare(api, wallet, call.path, call.body));
-  const { bondId, payoutAmount } = await policyOnce(api, policy, "the policy to be paid", paid);
+  const { bondId, payoutAmount } = await api.readOnce(path, paid, "the policy to be paid");
   const bond = { epochId: BigInt(bondId), amount: BigInt(payoutAmount) / 1_000_000n };
   await printChange(wallet, contracts, bond.epochId, before);
   return bond;
@@ -63,8 +50,8 @@ async function claim(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Pro
  */
 export async function claimPolicy(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
   const { price } = await newestRound(wallet, demo.contracts.btcUsdFeed);
-  await tellPrice("falls to", wallet, demo.contracts, changedPrice(price, fall));
   try {
+    await tellPrice("falls to", wallet, demo.contracts, changedPrice(price, fall));
     return await claim(demo, wallet, policy);
   } finally {
     await tellPrice("rises to", wallet, demo.contracts, price);

@@ -1,7 +1,6 @@
 /** The holder of bonds lists them, and another wallet buys the listing; both report it. */
 import { z } from "zod";
 import type { Wallet } from "../dev/running-stack.ts";
-import { waitFor } from "../local/wait.ts";
 import { mintUsdc, printChange } from "./chain.ts";
 import type { Bond } from "./claim-policy.ts";
 import type { DemoStack } from "./demo-stack.ts";
@@ -55,11 +54,6 @@ export async function sellBond(
   await withKey(api, adminToken, buyer.account.address, (auth) => buy(demo, buyer, auth, listingId, bond));
   await printChange(seller, contracts, bond.epochId, listedIn);
 
-  const path = `/api/v1/marketplace/listings/${listingId}`;
-  await waitFor({
-    what: "the index to have the sale",
-    probe: async () => api.call(path, executed, { quiet: true }),
-  });
-  await api.call(path, executed);
+  await api.readOnce(`/api/v1/marketplace/listings/${listingId}`, executed, "the index to have the sale");
   console.log(`\n✓ ${bond.amount} bonds of ${bond.epochId} are sold: ${buyer.account.address} has them now.`);
 }
