@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
+import { issueCodes } from "../api/prepare/issue-schemas.ts";
 import { variableNames } from "../lib/config.ts";
 import { errorStatus } from "../lib/errors.ts";
 import { projectRoot } from "../lib/project-root.ts";
@@ -76,6 +77,11 @@ test("README.md's table of products has the terms of the contracts", () => {
 test("docs/buying.md explains every error code with its status, in the order of lib/errors.ts", () => {
   const rows = tableRows("docs/buying.md", "what to do").map(([code, status]) => [code, status]);
   expect(rows).toEqual(Object.entries(errorStatus).map(([code, status]) => [`\`${code}\``, String(status)]));
+});
+
+test("docs/buying.md explains every issue of a prepared transaction, in the order of its schemas", () => {
+  const rows = tableRows("docs/buying.md", "issue").map(([code]) => code);
+  expect(rows).toEqual(issueCodes.map((code) => `\`${code}\``));
 });
 
 test.each(documents)("%s names only environment variables that exist", (document) => {

@@ -114,3 +114,8 @@ export const PreparedIssue = z
   .openapi("PreparedIssue");
 
 export type Issue = z.infer<typeof PreparedIssue>;
+
+/** Every code of an issue. */
+export const issueCodes: readonly Issue["code"][] = PreparedIssue.options.map(
+  ({ shape }) => shape.code.value,
+);

@@ -1,9 +1,9 @@
-import type { Address } from "viem";
+import { type Address, BaseError, MethodNotFoundRpcError } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import { simulateCalls } from "../../lib/chain/simulate-calls.ts";
 import type { Contracts } from "../../lib/deployments.ts";
+import { ApiError } from "../../lib/errors.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../http/concurrency-limit.ts";
-import { chainNotFound } from "../http/dependency-timeout.ts";
 import type { SimulationBody } from "./schemas.ts";
 import { openSteps, type Step } from "./steps.ts";
 
@@ -17,8 +17,21 @@ export type Simulator = { readonly client: ReadClient; readonly limit: Concurren
 
 export const createSimulator = (client: ReadClient): Simulator => ({
   client,
-  limit: createConcurrencyLimit(MAX_SIMULATIONS, chainNotFound),
+  limit: createConcurrencyLimit(
+    MAX_SIMULATIONS,
+    () => new ApiError("chain_not_found", "Too many simulations are running; ask again later."),
+  ),
 });
+
+/** Why the node has simulated nothing. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  const lacksMethod =
+    error instanceof BaseError && error.walk((cause) => cause instanceof MethodNotFoundRpcError) !== null;
+  return lacksMethod
+    ? "The chain's node does not know eth_simulateV1."
+    : "The chain's node has not simulated the calls in time, or at all.";
+}
 
 const unknown = (reason: string): SimulationBody => ({ status: "unknown", reason });
 
@@ -42,7 +55,7 @@ export async function simulate(
       return { status: "reverts", step: step.id, reason: call.revert?.text ?? "reverted without a reason" };
     }
     return { status: "ok" };
-  } catch {
-    return unknown("The chain's node cannot simulate the calls now, or does not know eth_simulateV1.");
+  } catch (error) {
+    return unknown(reasonOf(error));
   }
 }

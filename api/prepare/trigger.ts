@@ -5,7 +5,7 @@ import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
-import { readShieldFeed } from "../chain/contracts/rounds.ts";
+import { type Round, readShieldFeed } from "../chain/contracts/rounds.ts";
 import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
 import type { Issue } from "./issue-schemas.ts";
 import {
@@ -21,6 +21,10 @@ import { issuesOf, type Plan, type PlanContext, usdcText } from "./plan.ts";
 import { actionStep, type Step } from "./steps.ts";
 import { type FoundRounds, findRounds, type TriggerWindow } from "./trigger-rounds.ts";
 
+/** The round with the latest time. */
+const latestOf = (rounds: readonly Round[]): Round | undefined =>
+  [...rounds].sort((a, b) => Number(b.updatedAt - a.updatedAt))[0];
+
 /** Why an open policy's rounds prove nothing at the block's time; undefined when they prove its trigger. */
 function roundsIssue(
   { block }: PlanContext,
@@ -29,8 +33,7 @@ function roundsIssue(
   { fallen, complete, newest }: FoundRounds,
 ): Issue | undefined {
   if (fallen.length === CONFIRMATIONS) {
-    const latest = fallen.reduce((a, b) => (a.updatedAt > b.updatedAt ? a : b));
-    return freshPriceIssue(feed, latest, block);
+    return freshPriceIssue(feed, latestOf(fallen) ?? null, block);
   }
   const { triggerPrice, coverFrom } = window;
   return complete
@@ -70,20 +73,14 @@ async function planRounds(
   const window = { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
   const found = await findRounds(context, feed, window, await indexed);
   const { fallen } = found;
-  const isProof = fallen.length === CONFIRMATIONS;
-  const latest = fallen.reduce((time, { updatedAt }) => (updatedAt > time ? updatedAt : time), 0n);
+  const issues = issuesOf(roundsIssue(context, feed, window, found));
+  const latest = latestOf(fallen);
+  if (fallen.length < CONFIRMATIONS || !latest) return { issues, steps: [], endsAt: [expiresAt] };
+  const ids = fallen.map(({ roundId }) => roundId);
   return {
-    issues: issuesOf(roundsIssue(context, feed, window, found)),
-    steps: isProof
-      ? [
-          triggerStep(
-            policy,
-            fallen.map(({ roundId }) => roundId),
-            what,
-          ),
-        ]
-      : [],
-    endsAt: isProof ? [expiresAt, latest + BigInt(MAX_PRICE_AGE)] : [expiresAt],
+    issues,
+    steps: [triggerStep(policy, ids, what)],
+    endsAt: [expiresAt, latest.updatedAt + BigInt(MAX_PRICE_AGE)],
   };
 }
 

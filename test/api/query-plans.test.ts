@@ -25,7 +25,7 @@ import {
 } from "../../api/stats/queries.ts";
 import { readTriggers } from "../../api/triggers/queries.ts";
 import { copyTables, fillIndex, million, walletOf } from "../../bench/fill-index.ts";
-import { readDue } from "../../lib/indexed/due.ts";
+import { readDue, readFallenRounds } from "../../lib/indexed/due.ts";
 import { productIdOf } from "../../lib/products.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { openRows } from "../src/support/rows.ts";
@@ -151,6 +151,7 @@ const longAgo = 1_000_000_000n;
 
 test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["one policy", (db) => findPolicy(db, policyKey)],
+  ["a policy's rounds", (db) => readFallenRounds(db, policyKey)],
   ["a buyer's policies", (db) => preparePoliciesOf(db)({ buyer: wallet, ...first })],
   ["a buyer's policies after a cursor", (db) => preparePoliciesOf(db)({ buyer: wallet, ...deep })],
   ["activity", (db) => readActivity(db, first)],

@@ -15,6 +15,7 @@ import { now, onboardingBody } from "../../api/support/onboarding.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { startReceivers } from "../../support/receiver.ts";
 import type { KnownValues } from "./generate.ts";
+import { preparedValues } from "./prepared-values.ts";
 import { reportBodies, reporters } from "./report-bodies.ts";
 import { type Credential, holders, type Pairs, type Parts } from "./requests.ts";
 
@@ -229,6 +230,8 @@ export async function playJourney(
       always: { productName, productId: [undefined] },
       bodies: productId.map((id) => ({ productId: id, coverageAmount: "100000000", buyer: poor })),
     },
+    ...preparedValues({ wallets, productName, coverageAmount }),
+    prepareTrigger: ofPolicy,
     // One of timestamp and message.
     onboard: { always: { label, timestamp: [now()], message: [undefined] }, bodies: onboardings },
     generateKey: { always: { label } },
