@@ -1,31 +1,55 @@
 /**
- * `npm run demo` calls a running stack and prints each call and its response. First it buys a policy on the main chain: an
- * API key, a webhook, mock USDC, an approval, a quote, a purchase, the policy, the index, the activity feed and the
- * delivered event. Then it tries the testnet: a sandbox purchase and a faucet grant.
+ * `npm run demo` calls a running stack and plays a buyer's whole story. It prints each call and its response, and what changed
+ * on the chain. On the main chain: a quote, an API key, a webhook, a purchase, a fall of the price, the claim of the policy, a
+ * bond, its listing, and its sale to another wallet. Then it tries the testnet: a sandbox purchase and a faucet grant.
  *
  * `API_URL`, `RPC_URL` and `TESTNET_RPC_URL` select another stack than that of `npm run dev`. It must run on this machine,
- * because its webhook calls the loopback address, with a local main chain, because the demo mints USDC there.
+ * because its webhook calls the loopback address, with a local main chain, because the demo mints USDC and moves a price there.
  */
+import { anvilAccount } from "../lib/chain/client.ts";
+import { errorText } from "../lib/log.ts";
 import { DEV_ADMIN_TOKEN } from "../lib/off-local.ts";
 import { openApi } from "./demo/api-client.ts";
-import { buyPolicy } from "./demo/buy-policy.ts";
-import { startReceiver } from "./demo/receiver.ts";
+import { buyPolicy, readPremium } from "./demo/buy-policy.ts";
+import { claimPolicy } from "./demo/claim-policy.ts";
+import { heading } from "./demo/heading.ts";
+import { withKey } from "./demo/keys.ts";
+import { type Receiver, startReceiver } from "./demo/receiver.ts";
+import { sellBond } from "./demo/sell-bond.ts";
 import { tryTestnet } from "./demo/testnet.ts";
+import { findStack, openWallet, type StackUrls, stackUrls } from "./dev/running-stack.ts";
 
-const apiUrl = process.env.API_URL || "http://127.0.0.1:8080";
-const rpcUrl = process.env.RPC_URL || "http://127.0.0.1:8545";
-const testnetRpcUrl = process.env.TESTNET_RPC_URL || "http://127.0.0.1:8546";
-const adminToken = process.env.ADMIN_TOKEN || DEV_ADMIN_TOKEN;
+const urls = stackUrls(process.env);
+
+/** Buys a policy, claims it, and sells the bond. */
+async function playStory({ apiUrl, rpcUrl, ...others }: StackUrls, receiver: Receiver): Promise<void> {
+  const api = openApi(apiUrl);
+  const adminToken = process.env.ADMIN_TOKEN || DEV_ADMIN_TOKEN;
+  const { contracts } = await findStack(api, { apiUrl, rpcUrl, ...others });
+  const demo = { api, contracts, adminToken, receiver };
+  // Two of anvil's accounts: on the main chain no process of the stack sends from them.
+  const [buyer, another] = [openWallet(rpcUrl, anvilAccount(9)), openWallet(rpcUrl, anvilAccount(7))];
+
+  heading("A quote");
+  const premium = await readPremium(api);
+  heading("A key");
+  await withKey(api, adminToken, buyer.account.address, async (auth) => {
+    heading("A purchase");
+    const policy = await buyPolicy(demo, buyer, auth, premium);
+    heading("The price falls, and the policy is claimed");
+    const bond = await claimPolicy(demo, buyer, policy);
+    heading("The bond is listed, and sold");
+    await sellBond(demo, buyer, auth, another, bond);
+  });
+}
 
 const receiver = await startReceiver();
 try {
-  await buyPolicy({ api: openApi(apiUrl), apiUrl, rpcUrl, adminToken, receiver });
-  await tryTestnet({ apiUrl, rpcUrl: testnetRpcUrl });
+  await playStory(urls, receiver);
+  heading("The testnet: sandbox and faucet");
+  await tryTestnet({ apiUrl: urls.apiUrl, rpcUrl: urls.testnetRpcUrl });
 } catch (error) {
-  console.error(`\n✗ ${error instanceof Error ? error.message : error}`);
-  console.error(
-    `Is the stack running? \`npm run dev\` starts it; API_URL is ${apiUrl}, RPC_URL ${rpcUrl}, TESTNET_RPC_URL ${testnetRpcUrl}.`,
-  );
+  console.error(`\n✗ ${errorText(error)}`);
   process.exitCode = 1;
 } finally {
   receiver.close();

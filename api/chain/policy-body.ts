@@ -27,12 +27,20 @@ export const distanceBps = (current: bigint, trigger: bigint): number => {
   return Number(scaled > 0n ? (scaled + current - 1n) / current : scaled / current);
 };
 
+/** The call that prepares the claim of a due policy. */
+const claimOf = ({ productId, policyId }: PolicyRecord): PolicyBody["claim"] => ({
+  method: "POST",
+  path: "/api/v1/triggers/prepare",
+  body: { productId, policyId: String(policyId) },
+});
+
 /** A policy as the API specification defines it, with its status at the time of the block. */
 export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
   const triggered = policy.triggeredAt !== null;
   const status = policyStatus({ ...policy, triggered }, asOf.timestamp);
   const { strike, triggerPrice, current } = policy;
   const isOpen = status === "Waiting" || status === "Active";
+  const due = isOpen ? policy.due : false;
   return {
     productId: policy.productId,
     policyId: String(policy.policyId),
@@ -61,7 +69,8 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
     currentPriceAt: decimalOrNull(current?.updatedAt ?? null),
     distanceToTriggerBps:
       isOpen && triggerPrice !== null && current !== null ? distanceBps(current.price, triggerPrice) : null,
-    due: isOpen ? policy.due : false,
+    due,
+    claim: due === true ? claimOf(policy) : null,
     source: asOf.source,
     asOfBlock: String(asOf.number),
   };

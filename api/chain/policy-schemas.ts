@@ -13,6 +13,20 @@ import { policyStatuses } from "./policy-status.ts";
 const usdc = (what: string, example: string) =>
   DecimalString.openapi({ description: `${what} USDC base units (6 decimals).`, example });
 
+/** What a due policy's buyer, or anybody else, does next. */
+const claim = z
+  .object({
+    method: z.literal("POST"),
+    path: z.literal("/api/v1/triggers/prepare"),
+    body: z.object({ productId: Bytes32, policyId: DecimalString.openapi({ example: "1" }) }),
+  })
+  .nullable()
+  .openapi({
+    description:
+      "While `due` is true: the call that prepares the claim's transaction. Add `from` to its body, the wallet that will send the transaction; any wallet may, and the bond goes to the buyer. Otherwise null.",
+    example: null,
+  });
+
 /** The key of a policy in an address. */
 export const policyParams = z.object({
   productId: bytes32Input,
@@ -85,6 +99,7 @@ export const Policy = z
         "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, and nothing is paused. Null when `source` is `chain`: only the index knows all rounds.",
       example: false,
     }),
+    claim,
     source: z.enum(["index", "chain"]).openapi({
       description: "Read from the index, or from the contracts while the index lacks the policy or lags.",
     }),

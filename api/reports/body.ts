@@ -1,16 +1,33 @@
 import { WEEK_SECONDS } from "../chain/contracts/redemption.ts";
 import { isoTime } from "../http/field-types.ts";
+import type { Holdings } from "./holdings.ts";
 import type { QueuePayment } from "./queue.ts";
 import type { EventOf, ReportEvent } from "./report.ts";
 import type { ListingPurchaseBody, NewListingBody, RedemptionBody, ReportBody } from "./schemas.ts";
 import type { StoredReport } from "./store.ts";
 
-/** A report with an event of this type. */
+/** A report with an event of this type, and what its wallet has now; null if that is unknown. */
 export type Recorded<Event extends ReportEvent> = Pick<StoredReport, "id" | "report"> & {
   readonly record: NonNullable<StoredReport["record"]> & { readonly event: Event };
+  readonly holdings: Holdings | null;
 };
 
-const minedBody = ({ id, report, record: { event, block } }: Recorded<ReportEvent>) => ({
+const holdingsBody = (holdings: Holdings | null): ListingPurchaseBody["holdings"] => {
+  if (holdings === null) return null;
+  const { blockNumber, usdc, bonds, openListing } = holdings;
+  return {
+    usdcBalance: String(usdc),
+    bondBalance: String(bonds),
+    openListing: openListing && {
+      listingId: String(openListing.listingId),
+      amount: String(openListing.amount),
+      totalPriceUsdc: String(openListing.price),
+    },
+    asOfBlock: String(blockNumber),
+  };
+};
+
+const minedBody = ({ id, report, record: { event, block }, holdings }: Recorded<ReportEvent>) => ({
   ok: true as const,
   success: true as const,
   reportId: id,
@@ -21,6 +38,7 @@ const minedBody = ({ id, report, record: { event, block } }: Recorded<ReportEven
   epochId: String(event.epochId),
   bondId: String(event.epochId),
   amount: String(event.amount),
+  holdings: holdingsBody(holdings),
 });
 
 /** `payment` is that of a queued redemption; null until it is paid. */

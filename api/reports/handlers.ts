@@ -11,6 +11,7 @@ import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { Api } from "../http/env.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import { listingBody, listingPurchaseBody, type RecordBodies, redemptionBody, reportBody } from "./body.ts";
+import { readHoldings } from "./holdings.ts";
 import { readQueuePayment } from "./queue.ts";
 import { buyRoute, listRoute, readReportRoute, redeemRoute } from "./routes.ts";
 import { readReport, type StoredReport } from "./store.ts";
@@ -36,20 +37,25 @@ function requireOwnWallet(
 }
 
 /** The body of a recorded report; none of a pending one. @throws ApiError as every read of the index, if it was queued */
-async function recordBodies(index: IndexReader, { id, report, record }: StoredReport): Promise<RecordBodies> {
+async function recordBodies(
+  { client, deployment, index }: Pick<ReportParts, "client" | "deployment" | "index">,
+  { id, report, record }: StoredReport,
+): Promise<RecordBodies> {
   if (record === null) return {};
   const { event } = record;
+  const holdings = await readHoldings(client, () => contractsOf(deployment), record);
+  const common = { id, report, holdings };
   switch (event.kind) {
     case "redeem": {
       const { outcome } = event;
       const payment =
         outcome.status === "queued" ? await readQueuePayment(index, outcome.queueId, report.txHash) : null;
-      return { redemption: redemptionBody({ id, report, record: { ...record, event } }, payment) };
+      return { redemption: redemptionBody({ ...common, record: { ...record, event } }, payment) };
     }
     case "list":
-      return { listing: listingBody({ id, report, record: { ...record, event } }) };
+      return { listing: listingBody({ ...common, record: { ...record, event } }) };
     case "buy":
-      return { purchase: listingPurchaseBody({ id, report, record: { ...record, event } }) };
+      return { purchase: listingPurchaseBody({ ...common, record: { ...record, event } }) };
   }
 }
 
@@ -76,7 +82,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
     const epochId = bondOf(bond);
     const stored = await verifyReport(context, { kind: "redeem", wallet, txHash, epochId, amount });
     setLocation(c, stored);
-    const { redemption } = await recordBodies(index, stored);
+    const { redemption } = await recordBodies(parts, stored);
     return redemption ? c.json(redemption, 200) : c.json(reportBody(stored, {}), 202);
   });
 
@@ -86,7 +92,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
     const epochId = bondOf(bond);
     const stored = await verifyReport(context, { kind: "list", wallet, txHash, epochId, amount, price });
     setLocation(c, stored);
-    const { listing } = await recordBodies(index, stored);
+    const { listing } = await recordBodies(parts, stored);
     return listing ? c.json(listing, 200) : c.json(reportBody(stored, {}), 202);
   });
 
@@ -95,7 +101,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
     requireOwnWallet(wallet, c.get("holder").wallet, "buyer_mismatch");
     const stored = await verifyReport(context, { kind: "buy", wallet, txHash, listingId, amount, price });
     setLocation(c, stored);
-    const { purchase } = await recordBodies(index, stored);
+    const { purchase } = await recordBodies(parts, stored);
     return purchase ? c.json(purchase, 200) : c.json(reportBody(stored, {}), 202);
   });
 
@@ -107,6 +113,6 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
       throw new ApiError("not_found", `There is no report ${id}.`);
     }
     const verified = await verifyStored(context, stored);
-    return c.json(reportBody(verified, await recordBodies(index, verified)), 200);
+    return c.json(reportBody(verified, await recordBodies(parts, verified)), 200);
   });
 }

@@ -110,6 +110,27 @@ const bond = {
   amount: integer("Bonds, whole dollars.", "800"),
 };
 const executedAt = Timestamp.openapi({ description: "Time of the block." });
+const holdings = z
+  .object({
+    usdcBalance: integer("USDC, 6 decimals.", "1250000000"),
+    bondBalance: integer("Bonds of the epoch, whole dollars; without listed ones.", "200"),
+    openListing: z
+      .object({
+        listingId: integer("Id of the listing.", "17"),
+        amount: integer("Listed bonds, whole dollars.", "800"),
+        totalPriceUsdc: integer("Price of the whole listing, USDC, 6 decimals.", "900000000"),
+      })
+      .nullable()
+      .openapi({
+        description: "The reported listing while it is open; null once it is sold or cancelled.",
+        example: null,
+      }),
+    asOfBlock: integer("The block that this describes: the newest one, not the transaction's.", "1240"),
+  })
+  .nullable()
+  .openapi({
+    description: "What the reporting wallet has now. Null when the chain's node did not tell in time.",
+  });
 
 export const redemptionFields = z.object({
   ...mined,
@@ -125,6 +146,7 @@ export const redemptionFields = z.object({
   luminaReceived: nullableDecimal("The same as `tokenReceived`.", "8000000000000000000000"),
   priceUsed: nullableDecimal("USD per token, 18 decimals; null until paid.", "100000000000000000"),
   executedAt,
+  holdings,
   queue: z
     .object({
       queueId: integer("Position in the redemption queue, from 1.", "1"),
@@ -155,6 +177,7 @@ export const listingFields = z.object({
   sellerAddress: Address.openapi({ description: "The seller." }),
   totalPriceUsdc: integer("Price of the whole listing, USDC, 6 decimals.", "900000000"),
   createdAt: executedAt,
+  holdings,
 });
 
 export const listingPurchaseFields = z.object({
@@ -165,6 +188,7 @@ export const listingPurchaseFields = z.object({
   sellerAddress: Address.openapi({ description: "The seller." }),
   totalPaidUsdc: integer("Price and buyer's fee, USDC, 6 decimals.", "913500000"),
   executedAt,
+  holdings,
 });
 
 export const Redemption = redemptionFields.openapi("Redemption");

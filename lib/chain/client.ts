@@ -66,12 +66,8 @@ export function isAnvilAddress(address: Address): boolean {
   );
 }
 
-/**
- * True when the chain is a local one: the deployment file says so **and** the node reports itself as anvil. Only there
- * are anvil's keys and the default tokens accepted.
- */
-export async function isLocal(client: ReadClient, deployment: Pick<Deployment, "local">): Promise<boolean> {
-  if (!deployment.local) return false;
+/** True when the node reports itself as anvil. */
+export async function isAnvil(client: ReadClient): Promise<boolean> {
   const version = await client.request<{
     Method: "web3_clientVersion";
     Parameters?: undefined;
@@ -81,3 +77,10 @@ export async function isLocal(client: ReadClient, deployment: Pick<Deployment, "
   });
   return version.toLowerCase().startsWith("anvil/");
 }
+
+/**
+ * True when the chain is a local one: the deployment file says so **and** the node reports itself as anvil. Only there
+ * are anvil's keys and the default tokens accepted.
+ */
+export const isLocal = async (client: ReadClient, deployment: Pick<Deployment, "local">): Promise<boolean> =>
+  deployment.local && (await isAnvil(client));

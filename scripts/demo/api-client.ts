@@ -1,12 +1,21 @@
 /** An API client that prints each call and its response. */
 import { Agent, type Dispatcher, fetch } from "undici";
 import type { z } from "zod";
+import { waitFor } from "../local/wait.ts";
 
 const timeoutMs = 60_000;
 
-/** Shortens lists to their first entries. */
-const shortened = (_key: string, value: unknown) =>
-  Array.isArray(value) && value.length > 2 ? [...value.slice(0, 2), `… and ${value.length - 2} more`] : value;
+/** Entries of a list that are printed, and hex digits of a call's data: all of a hash, a key and a signature. */
+const [entries, digits] = [3, 132];
+
+/** Shortens lists to their first entries, and calldata to its selector. */
+function shortened(_key: string, value: unknown): unknown {
+  if (Array.isArray(value) && value.length > entries)
+    return [...value.slice(0, entries), `… and ${value.length - entries} more`];
+  if (typeof value === "string" && value.startsWith("0x") && value.length > digits)
+    return `${value.slice(0, 10)}… (${value.length / 2 - 1} bytes)`;
+  return value;
+}
 
 export type Call = {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -18,13 +27,14 @@ export type Call = {
 
 export type Answer = { readonly status: number; readonly body: unknown; readonly retryAfter: number };
 
+function print(path: string, { method = "GET", body }: Call, answer: Answer): void {
+  console.log(`\n→ ${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`);
+  console.log(`← ${answer.status} ${JSON.stringify(answer.body, shortened, 2)}`);
+}
+
 /** Opens the client; `from` may use another local address. */
 export function openApi(apiUrl: string, from?: Dispatcher) {
-  /** Resolves for every status. Without a `Retry-After` header, `retryAfter` is a second. */
-  async function ask(
-    path: string,
-    { method = "GET", headers = {}, body, quiet }: Call = {},
-  ): Promise<Answer> {
+  async function send(path: string, { method = "GET", headers = {}, body }: Call): Promise<Answer> {
     const response = await fetch(`${apiUrl}${path}`, {
       method,
       headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
@@ -32,16 +42,18 @@ export function openApi(apiUrl: string, from?: Dispatcher) {
       ...(from ? { dispatcher: from } : {}),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const answer: unknown = await response.json();
-    if (!quiet || !response.ok) {
-      console.log(`\n→ ${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`);
-      console.log(`← ${response.status} ${JSON.stringify(answer, shortened, 2)}`);
-    }
     return {
       status: response.status,
-      body: answer,
+      body: await response.json(),
       retryAfter: Number(response.headers.get("retry-after") ?? 1),
     };
+  }
+
+  /** Resolves for every status. Without a `Retry-After` header, `retryAfter` is a second. */
+  async function ask(path: string, call: Call = {}): Promise<Answer> {
+    const answer = await send(path, call);
+    if (!call.quiet || answer.status >= 300) print(path, call, answer);
+    return answer;
   }
 
   return {
@@ -52,6 +64,17 @@ export function openApi(apiUrl: string, from?: Dispatcher) {
       if (status >= 300) throw new Error(`${call.method ?? "GET"} ${path} returned ${status}`);
       return shape.parse(body);
     },
+    /** Reads until the body has this shape, and prints only that answer. `what` is for the timeout's message. */
+    readOnce: <T>(path: string, shape: z.ZodType<T>, what: string): Promise<T> =>
+      waitFor({
+        what,
+        probe: async () => {
+          const answer = await send(path, {});
+          const found = shape.parse(answer.body);
+          print(path, {}, answer);
+          return found;
+        },
+      }),
   };
 }
 

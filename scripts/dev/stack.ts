@@ -196,5 +196,6 @@ Ready in ${secondsSinceStart()}
 ${settings.testnet ? testnetLines(apiUrl) : ""}  Database            ${config.DATABASE_URL === undefined ? databaseUrl : "the one of DATABASE_URL"}
   Logs                ${folders.logs}
 
-\`npm run demo\` in a second terminal buys a policy. Ctrl-C stops everything.`);
+In a second terminal: \`npm run demo\` plays a buyer's whole story, and \`npm run dev:price -- BTC -7%\` moves a price.
+Ctrl-C stops everything.`);
 }

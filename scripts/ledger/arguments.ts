@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Address, type Hex, isAddress, isHash } from "viem";
 import { lower } from "../../lib/lower.ts";
+import { UsageError } from "../usage-error.ts";
 import type { StopTarget } from "./stops.ts";
 
 /** A parsed command line; `older` in seconds. */
@@ -29,10 +30,6 @@ npm run ledger -- give-up <address>                        closes those open tra
 const DEFAULT_OLDER = 60;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An invalid command line; the message has the fault and the usage. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
 const fault = (text: string) => new UsageError(`${text}\n\n${usage}`);
 
 function walletOf(verb: string, [address, ...rest]: readonly string[]): Address {

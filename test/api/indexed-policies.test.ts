@@ -89,7 +89,14 @@ describe("indexed policies", () => {
 
     expect((await policyOf(btc1h, expiring)).json).toMatchObject({ status: "Active", source: "index" });
     // The rounds that triggered the other policy are below this one's trigger price too.
-    expect((await policyOf(legacyTerms, legacy)).json).toMatchObject({ status: "Active", due: true });
+    const { productId } = legacyTerms;
+    expect((await policyOf(legacyTerms, legacy)).json).toMatchObject({
+      ...{ status: "Active", due: true },
+      claim: {
+        ...{ method: "POST", path: "/api/v1/triggers/prepare" },
+        body: { productId, policyId: String(legacy) },
+      },
+    });
     expect((await policyOf(withdrawnTerms, waiting)).json).toMatchObject({
       status: "Waiting",
       waitingEndsAt: String((await chainTime(protocol)) + 6n * HOUR),
@@ -118,7 +125,7 @@ describe("indexed policies", () => {
     expect(answers.waiting.json).toMatchObject({ status: "Waiting", due: false });
     const bitcoin = { currentPrice: `60000${"0".repeat(18)}`, strikePrice: `60000${"0".repeat(18)}` };
     const open = { ...bitcoin, triggerPrice: `57900${"0".repeat(18)}`, distanceToTriggerBps: 350 };
-    expect(answers.legacy.json).toMatchObject({ status: "Active", due: false, ...open });
+    expect(answers.legacy.json).toMatchObject({ status: "Active", due: false, claim: null, ...open });
     expect(answers.triggered.json).toMatchObject({ due: false, distanceToTriggerBps: null, ...bitcoin });
     const head = String(await chain.client.getBlockNumber());
     for (const answer of Object.values(answers)) {

@@ -4,6 +4,7 @@
  */
 import { type Hex, numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { connect } from "../../lib/db/connect.ts";
 import { lower } from "../../lib/lower.ts";
 import { openRows } from "../src/support/rows.ts";
@@ -17,6 +18,7 @@ import {
   bob,
   type Call,
   carol,
+  holdingsOf,
   owner,
   type ReportSetup,
   reportIdOf,
@@ -46,6 +48,8 @@ async function blockOf(hash: Hex) {
   };
 }
 
+const asObject = (json: unknown) => z.looseObject({}).parse(json);
+
 describe("a report is recorded with the event's numbers, and the same report again is the same record", () => {
   test("a redemption that was paid at once, with either name of the bond", async () => {
     const hash = await redeemed(100n);
@@ -65,6 +69,7 @@ describe("a report is recorded with the event's numbers, and the same report aga
       ...{ ownerAddress: alice.address, bondId: String(setup.matured), usdAmount: "100", amount: "100" },
       ...{ tokenReceived: String(1_000n * 10n ** 18n), luminaReceived: String(1_000n * 10n ** 18n) },
       ...{ priceUsed: String(10n ** 17n), queue: null },
+      holdings: await holdingsOf(setup.chain, alice.address, setup.matured),
     });
     const { epochId: bondId, ...rest } = setup.bodies.redemption(hash, 100n);
     const ownerAddress = rest.ownerAddress.toLowerCase();
@@ -91,6 +96,9 @@ describe("a report is recorded with the event's numbers, and the same report aga
     expect(first.json).toMatchObject({
       ...{ success: true, txHash: hash, blockNumber, createdAt: time, sellerAddress: bob.address },
       ...{ epochId: String(setup.fresh), amount: "10", totalPriceUsdc: "11000000", listingId: "11" },
+      holdings: await holdingsOf(setup.chain, bob.address, setup.fresh, {
+        ...{ listingId: "11", amount: "10", totalPriceUsdc: "11000000" },
+      }),
     });
     const again = await setup.report("list", bob.address, setup.bodies.listing(hash, 10n, usdc(11)));
     expect([again.status, again.json]).toEqual([200, first.json]);
@@ -106,9 +114,16 @@ describe("a report is recorded with the event's numbers, and the same report aga
     expect(sale.json).toMatchObject({
       ...{ success: true, txHash: bought, listingId: "11", buyerAddress: alice.address },
       ...{ sellerAddress: bob.address, bondId: String(setup.fresh), amount: "10", totalPaidUsdc: "11165000" },
+      holdings: await holdingsOf(setup.chain, alice.address, setup.fresh),
     });
+    expect(sale.json).toMatchObject({ holdings: { bondBalance: "10" } });
     const read = await setup.read(alice.address, reportIdOf(sale));
     expect(read.json).toMatchObject({ kind: "buy", status: "recorded", purchase: sale.json });
+    const sold = await setup.report("list", bob.address, setup.bodies.listing(hash, 10n, usdc(11)));
+    expect(sold.json).toEqual({
+      ...asObject(first.json),
+      holdings: await holdingsOf(setup.chain, bob.address, setup.fresh),
+    });
   });
 
   test("ten simultaneous reports of one redemption make one record", async () => {

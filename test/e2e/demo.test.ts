@@ -1,28 +1,17 @@
 /** `npm run demo` as a newcomer types it, against a stack of its own. */
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runCommand } from "../support/command.ts";
 import { devSettings, startDev } from "../support/dev-stack.ts";
 import { http } from "../support/http.ts";
 
-const root = join(import.meta.dirname, "..", "..");
+const typeDemo = (env: Readonly<Record<string, string>>) =>
+  runCommand(["scripts/run.mjs", "scripts/demo.ts"], { ADMIN_TOKEN: "", ...env });
 
-function typeDemo(env: Readonly<Record<string, string>>): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [join(root, "scripts", "run.mjs"), "scripts/demo.ts"], {
-    cwd: root,
-    env: { ...process.env, ADMIN_TOKEN: "", ...env },
-  });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text: string) => {
-      said += text;
-    });
-  }
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, said })));
-}
+/** The prices that BTC fell and rose to. */
+const pricesIn = (said: string) =>
+  [...said.matchAll(/⛓ BTC (?:falls|rises) to ([\d.]+) USD/g)].map(([, price]) => price);
 
-test("npm run demo buys, tries sandbox and faucet, and leaves one's own address what it may have", async () => {
+test("npm run demo buys, claims and sells, tries the testnet, and can be repeated", async () => {
   const settings = await devSettings();
   const local = (port: string | undefined) => `http://127.0.0.1:${port}`;
   const { PORT, ANVIL_PORT, TESTNET_ANVIL_PORT } = settings.env;
@@ -35,16 +24,24 @@ test("npm run demo buys, tries sandbox and faucet, and leaves one's own address 
     TESTNET_RPC_URL: local(TESTNET_ANVIL_PORT),
   };
 
+  const prices: unknown[] = [];
   for (const time of ["first", "second"]) {
     const { code, said } = await typeDemo(env);
     expect(code, `${time}:\n${said}`).toBe(0);
     expect(said).toMatch(/✓ 0x[0-9a-fA-F]{40} is covered by policy \d+ of FLASHBTC24-001/);
+    expect(said).toMatch(/⛓ 0x[0-9a-fA-F]{40} has 800 bonds of \d{6} \(0 before\)/);
+    expect(said).toMatch(/✓ 800 bonds of \d{6} are sold: 0x[0-9a-fA-F]{40} has them now\./);
+    expect(pricesIn(said)).toHaveLength(2);
+    prices.push(pricesIn(said));
     expect(said).toMatch(/⛓ the testnet has policy \d+ of 0x/);
     expect(said).toMatch(
       /⛓ on the testnet the new wallet 0x[0-9a-fA-F]{40} owns 0\.05 ETH and 10000 mock USDC/,
     );
   }
 
+  expect(prices[1], "the price is restored").toEqual(prices[0]);
+
+  // Its testnet calls left this address what it may have.
   const allowed = await http(`${env.API_URL}/sandbox/try`, { method: "POST" });
   expect(allowed.headers.get("x-ratelimit-remaining")).toBe("9");
   const claim = { body: { wallet: `0x${"0d".repeat(20)}` } };
@@ -52,4 +49,4 @@ test("npm run demo buys, tries sandbox and faucet, and leaves one's own address 
 
   run.signal("SIGINT");
   expect((await run.exited).code).toBe(0);
-}, 400_000);
+}, 600_000);

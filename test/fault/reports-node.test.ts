@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { failure, messageOf } from "../api/support/api.ts";
 import {
   alice,
@@ -173,13 +174,35 @@ describe("a node that fails", () => {
   });
 });
 
-test("a record in a final block is answered without the node", async () => {
+const asObject = (json: unknown) => z.looseObject({ holdings: z.looseObject({}).nullable() }).parse(json);
+
+test("a record in a final block is answered without the node, and then without the wallet's holdings", async () => {
   const hash = await redeemed(105n);
-  const first = await report(hash, 105n);
+  const { holdings, ...first } = asObject((await report(hash, 105n)).json);
   await setup.chain.client.mine({ blocks: 100 });
-  expect((await report(hash, 105n)).json).toEqual(first.json);
+  const asOfBlock = String(await setup.chain.client.getBlockNumber());
+  expect((await report(hash, 105n)).json).toEqual({ ...first, holdings: { ...holdings, asOfBlock } });
   setup.node.intercept(async () => "lost");
-  expect((await report(hash, 105n)).json).toEqual(first.json);
+  expect((await report(hash, 105n)).json).toEqual({ ...first, holdings: null });
+});
+
+test("a report is recorded, without holdings, when the node cannot tell them in time", async () => {
+  const faults: Interceptor[] = [
+    async ({ method }, forward) => (method === "eth_call" ? new Promise(() => {}) : forward()),
+    async ({ method }, forward) =>
+      method === "eth_call" ? { error: { code: -32000, message: "busy" } } : forward(),
+    // It lags behind the record's block.
+    async ({ method }, forward) => (method === "eth_blockNumber" ? { result: "0x1" } : forward()),
+  ];
+  for (const [index, fault] of faults.entries()) {
+    const amount = 110n + BigInt(index);
+    const hash = await redeemed(amount);
+    setup.node.intercept(fault);
+    const answer = await report(hash, amount);
+    setup.node.intercept();
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.json).toMatchObject({ status: "redeemed", holdings: null });
+  }
 });
 
 test("without an index a redemption is recorded, and a queued one is 503 until its payment can be read", async () => {

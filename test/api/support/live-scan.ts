@@ -75,7 +75,7 @@ export function asChainResponse({ json }: HttpAnswer): unknown {
   const policies = list.data.policies.map((policy) => ({
     ...policy,
     source: "chain",
-    ...(["Waiting", "Active"].includes(policy.status) ? { due: null } : {}),
+    ...(["Waiting", "Active"].includes(policy.status) ? { due: null, claim: null } : {}),
   }));
   return { ...list.data, policies };
 }

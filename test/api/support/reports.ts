@@ -1,8 +1,9 @@
 /** A chain with matured and fresh bonds, wallets that send their own transactions, and an api that takes their reports. */
-import { type Address, encodeFunctionData, type Hex, type LocalAccount } from "viem";
+import { type Address, encodeFunctionData, erc20Abi, type Hex, type LocalAccount } from "viem";
 import { z } from "zod";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
+import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../../abis/MockUSDC.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
 import { termsOf } from "../../../scripts/local/protocol/terms.ts";
@@ -171,6 +172,30 @@ export async function startReports(services: readonly ServiceName[] = ["api"]): 
     bodies: bodiesOf({ matured, fresh }),
     report: (path, wallet, body) => request(paths[path], { ...withKeyOf(wallet), body }),
     read: (wallet, id) => request(`/api/v1/reports/${id}`, withKeyOf(wallet)),
+  };
+}
+
+/** What a wallet has now, read from the chain, as the answer to a report states it. */
+export async function holdingsOf(
+  { client, deployment }: TestChain,
+  wallet: Address,
+  epochId: bigint,
+  openListing: object | null = null,
+) {
+  const { usdc: token, claimBond } = deployment.contracts;
+  const [usdcBalance, bondBalance, asOfBlock] = await Promise.all([
+    client.readContract({ address: token, abi: erc20Abi, functionName: "balanceOf", args: [wallet] }),
+    client.readContract({
+      ...{ address: claimBond, abi: claimBondAbi, functionName: "balanceOf" },
+      args: [wallet, epochId],
+    }),
+    client.getBlockNumber(),
+  ]);
+  return {
+    usdcBalance: String(usdcBalance),
+    bondBalance: String(bondBalance),
+    openListing,
+    asOfBlock: String(asOfBlock),
   };
 }
 

@@ -52,6 +52,10 @@ function pricesOf(
     currentPriceAt: round?.updated_at,
     distanceToTriggerBps: isOpen ? Number(fall / price) + (fall > 0n && fall % price > 0n ? 1 : 0) : null,
     due: isOpen && (source === "chain" ? null : expect.any(Boolean)),
+    claim:
+      isOpen && source === "index"
+        ? expect.toSatisfy((claim: unknown) => claim === null || typeof claim === "object")
+        : null,
   };
 }
 
