@@ -31,6 +31,9 @@ export const PreparedIssue = z
       spender: address("The contract that takes the USDC."),
       ...compared("USDC that it may take, 6 decimals.", "USDC that it takes."),
     }),
+    issue("permit_unsupported", "The token knows no permits: approve the cover router by a transaction.", {
+      token: address("The token: USDC."),
+    }),
     issue("bond_approval", "The marketplace may not take the wallet's bonds. The approval step allows it.", {
       operator: address("The contract that takes the bonds."),
     }),

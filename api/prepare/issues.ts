@@ -22,6 +22,13 @@ export const allowanceIssue = (spender: Address, actual: bigint, needed: bigint)
         ...compared(actual, needed),
       };
 
+export const permitUnsupportedIssue = (token: Address): Issue => ({
+  code: "permit_unsupported",
+  blocking: true,
+  message: "The token knows no permits: approve the cover router by a transaction.",
+  token,
+});
+
 /** Too low a balance of USDC, 6 decimals; undefined when it suffices. */
 export const balanceIssue = (token: Address, actual: bigint, needed: bigint): Issue | undefined =>
   actual >= needed

@@ -16,10 +16,12 @@ import {
   freshPriceIssue,
   minimumIssue,
   pausedIssue,
+  permitUnsupportedIssue,
   productInactiveIssue,
   productPausedIssue,
   sequencerIssue,
 } from "./issues.ts";
+import { permitSteps, readPermits } from "./permit.ts";
 import { issuesOf, type Plan, type PlanContext, usdcText } from "./plan.ts";
 import { actionStep, usdcApproval } from "./steps.ts";
 
@@ -28,10 +30,12 @@ type PolicyRequest = {
   readonly productName?: string | undefined;
   /** USDC, 6 decimals. */
   readonly coverageAmount: bigint;
+  /** The service sends the purchase, and the buyer signs a permit at most. */
+  readonly relayed: boolean;
 };
 
 /**
- * Plans a purchase that the buyer sends itself.
+ * Plans a purchase that the buyer sends itself, or signs a permit for.
  * @throws ApiError `unknown_product`, `invalid_product`, or `validation_error` when name and id disagree
  */
 export async function planPolicyPurchase(context: PlanContext, request: PolicyRequest): Promise<Plan> {
@@ -39,13 +43,14 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
   const { coverageAmount: coverage } = request;
   const { productId } = resolveProduct(request);
   const at = block.number;
-  const [terms, pauses, sequencerActive, protocol, prices, funds] = await Promise.all([
+  const [terms, pauses, sequencerActive, protocol, prices, funds, permits] = await Promise.all([
     readProduct(reads, contracts, productId, at),
     readPauses(reads, contracts, at),
     readSequencerActive(reads, contracts, at),
     readProtocolState(reads, contracts, at),
     readAssetPrices(reads, contracts, at),
     readFunds(reads, contracts, from, at),
+    request.relayed ? readPermits(reads, contracts, from, at) : undefined,
   ]);
   if (!terms) throw new ApiError("invalid_product", `There is no product ${productId}.`);
   const premium = premiumOf(coverage, terms);
@@ -67,22 +72,27 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
       freshPriceIssue(contracts.tokenUsdFeed, token, block),
       capacityIssue(protocol.capacity, payout),
       balanceIssue(contracts.usdc, funds.balance, premium),
-      allowanceIssue(contracts.coverRouter, funds.allowance, premium),
+      request.relayed ? undefined : allowanceIssue(contracts.coverRouter, funds.allowance, premium),
+      request.relayed && !permits && funds.allowance < premium
+        ? permitUnsupportedIssue(contracts.usdc)
+        : undefined,
     ),
-    steps: [
-      usdcApproval("cover router", contracts.coverRouter, premium, funds.allowance),
-      actionStep({
-        id: "purchase",
-        description: `Buys ${what}.`,
-        contract: "coverRouter",
-        abi: coverRouterAbi,
-        data: encodeFunctionData({
-          abi: coverRouterAbi,
-          functionName: "purchasePolicy",
-          args: [productId, coverage, terms.asset],
-        }),
-      }),
-    ],
+    steps: request.relayed
+      ? permitSteps(context, { permits, allowance: funds.allowance, premium, productId, coverage })
+      : [
+          usdcApproval("cover router", contracts.coverRouter, premium, funds.allowance),
+          actionStep({
+            id: "purchase",
+            description: `Buys ${what}.`,
+            contract: "coverRouter",
+            abi: coverRouterAbi,
+            data: encodeFunctionData({
+              abi: coverRouterAbi,
+              functionName: "purchasePolicy",
+              args: [productId, coverage, terms.asset],
+            }),
+          }),
+        ],
     endsAt: [asset, token].flatMap((price) => (price ? [price.updatedAt + BigInt(MAX_PRICE_AGE)] : [])),
   };
 }

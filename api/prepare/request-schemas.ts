@@ -64,6 +64,10 @@ export const PreparePolicyRequest = z
     from: from.openapi({ description: "The buyer: pays the premium and owns the policy." }),
     ...productInputs,
     coverageAmount: coverageInput,
+    relayed: z.boolean().default(false).openapi({
+      description:
+        "True: for `POST /api/v1/policies`, which pays the gas: the wallet only signs a permit of USDC, where its allowance is too low.",
+    }),
   })
   .refine(...namesProduct)
   .openapi("PreparePolicyRequest", {

@@ -1,7 +1,7 @@
 /** A prepared action in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
 import { contractKeys } from "../../lib/deployments.ts";
-import { Address, BlockHash, DecimalString, UnixSeconds } from "../http/field-types.ts";
+import { Address, BlockHash, Bytes32, DecimalString, UnixSeconds } from "../http/field-types.ts";
 import { PreparedIssue } from "./issue-schemas.ts";
 
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
@@ -56,8 +56,55 @@ const TransactionStep = z.object({
   }),
 });
 
+const SignatureStep = z.object({
+  id: z.literal("permit"),
+  kind: z.literal("signature"),
+  status: z.enum(["complete", "incomplete"]).openapi({
+    description: "`complete`: the allowance suffices, nothing is to be signed.",
+    example: "incomplete",
+  }),
+  optional: z.literal(false),
+  description: z.string().openapi({ description: "What it allows, for the wallet's owner." }),
+  typedData: z
+    .object({
+      domain: z.object({
+        name: z.string().openapi({ example: "USD Coin" }),
+        version: z.string().openapi({ example: "2" }),
+        chainId: z.int().openapi({ example: 8453 }),
+        verifyingContract: Address,
+      }),
+      types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+      primaryType: z.literal("Permit"),
+      message: z.object({
+        owner: Address,
+        spender: Address,
+        value: decimal("USDC, 6 decimals.", "52600000"),
+        nonce: decimal("The owner's next nonce.", "0"),
+        deadline: UnixSeconds,
+      }),
+    })
+    .openapi({ description: "For `eth_signTypedData_v4` (EIP-712)." }),
+  report: z
+    .object({
+      method: z.literal("POST"),
+      path: z.literal("/api/v1/policies"),
+      body: z.object({
+        productId: Bytes32,
+        coverageAmount: decimal("USDC, 6 decimals.", "1000000000"),
+        buyer: Address,
+        permit: z
+          .object({ value: decimal("USDC, 6 decimals.", "52600000"), deadline: UnixSeconds })
+          .optional(),
+      }),
+    })
+    .openapi({
+      description:
+        "The purchase: add the signature as `permit.signature`; there is no `permit` where the step is complete. Needs a key of `from`.",
+    }),
+});
+
 /** A union, so that steps of another kind can join it. */
-const Step = z.union([TransactionStep]).openapi("PreparedStep");
+const Step = z.union([TransactionStep, SignatureStep]).openapi("PreparedStep");
 
 const SendCalls = z
   .object({
@@ -117,7 +164,7 @@ export const Prepared = z
       .openapi({ description: "What stands in its way; empty when nothing does." }),
     steps: z.array(Step).openapi({
       description:
-        "What the wallet signs, in this order, without nonce and fees. Empty while there is no call to make.",
+        "What the wallet signs, in this order, transactions without nonce and fees. Empty while there is no call to make.",
     }),
     sendCalls: SendCalls,
     simulation: Simulation,
@@ -125,6 +172,8 @@ export const Prepared = z
   .openapi("Prepared");
 
 export type PreparedBody = z.infer<typeof Prepared>;
+export type StepBody = z.infer<typeof Step>;
+export type SignatureStepBody = z.infer<typeof SignatureStep>;
 export type TransactionStepBody = z.infer<typeof TransactionStep>;
 export type SimulationBody = z.infer<typeof Simulation>;
 export type ReportBody = z.infer<typeof Report>;

@@ -11,20 +11,34 @@ import {
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import type { ContractKey, Contracts } from "../../lib/deployments.ts";
-import type { PreparedBody, ReportBody, TransactionStepBody } from "./schemas.ts";
+import type {
+  PreparedBody,
+  ReportBody,
+  SignatureStepBody,
+  StepBody,
+  TransactionStepBody,
+} from "./schemas.ts";
 
 /** A transaction that the wallet signs; `call` in the answer is decoded from `data`, so both always agree. */
-export type Step = Pick<TransactionStepBody, "id" | "status" | "optional" | "description"> & {
+export type TransactionStep = Pick<
+  TransactionStepBody,
+  "id" | "kind" | "status" | "optional" | "description"
+> & {
   readonly contract: ContractKey;
   readonly abi: Abi;
   readonly data: Hex;
   readonly report: ReportBody | null;
 };
 
+/** What the wallet signs: a transaction, or typed data (EIP-712) that it sends to nobody but this service. */
+export type Step = TransactionStep | SignatureStepBody;
+
 /** The step of the action itself: it is never complete. */
 export const actionStep = (
-  step: Pick<Step, "id" | "description" | "contract" | "abi" | "data"> & { readonly report?: ReportBody },
-): Step => ({ report: null, ...step, status: "incomplete", optional: false });
+  step: Pick<TransactionStep, "id" | "description" | "contract" | "abi" | "data"> & {
+    readonly report?: ReportBody;
+  },
+): TransactionStep => ({ report: null, ...step, kind: "transaction", status: "incomplete", optional: false });
 
 /** Allows `spender` to take exactly `amount` USDC (6 decimals); complete when it may take as much already. */
 export const usdcApproval = (
@@ -32,8 +46,9 @@ export const usdcApproval = (
   spender: Address,
   amount: bigint,
   allowance: bigint,
-): Step => ({
+): TransactionStep => ({
   id: "approve",
+  kind: "transaction",
   status: allowance >= amount ? "complete" : "incomplete",
   optional: false,
   description: `Lets the ${spenderName} take ${amount} of the wallet's USDC (6 decimals), and no more.`,
@@ -52,8 +67,9 @@ const setApproval = (operator: Address, approved: boolean): Hex =>
   encodeFunctionData({ abi: claimBondAbi, functionName: "setApprovalForAll", args: [operator, approved] });
 
 /** Lets the marketplace take bonds; complete when it may already. Bonds know no approval of an amount. */
-export const bondApproval = (operator: Address, approved: boolean): Step => ({
+export const bondApproval = (operator: Address, approved: boolean): TransactionStep => ({
   id: "approve",
+  kind: "transaction",
   status: approved ? "complete" : "incomplete",
   optional: false,
   description:
@@ -65,8 +81,9 @@ export const bondApproval = (operator: Address, approved: boolean): Step => ({
 });
 
 /** Takes the approval of {@link bondApproval} back. What is listed stays listed. */
-export const bondRevocation = (operator: Address): Step => ({
+export const bondRevocation = (operator: Address): TransactionStep => ({
   id: "revoke",
+  kind: "transaction",
   status: "incomplete",
   optional: true,
   description:
@@ -85,19 +102,22 @@ function argument(value: unknown): string | boolean {
 }
 
 /** A step as the answer shows it. */
-export function stepBody(contracts: Contracts, step: Step): TransactionStepBody {
-  const { id, status, optional, description, contract, abi, data, report } = step;
+export function stepBody(contracts: Contracts, step: Step): StepBody {
+  if (step.kind === "signature") return step;
+  const { id, kind, status, optional, description, contract, abi, data, report } = step;
   const { functionName, args = [] } = decodeFunctionData({ abi, data });
   return {
-    ...{ id, kind: "transaction", status, optional, description },
+    ...{ id, kind, status, optional, description },
     call: { contract, function: functionName, args: args.map(argument) },
     ...{ to: contracts[contract], data, value: "0", report },
   };
 }
 
 /** The steps that are to be sent for the action. */
-export const openSteps = (steps: readonly Step[]): Step[] =>
-  steps.filter(({ status, optional }) => status === "incomplete" && !optional);
+export const openSteps = (steps: readonly Step[]): TransactionStep[] =>
+  steps
+    .filter((step) => step.kind === "transaction")
+    .filter(({ status, optional }) => status === "incomplete" && !optional);
 
 /** The open steps in the form of EIP-5792. */
 export const sendCallsBody = (
