@@ -3,7 +3,6 @@ import type { Sql } from "postgres";
 import { Registry } from "prom-client";
 import type { Address } from "viem";
 import type { reconcileConfig } from "../../lib/config.ts";
-import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { type DeployedChain, openChains } from "../../workers/common/chains.ts";
@@ -34,12 +33,12 @@ export async function giveUp(
   let left = 0;
   let known = false;
   for (const deployed of testnet ? [main, testnet] : [main]) {
-    const [row] = await sql<{ role: WalletRole }[]>`
-      select role from service.relayer_wallet
+    const rows = await sql`
+      select 1 from service.relayer_wallet
       where chain_id = ${deployed.deployment.chainId} and address = ${wallet} and next_nonce is not null`;
-    if (!row) continue;
+    if (rows.length === 0) continue;
     known = true;
-    left += await giveUpOn(sql, deployed, config.CONFIRMATIONS, wallet, row.role);
+    left += await giveUpOn(sql, deployed, config.CONFIRMATIONS, wallet);
   }
   if (!known) console.error(`No writer has ever sent from ${addressText(wallet)}.`);
   return known && left === 0 ? 0 : 1;
@@ -51,10 +50,9 @@ async function giveUpOn(
   deployed: DeployedChain,
   confirmations: number,
   address: Address,
-  role: WalletRole,
 ): Promise<number> {
   const { chainId } = deployed.deployment;
-  const lease = await takeLease(sql, { chainId, address, owner: `ledger-${randomUUID()}`, role });
+  const lease = await takeLease(sql, { chainId, address, owner: `ledger-${randomUUID()}` });
   if (!lease) {
     console.error(`A writer holds ${addressText(address)} on chain ${chainId}: it has the key, and goes on.`);
     return 1;

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { reconcileConfig } from "../../lib/config.ts";
-import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { catalogue } from "../../lib/products.ts";
@@ -26,7 +25,6 @@ import { addressText, dollars, eth, orDash, printTable } from "./format.ts";
 /** The most rows of the ledger that are shown. */
 const ROWS = 50;
 
-type LedgerWallet = { address: Address; role: WalletRole };
 type Context = ReconcileContext & { chainId: number; confirmations: number };
 
 /**
@@ -72,17 +70,16 @@ async function reconcileChain(
   accepted: { hash: Hex | undefined; done: boolean },
 ): Promise<number> {
   const { sql, chain, chainId } = context;
-  const wallets = await sql<LedgerWallet[]>`
-    select address, role from service.relayer_wallet
+  const wallets = await sql<{ address: Address }[]>`
+    select address from service.relayer_wallet
     where chain_id = ${chainId} and next_nonce is not null order by address`;
   const rows: { unknown: string[][]; lacked: string[][] } = { unknown: [], lacked: [] };
-  for (const wallet of wallets) {
-    const { address } = wallet;
+  for (const { address } of wallets) {
     const [pending, mined] = [await chain.nonce(address, "pending"), await chain.nonce(address, "latest")];
     await compareNonce(context, address, pending);
     await findAll(context, address);
     if (accepted.hash !== undefined) accepted.done ||= await acceptIn(context, address, accepted.hash);
-    await recordCertain(context, wallet);
+    await recordCertain(context, address);
     for (const { nonce } of await findUnknown(context, { chainId, address })) {
       rows.unknown.push(unknownRow(address, nonce, context.found.get(foundKey(address, nonce))));
     }
@@ -124,14 +121,14 @@ const holderOf = (found: FoundTransactions, wallet: Address, hash: Hex): NonceHo
   [...found.values()].find((holder) => holder.from === wallet && holder.hash === lower(hash));
 
 /** Records a wallet's unknown transactions that are certain. A writer that holds the wallet does so itself. */
-async function recordCertain(context: Context, { address, role }: LedgerWallet): Promise<void> {
+async function recordCertain(context: Context, address: Address): Promise<void> {
   const { sql, chainId } = context;
   if (
     (await findUnknown(context, { chainId, address })).length === 0 &&
     !(await isHeldBack(sql, chainId, address))
   )
     return;
-  const lease = await takeLease(sql, { chainId, address, owner: `ledger-${randomUUID()}`, role });
+  const lease = await takeLease(sql, { chainId, address, owner: `ledger-${randomUUID()}` });
   if (!lease) {
     console.log(`A writer holds ${addressText(address)}: it records every second what is certain.`);
     return;

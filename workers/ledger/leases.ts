@@ -27,18 +27,21 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Takes the lease of a wallet; undefined while another writer has it. `address` is lowercase. */
+/**
+ * Takes the lease of a wallet; undefined while another writer has it. `address` is lowercase. Without a `role` the wallet keeps
+ * its own; a new one is a relayer.
+ */
 export async function takeLease(
   sql: Sql,
-  { chainId, address, owner, role = "relayer" }: Omit<Lease, "token"> & { role?: WalletRole },
+  { chainId, address, owner, role }: Omit<Lease, "token"> & { role?: WalletRole },
 ): Promise<Lease | undefined> {
   await sql`
-    insert into service.relayer_wallet (chain_id, address, role) values (${chainId}, ${address}, ${role})
-    on conflict do nothing`;
+    insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${address}) on conflict do nothing`;
   const [row] = await sql<{ token: string }[]>`
     update service.relayer_wallet
     set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-      fencing_token = fencing_token + 1, heartbeat_at = now(), role = ${role}
+      fencing_token = fencing_token + 1, heartbeat_at = now(),
+      role = coalesce(${role ?? null}::text, role)
     where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
     returning fencing_token as token`;
   return row && { chainId, address, owner, token: row.token };
