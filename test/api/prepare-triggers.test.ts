@@ -89,7 +89,7 @@ test("a proof that is older than an hour is refused as stale", async () => {
   });
 });
 
-// The last one: the index cannot know the strike of a policy that is sold in a phase after its launch.
+// The last one: an indexer ends at a new phase, which its next start indexes.
 test("the proof may be of rounds in the feed's earlier phase, which the index names", async () => {
   const { chain, protocol, stack } = setup;
   await act.refreshFeeds(protocol, owner);
@@ -97,12 +97,12 @@ test("the proof may be of rounds in the feed's earlier phase, which the index na
   const low = await act.triggerPrice(protocol, eth1h, policyId);
   const { price, roundId } = await act.latestRound(protocol, "ETH");
   for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "ETH", low);
-  await act.proposeAggregator(protocol, owner, "ETH");
-  await act.confirmAggregator(protocol, owner, "ETH");
-  await act.pushPrice(protocol, owner, "ETH", price);
   const rows = openRows(stack.databaseUrl);
   await rows.caughtUp(chain.client);
   await rows.close();
+  await act.proposeAggregator(protocol, owner, "ETH");
+  await act.confirmAggregator(protocol, owner, "ETH");
+  await act.pushPrice(protocol, owner, "ETH", price);
   const prepared = await prepare(setup, "trigger", trigger(policyId, eth1h));
   expect(prepared).toMatchObject({ issues: [], simulation: { status: "ok" } });
   const rounds = [roundId + 1n, roundId + 2n, roundId + 3n] as const;
