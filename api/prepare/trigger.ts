@@ -5,7 +5,7 @@ import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
-import { type Round, readShieldFeed } from "../chain/contracts/rounds.ts";
+import { type Round, readPolicyFeed } from "../chain/contracts/rounds.ts";
 import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
 import type { Issue } from "./issue-schemas.ts";
 import {
@@ -61,13 +61,10 @@ function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint
 /** What the feed says of a policy that is open, and the step once three rounds count. */
 async function planRounds(
   context: PlanContext,
-  policy: ChainPolicy,
+  { policy, feed, what }: { policy: ChainPolicy; feed: Address | undefined; what: string },
   indexed: Promise<IndexedRounds | undefined>,
-  what: string,
 ): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
-  const { reads, block } = context;
   const { triggerPrice, createdAt, waitingEndsAt, expiresAt } = policy;
-  const feed = await readShieldFeed(reads, policy.shield, block.number);
   if (feed === undefined || triggerPrice === null)
     return { issues: [unknownRoundsIssue], steps: [], endsAt: [] };
   const window = { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
@@ -101,8 +98,9 @@ export async function planTrigger(
   indexed: Promise<IndexedRounds | undefined>,
 ): Promise<Plan> {
   const { reads, contracts, block } = context;
-  const [policy, { globallyPaused }, sequencerActive] = await Promise.all([
+  const [policy, feed, { globallyPaused }, sequencerActive] = await Promise.all([
     readPolicy(reads, contracts, key, block.number),
+    readPolicyFeed(reads, contracts, key, block.number),
     readPauses(reads, contracts, block.number),
     readSequencerActive(reads, contracts, block.number),
   ]);
@@ -113,7 +111,7 @@ export async function planTrigger(
   const closed = closedIssue(context, policy);
   const proof = closed
     ? { issues: [closed], steps: [], endsAt: [] }
-    : await planRounds(context, policy, indexed, what);
+    : await planRounds(context, { policy, feed, what }, indexed);
   return {
     ...proof,
     summary: `Triggers ${what}: its buyer ${getAddress(policy.buyer)} receives bonds of ${usdcText(policy.payout)}.`,

@@ -10,12 +10,15 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, usdc } from "../support/ledger.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { type Interceptor, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
-import { startStack } from "../support/stack.ts";
+import { startStack, UNLIMITED } from "../support/stack.ts";
 import { failure, invalidFields, issueKey } from "./support/api.ts";
 import { type Action, prepare, preparePaths } from "./support/prepare.ts";
 
 const WALLET = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const PRODUCT = productIdOf("FLASHBTC1H-001");
+
+/** Unlike that of client addresses. */
+const KEY_LIMIT = "999999";
 
 let chain: TestChain;
 let node: RpcProxy;
@@ -25,7 +28,11 @@ beforeAll(async () => {
   chain = await startChain();
   buyer = (await newBuyer(chain)).address;
   node = await startRpcProxy(chain.url);
-  const stack = await startStack({ chain, services: ["api"], env: { api: { RPC_URL: node.url } } });
+  const stack = await startStack({
+    chain,
+    services: ["api"],
+    env: { api: { RPC_URL: node.url, FREE_KEY_RATE_LIMIT: KEY_LIMIT } },
+  });
   request = await checkedRequests(stack.apiUrl);
 });
 beforeEach(() => node.intercept());
@@ -194,14 +201,14 @@ describe("a wrong request names its field", () => {
   });
 });
 
-test("a key is not needed, a bad one is ignored, and a valid one counts by its own limit", async () => {
-  const remaining = async (headers: Record<string, string>) => {
+test("a key is not needed, a bad one is ignored, and a valid one counts for its own limit", async () => {
+  const limit = async (headers: Record<string, string>) => {
     const answer = await request(preparePaths.purchase, { headers, body: purchase() });
     expect(answer.status).toBe(200);
-    return Number(answer.headers.get("x-ratelimit-remaining"));
+    return answer.headers.get("x-ratelimit-limit");
   };
+  expect([await limit({}), await limit({ "x-api-key": "lk_no" })]).toEqual([UNLIMITED, UNLIMITED]);
   const { headers } = await issueKey(request);
-  const [own, address] = [await remaining(headers), await remaining({})];
-  expect(await remaining({ "x-api-key": "lk_no" })).toBe(address - 1);
-  expect(await remaining(headers)).toBe(own - 1);
+  // A key that is not looked up within a second is ignored: on a busy machine the first may be.
+  await expect.poll(() => limit(headers)).toBe(KEY_LIMIT);
 });

@@ -1,24 +1,39 @@
 /** Rounds of a price feed, read from the feed. */
 import type { Address } from "viem";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
+import type { PolicyKey } from "./policy.ts";
 import { type AssetPrice, assetPrice } from "./prices.ts";
 
 /** A round by the id that the feed gives it: `phase << 64 | the aggregator's round`. */
 export type Round = AssetPrice & { readonly roundId: bigint };
 
-/** The feed from which a policy's shield reads; undefined for a shield without this view. `adapter` is the policy's shield. */
-export async function readShieldFeed(
+/** The feed from which a policy's shield reads; undefined without the policy, and for a shield without this view. */
+export async function readPolicyFeed(
   chain: ReadClient,
-  adapter: Address,
+  { policyManager }: Contracts,
+  { productId, policyId }: PolicyKey,
   blockNumber: bigint,
 ): Promise<Address | undefined> {
   try {
-    const at = { functionName: "shield", blockNumber } as const;
-    const shield = await chain.readContract({ ...at, address: adapter, abi: shieldAdapterAbi });
+    const adapter = await chain.readContract({
+      address: policyManager,
+      abi: policyManagerAbi,
+      functionName: "policyShield",
+      args: [productId, policyId],
+      blockNumber,
+    });
+    const shield = await chain.readContract({
+      address: adapter,
+      abi: shieldAdapterAbi,
+      functionName: "shield",
+      blockNumber,
+    });
     return await chain.readContract({
       address: shield,
       abi: flashShieldAbi,

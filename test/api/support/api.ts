@@ -73,7 +73,7 @@ export function failure(answer: HttpAnswer): [status: number, code: string] {
  * key or claimant.
  */
 export const repeatWhile = (
-  codes: readonly ("relayer_unavailable" | "claim_pending")[],
+  codes: readonly ("relayer_unavailable" | "claim_pending" | "chain_not_found")[],
   call: () => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> =>
   waitFor({

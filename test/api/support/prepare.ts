@@ -9,7 +9,7 @@ import type { TestChain } from "../../support/chain.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { CheckedRequest } from "../../support/openapi.ts";
 import * as act from "../../support/protocol-actions.ts";
-import { issueKey } from "./api.ts";
+import { issueKey, repeatWhile } from "./api.ts";
 
 export const preparePaths = {
   redeem: "/api/v1/redeem/prepare",
@@ -69,13 +69,13 @@ export type PreparedAnswer = z.output<typeof prepared>;
 
 type PrepareSetup = { readonly request: CheckedRequest };
 
-/** Prepares an action. @throws unless the answer is a 200 */
+/** Prepares an action; repeats it while the node does not answer in time, as on a busy machine. @throws unless it is a 200 */
 export async function prepare(
   { request }: PrepareSetup,
   action: Action,
   body: Readonly<Record<string, string>>,
 ): Promise<PreparedAnswer> {
-  const answer = await request(preparePaths[action], { body });
+  const answer = await repeatWhile(["chain_not_found"], () => request(preparePaths[action], { body }));
   expect(answer.status, answer.text).toBe(200);
   return prepared.parse(answer.json);
 }
