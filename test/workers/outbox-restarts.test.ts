@@ -104,7 +104,7 @@ test("a writer with connections that break during its runs loses and repeats not
     }
   })();
   // The machine's speed decides how many runs the breaker interrupts: create events until there are enough.
-  for (let n = 0; n < 60 || (broken < 5 && n < 1000); n += 1) await issueBonds(chain, alice, ...bonds(40));
+  for (let n = 0; n < 20 || (broken < 5 && n < 1000); n += 1) await issueBonds(chain, alice, ...bonds(40));
   breaking = false;
   await breaker;
   expect(broken).toBeGreaterThan(3);

@@ -13,7 +13,7 @@ import type { HttpAnswer } from "../../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";
 import { type RpcCall, type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
-import { failure, issueKey } from "./api.ts";
+import { issueKey, repeatWhile } from "./api.ts";
 
 /** The environment of a writer that signs prices. */
 export const oracleEnv = { writer: { ORACLE_PRIVATE_KEY: privateKeyOf(oracleSigner) } };
@@ -69,15 +69,7 @@ export async function startOracleStack(): Promise<TestOracle> {
   return {
     ...{ chain, proxy, stack, request, headers, verifier, signer, sign },
     protocol: openProtocol(chain.deployment, chain.url),
-    signInTime: (asset, late = lateCodes) =>
-      waitFor({
-        what: "an answer to a call for a signed price",
-        probe: async () => {
-          const answer = await sign(asset);
-          const isLate = answer.status === 503 && late.some((code) => code === failure(answer)[1]);
-          return isLate ? undefined : answer;
-        },
-      }),
+    signInTime: (asset, late = lateCodes) => repeatWhile(late, () => sign(asset)),
     signerOnChain: ({ price, assetBytes32, verifiedAt, signature }) =>
       chain.client.readContract({
         address: verifier,
