@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { projectRoot } from "../lib/project-root.ts";
 
 const entryPoints = {
@@ -18,6 +18,17 @@ const entryPoints = {
 /** CommonJS packages in a bundle load Node's modules with `require`. */
 const requireForPackages =
   'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
+
+/** Leaves Ponder's GraphQL server out, because the tables' definitions import Ponder, and a service would load both at its start. */
+const withoutGraphql: Plugin = {
+  name: "without GraphQL",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/graphql\/middleware\.js$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path),
+      sideEffects: false,
+    }));
+  },
+};
 
 /**
  * Bundles api, writer, indexer and ledger into `dist/`. Each file is replaced by a rename, so that a process that starts
@@ -38,6 +49,7 @@ export async function buildServices(): Promise<void> {
     // Native modules, loaded from `node_modules` where they are installed.
     external: ["pg-native", "bufferutil", "utf-8-validate", "msgpackr-extract", "secp256k1"],
     banner: { js: requireForPackages },
+    plugins: [withoutGraphql],
     sourcemap: "linked",
     sourcesContent: false,
     write: false,

@@ -19,12 +19,12 @@ export const chainNotFound = (cause?: unknown) =>
 const isNotMigrated = (error: unknown): boolean => ["42P01", "3F000", "42501"].includes(sqlState(error));
 
 /**
- * Runs a query of the service's own tables within the time limit.
+ * Runs a query of the service's own tables within the time limit. `waitMs` is added to it where the query waits for a row.
  * @throws ApiError `database_unavailable` when the database is down or too slow; the query's own error otherwise.
  */
-export async function fromDatabase<T>(query: () => PromiseLike<T>): Promise<T> {
+export async function fromDatabase<T>(query: () => PromiseLike<T>, waitMs = 0): Promise<T> {
   try {
-    return await within(DEPENDENCY_TIMEOUT_MS, query(), databaseUnavailable);
+    return await within(waitMs + DEPENDENCY_TIMEOUT_MS, query(), databaseUnavailable);
   } catch (error) {
     throw isConnectionError(error) || isNotMigrated(error) ? databaseUnavailable(error) : error;
   }

@@ -52,7 +52,7 @@ export async function signProof(parts: OracleParts, asset: AssetSymbol): Promise
     throw new ApiError("oracle_signer_unavailable", "No writer that signs prices runs at present.");
   }
   const id = await fromDatabase(() => requestProof(connection.sql, deployment.chainId, asset));
-  const proof = await fromDatabase(() => proofs.wait(id, WAIT_MS));
+  const proof = await fromDatabase(() => proofs.wait(id, WAIT_MS), WAIT_MS);
   switch (proof.state) {
     case "signed":
       return proof;

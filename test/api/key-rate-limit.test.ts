@@ -1,15 +1,12 @@
-/** The rate limit of a key per minute, in one process and in several. */
-import { Redis } from "ioredis";
+/** The rate limit of a key per minute in one process. */
 import postgres from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { freshDatabase } from "../support/database.ts";
-import type { HttpAnswer } from "../support/http.ts";
-import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import type { Stack } from "../support/stack.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { admin, failure, issueKey, newWallet } from "./support/api.ts";
+import { failure, issueKey, newWallet } from "./support/api.ts";
+import { countAccepted, defaults, me, newKey } from "./support/key-limits.ts";
 import {
   type Client,
   clientsOf,
@@ -20,31 +17,10 @@ import {
   statuses,
 } from "./support/rate-limits.ts";
 
-const me = "/api/v1/auth/me";
-/** Unsets the variables, so that the default limits apply. */
-const defaults = { FREE_KEY_RATE_LIMIT: "", PAID_KEY_RATE_LIMIT: "" };
-
 let chain: TestChain;
 beforeAll(async () => {
   chain = await startChain();
 });
-
-async function newKey(client: Client, tier: "free" | "paid" = "free", wallet = newWallet()) {
-  const { keyId, headers } = await issueKey(client, wallet, tier);
-  return { keyId, request: { headers } };
-}
-
-/** Sends `count` simultaneous requests, spread over the clients. @returns how many got 200; the others got 429 */
-async function countAccepted(to: readonly Client[], count: number, request: object): Promise<number> {
-  const sent = repeat(count, me).map((path, i) => to[i % to.length]?.(path, request));
-  const answers = (await Promise.all(sent)).filter((answer): answer is HttpAnswer => answer !== undefined);
-  expect(new Set(answers.map(({ status }) => status)).size).toBeLessThanOrEqual(2);
-  for (const answer of answers.filter(({ status }) => status !== 200)) {
-    expect(failure(answer)).toEqual([429, "rate_limit"]);
-    expect(headerNumber(answer, "retry-after")).toBe(headerNumber(answer, "x-ratelimit-reset"));
-  }
-  return answers.filter(({ status }) => status === 200).length;
-}
 
 describe("one process", () => {
   let stack: Stack;
@@ -52,7 +28,7 @@ describe("one process", () => {
   let client: Client;
   let sql: postgres.Sql;
   beforeAll(async () => {
-    // One of these tests reads the counts in Postgres; the tests with Redis are below.
+    // One of these tests reads the counts in Postgres; another file has the tests with Redis.
     stack = await startLimitedApi(chain, defaults, { redis: false });
     from = await clientsOf(stack);
     client = from("198.51.100.1");
@@ -182,63 +158,5 @@ describe("one process", () => {
     expect((await from(me, request)).status).toBe(200);
     await proxy.cut();
     expect(failure(await from(me, request))).toEqual([503, "database_unavailable"]);
-  });
-});
-
-/** Clients of two processes on one database. */
-async function startTwo(env: Record<string, string> = {}): Promise<[Client, Client]> {
-  const databaseUrl = await freshDatabase();
-  const stacks = [
-    await startLimitedApi(chain, { ...defaults, ...env }, { databaseUrl }),
-    await startLimitedApi(chain, { ...defaults, ...env }, { databaseUrl }),
-  ] as const;
-  return [(await clientsOf(stacks[0]))("198.51.100.1"), (await clientsOf(stacks[1]))("198.51.100.2")];
-}
-
-describe("two processes on Postgres", () => {
-  test("share a key's limit exactly", async () => {
-    const both = await startTwo();
-    expect(await countAccepted(both, 60, (await newKey(both[0])).request)).toBe(10);
-    expect(await countAccepted(both, 160, (await newKey(both[1], "paid")).request)).toBe(100);
-  });
-
-  test("refuse a key as soon as one of them has revoked it", async () => {
-    const [one, other] = await startTwo();
-    const { keyId, request } = await newKey(one, "paid");
-    expect((await other(me, request)).status).toBe(200);
-    await one(`/api/v1/keys/${keyId}`, { method: "DELETE", headers: admin });
-    expect(failure(await other(me, request))).toEqual([401, "unauthenticated"]);
-    expect(failure(await one(me, request))).toEqual([401, "unauthenticated"]);
-  });
-});
-
-describeWithRedis("two processes with Redis", () => {
-  test("share a key's limit exactly, and count in Postgres while Redis is down", async () => {
-    const { url } = await freshRedis();
-    const redis = new Redis(url);
-    atEnd(async () => redis.disconnect());
-    const proxy = await startTcpProxy(url);
-    const both = await startTwo({ REDIS_URL: proxy.url });
-    const counted = async (name: string) => (await redis.keys(`cover:limit:${name}:*`)).length;
-    for (const client of both) {
-      const before = await counted("paid-keys");
-      await expect
-        .poll(
-          async () => {
-            await client(me, (await newKey(client, "paid")).request);
-            return counted("paid-keys");
-          },
-          { timeout: 60_000 },
-        )
-        .toBeGreaterThan(before);
-    }
-    expect(await countAccepted(both, 60, (await newKey(both[0])).request)).toBe(10);
-    expect(await countAccepted(both, 160, (await newKey(both[1], "paid")).request)).toBe(100);
-
-    const before = await counted("free-keys");
-    const { request } = await newKey(both[0]);
-    await proxy.cut();
-    expect(await countAccepted(both, 60, request)).toBe(10);
-    expect(await counted("free-keys")).toBe(before);
   });
 });

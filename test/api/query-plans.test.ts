@@ -28,7 +28,7 @@ import { copyTables, fillIndex, million, walletOf } from "../../bench/fill-index
 import { readDue, readFallenRounds } from "../../lib/indexed/due.ts";
 import { productIdOf } from "../../lib/products.ts";
 import * as indexed from "../../ponder.schema.ts";
-import { openRows } from "../src/support/rows.ts";
+import { openRows, servedSchema } from "../src/support/rows.ts";
 import { startChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startStack } from "../support/stack.ts";
@@ -56,16 +56,14 @@ beforeAll(async () => {
   const stack = await startStack({ chain, services: ["indexer"] });
   const rows = openRows(stack.databaseUrl);
   await rows.caughtUp(chain.client);
-  const [source] = await rows.sql<{ name: string }[]>`
-    select distinct table_schema as name from information_schema.view_table_usage
-    where view_schema = 'indexer' and table_schema <> 'indexer'`;
+  const source = await servedSchema(rows.sql);
   await stack.stopService("indexer");
   await rows.close();
   now = (await chain.client.getBlock()).timestamp;
 
   planner = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => planner.end());
-  await copyTables(planner, source?.name ?? "", SCRATCH);
+  await copyTables(planner, source ?? "", SCRATCH);
   await fillIndex(planner, SCRATCH, million, Number(now));
   setDatabaseSchema(indexed, SCRATCH);
   sql = postgres(stack.databaseUrl, {

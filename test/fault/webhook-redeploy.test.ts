@@ -3,8 +3,9 @@
  * schema, and when the old build replaces them again. Each time the views lack the newest blocks for a while.
  */
 import { expect, test } from "vitest";
-import { waitFor } from "../../scripts/local/wait.ts";
-import { startChangedIndexer } from "../src/support/changed-build.ts";
+import type { Child } from "../../scripts/local/processes.ts";
+import { startChangedIndexer, waitForOtherSchema } from "../src/support/changed-build.ts";
+import { servedSchema } from "../src/support/rows.ts";
 import { eventOf, startReceivers } from "../support/receiver.ts";
 import { players } from "./support/event-maker.ts";
 import {
@@ -18,26 +19,10 @@ import {
 const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
 const SWAP_MS = 300_000;
 
-/** The schema behind the views. */
-async function servedSchema({ connection }: WebhookWorld): Promise<string> {
-  const [row] = await connection.sql<{ schema: string }[]>`
-    select distinct table_schema as schema from information_schema.view_table_usage
-    where view_schema = 'indexer' and table_schema like 'idx%'`;
-  if (!row) throw new Error("there are no views of an index");
-  return row.schema;
-}
-
-/** Mines blocks until the views show the wanted schema. */
-async function blocksUntilServed(world: WebhookWorld, wanted: (schema: string) => boolean): Promise<void> {
-  await waitFor({
-    what: "the views of the wanted schema",
-    probe: async () => {
-      await world.maker.block();
-      return wanted(await servedSchema(world)) ? true : undefined;
-    },
-    timeoutMs: SWAP_MS,
-    intervalMs: 1000,
-  });
+/** Mines blocks until the views show the other build's schema, and some more. Until then a block has one event. */
+async function blocksUntilOther(world: WebhookWorld, old: string | undefined, indexer: Child): Promise<void> {
+  const meanwhile = () => world.maker.burns(1);
+  await waitForOtherSchema(world.connection.sql, old, { indexer, meanwhile });
   for (let n = 0; n < 5; n += 1) await world.maker.block();
 }
 
@@ -62,17 +47,19 @@ test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, 
     subscribers.push(await subscribe(world, receivers.at(address), address));
   }
   for (let n = 0; n < 10; n += 1) await maker.block();
-  const old = await servedSchema(world);
+  const { sql } = world.connection;
+  const old = await servedSchema(sql);
 
   const changed = await startChangedIndexer(stack);
-  await blocksUntilServed(world, (schema) => schema !== old);
+  await blocksUntilOther(world, old, changed);
+  const other = await servedSchema(sql);
   await expectCorrectDeliveries(world, subscribers, { timeoutMs: SWAP_MS });
   expectOnce(subscribers);
 
   await stack.stopService("indexer");
   for (let n = 0; n < 5; n += 1) await maker.block();
-  await stack.start("indexer", { wait: false });
-  await blocksUntilServed(world, (schema) => schema === old);
+  await blocksUntilOther(world, other, await stack.start("indexer", { wait: false }));
+  expect(await servedSchema(sql)).toBe(old);
   await changed.stop();
   const { events } = await expectCorrectDeliveries(world, subscribers, { timeoutMs: SWAP_MS });
   expect(events).toBeGreaterThan(50);

@@ -8,11 +8,11 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { revertTo } from "../support/protocol-actions.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { startChangedIndexer } from "./support/changed-build.ts";
+import { startChangedIndexer, waitForOtherSchema } from "./support/changed-build.ts";
 import { expectRowsMatchChain } from "./support/compare-with-chain.ts";
 import { chapters, historyContext, trade } from "./support/history.ts";
 import { knownEvents } from "./support/logs.ts";
-import { openRows, type Rows, tableNames } from "./support/rows.ts";
+import { openRows, type Rows, servedSchema, tableNames } from "./support/rows.ts";
 
 /** Ponder loads within two seconds, but takes far longer while other tests use both cores. */
 const slowStartMs = 180_000;
@@ -118,20 +118,8 @@ test(
   async () => {
     await undisturbed.stack.stop(); // to leave both cores to the other two indexers
     const before = await live.rows.everything();
-    const schemas = () => live.rows.sql<{ schema_name: string }[]>`
-    select distinct table_schema as schema_name from information_schema.view_table_usage
-    where view_schema = 'indexer' and table_schema <> 'indexer'`;
-    const [old, ...more] = await schemas();
-    expect(more).toEqual([]);
-    await startChangedIndexer(live.stack);
-    await waitFor({
-      what: "the views to show the new schema",
-      probe: async () => {
-        const [now] = await schemas();
-        return now && now.schema_name !== old?.schema_name ? true : undefined;
-      },
-      timeoutMs: slowStartMs,
-    });
+    const old = await servedSchema(live.rows.sql);
+    await waitForOtherSchema(live.rows.sql, old, { indexer: await startChangedIndexer(live.stack) });
     await live.rows.caughtUp(chain.client);
     expect(await live.rows.everything()).toEqual(before);
     await trade(historyContext(chain));

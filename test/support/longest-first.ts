@@ -1,25 +1,40 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+/** The projects from the longest files to the shortest. A worker runs files of one project: each change starts another worker. */
+const projects = ["e2e", "essential", "fault", "service", "db", "contracts", "unit"];
+
 /** Test files that take over a minute. */
 const longest = [
+  "model/model",
+  "e2e/dev",
+  "e2e/docs",
+  "e2e/database-roles",
   "fault/writer-killed",
   "fault/webhook-faults",
-  "e2e/dev",
-  "model/model",
-  "fuzz/fuzz",
+  "fault/webhook-redeploy",
   "fault/soak",
+  "fault/webhook-redis",
+  "fault/vanished-database",
   "workers/outbox-restarts",
+  "api/query-plans",
+  "fuzz/fuzz",
+  "api/faucet-states",
 ];
 
-const rank = ({ moduleId }: TestSpecification): number => {
-  const index = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-  return index === -1 ? longest.length : index;
-};
+/** The index of the first item that matches, or the length of the list. */
+function rankIn(list: readonly string[], matches: (item: string) => boolean): number {
+  const index = list.findIndex(matches);
+  return index === -1 ? list.length : index;
+}
+const rank = ({ moduleId }: TestSpecification): number =>
+  rankIn(longest, (name) => moduleId.endsWith(`/test/${name}.test.ts`));
+const projectRank = ({ project }: TestSpecification): number =>
+  rankIn(projects, (name) => name === project.name);
 
-/** Starts the longest test files first, so that none of them runs alone at the end. */
+/** Starts each project's longest test files first, and the projects of short files last, so that no file runs alone at the end. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => rank(a) - rank(b));
+    return sorted.toSorted((a, b) => projectRank(a) - projectRank(b) || rank(a) - rank(b));
   }
 }

@@ -12,6 +12,7 @@ import * as indexed from "../../ponder.schema.ts";
 import { createOutboxContext } from "../../workers/outbox/context.ts";
 import { processBlocks } from "../../workers/outbox/process-blocks.ts";
 import { createBlockReader } from "../../workers/outbox/read-block.ts";
+import { servedSchema } from "../src/support/rows.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startOutboxWorld } from "./support/outbox.ts";
@@ -36,16 +37,14 @@ beforeAll(async () => {
   const world = await startOutboxWorld(chain);
   databaseUrl = world.stack.databaseUrl;
   await world.rows.caughtUp(chain.client);
-  const [source] = await world.rows.sql<{ name: string }[]>`
-    select distinct table_schema as name from information_schema.view_table_usage
-    where view_schema = 'indexer' and table_schema <> 'indexer'`;
+  const source = await servedSchema(world.rows.sql);
   await world.stack.stopService("indexer");
   now = Number((await chain.client.getBlock()).timestamp);
 
   const connection = connect(databaseUrl, { name: "planner", max: 1, statementTimeout: 240_000 });
   atEnd(connection.close);
   sql = connection.sql;
-  await copyTables(sql, source?.name ?? "", SCRATCH);
+  await copyTables(sql, source ?? "", SCRATCH);
   await fillIndex(sql, SCRATCH, sizes, now);
   await sql`create table ${sql(SCRATCH)}._ponder_meta as select * from indexer._ponder_meta`;
   await sql`

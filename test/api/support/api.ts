@@ -2,6 +2,7 @@
 import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
+import type { ErrorCode } from "../../../lib/errors.ts";
 import { DEV_ADMIN_TOKEN } from "../../../lib/off-local.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
@@ -73,7 +74,7 @@ export function failure(answer: HttpAnswer): [status: number, code: string] {
  * key or claimant.
  */
 export const repeatWhile = (
-  codes: readonly ("relayer_unavailable" | "claim_pending" | "chain_not_found")[],
+  codes: readonly ErrorCode[],
   call: () => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> =>
   waitFor({

@@ -13,7 +13,7 @@ import type { HttpAnswer } from "../../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";
 import { type RpcCall, type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
-import { issueKey } from "./api.ts";
+import { issueKey, repeatWhile } from "./api.ts";
 
 /** The environment of a writer that signs prices. */
 export const oracleEnv = { writer: { ORACLE_PRIVATE_KEY: privateKeyOf(oracleSigner) } };
@@ -26,6 +26,10 @@ const proofShape = z.object({
   signature: z.templateLiteral(["0x", z.string()]),
 });
 export type Proof = z.output<typeof proofShape>;
+
+/** Codes of a call that got no answer in time. */
+type LateCode = "oracle_signer_unavailable" | "chain_not_found";
+const lateCodes: readonly LateCode[] = ["oracle_signer_unavailable", "chain_not_found"];
 
 export type TestOracle = {
   readonly chain: TestChain;
@@ -41,6 +45,8 @@ export type TestOracle = {
   readonly verifier: Address;
   readonly signer: () => Promise<HttpAnswer>;
   readonly sign: (asset?: unknown) => Promise<HttpAnswer>;
+  /** Calls again while the code is one of `late`: on a busy machine the writer, or the node that it reads, takes seconds. */
+  readonly signInTime: (asset?: unknown, late?: readonly LateCode[]) => Promise<HttpAnswer>;
   /** The signer that the verifier finds for a proof. */
   readonly signerOnChain: (proof: Proof) => Promise<Address>;
 };
@@ -55,14 +61,15 @@ export async function startOracleStack(): Promise<TestOracle> {
   const request = await checkedRequests(stack.apiUrl);
   const { headers } = await issueKey(request);
   const signer = () => request("/api/v1/oracle/signer", { headers });
+  const sign = (asset: unknown = "BTC") => request("/api/v1/oracle/sign-proof", { headers, body: { asset } });
   await waitFor({
     what: "a writer to publish its signer",
     probe: async () => ((await signer()).status === 200 ? true : undefined),
   });
   return {
-    ...{ chain, proxy, stack, request, headers, verifier, signer },
+    ...{ chain, proxy, stack, request, headers, verifier, signer, sign },
     protocol: openProtocol(chain.deployment, chain.url),
-    sign: (asset = "BTC") => request("/api/v1/oracle/sign-proof", { headers, body: { asset } }),
+    signInTime: (asset, late = lateCodes) => repeatWhile(late, () => sign(asset)),
     signerOnChain: ({ price, assetBytes32, verifiedAt, signature }) =>
       chain.client.readContract({
         address: verifier,
@@ -97,6 +104,14 @@ export async function startFailingWriter({ chain, stack: { databaseUrl } }: Test
   });
   const options = { chain, rpcUrl: node.url, databaseUrl, env: oracleEnv };
   return { asked, second: await startStack({ ...options, services: ["writer"] }) };
+}
+
+/** Records a request as the api does; it stays new for as long as a slow machine takes. @returns its id */
+export async function newRequest({ sql }: Connection): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    insert into service.price_proof (chain_id, asset, created_at) values (8453, 'BTC', now() + interval '1 hour')
+    returning id`;
+  return row?.id;
 }
 
 /** A request's row once a writer has answered it. */

@@ -24,6 +24,14 @@ export function textOf(value: unknown): string {
 }
 export const byText = (a: unknown, b: unknown): number => (textOf(a) < textOf(b) ? -1 : 1);
 
+/** The schema of the build behind the views; undefined while there are no views. */
+export async function servedSchema(sql: postgres.ISql): Promise<string | undefined> {
+  const [row] = await sql<{ name: string }[]>`
+    select distinct table_schema as name from information_schema.view_table_usage
+    where view_schema = ${VIEWS_SCHEMA} and view_name = 'head'`;
+  return row?.name;
+}
+
 /** Opens the views schema. Call `close` at the end of the test. */
 export function openRows(databaseUrl: string, viewsSchema = VIEWS_SCHEMA) {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
