@@ -70,7 +70,8 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
   const raised = await raiseFees(context, wallet, stuck);
   const unchanged = stuck.filter(({ transaction, attempt }) => !raised.has(transaction.id) && isDue(attempt));
   await Promise.all(unchanged.map(({ attempt }) => send(attempt, { again: true })));
-  for (const { transaction, step } of steps) {
+  // The highest nonces first: a purchase whose permit is cancelled and mined before it would revert, at our cost.
+  for (const { transaction, step } of steps.toReversed()) {
     if (step.do === "cancel") await cancelPurchase(context, wallet, transaction, step.attempt);
   }
   if (used.length > 0) await settleUsedNonces(context, wallet, used);
