@@ -2,16 +2,17 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ServiceTransactionPurpose } from "../../lib/ledger/service-transaction-figures.ts";
+import type { IntentKind } from "../../workers/ledger/assign-nonces.ts";
 
 /** A transaction that may still be mined, with its newest attempt's fees in wei per gas: null while it has a nonce only. */
 export type FlightReport = {
   chainId: number;
   wallet: Address;
   nonce: number;
-  kind: "purchase" | "service_transaction" | "filler";
-  /** The state of its purchase or service transaction; null for a filler, which has neither. */
+  kind: IntentKind | "filler";
+  /** The state of its purchase, permit or service transaction; null for a filler, which has none. */
   state: string | null;
-  /** The id of the purchase or service transaction. */
+  /** The id of the purchase or service transaction; of a permit, that of its purchase. */
   id: string | null;
   /** Null unless it belongs to a service transaction. */
   purpose: ServiceTransactionPurpose | null;
@@ -39,12 +40,12 @@ export async function reportFlights(
   const rows = await sql<FlightRow[]>`
     select t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind, case when t.intent is not null
         then case when newest.hash is null then 'accepted' when newest.untaken then 'signed' else 'broadcast' end end as state,
-      t.intent as id, e.purpose,
+      coalesce(m.purchase_id, t.intent) as id, e.purpose,
       extract(epoch from now() - t.opened_at)::float8 as age, a.attempts, a.cancels,
       newest.max_fee as "maxFee", newest.priority_fee as "priorityFee",
       extract(epoch from now() - newest.last_broadcast_at)::float8 as "sentAgo"
     from service.relayer_wallet w cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t
-    left join service.service_transaction e on e.id = t.intent
+    left join service.service_transaction e on e.id = t.intent left join service.permit m on m.id = t.intent
     cross join lateral (
       select count(*)::int as attempts, coalesce(bool_or(cancels), false) as cancels from service.attempt where transaction_id = t.id) a
     left join lateral (
