@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
+import type { IntentKind } from "../../workers/ledger/assign-nonces.ts";
 
 /** Clients make purchases and claims; the service makes service transactions. */
 export type EntryKind = "purchase" | "service_transaction" | "claim";
@@ -7,7 +8,10 @@ export type EntryKind = "purchase" | "service_transaction" | "claim";
 /** The columns of a row: amounts as decimals in the table's units, times as text. */
 export type Fields = Readonly<Record<string, string | null>>;
 
-/** Everything in the ledger about one entry. A claim has no transactions; its service transactions have. */
+/**
+ * Everything in the ledger about one entry; the transaction of a purchase's permit comes before its own. A claim has no
+ * transactions; its service transactions have.
+ */
 export type EntryHistory = {
   kind: EntryKind;
   id: string;
@@ -17,6 +21,7 @@ export type EntryHistory = {
 };
 /** Amounts are decimals, times ISO 8601. */
 export type TransactionHistory = {
+  kind: IntentKind;
   wallet: Address;
   nonce: string;
   state: string;

@@ -2,16 +2,17 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ServiceTransactionPurpose } from "../../lib/ledger/service-transaction-figures.ts";
+import type { IntentKind } from "../../workers/ledger/assign-nonces.ts";
 
 /** A transaction that may still be mined, with its newest attempt's fees in wei per gas: null while it has a nonce only. */
 export type FlightReport = {
   chainId: number;
   wallet: Address;
   nonce: number;
-  kind: "purchase" | "permit" | "service_transaction" | "filler";
-  /** The state of its purchase or service transaction; null for a filler, which has neither. */
+  kind: IntentKind | "filler";
+  /** The state of its purchase, permit or service transaction; null for a filler, which has none. */
   state: string | null;
-  /** The id of the purchase, also that of a permit, or of the service transaction. */
+  /** The id of the purchase or service transaction; of a permit, that of its purchase. */
   id: string | null;
   /** Null unless it belongs to a service transaction. */
   purpose: ServiceTransactionPurpose | null;

@@ -11,7 +11,7 @@ const titles = {
   claim: "Faucet claim",
 } as const;
 /** The effect of an attempt that does not cancel. */
-const effects = { purchase: "buys", service_transaction: "executes", claim: "executes" } as const;
+const effects = { purchase: "buys", permit: "sets the allowance", service_transaction: "executes" } as const;
 
 function print({ kind, id, fields, transactions, serviceTransactions }: EntryHistory): void {
   printTable(
@@ -20,14 +20,14 @@ function print({ kind, id, fields, transactions, serviceTransactions }: EntryHis
     Object.entries(fields).flatMap(([column, value]) => (value === null ? [] : [[column, value]])),
   );
   if (kind !== "claim" && transactions.length === 0) console.log("\nNo transaction of it was ever signed.");
-  for (const { wallet, nonce, state, createdAt, gasCost, attempts } of transactions) {
+  for (const { kind: of, wallet, nonce, state, createdAt, gasCost, attempts } of transactions) {
     const cost = gasCost === null ? "" : `, gas ${formatEther(BigInt(gasCost))} ETH`;
     printTable(
       `Transaction with nonce ${nonce} from ${wallet}: ${state}${cost}, created ${at(createdAt)}`,
       ["hash", "effect", "max fee gwei", "priority gwei", "lease", "signed", "last sent"],
       attempts.map((attempt) => [
         attempt.hash,
-        attempt.cancels ? "cancels" : effects[kind],
+        attempt.cancels ? "cancels" : effects[of],
         formatGwei(BigInt(attempt.maxFee)),
         formatGwei(BigInt(attempt.priorityFee)),
         attempt.fencingToken,

@@ -11,6 +11,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { acceptPurchases } from "../../api/buying/accept-purchases.ts";
 import type { Funds } from "../../api/buying/refusal-reasons.ts";
+import type { Permit } from "../../lib/chain/permit.ts";
 import { API_ROLE } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
@@ -69,6 +70,7 @@ export type TestLedger = {
     request: PurchaseRequest,
     idempotencyKey?: string,
     quotedPremium?: bigint,
+    permit?: Permit,
   ) => Promise<string>;
   readonly read: (id: string) => Promise<Purchase>;
   /** Waits until the purchase is mined, confirmed or failed, and records that a caller has received the result. */
@@ -116,7 +118,7 @@ export async function openLedger(
   return {
     connection,
     read,
-    async buy(request, idempotencyKey, quotedPremium = request.coverageAmount) {
+    async buy(request, idempotencyKey, quotedPremium = request.coverageAmount, permit = undefined) {
       const wallet = request.buyer;
       const [key] = await connection.sql<{ id: string }[]>`
         insert into service.api_key (key_hash, wallet, tier) values (${wallet.toLowerCase()}, ${wallet.toLowerCase()}, 'paid')
@@ -130,6 +132,7 @@ export async function openLedger(
         request,
         quotedPremium,
         funds: plenty,
+        permit,
       };
       const accepted = (await acceptPurchases(api, [purchase])).get(purchase);
       if (!accepted || !("purchase" in accepted))

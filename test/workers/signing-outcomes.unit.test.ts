@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { decodeRevert } from "../../lib/chain/reverts.ts";
 import type { WaitingPurchase } from "../../workers/ledger/waiting.ts";
-import { outcomesOf, type SigningOutcome } from "../../workers/relayer/signing-outcomes.ts";
+import { outcomesOf, outcomesOfChoice, type SigningOutcome } from "../../workers/relayer/signing-outcomes.ts";
 import type { SimulatedPurchase } from "../../workers/relayer/simulate-round.ts";
 
 const purchase = (id: string): WaitingPurchase => ({
@@ -71,4 +71,31 @@ test("a purchase for more than its quoted premium is not sent; one for less is",
 
 test("a purchase that the simulation says nothing about waits, and those after it are sure of their reverts", () => {
   expect(kinds([{ kind: "unknown", fault: "out of gas" }, reverts], {})).toEqual(["waits", "reverts"]);
+});
+
+describe("a permit whose broadcast fails, because the database is down", () => {
+  const call = { to: "0x2", data: "0x", value: 0n, gasLimit: 1n } as const;
+  const permit = { kind: "permit", id: "permit", purchaseId: "0", call, cost: 1n } as const;
+  const outcomesWith = (...send: Parameters<typeof outcomesOfChoice>[0]["send"]) =>
+    outcomesOfChoice(
+      { send, refuse: [], wait: [], walletFault: undefined },
+      new Map([["permit", Promise.reject(new Error("the database is down"))]]),
+    ).get("0");
+
+  test.each([
+    {
+      what: "before its purchase",
+      calls: [permit, { kind: "purchase", id: "0", call, cost: 1n } as const],
+      kind: "sent",
+    },
+    { what: "alone", calls: [permit], kind: "permit_sent" },
+  ])(
+    "$what: its purchase's outcome has the failure, so that somebody handles it",
+    async ({ calls, kind }) => {
+      const outcome = outcomesWith(...calls);
+      if (outcome?.kind !== "sent" && outcome?.kind !== "permit_sent") throw new Error("nothing was sent");
+      expect(outcome.kind).toBe(kind);
+      await expect(outcome.broadcast).rejects.toThrow("the database is down");
+    },
+  );
 });

@@ -113,6 +113,7 @@ async function store(
       p.quoted_premium, p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost
     from nonces, calls join service.waiting w on w.intent = calls.waiting
     left join service.purchase client on client.id = calls.waiting left join service.purchase p on p.id = calls.id
+    order by calls.n
     returning id, intent, nonce`;
   if (rows.length === 0) {
     const held = await tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)}`;

@@ -109,6 +109,11 @@ async function finishRound(context: RelayContext, id: string, outcome: SigningOu
     case "sent":
       // It is stored, and sent again after any fault.
       return outcome.broadcast.catch((error: unknown) => retryLater(context, id, error));
+    case "permit_sent":
+      return outcome.broadcast.then(
+        () => retryLater(context, id, "its permit is sent before it"),
+        (error: unknown) => retryLater(context, id, error),
+      );
     case "refused":
       return failPurchase(context, id, outcome.failure);
     case "dearer":

@@ -5,11 +5,11 @@ import type { Failure } from "./purchase-failures.ts";
 import type { SimulatedRound } from "./simulate-round.ts";
 
 /**
- * What a signing round did with a purchase. `dearer`: it would take a higher premium than was quoted (6 decimals). `taken`: it
- * no longer waited to be signed.
+ * What a signing round did with a purchase. `permit_sent`: its permit alone was sent. `dearer`: it would take a higher premium
+ * than was quoted (6 decimals). `taken`: it no longer waited to be signed.
  */
 export type SigningOutcome =
-  | { kind: "sent"; broadcast: Promise<void> }
+  | { kind: "sent" | "permit_sent"; broadcast: Promise<void> }
   | { kind: "refused"; failure: Failure }
   | { kind: "reverts"; revert: Revert }
   | { kind: "dearer"; quoted: bigint; premium: bigint }
@@ -46,18 +46,26 @@ export function outcomesOf(
   return outcomes;
 }
 
-/** A chosen one without a broadcast has its nonce, and the recovery signs it. */
-export const outcomesOfChoice = (
+/** A chosen one without a broadcast has its nonce, and the recovery signs it. Where a permit goes first, both are broadcast. */
+export function outcomesOfChoice(
   { send, refuse, wait, walletFault }: Choice,
   broadcasts: ReadonlyMap<string, Promise<void>>,
-): SigningOutcomes =>
-  new Map<string, SigningOutcome>([
-    // A permit's purchase comes after it, and then counts as sent.
-    ...send.map((call): [string, SigningOutcome] =>
-      call.kind === "permit"
-        ? [call.purchaseId, { kind: "waits", reason: "its permit is sent before it" }]
-        : [call.id, { kind: "sent", broadcast: broadcasts.get(call.id) ?? Promise.resolve() }],
-    ),
-    ...refuse.map(({ id, failure }) => [id, { kind: "refused", failure }] as const),
-    ...wait.map((id) => [id, { kind: "waits", reason: walletFault ?? "its permit has been sent" }] as const),
-  ]);
+): SigningOutcomes {
+  const outcomes = new Map<string, SigningOutcome>();
+  for (const call of send) {
+    const own = broadcasts.get(call.id) ?? Promise.resolve();
+    if (call.kind === "permit") {
+      outcomes.set(call.purchaseId, { kind: "permit_sent", broadcast: own });
+      continue;
+    }
+    const before = outcomes.get(call.id);
+    const broadcast =
+      before?.kind === "permit_sent" ? Promise.all([before.broadcast, own]).then(() => {}) : own;
+    outcomes.set(call.id, { kind: "sent", broadcast });
+  }
+  for (const { id, failure } of refuse) outcomes.set(id, { kind: "refused", failure });
+  for (const id of wait) {
+    outcomes.set(id, { kind: "waits", reason: walletFault ?? "its permit has been sent" });
+  }
+  return outcomes;
+}

@@ -2,8 +2,8 @@
 import type { Sql } from "postgres";
 
 /**
- * Takes the ledger back to before these purchases were signed: each waits again, accepted `age` seconds ago. With
- * `forget`, the purchases themselves are gone too.
+ * Takes the ledger back to before these purchases and their permits were signed: each waits again, accepted `age` seconds
+ * ago. With `forget`, the purchases themselves are gone too.
  */
 export async function loseSignatures(
   sql: Sql,
@@ -12,16 +12,19 @@ export async function loseSignatures(
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const ids = [...purchases];
+    const permits = await tx<{ id: string }[]>`
+      select id from service.permit where purchase_id = any(${ids}::uuid[])`;
+    const intents = [...ids, ...permits.map(({ id }) => id)];
     const lost = await tx<{ wallet: string; nonce: string }[]>`
-      select wallet, nonce from service.transaction where intent = any(${ids}::uuid[])`;
+      select wallet, nonce from service.transaction where intent = any(${intents}::uuid[])`;
     await tx`
       insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
       select id, 'purchase', chain_id, buyer, id, now() - make_interval(secs => ${age}), now()
       from service.purchase where id = any(${ids}::uuid[]) and not ${forget}`;
     await tx`
       delete from service.attempt where transaction_id in (
-        select id from service.transaction where intent = any(${ids}::uuid[]))`;
-    await tx`delete from service.transaction where intent = any(${ids}::uuid[])`;
+        select id from service.transaction where intent = any(${intents}::uuid[]))`;
+    await tx`delete from service.transaction where intent = any(${intents}::uuid[])`;
     if (forget) await tx`delete from service.purchase where id = any(${ids}::uuid[])`;
     for (const { wallet, nonce } of lost) {
       await tx`

@@ -70,7 +70,7 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
   const raised = await raiseFees(context, wallet, stuck);
   const unchanged = stuck.filter(({ transaction, attempt }) => !raised.has(transaction.id) && isDue(attempt));
   await Promise.all(unchanged.map(({ attempt }) => send(attempt, { again: true })));
-  // A purchase is cancelled before its permit, which has a lower nonce: without the permit it would revert.
+  // The highest nonces first: a purchase whose permit is cancelled and mined before it would revert, at our cost.
   for (const { transaction, step } of steps.toReversed()) {
     if (step.do === "cancel") await cancelPurchase(context, wallet, transaction, step.attempt);
   }
