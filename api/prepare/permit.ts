@@ -44,7 +44,7 @@ export async function readPermits(
   }
 }
 
-/** The permit of a premium, complete where the allowance suffices; none where one is needed and the token knows none. 6 decimals. */
+/** The permit of a premium (6 decimals), complete where the allowance suffices; no step where the token knows no permits. */
 export function permitSteps(
   { block, contracts, from }: PlanContext,
   {

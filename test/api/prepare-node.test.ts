@@ -71,7 +71,7 @@ describe("the answer is the same without its simulation", () => {
   });
 
   test("while four others are simulated", async () => {
-    onSimulation(async () => "lost");
+    onSimulation(() => new Promise(() => {}));
     // Those that began end after two seconds: on a busy machine the others may come too late, and all are asked again.
     await expect
       .poll(async () => {
@@ -88,6 +88,17 @@ test("a node that answers nothing gives 503", async () => {
     503,
     "chain_not_found",
   ]);
+});
+
+test("four triggers are prepared at once while the index cannot be read, and others get 503", async () => {
+  node.intercept(() => new Promise(() => {}));
+  const body = { from: WALLET, productId: PRODUCT, policyId: "1" };
+  await expect
+    .poll(async () => {
+      const eight = Array.from({ length: 8 }, () => request(preparePaths.trigger, { body }));
+      return (await Promise.all(eight)).map(failure);
+    })
+    .toContainEqual([503, "scan_busy"]);
 });
 
 test("all reads and the simulation are of one block, also while blocks are mined", async () => {
