@@ -10,7 +10,7 @@ import { type PurchasesStack, untilFinal } from "./purchases-stack.ts";
 import { type Finding, median } from "./report.ts";
 import { startRpcMeter } from "./rpc-meter.ts";
 
-const PURCHASES = 500;
+const PURCHASES = 1000;
 const ROUNDS = 3;
 /** A permit and its purchase. */
 const TRANSACTIONS = 2;
