@@ -61,15 +61,19 @@ export async function measureRaw(
 
 export type Measured = { perSecond: number; answers: readonly Answer[] };
 
-/** Buys and waits until all purchases are mined. The rate covers the time from the first call to the last block. */
+/**
+ * Buys and waits until all purchases are mined, each with `transactions` of the relayers. The rate covers the time from the first
+ * call to the last block.
+ */
 export async function measureService(
   { node, relayers }: PurchasesStack,
   count: number,
   buy: () => Promise<Answer[]>,
+  transactions = 1,
 ): Promise<Measured> {
   const wallets = relayers.map(({ address }) => address);
   const before = await Promise.all(wallets.map((wallet) => minedOf(node, wallet)));
-  const goal = before.reduce((a, b) => a + b, 0) + count;
+  const goal = before.reduce((a, b) => a + b, 0) + count * transactions;
   const started = performance.now();
   const [answers] = await Promise.all([buy(), untilMined(node, wallets, goal, MINED_WITHIN_MS)]);
   return { perSecond: (count * 1000) / (performance.now() - started), answers };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import type { Address } from "viem";
 import { z } from "zod";
+import type { Permit } from "../lib/chain/permit.ts";
 import { MINIMUM_COVERAGE } from "../lib/products.ts";
 
 export const PRODUCT = "FLASHBTC1H-001";
@@ -16,17 +17,24 @@ export type Agents = {
 
 const created = z.object({ apiKey: z.string() });
 
-/** Creates a key for each buyer and opens a pool of `connections` for all of them. */
+/** The permit of a purchase's body. */
+export type PermitBody = Readonly<Record<keyof Permit, string>>;
+
+/**
+ * Creates a key for each buyer and opens a pool of `connections` for all of them. With `permits`, each purchase has that of its
+ * buyer, in the order of the buyers.
+ */
 export async function openAgents(
   apiUrl: string,
   adminToken: string,
   buyers: readonly Address[],
   connections: number,
+  permits: readonly PermitBody[] = [],
 ): Promise<Agents> {
   const pool = new Pool(apiUrl, { connections, pipelining: 1, headersTimeout: 60_000 });
   const json = { "content-type": "application/json" };
-  const agents: { buyer: Address; apiKey: string }[] = [];
-  for (const buyer of buyers) {
+  const agents: { buyer: Address; apiKey: string; permit: PermitBody | undefined }[] = [];
+  for (const [index, buyer] of buyers.entries()) {
     const { statusCode, body } = await pool.request({
       method: "POST",
       path: "/api/v1/keys/generate",
@@ -34,7 +42,8 @@ export async function openAgents(
       body: JSON.stringify({ wallet: buyer, label: "bench" }),
     });
     if (statusCode !== 201) throw new Error(`no key for ${buyer}: ${statusCode} ${await body.text()}`);
-    agents.push({ buyer, apiKey: created.parse(await body.json()).apiKey });
+    const { apiKey } = created.parse(await body.json());
+    agents.push({ buyer, apiKey, permit: permits[index] });
   }
   return {
     async buy(idempotencyKey, n, wait) {
@@ -54,6 +63,7 @@ export async function openAgents(
           productName: PRODUCT,
           coverageAmount: String(MINIMUM_COVERAGE),
           buyer: agent.buyer,
+          permit: agent.permit,
         }),
       });
       const text = await body.text();

@@ -23,24 +23,36 @@ export type PurchasesStack = Pick<BenchStack, "chain" | "sql" | "processes"> & {
   readonly relayers: readonly LocalAccount[];
   /** As many wallets, for the raw transactions. */
   readonly rivals: readonly LocalAccount[];
+  /** Creates accounts with USDC, and without ether or an allowance. */
+  readonly newBuyers: (count: number) => Promise<LocalAccount[]>;
   /** Starts api and writer on the node at this URL. */
   readonly serve: (rpcUrl: string) => Promise<ServiceStack>;
 };
 
-/** Creates accounts with USDC, an allowance for the router, and ether for the approval. */
-async function fundBuyers(
+/** Creates accounts with USDC. */
+async function createBuyers(
   node: Node,
   { chainId, contracts }: Deployment,
   owner: LocalAccount,
+  count: number,
 ): Promise<LocalAccount[]> {
-  const buyers = Array.from({ length: BUYERS }, () => privateKeyToAccount(generatePrivateKey()));
-  const usdc = { to: contracts.usdc, gas: CALL_GAS };
+  const buyers = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()));
   const mints = buyers.map(({ address }) => ({
-    ...usdc,
+    to: contracts.usdc,
+    gas: CALL_GAS,
     data: encodeFunctionData({ abi: mockUsdcAbi, functionName: "mint", args: [address, DOLLARS] }),
   }));
   const first = await minedOf(node, owner.address);
   await sendAndMine(node, [owner.address], await signCalls(owner, chainId, first, mints));
+  return buyers;
+}
+
+/** Gives accounts ether, with which they approve the router. */
+async function approve(
+  node: Node,
+  { chainId, contracts }: Deployment,
+  buyers: readonly LocalAccount[],
+): Promise<void> {
   const data = encodeFunctionData({
     abi: mockUsdcAbi,
     functionName: "approve",
@@ -48,11 +60,10 @@ async function fundBuyers(
   });
   for (const { address } of buyers) await node.ask("anvil_setBalance", [address, "0xde0b6b3a7640000"]);
   const approvals = await Promise.all(
-    buyers.map((buyer) => signCalls(buyer, chainId, 0, [{ ...usdc, data }])),
+    buyers.map((buyer) => signCalls(buyer, chainId, 0, [{ to: contracts.usdc, gas: CALL_GAS, data }])),
   );
   const wallets = buyers.map(({ address }) => address);
   await sendAndMine(node, wallets, approvals.flat());
-  return buyers;
 }
 
 /** Half of the stack's relayers are the service's wallets, the other half send the raw transactions. */
@@ -64,12 +75,16 @@ export async function preparePurchases(stack: BenchStack): Promise<PurchasesStac
   atEnd(node.close);
   // Only now: with a block a second each of the deployment's many transactions would take a second.
   await node.ask("evm_setIntervalMining", [1]);
+  const newBuyers = (count: number) => createBuyers(node, chain.deployment, owner, count);
+  const buyers = await newBuyers(BUYERS);
+  await approve(node, chain.deployment, buyers);
   return {
     chain,
     sql,
     processes,
     node,
-    buyers: await fundBuyers(node, chain.deployment, owner),
+    buyers,
+    newBuyers,
     relayers,
     rivals,
     serve: (rpcUrl) =>

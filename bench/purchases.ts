@@ -6,6 +6,7 @@
 import { cpus } from "node:os";
 import { withBenchStack } from "./bench-stack.ts";
 import { CONNECTIONS, openAgentsOf } from "./measure-purchases.ts";
+import { measurePermits } from "./permit-purchases.ts";
 import { measureCalls } from "./purchase-calls.ts";
 import { measureThroughput, ROUNDS } from "./purchase-throughput.ts";
 import { preparePurchases } from "./purchases-stack.ts";
@@ -26,4 +27,5 @@ export const benchPurchases = (): Promise<void> =>
     report("purchases: CPU", cpu);
     report("purchases: waits in Postgres", waits);
     report("purchases: RPC calls", await measureCalls(stack));
+    report("purchases: with permits", await measurePermits(stack));
   });

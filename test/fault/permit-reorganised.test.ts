@@ -78,6 +78,12 @@ test("the block of both is dropped: both are mined again, and bought once", asyn
 test("both are in blocks of their own, and both blocks are dropped: mined again in their order", async () => {
   const signed = await prepare();
   await mineOnlyTransactions(setup.chain);
+  setup.proxy.intercept(async (call, forward) => {
+    if (isSending(call) && kindOf(setup.chain, call.params[0]) === "purchase") {
+      await expect.poll(() => permitsTaken(setup.chain, signed.buyer)).toBe(1n);
+    }
+    return forward();
+  });
   const bought = await buyWith(setup, signed);
   await setup.ledger.inState(bought.id, "mined");
   const [permit, purchase] = await blocksOf(bought);
