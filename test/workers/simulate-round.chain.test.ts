@@ -5,7 +5,6 @@ import { z } from "zod";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import {
@@ -16,10 +15,10 @@ import {
 } from "../../scripts/local/protocol/actions/index.ts";
 import { openChain } from "../../workers/relayer/chain.ts";
 import { purchaseCalldata } from "../../workers/relayer/purchase-call.ts";
-import { createRoundSimulator } from "../../workers/relayer/simulate-round.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, purchaseRequest, usdc } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { openRoundSimulator } from "./support/round-simulator.ts";
 
 let chain: TestChain;
 let rpc: RpcProxy;
@@ -32,20 +31,9 @@ beforeEach(() => rpc.intercept());
 
 /** `restMs`: when a node that failed at a sequence is asked for one again. */
 function newSimulator(restMs?: number) {
-  const { coverRouter, bondVault, usdc: token } = chain.deployment.contracts;
-  const options = {
-    chain: openChain(chain.deployment, rpc.url),
-    coverRouter: lower(coverRouter),
-    bondVault: lower(bondVault),
-    usdc: lower(token),
-    log: createLogger("test", "silent"),
-  };
-  const run = createRoundSimulator(options, restMs);
+  const run = openRoundSimulator(chain, rpc.url, restMs);
   return (requests: readonly PurchaseRequest[]) =>
-    run(
-      chain.relayer.address,
-      requests.map((request) => ({ request, permit: undefined })),
-    );
+    run(requests.map((request) => ({ request, permit: undefined })));
 }
 const simulate = (requests: readonly PurchaseRequest[]) => newSimulator()(requests);
 
