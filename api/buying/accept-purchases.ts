@@ -33,7 +33,7 @@ export type QuotedIntent = PurchaseIntent & {
   quotedPremium: bigint;
   /** Needed only if the buyer has other purchases in flight: without it the refusal is `funds_unknown`. */
   funds: Funds | undefined;
-  /** Signed by the buyer; its value is then the allowance in `funds`. */
+  /** Signed by the buyer; `funds` has the allowance after it. */
   permit?: Permit | undefined;
 };
 

@@ -21,7 +21,7 @@ import {
   type QuotedIntent,
 } from "./accept-purchases.ts";
 import { type BuyerFunds, createBuyerFunds } from "./buyer-funds.ts";
-import { checkPermit, requireValue } from "./check-permit.ts";
+import { checkPermit, requireValue, withPermit } from "./check-permit.ts";
 import { noteReported, type OutcomeParts, waitUntilSettled, wakeWriter } from "./outcome.ts";
 import {
   checkCapacity,
@@ -130,7 +130,7 @@ async function recordWithFunds(
   const { buyer } = intent.request;
   const { permit, quotedPremium } = quote;
   const attempt = (known: Funds | undefined) =>
-    record({ ...intent, ...quote, funds: known && permit ? { ...known, allowance: permit.value } : known });
+    record({ ...intent, ...quote, funds: known && permit ? withPermit(known, permit) : known });
   let acceptance = await attempt(funds.known(buyer));
   if (isRefused(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
   // A lack of funds is certain only at the newest block: an approval may just have been mined.

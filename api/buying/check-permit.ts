@@ -2,9 +2,13 @@ import type { Address } from "viem";
 import type { Permit } from "../../lib/chain/permit.ts";
 import { ApiError } from "../../lib/errors.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
+import type { Funds } from "./refusal-reasons.ts";
 
-/** A permit must stay valid for this long, in seconds, so that it is still valid in the block that has it. */
-export const PERMIT_SECONDS_AHEAD = 600;
+/**
+ * A permit must stay valid for this long, in seconds: a purchase waits a minute to be signed, and then for `PURCHASE_TTL`, ten
+ * minutes by default, to be mined.
+ */
+const PERMIT_SECONDS_AHEAD = 900;
 
 const invalid = (field: keyof Permit, message: string) =>
   new ApiError("invalid_permit", `permit.${field}: ${message}`, {
@@ -24,6 +28,12 @@ export function requireValue({ value }: Permit, premium: bigint, held: bigint): 
   );
 }
 
+/** The buyer's funds once the permit is mined: it is sent only where it raises the allowance. */
+export const withPermit = (funds: Funds, { value }: Permit): Funds => ({
+  ...funds,
+  allowance: value > funds.allowance ? value : funds.allowance,
+});
+
 /**
  * Checks a buyer's permit for a premium (6 decimals) against the newest block: undefined when it was used already and the allowance
  * that it left suffices.
@@ -42,11 +52,12 @@ export async function checkPermit(
     if (permit.deadline >= earliest) return permit;
     throw invalid(
       "deadline",
-      `must be ${earliest} (Unix seconds) at least: ten minutes after the newest block`,
+      `must be ${earliest} (Unix seconds) at least: 15 minutes after the newest block`,
     );
   }
   // A head that is not the newest would show an allowance from before the last purchase.
   const { allowance } = await chain.funds(buyer, (await chain.head()).number);
   if (allowance >= premium) return undefined;
+  if (permit.deadline < head.timestamp) throw invalid("deadline", "has passed");
   throw invalid("signature", `USDC would refuse the permit: ${fault}`);
 }

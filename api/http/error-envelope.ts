@@ -12,7 +12,9 @@ export const ErrorEnvelope = z
     details: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .nullable()
-      .openapi({ description: "Each invalid field and its error; null unless `validation_error`." }),
+      .openapi({
+        description: "Each invalid field and its error; null unless `validation_error` or `invalid_permit`.",
+      }),
     nextEligibleAt: z.iso.datetime().optional().openapi({
       description:
         "When a refused faucet claim can be repeated, ISO 8601; only with `wallet_rate_limited`, `ip_rate_limited` and `daily_cap_reached`.",
@@ -34,6 +36,10 @@ export function errorBody(
   };
 }
 
+/** The codes whose `details` name fields. */
+const codesWithDetails: readonly ErrorCode[] = ["validation_error", "invalid_permit"];
+/** Codes with a `Retry-After` beside those of 429 and 503. */
+const codesWithRetry: readonly ErrorCode[] = ["sandbox_cap_exceeded", "permit_in_flight"];
 /** The codes of the faucet's own limits. */
 const faucetLimits: readonly ErrorCode[] = ["wallet_rate_limited", "ip_rate_limited", "daily_cap_reached"];
 /** For examples. */
@@ -151,7 +157,7 @@ const pendingLocationHeader = {
 };
 
 const headersOf = (status: number, group: readonly ErrorCode[]) =>
-  status === 503 || status === 429 || group.includes("sandbox_cap_exceeded")
+  status === 503 || status === 429 || group.some((code) => codesWithRetry.includes(code))
     ? { headers: { ...retryAfterHeader, ...(group.includes("purchase_pending") && pendingLocationHeader) } }
     : {};
 
@@ -179,7 +185,9 @@ export function failures(...codes: ErrorCode[]) {
                   value: errorBody({
                     code,
                     message: meanings[code],
-                    details: code === "validation_error" ? [{ path: "field", message: "must be …" }] : null,
+                    details: codesWithDetails.includes(code)
+                      ? [{ path: "field", message: "must be …" }]
+                      : null,
                     nextEligibleAt: faucetLimits.includes(code) ? EXAMPLE_TIME : null,
                   }),
                 },

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Address } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
+import { ApiError } from "../../lib/errors.ts";
 import { type IndexedRounds, readFallenRounds } from "../../lib/indexed/due.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import type { ChainHead } from "../chain/block.ts";
@@ -8,6 +9,7 @@ import type { PolicyKey } from "../chain/contracts/policy.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
 import { readAtOneBlock } from "../chain/one-block.ts";
 import { bondOf } from "../http/bond-inputs.ts";
+import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
 import type { Api } from "../http/env.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import { planCancellation, planListing, planListingPurchase } from "./listing.ts";
@@ -37,6 +39,10 @@ export type PrepareParts = {
 
 /** How long a prepared action holds if nothing ends it earlier, in seconds: its figures change with every block. */
 const VALID_SECONDS = 600n;
+/** Triggers that are prepared at the same time without the index: each reads hundreds of rounds from the node. */
+const MAX_FEED_SCANS = 4;
+/** `Retry-After` above that, in seconds. */
+const BUSY_RETRY_SECONDS = 5;
 /** Longest wait for the index before the feed is read instead, in ms. */
 const INDEX_TIMEOUT_MS = 1500;
 
@@ -51,6 +57,11 @@ export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
   const { liveScans, index, deployment } = parts;
   const { chainId } = deployment;
   const simulator = createSimulator(parts.simulationClient);
+
+  const withoutIndex = createConcurrencyLimit(MAX_FEED_SCANS, () => {
+    const message = "Too many triggers are prepared while the index cannot be read; try again later.";
+    return new ApiError("scan_busy", message, { retryAfter: BUSY_RETRY_SECONDS });
+  });
 
   /** Plans an action at one block, simulates it there, and makes the answer. */
   async function prepare(
@@ -111,8 +122,9 @@ export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
   });
   app.openapi(prepareTriggerRoute, async (c) => {
     const { from, ...key } = c.req.valid("json");
-    const indexed = indexedRounds(key);
-    return c.json(await prepare(c, "trigger", from, (context) => planTrigger(context, key, indexed)), 200);
+    const indexed = await indexedRounds(key);
+    const answer = () => prepare(c, "trigger", from, (context) => planTrigger(context, key, indexed));
+    return c.json(indexed ? await answer() : await withoutIndex(answer), 200);
   });
   app.openapi(preparePolicyRoute, async (c) => {
     const { from, ...request } = c.req.valid("json");

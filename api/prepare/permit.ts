@@ -1,13 +1,13 @@
 /** The signature of a purchase that the service sends: a permit of USDC for the cover router. */
 import { type Address, domainSeparator, type Hex, parseAbi } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
-import { permitTypes } from "../../lib/chain/permit.ts";
+import { domainType, permitTypes } from "../../lib/chain/permit.ts";
 import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { type PlanContext, usdcText } from "./plan.ts";
 import type { SignatureStepBody } from "./schemas.ts";
 
-/** How long a prepared permit is valid, in seconds: the purchase wants ten minutes of it at least. */
+/** How long a prepared permit is valid, in seconds: the purchase wants 15 minutes of it at least. */
 const PERMIT_SECONDS = 3600n;
 
 const tokenAbi = parseAbi([
@@ -44,7 +44,7 @@ export async function readPermits(
   }
 }
 
-/** The permit of a premium, complete where the allowance suffices; none where one is needed and the token knows none. 6 decimals. */
+/** The permit of a premium (6 decimals), complete where the allowance suffices; no step where the token knows no permits. */
 export function permitSteps(
   { block, contracts, from }: PlanContext,
   {
@@ -66,7 +66,7 @@ export function permitSteps(
       description: `Lets the cover router take ${usdcText(premium)} of the wallet, and no more, within an hour.`,
       typedData: {
         domain: permits.domain,
-        types: { Permit: permitTypes.Permit.map((field) => ({ ...field })) },
+        types: { EIP712Domain: [...domainType], Permit: [...permitTypes.Permit] },
         primaryType: "Permit",
         message,
       },

@@ -110,13 +110,14 @@ export const prepareTriggerRoute = prepareRoute(
   "policies",
   PrepareTriggerRequest,
   "policy_not_found",
+  "scan_busy",
 );
 
 export const preparePolicyRoute = prepareRoute(
   {
     path: "/api/v1/policies/prepare",
     operationId: "preparePolicy",
-    summary: "Prepare a purchase that the buyer sends itself",
+    summary: "Prepare a purchase: one that the buyer sends itself, or the permit of a relayed one",
   },
   "policies",
   PreparePolicyRequest,

@@ -78,6 +78,6 @@ export async function findRounds(
   }
   const readAll = before - 1n <= after;
   // Of earlier phases only the index knows rounds.
-  const complete = reachedStart || (readAll && (indexed !== undefined || phaseStart <= PHASE_ROUNDS));
+  const complete = reachedStart || (readAll && (isIndexedPhase || phaseStart <= PHASE_ROUNDS));
   return { fallen: chooseRounds(rounds, window), complete, newest };
 }

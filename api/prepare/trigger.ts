@@ -62,13 +62,13 @@ function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint
 async function planRounds(
   context: PlanContext,
   { policy, feed, what }: { policy: ChainPolicy; feed: Address | undefined; what: string },
-  indexed: Promise<IndexedRounds | undefined>,
+  indexed: IndexedRounds | undefined,
 ): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
   const { triggerPrice, createdAt, waitingEndsAt, expiresAt } = policy;
   if (feed === undefined || triggerPrice === null)
     return { issues: [unknownRoundsIssue], steps: [], endsAt: [] };
   const window = { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
-  const found = await findRounds(context, feed, window, await indexed);
+  const found = await findRounds(context, feed, window, indexed);
   const { fallen } = found;
   const issues = issuesOf(roundsIssue(context, feed, window, found));
   const latest = latestOf(fallen);
@@ -95,7 +95,7 @@ function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undef
 export async function planTrigger(
   context: PlanContext,
   key: PolicyKey,
-  indexed: Promise<IndexedRounds | undefined>,
+  indexed: IndexedRounds | undefined,
 ): Promise<Plan> {
   const { reads, contracts, block } = context;
   const [policy, feed, { globallyPaused }, sequencerActive] = await Promise.all([

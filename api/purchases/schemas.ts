@@ -23,7 +23,7 @@ const Permit = z
       example: "2920000",
     }),
     deadline: uint256Input.openapi({
-      description: "Unix seconds; at least ten minutes after the newest block.",
+      description: "Unix seconds; at least 15 minutes after the newest block.",
       example: "1767225600",
     }),
     signature: sentSignatureInput.openapi({

@@ -10,7 +10,15 @@ import {
   size,
 } from "viem";
 
-/** The typed data (EIP-712) that the owner signs; the token's domain goes with it. */
+/** The typed data (EIP-712) that the owner signs. Wallets want the domain's type by name; viem adds it by itself. */
+export const domainType = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+  { name: "verifyingContract", type: "address" },
+] as const;
+
+/** The permit that goes with the token's domain. */
 export const permitTypes = {
   Permit: [
     { name: "owner", type: "address" },

@@ -1,11 +1,13 @@
 /** Buys a policy on the main chain, from a quote to finding the policy in the index and in a webhook delivery. */
 import { z } from "zod";
+import { permitTypes } from "../../lib/chain/permit.ts";
 import type { Wallet } from "../dev/running-stack.ts";
 import type { Api } from "./api-client.ts";
-import { approveUsdc, mintUsdc } from "./chain.ts";
+import { mintUsdc } from "./chain.ts";
 import type { DemoStack } from "./demo-stack.ts";
 import type { Auth } from "./keys.ts";
 
+const address = z.templateLiteral(["0x", z.string()]);
 const product = "FLASHBTC24-001";
 const coverageAmount = "1000000000";
 /** The timeout for the purchase to arrive at the webhook. */
@@ -29,17 +31,48 @@ export async function readPremium({ call }: Api): Promise<bigint> {
   return BigInt(premium);
 }
 
-/** Pays the premium with an approval. */
+const decimal = z.string().regex(/^\d+$/);
+const purchaseStep = z.object({
+  kind: z.literal("signature"),
+  typedData: z.object({
+    domain: z.object({ name: z.string(), version: z.string(), chainId: z.int(), verifyingContract: address }),
+    message: z.object({
+      owner: address,
+      spender: address,
+      value: decimal,
+      nonce: decimal,
+      deadline: decimal,
+    }),
+  }),
+  report: z.object({ body: z.looseObject({ permit: z.looseObject({}).optional() }) }),
+});
+
+/** Pays the premium with a permit: the buyer signs, and sends nothing. */
 async function purchase({ api, contracts }: DemoStack, buyer: Wallet, auth: Auth, premium: bigint) {
   await mintUsdc(buyer, contracts, premium);
-  await approveUsdc(buyer, contracts, contracts.coverRouter, premium);
+  const { steps } = await api.call("/api/v1/policies/prepare", z.object({ steps: z.tuple([purchaseStep]) }), {
+    method: "POST",
+    body: { from: buyer.account.address, productName: product, coverageAmount, relayed: true },
+  });
+  const { typedData, report } = steps[0];
+  const { value, nonce, deadline, ...parties } = typedData.message;
+  const signature = await buyer.signTypedData({
+    domain: typedData.domain,
+    types: permitTypes,
+    primaryType: "Permit",
+    message: { ...parties, value: BigInt(value), nonce: BigInt(nonce), deadline: BigInt(deadline) },
+  });
+  console.log(
+    `\n✎ ${buyer.account.address} signs a permit for ${value} base units of USDC, without a transaction`,
+  );
+  const { permit } = report.body;
   return api.call(
     "/api/v1/policies",
     z.object({ policyId: z.string(), productId: z.string(), txHash: z.string() }),
     {
       method: "POST",
       headers: { ...auth, "idempotency-key": crypto.randomUUID() },
-      body: { productName: product, coverageAmount, buyer: buyer.account.address },
+      body: permit ? { ...report.body, permit: { ...permit, signature } } : report.body,
     },
   );
 }

@@ -1,5 +1,5 @@
 /** What the demo does on the main chain, and what it shows of it. */
-import { type Address, erc20Abi, formatUnits, type Hex } from "viem";
+import { erc20Abi, formatUnits, type Hex } from "viem";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import type { StackContracts, Wallet } from "../dev/running-stack.ts";
@@ -18,20 +18,6 @@ export async function mintUsdc(wallet: Wallet, { usdc }: StackContracts, amount:
     args: [wallet.account.address, amount],
   });
   await mined(wallet, `${wallet.account.address} mints ${amount} base units of mock USDC`, hash);
-}
-
-/** Lets `spender` take USDC (6 decimals) from the wallet. */
-export async function approveUsdc(
-  wallet: Wallet,
-  { usdc }: StackContracts,
-  spender: Address,
-  amount: bigint,
-): Promise<void> {
-  const hash = await wallet.writeContract({
-    ...{ chain: null, address: usdc, abi: erc20Abi, functionName: "approve" },
-    args: [spender, amount],
-  });
-  await mined(wallet, `${wallet.account.address} lets ${spender} take this amount`, hash);
 }
 
 /** A wallet's USDC (6 decimals) and bonds of an epoch (whole dollars) after a block. */

@@ -8,7 +8,10 @@ export type EntryKind = "purchase" | "service_transaction" | "claim";
 /** The columns of a row: amounts as decimals in the table's units, times as text. */
 export type Fields = Readonly<Record<string, string | null>>;
 
-/** Everything in the ledger about one entry; the transaction of a purchase's permit comes before its own. A claim has no transactions; its service transactions have. */
+/**
+ * Everything in the ledger about one entry; the transaction of a purchase's permit comes before its own. A claim has no
+ * transactions; its service transactions have.
+ */
 export type EntryHistory = {
   kind: EntryKind;
   id: string;

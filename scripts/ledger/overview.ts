@@ -28,7 +28,7 @@ const flightColumns = [
   "last sent",
   "entry",
 ];
-/** A purchase or a service transaction with the id for `show`. */
+/** A purchase, its permit or a service transaction, with the id for `show`. */
 const entryText = (id: string, purpose: string | null) => `${purpose ?? "purchase"} ${id}`;
 const gwei = (fee: bigint | null): string => (fee === null ? "–" : formatGwei(fee));
 const flightRow = (flight: FlightReport): string[] => [
@@ -41,7 +41,7 @@ const flightRow = (flight: FlightReport): string[] => [
   gwei(flight.maxFee),
   gwei(flight.priorityFee),
   flight.sentAgo === null ? "never" : `${duration(flight.sentAgo)} ago`,
-  flight.id === null ? "–" : entryText(flight.id, flight.purpose),
+  flight.id === null ? "–" : entryText(flight.id, flight.kind === "permit" ? "permit of" : flight.purpose),
 ];
 
 const waitingColumns = ["chain", "entry", "key", "wallet", "age"];

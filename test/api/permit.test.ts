@@ -144,10 +144,10 @@ describe("a purchase is refused and nothing is sent for it", () => {
     path: string;
   }>([
     { what: "below the premium", terms: () => ({ value: PREMIUM - 1n }), path: "permit.value" },
-    { what: "that has expired", terms: () => ({ deadline: 1n }), path: "permit.signature" },
+    { what: "that has expired", terms: () => ({ deadline: 1n }), path: "permit.deadline" },
     {
-      what: "that expires within ten minutes",
-      terms: async () => ({ deadline: (await headTime()) + 590n }),
+      what: "that expires within 15 minutes",
+      terms: async () => ({ deadline: (await headTime()) + 890n }),
       path: "permit.deadline",
     },
     { what: "with a used nonce", terms: () => ({ nonce: 7n }), path: "permit.signature" },

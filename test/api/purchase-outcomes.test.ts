@@ -7,6 +7,7 @@ import { z } from "zod";
 import { policiesOnChain } from "../support/ledger.ts";
 import { failure } from "./support/api.ts";
 import type { Buyer } from "./support/buyer.ts";
+import { permitRefused } from "./support/permit-refusals.ts";
 import { POLICIES, type PurchaseCase } from "./support/purchase-case.ts";
 import { failed } from "./support/purchase-failures.ts";
 import { bought, refused } from "./support/purchase-refusals.ts";
@@ -51,12 +52,13 @@ describe("a purchase succeeds", () => {
 });
 
 describe("a purchase fails", () => {
-  test.each(named([...refused, ...failed]))("%s", async (_, row) => {
+  test.each(named([...refused, ...permitRefused, ...failed]))("%s", async (_, row) => {
     const { answer, policies } = await run(row);
     expect(failure(answer), answer.text).toEqual([row.status, row.code]);
     expect(policies).toBe(row.policies ?? 0);
     const retryAfter = answer.headers.get("retry-after");
-    if (row.status === 429 || row.status === 503) expect(Number(retryAfter)).toBeGreaterThan(0);
+    if (row.status === 429 || row.status === 503 || row.code === "permit_in_flight")
+      expect(Number(retryAfter)).toBeGreaterThan(0);
     else expect(retryAfter).toBeNull();
   });
 });
@@ -77,7 +79,7 @@ test("the cases cover exactly the statuses and codes that the OpenAPI document l
       ? [status]
       : Object.keys(content?.["application/json"].examples ?? {}).map((code) => `${status} ${code}`),
   );
-  const rows = [...bought, ...refused, ...failed].map(({ status, code }) =>
+  const rows = [...bought, ...refused, ...permitRefused, ...failed].map(({ status, code }) =>
     code === undefined ? String(status) : `${status} ${code}`,
   );
   expect([...new Set(rows)].toSorted()).toEqual(documented.toSorted());

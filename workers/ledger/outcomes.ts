@@ -199,10 +199,7 @@ export async function raiseWatermarks(sql: ISql, chainId: number, deep: bigint):
   await sql`select service.raise_watermarks(${chainId}, ${String(deep - WATCHED_DEPTH)}::bigint)`;
 }
 
-/**
- * Lets the purchases and service transactions of `given` wait to be signed again; their age counts from their acceptance. A
- * permit is sent again with its purchase, if that still waits.
- */
+/** Lets the purchases and service transactions of `given` wait to be signed again, a permit with its purchase; of the same age. */
 export const waitAgain = (sql: ISql) => sql`
   insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
   select g.intent, g.kind, g.chain_id, g.payer, coalesce(e.claim_id, g.intent), coalesce(p.created_at, e.created_at), now()

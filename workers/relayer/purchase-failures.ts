@@ -27,13 +27,21 @@ export const premiumRisen = (quoted: bigint, premium: bigint): Failure => ({
   message: `The premium rose from ${quoted} to ${premium} (USDC, 6 decimals) before the purchase was signed. Nothing was spent.`,
 });
 
-/** The reverts of a buyer's own making: the premium could not be taken. MockUSDC's errors, and those of the live USDC. */
-const buyersReverts: readonly string[] = [
-  "ERC20InsufficientBalance",
+/** The reverts of a lacking allowance: MockUSDC's error, and that of the live USDC. */
+const allowanceReverts: readonly string[] = [
   "ERC20InsufficientAllowance",
-  "ERC20: transfer amount exceeds balance",
   "ERC20: transfer amount exceeds allowance",
 ];
+
+/** The reverts of a buyer's own making: the premium could not be taken. */
+const buyersReverts: readonly string[] = [
+  ...allowanceReverts,
+  "ERC20InsufficientBalance",
+  "ERC20: transfer amount exceeds balance",
+];
+
+/** Whether the buyer's allowance was too low. */
+export const isAllowanceRevert = ({ name }: Revert): boolean => allowanceReverts.includes(name);
 
 /** Whether the buyer's funds or allowance caused a revert. */
 export const isBuyersRevert = ({ name }: Revert): boolean => buyersReverts.includes(name);

@@ -1,6 +1,6 @@
 /** The calls of a signing round's purchases. */
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from "viem";
-import { type Permit, permitCalldata } from "../../lib/chain/permit.ts";
+import { MAX_PERMIT_GAS, type Permit, permitCalldata } from "../../lib/chain/permit.ts";
 import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { purchaseCalldata } from "./purchase-call.ts";
@@ -28,7 +28,13 @@ export const permitCall = (
   owner: Address,
   permit: Permit,
 ) =>
-  ({ from, to: usdc, data: permitCalldata({ owner, spender: coverRouter }, permit) }) satisfies CallRequest;
+  ({
+    from,
+    to: usdc,
+    data: permitCalldata({ owner, spender: coverRouter }, permit),
+    // A contract wallet's code must leave the gas of a round's simulation to the purchases after it.
+    gas: MAX_PERMIT_GAS,
+  }) satisfies CallRequest;
 
 const allowance = { abi: erc20Abi, functionName: "allowance" } as const;
 

@@ -12,7 +12,7 @@ export type RoundContext = Pick<ChainContext, "sql" | "wallets" | "send" | "log"
 export type SentCall = { id: string; signed: Signed; broadcast: Promise<void> };
 
 /**
- * Sends a round of calls of one kind from a wallet: gives the chosen ones nonces, signs them, stores their bytes and
+ * Sends a round of calls from a wallet: gives the chosen ones nonces, signs them, stores their bytes and
  * begins to broadcast them in the order of the nonces. The next round may begin meanwhile.
  *
  * A fault after the nonces are given leaves the calls to the recovery: it signs and sends them. Rejects before that when

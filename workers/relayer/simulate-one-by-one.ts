@@ -6,6 +6,7 @@ import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts"
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import type { Block, Chain } from "./chain.ts";
+import { isAllowanceRevert } from "./purchase-failures.ts";
 import {
   permitCall,
   permitGasOf,
@@ -64,25 +65,38 @@ async function simulateOne(
   purchase: RoundPurchase,
 ): Promise<SimulatedPurchase> {
   const { request, permit } = purchase;
-  const call = purchaseCall(options, from, request);
-  if (!permit) return quote(options, request, call);
+  const quoted = await quote(options, request, purchaseCall(options, from, request));
+  if (!permit || quoted.kind !== "reverts" || !isAllowanceRevert(quoted.revert)) return quoted;
   try {
-    const allowance = await options.chain.client.readContract({
-      address: options.usdc,
-      abi: erc20Abi,
-      functionName: "allowance",
-      args: [request.buyer, options.coverRouter],
-    });
-    if (allowance >= permit.value) return quote(options, request, call);
+    // The token looks at the allowance first: a permit for a buyer without the premium would cost gas for nothing.
+    const short = await shortBalance(options, request);
+    if (short) return { kind: "reverts", revert: short };
     const permitting = await simulatePermit(options, permitCall(options, from, request.buyer, permit));
-    if (permitting.succeeded) return { kind: "needs_permit", permitGas: permitGasOf(permitting.gas) };
-    const quoted = await quote(options, request, call);
-    return quoted.kind === "reverts"
-      ? { ...quoted, revert: withPermitRevert(quoted.revert, permitting) }
-      : quoted;
+    return permitting.succeeded
+      ? { kind: "needs_permit", permitGas: permitGasOf(permitting.gas) }
+      : { kind: "reverts", revert: withPermitRevert(quoted.revert, permitting) };
   } catch (error) {
     return { kind: "unknown", fault: error };
   }
+}
+
+/** The revert of a purchase for which the buyer has too little USDC; undefined when it has enough. */
+async function shortBalance(
+  { chain, usdc, coverRouter }: OneByOneOptions,
+  { productId, coverageAmount, buyer }: PurchaseRequest,
+): Promise<Revert | undefined> {
+  const [balance, [premium]] = await Promise.all([
+    chain.client.readContract({ address: usdc, abi: erc20Abi, functionName: "balanceOf", args: [buyer] }),
+    chain.client.readContract({
+      address: coverRouter,
+      abi: coverRouterAbi,
+      functionName: "quotePremium",
+      args: [productId, coverageAmount],
+    }),
+  ]);
+  if (balance >= premium) return undefined;
+  const name = "ERC20InsufficientBalance";
+  return { name, text: `${name}(${buyer}, ${balance}, ${premium})`, data: "0x" };
 }
 
 /** Rejects when the node does not answer. */

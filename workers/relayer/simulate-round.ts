@@ -1,6 +1,5 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
-import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
@@ -110,12 +109,6 @@ const capacityOf = (output: Hex): bigint => decodeFunctionResult({ ...vaultCapac
 const raisesAllowance = ({ permit }: RoundPurchase, before: SimulatedCall | undefined): boolean =>
   permit !== undefined && before?.succeeded === true && allowanceOf(before.output) < permit.value;
 
-const PERMIT_TOO_DEAR: Revert = {
-  name: "permit",
-  text: `its permit needs more than ${MAX_PERMIT_GAS} gas`,
-  data: "0x",
-};
-
 async function purchaseOf(
   { chain, coverRouter }: RoundSimulatorOptions,
   purchase: RoundPurchase,
@@ -130,14 +123,15 @@ async function purchaseOf(
     if (!policy) return { kind: "unknown", fault: "the simulated call sells no policy" };
     const isSent = permit?.succeeded === true && raisesAllowance(purchase, before);
     const permitGas = isSent ? permitGasOf(permit.gas) : undefined;
-    if (isSent && permit.gas > MAX_PERMIT_GAS) return { kind: "reverts", revert: PERMIT_TOO_DEAR };
     return { kind: "buys", gas: bought.gas, permitGas, premium: policy.premiumPaid, payout: policy.payout };
   }
   if (bought.revert) return { kind: "reverts", revert: withPermitRevert(bought.revert, permit) };
+  const fault = "it fails after the purchases before it, without a reason";
+  if (purchase.permit) return { kind: "unknown", fault };
   // A contract gave no reason, or the node's limit on gas ended the sequence: the call alone shows which.
   try {
     await chain.estimateGas(call);
-    return { kind: "unknown", fault: "it fails after the purchases before it, without a reason" };
+    return { kind: "unknown", fault };
   } catch (error) {
     const revert = findRevert(error);
     return revert ? { kind: "reverts", revert } : { kind: "unknown", fault: error };

@@ -3,8 +3,8 @@ import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
 /**
- * A buyer's USDC balance and its allowance after a block, 6 decimals; by default the allowance to the cover router. Rejects when the node does not
- * answer or no longer has the block's state.
+ * A buyer's USDC balance and its allowance after a block, 6 decimals; by default the allowance to the cover router. Rejects when the
+ * node does not answer or no longer has the block's state.
  */
 export async function readFunds(
   chain: ReadClient,

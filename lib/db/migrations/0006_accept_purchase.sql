@@ -86,8 +86,9 @@ $$;
 -- `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled. It may be null (unknown)
 -- only while the buyer has no other purchase in flight. The outcomes: created, joined (with the purchase), conflict,
 -- stopped (scope), resting (amount: seconds), not_delegated (amount: premium left, or null), permit_in_flight, funds_unknown,
--- short_of_funds (amount: premiums in flight). With a permit, its value is the allowance in `funds`. `held` and `in_flight` are the premiums and the number of the buyer's other purchases in
--- flight; null: they are read. A caller passes the result on to the same buyer's next purchase.
+-- short_of_funds (amount: premiums in flight). With a permit, `funds` has the allowance after it. `held` and `in_flight` are the
+-- premiums and the number of the buyer's other purchases in flight; null: they are read. A caller passes the result on to the
+-- same buyer's next purchase.
 CREATE FUNCTION service.accept_purchase(
   of_chain integer, of_router text, of_wallet text, of_key_id bigint, of_key text, of_fingerprint text, of_product text,
   of_coverage numeric, of_asset text, of_buyer text, of_premium numeric, permit_value numeric, permit_deadline numeric,
@@ -197,7 +198,8 @@ BEGIN
     SELECT a.outcome, a.purchase_id, a.accepted_at, a.scope, a.amount, a.held, a.in_flight
     INTO outcome, purchase_id, accepted_at, scope, amount, held, in_flight
     FROM service.accept_purchase(w.chain_id, w.router, w.wallet, w.key_id, w.idempotency_key, w.fingerprint, w.product_id,
-      w.coverage, w.asset, w.buyer, w.premium, w.permit_value, w.permit_deadline, w.permit_signature, w.funds_block, w.funds, held, in_flight) a;
+      w.coverage, w.asset, w.buyer, w.premium,
+      w.permit_value, w.permit_deadline, w.permit_signature, w.funds_block, w.funds, held, in_flight) a;
     RETURN NEXT;
   END LOOP;
 END $$;

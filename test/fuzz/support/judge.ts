@@ -16,6 +16,10 @@ const general: Readonly<Record<number, string>> = {
 };
 /** The codes for a request of the wrong shape. */
 const shapeCodes = ["validation_error", "invalid_body", "invalid_request"];
+/** The codes whose `details` name fields. */
+const codesWithDetails = ["validation_error", "invalid_permit"];
+/** Codes with a `Retry-After` beside those of 429 and 503. */
+const codesWithRetry = ["sandbox_cap_exceeded", "permit_in_flight"];
 /** The codes that a request with valid values and a good credential never gets. */
 const neverForValid = [...shapeCodes, "unauthenticated", "unsupported_media_type", "payload_too_large"];
 
@@ -35,7 +39,8 @@ const errorOf = ({ status, json }: HttpAnswer): Envelope | undefined =>
 const needed: Readonly<Record<string, (answer: HttpAnswer) => boolean>> = {
   location: (answer) => answer.status < 300 || errorOf(answer)?.code === "purchase_pending",
   "idempotency-key": (answer) => answer.status < 300 || errorOf(answer)?.code === "purchase_pending",
-  "retry-after": (answer) => answer.status !== 403 || errorOf(answer)?.code === "sandbox_cap_exceeded",
+  "retry-after": (answer) =>
+    ![403, 409].includes(answer.status) || codesWithRetry.includes(errorOf(answer)?.code ?? ""),
   // A policy comes from the index or from the chain.
   "x-indexed-block": ({ headers }) => !headers.has("x-chain-block"),
   "x-chain-block": ({ headers }) => !headers.has("x-indexed-block"),
@@ -96,7 +101,7 @@ function envelopeFaults({ operation }: Planned, answer: HttpAnswer): string[] {
     ...(error.error === error.code ? [] : [`error ${error.error} differs from code ${error.code}`]),
     ...(isDocumented ? [] : [`the code ${error.code} is not documented for ${answer.status}`]),
     ...(error.message === "" ? ["the message is empty"] : []),
-    ...(error.details && error.code !== "validation_error" ? ["details without validation_error"] : []),
+    ...(error.details && !codesWithDetails.includes(error.code) ? [`details with ${error.code}`] : []),
   ];
 }
 

@@ -27,6 +27,14 @@ function texts({ format, pattern, maxLength = MAX_TEXT }: Schema): fc.Arbitrary<
   return fc.oneof({ weight: 3, arbitrary: usual }, ...edges);
 }
 
+/** Objects of the named properties; one that may be left out sometimes is. */
+function objects(schemas: Schemas, { properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
+  const values = Object.entries(properties).map(
+    ([name, part]) => [name, validValues(schemas, part)] as const,
+  );
+  return fc.record<Record<string, unknown>>(Object.fromEntries(values), { requiredKeys: required });
+}
+
 function valuesOf(schemas: Schemas, rules: Schema): fc.Arbitrary<unknown> {
   if (rules.anyOf) return fc.oneof(...rules.anyOf.map((part) => validValues(schemas, part)));
   if (rules.enum) return fc.constantFrom(...rules.enum);
@@ -35,6 +43,8 @@ function valuesOf(schemas: Schemas, rules: Schema): fc.Arbitrary<unknown> {
   if (rules.type === "string") return texts(rules);
   if (rules.type === "integer") return fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max));
   if (rules.type === "array") return fc.array(validValues(schemas, items), { minLength, maxLength });
+  if (rules.type === "boolean") return fc.boolean();
+  if (rules.type === "object") return objects(schemas, rules);
   throw new Error(`the fuzz has no values of type ${rules.type}`);
 }
 
