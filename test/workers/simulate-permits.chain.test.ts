@@ -1,6 +1,8 @@
 /** Purchases with permits in the simulation of a signing round. */
+import { numberToHex } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Permit } from "../../lib/chain/permit.ts";
+import { z } from "zod";
+import { MAX_PERMIT_GAS, type Permit } from "../../lib/chain/permit.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, purchaseRequest, usdc } from "../support/ledger.ts";
@@ -19,6 +21,14 @@ beforeAll(async () => {
 });
 beforeEach(() => rpc.intercept());
 
+/** The parameters of an `eth_simulateV1`. */
+const simulated = z.tuple([
+  z.object({
+    blockStateCalls: z.array(z.object({ calls: z.array(z.object({ gas: z.string().optional() })) })),
+  }),
+  z.unknown(),
+]);
+
 /** `permit` is that of the first purchase. */
 const simulate = (requests: readonly PurchaseRequest[], permit: Permit) =>
   openRoundSimulator(
@@ -26,13 +36,22 @@ const simulate = (requests: readonly PurchaseRequest[], permit: Permit) =>
     rpc.url,
   )(requests.map((request, n) => ({ request, permit: n === 0 ? permit : undefined })));
 
-test("a contract wallet that burns gas in its permit's check does not harm the purchases after it", async () => {
+test("a contract wallet that burns gas in its permit's check leaves the gas to the purchases after it", async () => {
   const burner = await newBuyer(chain, { approve: false });
   // JUMPDEST, PUSH1 0, JUMP: an endless loop.
   await chain.client.setCode({ address: burner.address, bytecode: "0x5b600056" });
   const rich = await newBuyer(chain);
   const requests = [burner, rich, rich].map(({ address }) => purchaseRequest(address));
   const permit = await signPermit(chain, burner, { value: PREMIUM });
+  // Anvil gives each call the gas of a whole block, geth what those before it left: the limit is seen in the request.
+  const limits: unknown[] = [];
+  rpc.intercept(async (call, forward) => {
+    if (call.method === "eth_simulateV1") {
+      const [{ blockStateCalls }] = simulated.parse(call.params);
+      limits.push(...blockStateCalls.flatMap(({ calls }) => calls.map(({ gas }) => gas ?? "none")));
+    }
+    return forward();
+  });
   expect((await simulate(requests, permit)).purchases).toMatchObject([
     {
       kind: "reverts",
@@ -44,6 +63,8 @@ test("a contract wallet that burns gas in its permit's check does not harm the p
     { kind: "buys" },
     { kind: "buys" },
   ]);
+  // The allowance, the permit, three purchases, the vault's capacity.
+  expect(limits).toEqual(["none", numberToHex(MAX_PERMIT_GAS), "none", "none", "none", "none"]);
 });
 
 describe("on a node without eth_simulateV1", () => {
