@@ -101,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
       nextSearchAt: new Map(),
       found: new Map(),
       goneSince: new Map(),
+      lostNonces: new Set(),
       lackedAt: new Map(),
     },
     loops,
