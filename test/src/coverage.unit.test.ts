@@ -16,6 +16,7 @@ const excluded: Readonly<Record<string, string>> = {
   "ClaimBond:ApprovalForAll": "only allows transfers; the transfers themselves are indexed",
   "ProtocolToken:Approval": "no indexed read returns allowances",
   "MockUSDC:Approval": "USDC is not indexed",
+  "MockUSDC:EIP712DomainChanged": "USDC is not indexed",
   "MockUSDC:Transfer": "USDC is not indexed: the events of premiums, sales and burns have their amounts",
   "MockAggregator:AnswerUpdated": "the same event as of PriceAggregator, which is indexed",
   "MockSequencerFeed:AnswerUpdated": "the same event as of PriceAggregator, indexed as SequencerFeed",
