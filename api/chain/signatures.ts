@@ -16,6 +16,7 @@ import {
 } from "viem";
 import { signatureCheckAbi, signatureCheckBytecode } from "../../abis/SignatureCheck.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
+import { ACCOUNT_SIGNATURE } from "../../lib/chain/permit.ts";
 import { isOutOfGas } from "../../lib/chain/reverts.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
@@ -25,8 +26,6 @@ import { chainNotFound, fromChain } from "../http/dependency-timeout.ts";
 const MAX_CHECKS = 4;
 /** `Retry-After` of a refused check, in seconds: a check takes one call. */
 const BUSY_RETRY_SECONDS = 5;
-/** Length of a plain account's signature, in bytes. */
-const ACCOUNT_SIGNATURE = 65;
 /**
  * Gas of a check: below the most that a transaction may have (2^24, EIP-7825), to which nodes may hold calls too. Each call
  * of a wallet or its factory has an equal part, 3.75 million with three digests: enough to deploy a wallet, or to verify

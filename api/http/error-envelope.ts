@@ -36,7 +36,7 @@ export function errorBody(
   };
 }
 
-/** The codes whose `details` name fields. */
+/** Errors with these codes name the invalid fields in `details`. */
 const codesWithDetails: readonly ErrorCode[] = ["validation_error", "invalid_permit"];
 /** Codes with a `Retry-After` beside those of 429 and 503. */
 const codesWithRetry: readonly ErrorCode[] = ["sandbox_cap_exceeded", "permit_in_flight"];

@@ -20,7 +20,7 @@ const tokenAbi = parseAbi([
 /** What a permit of an owner has to name. */
 type Permits = { domain: SignatureStepBody["typedData"]["domain"]; nonce: bigint };
 
-/** Undefined when the token knows no permits whose domain is made of its name, version and chain. */
+/** Undefined when the token has no permits, or its domain is not made of its name, version and chain. */
 export async function readPermits(
   reads: ReadClient,
   { usdc: address }: Pick<Contracts, "usdc">,

@@ -44,7 +44,7 @@ const permitAbi = parseAbi([
 ]);
 
 /** Length of a plain account's signature, in bytes. */
-const ACCOUNT_SIGNATURE = 65;
+export const ACCOUNT_SIGNATURE = 65;
 
 /** A plain account's signature as its parts; undefined for any other. */
 function partsOf(signature: Hex): readonly [v: number, r: Hex, s: Hex] | undefined {

@@ -18,7 +18,7 @@ export type DuePolicy = z.output<typeof policy>;
 
 /** The longest window of a product, in seconds. */
 const LONGEST_WINDOW = 48n * 3600n;
-/** The most purchases of which it asks, newest first: the activity feed's page. */
+/** At most this many policies are read, newest first: one page of the activity feed. */
 export const PURCHASES_ASKED = 100;
 
 /** Waits until the index has a block. @throws after a minute */

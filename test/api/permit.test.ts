@@ -113,7 +113,7 @@ describe("a purchase with a permit", () => {
     const { client, owner } = api.chain;
     const contractAddress = await wallets.create(buyer.account);
     const stranger = await wallets.create(owner);
-    /** The account takes on the code of a wallet, whose owner may be another one. */
+    /** Gives the account the code of a contract wallet. */
     async function takeOn(code: `0x${string}`) {
       if (!buyer.account.signAuthorization) throw new Error("the account cannot sign");
       const nonce = await client.getTransactionCount({ address: buyer.account.address });

@@ -16,7 +16,7 @@ const general: Readonly<Record<number, string>> = {
 };
 /** The codes for a request of the wrong shape. */
 const shapeCodes = ["validation_error", "invalid_body", "invalid_request"];
-/** The codes whose `details` name fields. */
+/** Errors with these codes name the invalid fields in `details`. */
 const codesWithDetails = ["validation_error", "invalid_permit"];
 /** Codes with a `Retry-After` beside those of 429 and 503. */
 const codesWithRetry = ["sandbox_cap_exceeded", "permit_in_flight"];
