@@ -15,7 +15,7 @@ import {
   url,
 } from "./config-values.ts";
 import { DEV_ADMIN_TOKEN, DEV_SECRETS_KEY, unsafeOffLocal } from "./off-local.ts";
-import { sharedOracleKey } from "./oracle-key.ts";
+import { sharedKeys } from "./shared-keys.ts";
 import { type Fault, incompleteTestnet, invalidWriterTestnet, type Variables } from "./testnet-variables.ts";
 import { NO_PROXY } from "./trust-proxy.ts";
 
@@ -86,6 +86,7 @@ const writerSchema = z.object({
   SANDBOX_PRIVATE_KEY: privateKey.optional(),
   FAUCET_PRIVATE_KEY: privateKey.optional(),
   ORACLE_PRIVATE_KEY: privateKey.optional(),
+  KEEPER_PRIVATE_KEY: privateKey.optional(),
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
   MAX_PRIORITY_FEE_GWEI: gwei.default(2_000_000_000n),
@@ -93,6 +94,7 @@ const writerSchema = z.object({
   PURCHASE_TTL: integer(1, 86_400).default(600),
   GAS_BUDGET_ETH: ether.default(parseEther("5")),
   GAS_BUDGET_PER_WALLET_ETH: ether.default(parseEther("0.5")),
+  KEEPER_GAS_BUDGET_ETH: ether.default(parseEther("1")),
   ARCHIVE_AFTER_DAYS: integer(1, 3650).default(30),
   WEBHOOK_CONFIRMATIONS: integer(1, 1000).default(1),
   WEBHOOK_CONCURRENCY: integer(1, 10_000).default(400),
@@ -127,6 +129,7 @@ const passedOn = {
       PURCHASE_TTL: true,
       GAS_BUDGET_ETH: true,
       GAS_BUDGET_PER_WALLET_ETH: true,
+      KEEPER_GAS_BUDGET_ETH: true,
       SECRETS_KEY: true,
       WEBHOOK_ALLOW_HOSTS: true,
       WEBHOOK_CONFIRMATIONS: true,
@@ -203,7 +206,7 @@ export type DevConfig = z.output<typeof devSchema>;
 export const apiConfig = (env: Environment): ApiConfig =>
   parse(apiSchema, env, (present) => [...incompleteTestnet(present), ...unsafeOffLocal(present)]);
 export const writerConfig = (env: Environment): WriterConfig =>
-  parse(writerSchema, env, (present) => [...invalidWriterTestnet(present), ...sharedOracleKey(present)]);
+  parse(writerSchema, env, (present) => [...invalidWriterTestnet(present), ...sharedKeys(present)]);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const reconcileConfig = (env: Environment): z.output<typeof reconcileSchema> =>
