@@ -1,8 +1,8 @@
 import { type Address, encodeAbiParameters, encodeFunctionData, getAddress } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { ApiError } from "../../lib/errors.ts";
-import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
-import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import type { IndexedRounds } from "../../lib/indexed/due.ts";
+import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
 import { type Round, readPolicyFeed } from "../chain/contracts/rounds.ts";
