@@ -9,7 +9,7 @@ import { createBlockClock } from "../../workers/keeper/from-chain/block-clock.ts
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import type { CoveredPolicy } from "../../workers/keeper/from-chain/history.ts";
-import { dueByForceAt } from "../src/support/due-by-force.ts";
+import { openHistoryByForce } from "../src/support/due-by-force.ts";
 import { type PriceWalk, startPriceWalk } from "../src/support/price-walk.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import * as act from "../support/protocol-actions.ts";
@@ -54,9 +54,10 @@ test(`random prices: payable in a block if and only if the contracts would pay i
         payable.set(block, [...(payable.get(block) ?? []), nameOf(policy)]);
   // Of the triggered ones only that is known.
   const judged = new Set(policies.map(nameOf));
+  const dueIn = await openHistoryByForce(chain);
   let found = 0;
   for (let block = firstBlock + 1n; block <= lastBlock; block++) {
-    const due = (await dueByForceAt(chain, block)).filter((name) => judged.has(name));
+    const due = (await dueIn(block)).filter((name) => judged.has(name));
     expect((payable.get(block) ?? []).sort(), `block ${block}`).toEqual(due);
     found += due.length;
   }

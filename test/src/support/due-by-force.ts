@@ -84,22 +84,32 @@ function proofOf(
 }
 
 /**
- * The policies, as `productId policyId`, for which some proof from the rounds of earlier blocks would have been paid by a transaction
- * of this block: in the state after the block before, at the block's time. Sorted. The feeds have one phase.
+ * Reads all policies and rounds, and returns a function of a block: the policies, as `productId policyId`, for which some proof from
+ * the rounds of earlier blocks would have been paid by a transaction of this block, which is in the state after the block before,
+ * at the block's time. Sorted. The feeds have one phase.
  */
-export async function dueByForceAt(chain: TestChain, block: bigint): Promise<string[]> {
+export async function openHistoryByForce(chain: TestChain): Promise<(block: bigint) => Promise<string[]>> {
   const { client, deployment } = chain;
-  const { timestamp: time } = await client.getBlock({ blockNumber: block });
-  const known = (await rounds(client, deployment)).filter((round) => big(round.block_number) < block);
-  const due = await Promise.all(
-    (await allPolicies(chain)).map(async ({ shield, ...key }) => {
-      const proof = proofOf(await shieldTerms(client, shield, key.policyId), known);
-      const isPaid =
-        proof && (await refusalAt(chain, key, proof, { number: block - 1n, time })) === undefined;
-      return isPaid ? [`${key.productId} ${key.policyId}`] : [];
-    }),
+  const all = await rounds(client, deployment);
+  const policies = await Promise.all(
+    (await allPolicies(chain)).map(async ({ shield, ...key }) => ({
+      key,
+      terms: await shieldTerms(client, shield, key.policyId),
+    })),
   );
-  return due.flat().sort();
+  return async (block) => {
+    const { timestamp: time } = await client.getBlock({ blockNumber: block });
+    const known = all.filter((round) => big(round.block_number) < block);
+    const due = await Promise.all(
+      policies.map(async ({ key, terms }) => {
+        const proof = proofOf(terms, known);
+        if (!proof || (await refusalAt(chain, key, proof, { number: block - 1n, time })) !== undefined)
+          return [];
+        return [`${key.productId} ${key.policyId}`];
+      }),
+    );
+    return due.flat().sort();
+  };
 }
 
 /** The policies, as `productId policyId`, for which some proof from all known rounds would be paid now. Sorted. */
