@@ -117,7 +117,7 @@ export function createEngine(options: EngineOptions): Engine {
 /**
  * Begins to keep the wallets' leases and to watch the chain.
  *
- * @param onWallets called when the writer gets its first wallet, and when it loses its last one.
+ * @param onWallets called when the writer gets its first wallet besides the keeper's, and when it loses its last one.
  */
 export async function startEngine(engine: Engine, onWallets: (hasWallets: boolean) => void): Promise<void> {
   const { sql, wallets, recovery, loops, log } = engine;
