@@ -1,5 +1,6 @@
-import { type Address, encodeAbiParameters, encodeFunctionData, getAddress } from "viem";
+import { type Address, getAddress } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { triggerCalldata } from "../../lib/chain/trigger.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
@@ -43,18 +44,12 @@ function roundsIssue(
 
 /** The step with its proof, from three rounds by rising id. */
 function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint[], what: string): Step {
-  const [first = 0n, second = 0n, third = 0n] = rounds;
-  const proof = encodeAbiParameters([{ type: "uint80[3]" }], [[first, second, third]]);
   return actionStep({
     id: "trigger",
     description: `Triggers ${what} with the rounds ${rounds.join(", ")} of its price feed.`,
     contract: "coverRouter",
     abi: coverRouterAbi,
-    data: encodeFunctionData({
-      abi: coverRouterAbi,
-      functionName: "submitTrigger",
-      args: [productId, policyId, proof],
-    }),
+    data: triggerCalldata({ productId, policyId }, rounds),
   });
 }
 
