@@ -4,8 +4,6 @@
  */
 import { parseAbiItem } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { waitFor } from "../../scripts/local/wait.ts";
-import { atEnd } from "../support/cleanup.ts";
 import * as act from "../support/protocol-actions.ts";
 import {
   btc1h,
@@ -52,4 +50,32 @@ test("an expired policy is closed, so that the vault's capacity is free again", 
   const [policyId = 0n] = await buyPolicies(setup, 1);
   await act.timeTravel(setup.protocol, BigInt(btc1h.durationSeconds) + 1n);
   await untilAll(setup, "expired", [policyId]);
+});
+
+test("commits of a trigger that are lost: the chain's transactions are found, and the next fall is paid", async () => {
+  const { protocol, connection } = setup;
+  await act.refreshFeeds(protocol, owner);
+  const first = await buyPolicies(setup, 2);
+  await crash(setup);
+  await untilAll(setup, "triggered", first);
+  const wallet = keeperWallet.address.toLowerCase();
+  await connection.sql.begin(async (tx) => {
+    await tx`delete from service.keeper_task`;
+    const lost = await tx<
+      { nonce: string }[]
+    >`select nonce from service.transaction where wallet = ${wallet}`;
+    expect(lost.length).toBeGreaterThan(0);
+    await tx`delete from service.attempt where transaction_id in (
+      select id from service.transaction where wallet = ${wallet})`;
+    await tx`delete from service.transaction where wallet = ${wallet}`;
+    await tx`delete from service.service_transaction where sender = ${wallet}`;
+    await tx`
+      update service.relayer_wallet set next_nonce = 0, open_from = 0, final_below = 0 where address = ${wallet}`;
+  });
+  await act.refreshFeeds(protocol, owner);
+  const second = await buyPolicies(setup, 2);
+  await crash(setup);
+  await untilAll(setup, "triggered", second);
+  const unknown = () => connection.sql`select 1 from service.relayer_wallet where unknown_from is not null`;
+  await expect.poll(unknown).toEqual([]);
 });

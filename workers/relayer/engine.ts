@@ -19,6 +19,7 @@ import { createFeeMarket } from "./fee-market.ts";
 import { callCap } from "./fees.ts";
 import { createCallPricer } from "./price-calls.ts";
 import type { RecoveryContext } from "./recovery/context.ts";
+import { keeperTargets } from "./recovery/reconcile.ts";
 import { recover } from "./recovery/recover.ts";
 import { createSender } from "./sender.ts";
 import { type SettleReceipts, settleReceipts } from "./settle-receipts.ts";
@@ -101,6 +102,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...limits,
       coverRouter,
       usdc: lower(deployment.contracts.usdc),
+      keeperTargets: keeperTargets(deployment),
       nextSearchAt: new Map(),
       found: new Map(),
       goneSince: new Map(),
