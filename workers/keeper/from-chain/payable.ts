@@ -15,17 +15,29 @@ export type Span = {
   readonly notAfter: bigint;
 };
 
+/** The index of the first round that is not before a time. */
+function firstSince(rounds: readonly Round[], time: bigint): number {
+  let [low, high] = [0, rounds.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rounds[middle]?.updatedAt ?? time) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** A policy's rounds that count: in its window, at or below its trigger price, each id once. In the order of their blocks. */
 export function fallenRounds(
   { feed, triggerPrice, coverFrom, endsAt }: CoverTerms,
   { rounds }: Pick<History, "rounds">,
 ): Round[] {
-  const fallen = (rounds.get(feed) ?? []).filter(
-    ({ price, updatedAt }) =>
-      price > 0n && price <= triggerPrice && updatedAt > 0n && updatedAt >= coverFrom && updatedAt <= endsAt,
-  );
+  const all = rounds.get(feed) ?? [];
+  const inWindow = all.slice(firstSince(all, coverFrom), firstSince(all, endsAt + 1n));
   const byId = new Map<bigint, Round>();
-  for (const round of fallen) if (!byId.has(round.roundId)) byId.set(round.roundId, round);
+  for (const round of inWindow) {
+    const counts = round.price > 0n && round.price <= triggerPrice && round.updatedAt > 0n;
+    if (counts && !byId.has(round.roundId)) byId.set(round.roundId, round);
+  }
   return [...byId.values()].sort((a, b) => Number(a.knownAfter - b.knownAfter));
 }
 
