@@ -1,7 +1,8 @@
-import { type Address, encodeAbiParameters, encodeFunctionData, getAddress } from "viem";
+import { type Address, encodeFunctionData, getAddress } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
+import { encodeOracleProof } from "../../lib/oracle-proof.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
@@ -43,8 +44,6 @@ function roundsIssue(
 
 /** The step with its proof, from three rounds by rising id. */
 function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint[], what: string): Step {
-  const [first = 0n, second = 0n, third = 0n] = rounds;
-  const proof = encodeAbiParameters([{ type: "uint80[3]" }], [[first, second, third]]);
   return actionStep({
     id: "trigger",
     description: `Triggers ${what} with the rounds ${rounds.join(", ")} of its price feed.`,
@@ -53,7 +52,7 @@ function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint
     data: encodeFunctionData({
       abi: coverRouterAbi,
       functionName: "submitTrigger",
-      args: [productId, policyId, proof],
+      args: [productId, policyId, encodeOracleProof(rounds)],
     }),
   });
 }
