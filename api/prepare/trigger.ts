@@ -1,8 +1,8 @@
-import { type Address, encodeFunctionData, getAddress } from "viem";
+import { type Address, getAddress } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { triggerCalldata } from "../../lib/chain/trigger.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
-import { encodeOracleProof } from "../../lib/oracle-proof.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
@@ -49,11 +49,7 @@ function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint
     description: `Triggers ${what} with the rounds ${rounds.join(", ")} of its price feed.`,
     contract: "coverRouter",
     abi: coverRouterAbi,
-    data: encodeFunctionData({
-      abi: coverRouterAbi,
-      functionName: "submitTrigger",
-      args: [productId, policyId, encodeOracleProof(rounds)],
-    }),
+    data: triggerCalldata({ productId, policyId }, rounds),
   });
 }
 

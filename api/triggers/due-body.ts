@@ -1,5 +1,5 @@
 import { getAddress } from "viem";
-import { encodeOracleProof } from "../../lib/oracle-proof.ts";
+import { oracleProof } from "../../lib/chain/trigger.ts";
 import { entryById } from "../../lib/products.ts";
 import { assetPrice } from "../chain/contracts/prices.ts";
 import { claimOf } from "../chain/policy-body.ts";
@@ -16,7 +16,7 @@ export const deadlineText = ({ expiresAt, productId, policyId }: Deadline): stri
 export const proofBody = (rounds: readonly FallenRound[], expiresAt: bigint) => {
   const fresh = freshUntil(rounds);
   return {
-    oracleProof: encodeOracleProof(rounds.map(({ roundId }) => roundId)),
+    oracleProof: oracleProof(rounds.map(({ roundId }) => roundId)),
     validUntil: String(fresh < expiresAt ? fresh : expiresAt),
   };
 };

@@ -1,7 +1,7 @@
 /** Which policies `submitTrigger` would pay in the head's block, and with which proof. By the rows alone, at every block. */
 import { and, asc, eq, getTableColumns, gt, gte, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { head, oracleFeed, oracleRound, pauseState, policy, sequencerState } from "../../ponder.schema.ts";
 import { FEED_TO_PRICE, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../price-rules.ts";
 import { isWhole } from "./head.ts";
@@ -108,6 +108,8 @@ export async function findDueRows(
 export type DuePolicy = {
   readonly productId: Hex;
   readonly policyId: bigint;
+  /** Who receives the bond. */
+  readonly buyer: Address;
   /** The last second (Unix) in which it can be triggered. */
   readonly expiresAt: bigint | null;
   /** The proof: ids of three rounds of the asset's feed, rising. */
@@ -130,6 +132,7 @@ export async function readDue(
     .select({
       productId: policy.productId,
       policyId: policy.policyId,
+      buyer: policy.buyer,
       expiresAt: policy.expiresAt,
       rounds: proof,
     })

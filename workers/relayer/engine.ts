@@ -4,6 +4,7 @@ import type { Address } from "viem";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { errorText } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
@@ -73,7 +74,9 @@ export function createEngine(options: EngineOptions): Engine {
   const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
   const costs = { market, price: createCallPricer(chain), maxCallFee: callCap(maxFee) };
   const context: ChainContext = { ...costs, sql, chain, chainId, wallets, send, meter, log };
-  const limits = { maxFee, gasBudget: config.GAS_BUDGET_ETH, ttl: config.PURCHASE_TTL };
+  const { GAS_BUDGET_ETH: budget, KEEPER_GAS_BUDGET_ETH: keeperBudget } = config;
+  const gasBudgetOf = (role: WalletRole) => (role === "keeper" ? keeperBudget : budget);
+  const limits = { maxFee, gasBudgetOf, ttl: config.PURCHASE_TTL };
   const finality = { confirmations, settleReceipts: settle };
   const loops: Engine["loops"] = new Map();
   const engine: Engine = {
