@@ -1,36 +1,21 @@
 import { getAddress } from "viem";
-import { oracleProof } from "../../lib/chain/trigger.ts";
 import { entryById } from "../../lib/products.ts";
 import { assetPrice } from "../chain/contracts/prices.ts";
 import { claimOf } from "../chain/policy-body.ts";
 import { decimalOrNull } from "../http/field-types.ts";
 import type { Deadline, DueRow } from "./due-queries.ts";
 import type { DuePolicyBody } from "./due-routes.ts";
-import { type FallenRound, freshUntil, toFallenRounds } from "./fallen-rounds.ts";
+import { toFallenRounds } from "./fallen-rounds.ts";
+import { proofBody } from "./proof-body.ts";
 
 /** The cursor of a due policy. */
 export const deadlineText = ({ expiresAt, productId, policyId }: Deadline): string =>
   `${expiresAt}-${productId}-${policyId}`;
 
-/** What three rounds prove at a block, and until when (Unix seconds, the last second). */
-export const proofBody = (rounds: readonly FallenRound[], expiresAt: bigint) => {
-  const fresh = freshUntil(rounds);
-  return {
-    oracleProof: oracleProof(rounds.map(({ roundId }) => roundId)),
-    validUntil: String(fresh < expiresAt ? fresh : expiresAt),
-  };
-};
-
-export const roundBody = ({ roundId, price, updatedAt }: FallenRound) => ({
-  roundId: String(roundId),
-  price: String(price),
-  updatedAt: String(updatedAt),
-});
-
 /** A due policy, with the proof of its trigger. */
 export function duePolicyBody(row: DueRow): DuePolicyBody {
-  const rounds = toFallenRounds(row.rounds);
-  const current = row.answer === null || row.answeredAt === null ? null : assetPrice(row.answer, row.answeredAt);
+  const current =
+    row.answer === null || row.answeredAt === null ? null : assetPrice(row.answer, row.answeredAt);
   const buyer = getAddress(row.buyer);
   return {
     productId: row.productId,
@@ -46,8 +31,7 @@ export function duePolicyBody(row: DueRow): DuePolicyBody {
     currentPriceAt: decimalOrNull(current?.updatedAt ?? null),
     expiresAt: String(row.expiresAt),
     metAt: String(row.metAt),
-    rounds: rounds.map(roundBody),
-    ...proofBody(rounds, row.expiresAt),
+    ...proofBody(toFallenRounds(row.rounds), row.expiresAt),
     claim: claimOf(row),
   };
 }

@@ -96,7 +96,8 @@ async function readRoundPage(db: IndexQuery, row: PolicyRow, { limit, cursor }: 
         eq(asset, row.asset),
         sql`${updatedAt} >= ${numeric(row.createdAt - MARGIN)}`,
         sql`${updatedAt} <= ${numeric(window.expiresAt + MARGIN)}`,
-        cursor && sql`(${updatedAt}, ${roundId}) < (${numeric(cursor.updatedAt)}, ${numeric(cursor.roundId)})`,
+        cursor &&
+          sql`(${updatedAt}, ${roundId}) < (${numeric(cursor.updatedAt)}, ${numeric(cursor.roundId)})`,
       ),
     )
     .orderBy(desc(asset), desc(updatedAt), desc(roundId))

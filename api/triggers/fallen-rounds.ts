@@ -29,5 +29,4 @@ export const toFallenRounds = (rounds: readonly RoundText[] | null): FallenRound
 
 /** The last second in which the shield takes three rounds as a proof: the newest is an hour old then. */
 export const freshUntil = (rounds: readonly FallenRound[]): bigint =>
-  rounds.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), 0n) +
-  BigInt(MAX_PRICE_AGE);
+  rounds.map(({ updatedAt }) => updatedAt).reduce((a, b) => (a > b ? a : b), 0n) + BigInt(MAX_PRICE_AGE);

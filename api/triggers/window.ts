@@ -33,6 +33,9 @@ export const roundVerdicts = {
 } as const;
 export type RoundVerdict = keyof typeof roundVerdicts;
 
+const isVerdict = (text: string): text is RoundVerdict => text in roundVerdicts;
+export const roundVerdictCodes: readonly RoundVerdict[] = Object.keys(roundVerdicts).filter(isVerdict);
+
 /** Judges a round by the shield's rules. `phase` is the one from which the feed answers. */
 export function roundVerdict(
   round: Pick<typeof oracleRound.$inferSelect, "answer" | "updatedAt" | "phase">,

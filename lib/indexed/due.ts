@@ -9,7 +9,7 @@ import { isWhole } from "./head.ts";
 /** Rounds of a proof: `CONFIRMATIONS` of the shield. */
 export const CONFIRMATIONS = 3;
 /** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none. */
-const MINIMUM_PAYOUT = 1_000_000;
+export const MINIMUM_PAYOUT = 1_000_000;
 const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
 const seconds = (count: number): SQL => sql.raw(String(count));
