@@ -28,5 +28,7 @@ export const toFallenRounds = (rounds: readonly RoundText[] | null): FallenRound
   }));
 
 /** The last second in which the shield takes three rounds as a proof: the newest is an hour old then. */
-export const freshUntil = (rounds: readonly FallenRound[]): bigint =>
-  rounds.map(({ updatedAt }) => updatedAt).reduce((a, b) => (a > b ? a : b), 0n) + BigInt(MAX_PRICE_AGE);
+export function freshUntil(rounds: readonly FallenRound[]): bigint {
+  const [newest = 0n] = rounds.map(({ updatedAt }) => updatedAt).sort((a, b) => Number(b - a));
+  return newest + BigInt(MAX_PRICE_AGE);
+}
