@@ -44,6 +44,8 @@ export async function startCover(): Promise<Cover> {
     buyer,
     async buy(product) {
       await act.refreshFeeds(protocol, owner);
+      // The round of the strike is before the cover, also where blocks have the same second.
+      await act.nextBlockAt(protocol, (await act.chainTime(protocol)) + 10n);
       const { policyId, receipt } = await act.purchase(protocol, buyer, product, usdc(100));
       const { timestamp: createdAt } = await chain.client.getBlock({ blockHash: receipt.blockHash });
       const { price } = await act.latestRound(protocol, product.symbol);

@@ -104,3 +104,7 @@ export async function expectDue(api: Api): Promise<DueAnswer[]> {
   }
   return due;
 }
+
+/** The policy in that list; undefined when it is not due. */
+export const findDue = async (api: Api, policy: PolicyKey): Promise<DueAnswer | undefined> =>
+  (await expectDue(api)).find((other) => nameOf(other) === nameOf(policy));
