@@ -26,7 +26,7 @@ const triggerTime = (): SQL => sql`(
  */
 export const fallenRounds = (): SQL => sql`
   ${oracleRound} r join ${oracleFeed} f on f.asset = r.asset and r.phase <= f.phase
-  where r.asset = ${policy.asset} and r.answer > 0 and r.answer * ${PRICE_SCALE} <= ${policy.triggerPrice}
+  where r.asset = ${policy.asset} and r.answer > 0 and r.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
     and r.updated_at > 0 and r.updated_at >= coalesce(${policy.waitingEndsAt}, ${policy.createdAt})
     and r.updated_at <= ${policy.expiresAt}`;
 
