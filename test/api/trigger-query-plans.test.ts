@@ -13,9 +13,9 @@ import { expectIndexed, LARGE, type LargeIndex, PAGE_ROWS, startLargeIndex } fro
 const sizes = { ...million, policies: 100_000, activity: 1_000, burns: 1_000 };
 const first = { limit: 100, offset: 0 };
 const productId = productIdOf("FLASHBTC1H-001");
-const policyKey = { productId, policyId: 1_050_010n };
+const policyKey = { productId, policyId: 1_050_001n };
 /** Each twentieth policy was triggered. */
-const triggeredKey = { productId, policyId: 1_050_020n };
+const triggeredKey = { productId, policyId: 1_050_000n };
 
 let sql: LargeIndex["sql"];
 let now: bigint;
