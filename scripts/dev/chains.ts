@@ -6,7 +6,7 @@ import { type Anvil, startAnvil } from "../local/anvil.ts";
 import { deployOnAnvil, type LocalChain, writeDeployment } from "../local/chain.ts";
 import type { Child } from "../local/processes.ts";
 import { seedHistory, seedTestnet } from "../local/seed.ts";
-import { serviceWallets } from "../local/service-wallets.ts";
+import { fundKeeper, serviceWallets } from "../local/service-wallets.ts";
 import type { ChainSource } from "./arguments.ts";
 import { authoriseRelayer } from "./fork-relayer.ts";
 
@@ -19,7 +19,7 @@ export type ChainOptions = {
   readonly onSpawn: (child: Child) => void;
 };
 
-/** `writeHistory` may run while the service's processes start. */
+/** `writeHistory` may run while indexer and api start. */
 export type MainChain = LocalChain & { readonly writeHistory: () => Promise<void> };
 
 const { relayer } = serviceWallets;
@@ -74,6 +74,7 @@ async function startFork(
   const anvil = await startChain(options, { chainId: forked.chainId, port, forkUrl: rpcUrl });
   // The fork is a local chain, even if the file describes a public one.
   const chain = writeDeployment(anvil, { ...forked, local: true }, deploymentFileOf(options, anvil));
+  await fundKeeper(anvil.url);
   await authoriseRelayer(anvil.url, chain.deployment, relayer.address);
   return { ...chain, writeHistory: async () => {} };
 }

@@ -19,6 +19,7 @@ import { createFeeMarket } from "./fee-market.ts";
 import { callCap } from "./fees.ts";
 import { createCallPricer } from "./price-calls.ts";
 import type { RecoveryContext } from "./recovery/context.ts";
+import { keeperTargets } from "./recovery/reconcile.ts";
 import { recover } from "./recovery/recover.ts";
 import { createSender } from "./sender.ts";
 import { type SettleReceipts, settleReceipts } from "./settle-receipts.ts";
@@ -101,6 +102,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...limits,
       coverRouter,
       usdc: lower(deployment.contracts.usdc),
+      keeperTargets: keeperTargets(deployment),
       nextSearchAt: new Map(),
       found: new Map(),
       goneSince: new Map(),
@@ -117,7 +119,7 @@ export function createEngine(options: EngineOptions): Engine {
 /**
  * Begins to keep the wallets' leases and to watch the chain.
  *
- * @param onWallets called when the writer gets its first wallet, and when it loses its last one.
+ * @param onWallets called when the writer gets its first wallet besides the keeper's, and when it loses its last one.
  */
 export async function startEngine(engine: Engine, onWallets: (hasWallets: boolean) => void): Promise<void> {
   const { sql, wallets, recovery, loops, log } = engine;

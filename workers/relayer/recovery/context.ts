@@ -19,6 +19,7 @@ export type RecoveryContext = ChainContext & {
   readonly nextSearchAt: Map<number, number>;
   readonly coverRouter: Address;
   readonly usdc: Address;
+  readonly keeperTargets: readonly Address[];
   readonly found: FoundTransactions;
   /** Since when the chain has lacked a wallet's unknown transactions again, by `performance.now()`. */
   readonly goneSince: Map<Address, number>;
