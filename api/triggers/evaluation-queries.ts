@@ -1,7 +1,7 @@
 /** What the index knows of one policy's trigger. */
 import { and, desc, eq, sql } from "drizzle-orm";
-import { CONFIRMATIONS, fallenRounds, isDue } from "../../lib/indexed/due.ts";
-import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { fallenRounds, isDue } from "../../lib/indexed/due.ts";
+import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import {
   oracleFeed,
   oracleRound,

@@ -1,7 +1,7 @@
 /** The rounds that count for a policy: in its window, and at or below its trigger price. */
 import { type SQL, sql } from "drizzle-orm";
-import { CONFIRMATIONS, fallenRounds, newestFallenRounds } from "../../lib/indexed/due.ts";
-import { FEED_TO_PRICE, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { fallenRounds, newestFallenRounds } from "../../lib/indexed/due.ts";
+import { CONFIRMATIONS, FEED_TO_PRICE, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 
 /** A round as text, out of JSON: the answer has 8 decimals, the time is in Unix seconds. */
 type RoundText = { readonly roundId: string; readonly answer: string; readonly updatedAt: string };

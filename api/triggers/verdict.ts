@@ -1,7 +1,6 @@
 /** Why a policy was paid, is due, or is not: decided from what the index knows at a block. */
 import { getAddress } from "viem";
-import { CONFIRMATIONS, MINIMUM_PAYOUT } from "../../lib/indexed/due.ts";
-import { SEQUENCER_GRACE } from "../../lib/price-rules.ts";
+import { CONFIRMATIONS, MINIMUM_PAYOUT, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
 import { claimOf } from "../chain/policy-body.ts";
 import { decimalOrNull } from "../http/field-types.ts";
 import { positionBody } from "../indexed/event-position.ts";
