@@ -7,6 +7,7 @@ import { startLoop } from "../common/loop.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { relayServiceTransactions, type ServiceTransactionContext } from "../service-transactions/relay.ts";
+import { auditNext } from "./audit/running-audit.ts";
 import { MAX_BATCH_GAS, strictCall } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { openCoverChain } from "./from-chain/cover-chain.ts";
@@ -17,6 +18,8 @@ import { forgetTasks } from "./tasks.ts";
 const LOOK_MS = 400;
 /** How often recorded batches are looked for, in ms; a new one ends the pause. */
 const RELAY_MS = 500;
+/** How often the audit goes on, in ms: it reads the logs of the longest cover. */
+const AUDIT_MS = 600_000;
 /** How often old tasks are forgotten, in ms. */
 const FORGET_MS = 3_600_000;
 
@@ -77,10 +80,18 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     pauseMs: () => FORGET_MS,
     round: () => forgetTasks(engine.sql, engine.chainId, config.ARCHIVE_AFTER_DAYS),
   });
+  const auditing = startLoop({
+    name: "the keeper's audit",
+    log,
+    pauseMs: () => AUDIT_MS,
+    async round() {
+      if (await auditNext({ ...context, confirmations: config.CONFIRMATIONS })) auditing.nudge();
+    },
+  });
   return {
     async stop() {
       ending.abort();
-      await Promise.all([keeping.stop(), relaying.stop(), forgetting.stop()]);
+      await Promise.all([keeping.stop(), relaying.stop(), forgetting.stop(), auditing.stop()]);
       await snapshots.close();
     },
   };
