@@ -36,7 +36,10 @@ const row = z.object({
   txHash: hex,
 });
 
-/** The part of the chain in which a policy may have become due: above block `after`, whose time is `since` (Unix seconds). */
+/**
+ * Where a round that makes a policy due may be: it counts from a block above `after`, or is updated from `since` on (Unix
+ * seconds).
+ */
 type Range = { readonly after: bigint; readonly since: bigint; readonly upTo: bigint };
 
 const numeric = (value: bigint) => sql`${String(value)}::numeric`;
@@ -66,6 +69,13 @@ async function hasFallen(db: IndexQuery, { after, since, upTo }: Range): Promise
         ],
   );
   return reached.length === 0 ? undefined : sql`(${sql.join(reached, sql` or `)})`;
+}
+
+/** The start of the first window, Unix seconds, among the policies that are open at a time; undefined without open policies. */
+async function firstWindow(db: IndexQuery, time: bigint): Promise<bigint | undefined> {
+  const [found] = await db.execute(sql`
+    select min(${policy.createdAt})::text as start from ${policy} where ${policy.expiresAt} >= ${numeric(time)}`);
+  return z.object({ start: integer.nullable() }).parse(found).start ?? undefined;
 }
 
 const positionColumns = sql.raw("block_number, log_index, block_hash, block_timestamp, tx_hash");
@@ -111,7 +121,11 @@ export async function readDuePolicies(
   chainId: number,
   { all, limit, ...range }: Range & { all: boolean; limit: number },
 ): Promise<ChainEvent[]> {
-  const fallen = all ? sql`true` : await hasFallen(db, range);
+  const { since, upTo } = range;
+  const fallen = await hasFallen(
+    db,
+    all ? { after: upTo, since: (await firstWindow(db, since)) ?? since, upTo } : range,
+  );
   if (fallen === undefined) return [];
   const key = policyKey("due", policy);
   const found = await db.execute(sql`
@@ -126,10 +140,10 @@ export async function readDuePolicies(
         ${ofLast("block_hash")} as block_hash, ${ofLast("block_timestamp")} as block_timestamp, ${ofLast("tx_hash")} as tx_hash,
         json_agg(json_build_object('id', n.round_id::text, 'answer', n.answer::text) order by n.round_id) as rounds
       from (${firstRounds()}) n) due
-    where ${policy.expiresAt} >= ${numeric(range.since)} and ${fallen}
-      and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${isOpenAfter(numeric(range.since))}
+    where ${policy.expiresAt} >= ${numeric(since)} and ${fallen}
+      and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${isOpenAfter(numeric(since))}
       and ${isNotStored(chainId, key)}
-      and due.count = ${sql.raw(String(CONFIRMATIONS))} and due.block_number <= ${numeric(range.upTo)}
+      and due.count = ${sql.raw(String(CONFIRMATIONS))} and due.block_number <= ${numeric(upTo)}
       and due.block_timestamp <= ${policy.expiresAt} and ${isOpenAfter(sql`due.block_timestamp`)}
     order by due.block_number, due.log_index, ${policy.productId}, ${policy.policyId} limit ${limit}`);
   return z
