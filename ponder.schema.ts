@@ -145,6 +145,8 @@ export const policy = onchainTable(
     byBlock: index().on(table.blockNumber, table.logIndex),
     byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
     byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
+    // The open ones, with nulls first, by their expiry: those that expired and nobody has closed.
+    byOpen: index().on(table.triggeredAt, table.cancelledAt, table.markedExpiredAt, table.expiresAt),
   }),
 );
 

@@ -4,6 +4,7 @@ import { compile } from "../scripts/compile.ts";
 import { benchStack } from "./dev-stack.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchIndex } from "./index.ts";
+import { benchKeeper } from "./keeper.ts";
 import { benchLedger } from "./ledger.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
@@ -18,6 +19,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   ledger: benchLedger,
   purchases: benchPurchases,
   webhooks: benchWebhooks,
+  keeper: benchKeeper,
   hostile: benchHostile,
 };
 

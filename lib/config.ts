@@ -15,7 +15,7 @@ import {
   url,
 } from "./config-values.ts";
 import { DEV_ADMIN_TOKEN, DEV_SECRETS_KEY, unsafeOffLocal } from "./off-local.ts";
-import { sharedOracleKey } from "./oracle-key.ts";
+import { sharedKeys } from "./shared-keys.ts";
 import { type Fault, incompleteTestnet, invalidWriterTestnet, type Variables } from "./testnet-variables.ts";
 import { NO_PROXY } from "./trust-proxy.ts";
 
@@ -86,6 +86,7 @@ const writerSchema = z.object({
   SANDBOX_PRIVATE_KEY: privateKey.optional(),
   FAUCET_PRIVATE_KEY: privateKey.optional(),
   ORACLE_PRIVATE_KEY: privateKey.optional(),
+  KEEPER_PRIVATE_KEY: privateKey.optional(),
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
   MAX_PRIORITY_FEE_GWEI: gwei.default(2_000_000_000n),
@@ -93,6 +94,7 @@ const writerSchema = z.object({
   PURCHASE_TTL: integer(1, 86_400).default(600),
   GAS_BUDGET_ETH: ether.default(parseEther("5")),
   GAS_BUDGET_PER_WALLET_ETH: ether.default(parseEther("0.5")),
+  KEEPER_GAS_BUDGET_ETH: ether.default(parseEther("1")),
   ARCHIVE_AFTER_DAYS: integer(1, 3650).default(30),
   WEBHOOK_CONFIRMATIONS: integer(1, 1000).default(1),
   WEBHOOK_CONCURRENCY: integer(1, 10_000).default(400),
@@ -127,6 +129,7 @@ const passedOn = {
       PURCHASE_TTL: true,
       GAS_BUDGET_ETH: true,
       GAS_BUDGET_PER_WALLET_ETH: true,
+      KEEPER_GAS_BUDGET_ETH: true,
       SECRETS_KEY: true,
       WEBHOOK_ALLOW_HOSTS: true,
       WEBHOOK_CONFIRMATIONS: true,
@@ -175,6 +178,21 @@ const reconcileSchema = writerSchema.pick({
   CONFIRMATIONS: true,
 });
 
+/** The chain of `npm run keeper`: that of these two variables, or else the dev stack's. */
+const keeperSchema = z.object({
+  RPC_URL: shared.RPC_URL.optional(),
+  DEPLOYMENT_FILE: shared.DEPLOYMENT_FILE.optional(),
+  ...devSchema.pick({ ANVIL_PORT: true, DATA_DIR: true }).shape,
+});
+
+/** A node without its deployment would be compared with that of the dev stack. */
+function halfChain({ RPC_URL, DEPLOYMENT_FILE }: Variables): Fault[] {
+  if ((RPC_URL === undefined) === (DEPLOYMENT_FILE === undefined)) return [];
+  return RPC_URL === undefined
+    ? [["RPC_URL", "is required with DEPLOYMENT_FILE"]]
+    : [["DEPLOYMENT_FILE", "is required with RPC_URL"]];
+}
+
 /** Parses `env`; throws a {@link ConfigError} with every bad variable. `together` finds bad combinations of variables. */
 function parse<Config>(
   schema: z.ZodType<Config>,
@@ -203,11 +221,13 @@ export type DevConfig = z.output<typeof devSchema>;
 export const apiConfig = (env: Environment): ApiConfig =>
   parse(apiSchema, env, (present) => [...incompleteTestnet(present), ...unsafeOffLocal(present)]);
 export const writerConfig = (env: Environment): WriterConfig =>
-  parse(writerSchema, env, (present) => [...invalidWriterTestnet(present), ...sharedOracleKey(present)]);
+  parse(writerSchema, env, (present) => [...invalidWriterTestnet(present), ...sharedKeys(present)]);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const reconcileConfig = (env: Environment): z.output<typeof reconcileSchema> =>
   parse(reconcileSchema, env, incompleteTestnet);
+export const keeperConfig = (env: Environment): z.output<typeof keeperSchema> =>
+  parse(keeperSchema, env, halfChain);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);
 
 /** The limits that the dev stack passes to its api. */

@@ -40,6 +40,8 @@ const deploymentSchema = z.object({
   startBlock: z.int().nonnegative(),
   explorerUrl: z.string().nullable().default(null),
   contracts: z.partialRecord(z.enum(contractKeys), address),
+  /** Multicall3, with which the keeper triggers several policies in one transaction; without it, each has its own. */
+  multicall3: address.optional(),
   /** The EIP-712 domain of signed prices, and the contract that checks them; without it no price is signed. */
   oracle: z
     .object({ name: z.string().min(1), version: z.string().min(1), verifyingContract: address })

@@ -37,6 +37,7 @@ const published: ReadonlyArray<{ file: string; contract: string; abi?: string; w
   { file: "mocks/MockAggregator.sol", contract: "MockAggregator" },
   { file: "mocks/MockSequencerFeed.sol", contract: "MockSequencerFeed" },
   { file: "PriceProofVerifier.sol", contract: "PriceProofVerifier" },
+  { file: "Multicall3.sol", contract: "Multicall3" },
   { file: "SignatureCheck.sol", contract: "SignatureCheck", withCode: true },
 ];
 

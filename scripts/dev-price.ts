@@ -1,6 +1,6 @@
 /**
  * `npm run dev:price -- BTC -7%` moves a price on the chain of a running `npm run dev`, by as many rounds of its mock feed as a
- * trigger needs, and prints what changed: the price, the rounds, and the policies that are due now.
+ * trigger needs, and prints what changed: the price, the rounds, and the policies that are due then, which the keeper pays.
  *
  * `API_URL` and `RPC_URL` select another stack. It refuses every chain but a local one.
  */
@@ -27,10 +27,11 @@ function printRound({ roundId, updatedAt, blockNumber, txHash }: NewRound): void
 async function printDue(api: Api, { blockNumber: block, updatedAt: now }: NewRound): Promise<void> {
   const due = await readDuePolicies(api, { block, now });
   console.log(`\nDue in block ${block}: ${due.length === 0 ? "no policy" : due.length}`);
-  for (const { productName, productId, policyId, buyer, payoutAmount, expiresAt } of due) {
+  for (const { productName, productId, policyId, buyer, payoutAmount, expiresAt, triggeredAt } of due) {
     const payout = formatUnits(BigInt(payoutAmount), 6);
+    const state = triggeredAt === null ? `until ${time(BigInt(expiresAt))}` : "paid by now";
     console.log(
-      `  policy ${policyId} of ${productName ?? productId}: ${payout} USD in bonds for ${buyer}, until ${time(BigInt(expiresAt))}`,
+      `  policy ${policyId} of ${productName ?? productId}: ${payout} USD in bonds for ${buyer}, ${state}`,
     );
   }
 }

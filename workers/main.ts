@@ -9,10 +9,10 @@ import { retryUntilReady } from "../lib/retry.ts";
 import { LOOPBACK_HOSTS } from "../lib/webhooks/allowed-hosts.ts";
 import { type DeployedChain, openChains, verifyChain } from "./common/chains.ts";
 import { mainKeys, oracleKeys, requireOwnSecretsKey, testnetKeys } from "./common/private-keys.ts";
+import { startSending } from "./main-chain/start.ts";
 import { type Metrics, startMetrics } from "./metrics/server.ts";
 import { startOracle } from "./oracle/start.ts";
 import { startOutbox } from "./outbox/start.ts";
-import { startPurchases } from "./relayer/start-purchases.ts";
 import { startTestnet } from "./testnet/start.ts";
 import { startDelivery } from "./webhooks/start.ts";
 
@@ -46,7 +46,7 @@ async function migrate({ DATABASE_URL, REDIS_URL }: WriterConfig): Promise<void>
   if (REDIS_URL === undefined) await migrateQueue(DATABASE_URL);
 }
 
-/** Starts purchases, signed prices and webhooks of the main chain. */
+/** Starts purchases, the keeper, signed prices and webhooks of the main chain. */
 async function startMainChain(
   { config, metrics, migrated, onStarted, log }: StartContext,
   main: DeployedChain,
@@ -58,13 +58,13 @@ async function startMainChain(
     return isLocal;
   });
   await migrated;
-  const { meter, deliveryMeter } = metrics;
+  const { meter, keeperMeter, deliveryMeter } = metrics;
   const queueServer = config.REDIS_URL ? "Redis" : "the queue";
-  // The relayer starts first: purchases do not wait for webhooks.
-  const relayer = await retryUntilReady(queueServer, { log }, () =>
-    startPurchases({ ...main, config, meter, log }),
+  // What sends starts first: purchases and triggers do not wait for webhooks.
+  const sending = await retryUntilReady(queueServer, { log }, () =>
+    startSending({ ...main, config, meter, keeperMeter, log }),
   );
-  onStarted(relayer);
+  onStarted(sending);
   const { ORACLE_PRIVATE_KEY: privateKey, DATABASE_URL: databaseUrl } = config;
   if (privateKey !== undefined && deployment.oracle) {
     onStarted(startOracle({ ...main, oracle: deployment.oracle, privateKey, databaseUrl, log }));

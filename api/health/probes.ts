@@ -3,7 +3,7 @@ import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
-import { liveRelayers } from "../../lib/ledger/relayers.ts";
+import { liveRelayers, roleWallet } from "../../lib/ledger/relayers.ts";
 import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { errorText } from "../../lib/log.ts";
 import { shareRead } from "../../lib/shared-read.ts";
@@ -52,10 +52,14 @@ async function probeAll(parts: HealthParts) {
     () => fromDatabase(() => liveRelayers(connection.sql, deployment.chainId)),
     databaseUnavailable,
   );
-  const [chainId, head, live, unknown, abandoned, position] = await Promise.all([
+  const [chainId, head, live, keeper, unknown, abandoned, position] = await Promise.all([
     probe(() => fromChain(() => client.getChainId()), chainNotFound),
     probe(chain.recentHead, chainNotFound),
     relayers,
+    probe(
+      () => fromDatabase(() => roleWallet(connection.sql, deployment.chainId, "keeper")),
+      databaseUnavailable,
+    ),
     probe(() => fromDatabase(() => unknownNonces(connection.sql, deployment.chainId)), databaseUnavailable),
     probe(
       () => fromDatabase(() => abandonedWallets(connection.sql, deployment.chainId)),
@@ -64,18 +68,29 @@ async function probeAll(parts: HealthParts) {
     probe(() => readIndexPosition(parts), databaseUnavailable),
   ]);
   const addresses = (live.value ?? []).map(({ address }) => address);
-  const balances = head.reason
-    ? addresses.map((address) => ({ address, balanceWei: null })) // the node is down: do not wait for it again
-    : await Promise.all(addresses.map((address) => readBalance(parts, address)));
-  return { chainId, head, live, unknown, abandoned, position, balances };
+  const readBalances = (wallets: readonly Address[]) =>
+    head.reason
+      ? wallets.map((address) => ({ address, balanceWei: null })) // the node is down: do not wait for it again
+      : Promise.all(wallets.map((address) => readBalance(parts, address)));
+  const [balances, [keeperBalance]] = await Promise.all([
+    readBalances(addresses),
+    readBalances(keeper.value?.alive ? [keeper.value.address] : []),
+  ]);
+  return { chainId, head, live, keeper, unknown, abandoned, position, balances, keeperBalance };
 }
 
 type Probes = Awaited<ReturnType<typeof probeAll>>;
 
-function findReasons(
-  { chainId, head, live, unknown, abandoned, position }: Probes,
-  { deployment }: HealthParts,
-): Reason[] {
+/** Why the keeper sends nothing; undefined when it does, and where none has been at work within the last hour. */
+function keeperFault({ keeper }: Probes): string | undefined {
+  if (!keeper.value) return undefined;
+  const { alive, stopped, fault } = keeper.value;
+  if (!alive) return "no writer sends from its wallet.";
+  return stopped ? "the operator has stopped it." : (fault ?? undefined);
+}
+
+function findReasons(probes: Probes, { deployment }: HealthParts): Reason[] {
+  const { chainId, head, live, unknown, abandoned, position } = probes;
   const reasons: Reason[] = [];
   const add = (code: string, message: string) => reasons.push({ code, message });
   const unreachable = chainId.reason ?? head.reason;
@@ -86,6 +101,10 @@ function findReasons(
   if (live.reason) reasons.push(live.reason);
   else if (live.value.length === 0)
     add("relayer_unavailable", "No writer is running: purchases cannot be sent.");
+  const keeper = keeperFault(probes);
+  if (keeper !== undefined) {
+    add("keeper_unavailable", `The keeper triggers no policies now: ${keeper} Anybody may still trigger.`);
+  }
   const wallets = new Set(unknown.value?.map(({ wallet }) => getAddress(wallet)));
   if (wallets.size > 0) {
     add(
@@ -122,7 +141,7 @@ export function createHealth(parts: HealthParts): () => Promise<HealthBody> {
     const contracts = contractsOf(deployment);
     const found = await probes();
     const reasons = findReasons(found, parts);
-    const { chainId, head, balances } = found;
+    const { chainId, head, balances, keeperBalance = null } = found;
     return {
       status: reasons.length === 0 ? "ok" : "degraded",
       reasons,
@@ -139,6 +158,7 @@ export function createHealth(parts: HealthParts): () => Promise<HealthBody> {
       },
       relayer: balances[0] ?? null,
       relayers: balances,
+      keeper: keeperBalance,
       contracts: { ...contracts, luminaToken: contracts.protocolToken },
     };
   };

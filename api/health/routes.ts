@@ -46,6 +46,9 @@ export const Health = z
       description: "The first of `relayers`; null if no writer is running.",
     }),
     relayers: z.array(Relayer).openapi({ description: "The wallets that running writers send from." }),
+    keeper: relayerFields.nullable().openapi({
+      description: "The wallet that triggers due policies; null if no running writer is a keeper.",
+    }),
     contracts: Contracts,
   })
   .openapi("Health");

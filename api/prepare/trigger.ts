@@ -1,8 +1,9 @@
-import { type Address, encodeAbiParameters, encodeFunctionData, getAddress } from "viem";
+import { type Address, getAddress } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { triggerCalldata } from "../../lib/chain/trigger.ts";
 import { ApiError } from "../../lib/errors.ts";
-import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
-import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import type { IndexedRounds } from "../../lib/indexed/due.ts";
+import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
 import { type Round, readPolicyFeed } from "../chain/contracts/rounds.ts";
@@ -43,18 +44,12 @@ function roundsIssue(
 
 /** The step with its proof, from three rounds by rising id. */
 function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint[], what: string): Step {
-  const [first = 0n, second = 0n, third = 0n] = rounds;
-  const proof = encodeAbiParameters([{ type: "uint80[3]" }], [[first, second, third]]);
   return actionStep({
     id: "trigger",
     description: `Triggers ${what} with the rounds ${rounds.join(", ")} of its price feed.`,
     contract: "coverRouter",
     abi: coverRouterAbi,
-    data: encodeFunctionData({
-      abi: coverRouterAbi,
-      functionName: "submitTrigger",
-      args: [productId, policyId, proof],
-    }),
+    data: triggerCalldata({ productId, policyId }, rounds),
   });
 }
 

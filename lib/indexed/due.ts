@@ -1,15 +1,17 @@
 /** Which policies `submitTrigger` would pay in the head's block, and with which proof. By the rows alone, at every block. */
 import { and, asc, eq, getTableColumns, gt, gte, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { head, oracleFeed, oracleRound, pauseState, policy, sequencerState } from "../../ponder.schema.ts";
-import { FEED_TO_PRICE, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../price-rules.ts";
+import {
+  CONFIRMATIONS,
+  FEED_TO_PRICE,
+  MAX_PRICE_AGE,
+  MINIMUM_PAYOUT,
+  SEQUENCER_GRACE,
+} from "../price-rules.ts";
 import { isWhole } from "./head.ts";
 
-/** Rounds of a proof: `CONFIRMATIONS` of the shield. */
-export const CONFIRMATIONS = 3;
-/** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none. */
-export const MINIMUM_PAYOUT = 1_000_000;
 const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
 const seconds = (count: number): SQL => sql.raw(String(count));
@@ -69,6 +71,8 @@ async function hasFallenLately(db: Query, now: SQL): Promise<SQL | undefined> {
 export type DuePolicy = {
   readonly productId: Hex;
   readonly policyId: bigint;
+  /** Who receives the bond. */
+  readonly buyer: Address;
   /** The last second (Unix) in which it can be triggered. */
   readonly expiresAt: bigint | null;
   /** The proof: ids of three rounds of the asset's feed, rising. */
@@ -100,6 +104,7 @@ export async function readDue(
     .select({
       productId: policy.productId,
       policyId: policy.policyId,
+      buyer: policy.buyer,
       expiresAt: policy.expiresAt,
       rounds: dueProof(now),
     })

@@ -1,8 +1,11 @@
 import type { ISql } from "postgres";
 import { type Address, getAddress } from "viem";
 
-/** Relayers send purchases; on the testnet the sandbox's wallet pays premiums, and the faucet's sends grants. */
-export type WalletRole = "relayer" | "sandbox" | "faucet";
+/**
+ * Relayers send purchases, and the keeper's wallet triggers and closes policies; on the testnet the sandbox's wallet pays
+ * premiums, and the faucet's sends grants.
+ */
+export type WalletRole = "relayer" | "keeper" | "sandbox" | "faucet";
 
 /** A relayer's wallet that some writer sends from; `seenAt` is the time of that writer's last heartbeat. */
 export type RelayerStatus = { address: Address; chainId: number; seenAt: Date };
@@ -30,12 +33,12 @@ export async function liveRelayers(sql: ISql, chainId: number): Promise<RelayerS
 export const FORGOTTEN_SECONDS = 3600;
 
 /**
- * The testnet wallet with a special role. `alive`: some writer sends from it; `stopped`: the operator has stopped it;
+ * The wallet with a special role. `alive`: some writer sends from it; `stopped`: the operator has stopped it;
  * `fault`: why that writer cannot sign with it now, in words.
  */
 export type RoleWallet = { address: Address; alive: boolean; stopped: boolean; fault: string | null };
 
-/** The sandbox's or the faucet's wallet with the latest heartbeat; undefined when none had one within the last hour. */
+/** The role's wallet with the latest heartbeat; undefined when none had one within the last hour. */
 export async function roleWallet(
   sql: ISql,
   chainId: number,

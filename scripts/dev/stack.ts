@@ -19,6 +19,7 @@ import {
 } from "../local/services.ts";
 import type { ChainSource } from "./arguments.ts";
 import { startChains } from "./chains.ts";
+import { deploymentFolder } from "./deployments.ts";
 import { dropOwnSchemas } from "./drop-schemas.ts";
 import { keepPricesFresh } from "./price-refresher.ts";
 import type { ProcessRecord } from "./process-record.ts";
@@ -27,19 +28,20 @@ import { waitUntilHealthy } from "./stack-health.ts";
 import { type StartedParts, Stopping } from "./started-parts.ts";
 
 /** The folders in which a stack keeps its data. */
-export function stackFolders({ DATA_DIR }: DevConfig) {
-  const data = resolve(projectRoot, DATA_DIR);
+export function stackFolders(config: DevConfig) {
+  const data = resolve(projectRoot, config.DATA_DIR);
   return {
     data,
     postgres: join(data, "postgres"),
     logs: join(data, "logs"),
-    deployments: join(data, "deployments"),
+    deployments: deploymentFolder(config),
   };
 }
 
 /** Between two checks that the embedded Postgres runs; as no child process of ours, it reports no exit. */
 const postgresCheckMs = 2_000;
-const services: readonly ServiceName[] = ["indexer", "api", "writer"];
+/** Start while the history is written. The writer does not: its keeper would trigger and close the history's policies. */
+const beforeHistory: readonly ServiceName[] = ["indexer", "api"];
 
 export type DevStack = {
   readonly config: DevConfig;
@@ -111,7 +113,7 @@ async function runService(stack: DevStack, name: ServiceName, settings: StackSet
   logStage(name);
 }
 
-const { relayer, sandbox, faucet } = serviceWallets;
+const { relayer, keeper, sandbox, faucet } = serviceWallets;
 
 /** The testnet's settings. None when the forked main chain has the testnet's chain id: the ledger identifies chains by it. */
 function testnetSettings(main: LocalChain, testnet: LocalChain): TestnetSettings | undefined {
@@ -168,14 +170,15 @@ export async function runStack(stack: DevStack): Promise<void> {
     metricsPort: config.METRICS_PORT,
     adminToken: config.ADMIN_TOKEN,
     relayerKeys: [privateKeyOf(relayer)],
+    keeperKey: privateKeyOf(keeper),
     oracleKey: privateKeyOf(oracleSigner),
     logLevel: config.LOG_LEVEL,
     more: { api: Object.fromEntries(devLimitNames.map((name) => [name, String(config[name])])) },
   };
-  // The processes start while the history is written.
+  const history = main.writeHistory().then(() => logStage("history"));
   await Promise.all([
-    main.writeHistory().then(() => logStage("history")),
-    ...services.map((name) => runService(stack, name, settings)),
+    ...beforeHistory.map((name) => runService(stack, name, settings)),
+    history.then(() => runService(stack, "writer", settings)),
   ]);
   await parts.start("service", () => keepPricesFresh([main, testnet]));
   const apiUrl = `http://127.0.0.1:${config.PORT}`;

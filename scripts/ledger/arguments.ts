@@ -19,9 +19,10 @@ export const usage = `npm run ledger                                            
 npm run ledger -- --older 30                               entries older than 30 seconds count as stuck (default 60)
 npm run ledger -- show <id>                                everything about a purchase, a service transaction or a claim
 npm run ledger -- stop global --reason "…"                 no purchase is accepted, no transaction signed or sent
+npm run ledger -- stop keeper --reason "…"                 the keeper triggers and closes no policies; a global stop does that too
 npm run ledger -- stop wallet <address> --reason "…"       the same for a wallet of the service, or for a client wallet's keys
 npm run ledger -- stop key <id> --reason "…"               the same for one key
-npm run ledger -- resume global|wallet <address>|key <id>  lifts a stop
+npm run ledger -- resume global|keeper|wallet <address>|key <id>   lifts a stop
 npm run ledger -- reconcile                                what chain and ledger lack of each other; records what is certain
 npm run ledger -- reconcile --accept <hash>                takes an unknown transaction for another program's, and goes on
 npm run ledger -- give-up <address>                        closes those open transactions of a wallet without its key whose
@@ -44,7 +45,8 @@ function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
   if (rest.length > 0) throw fault(`unexpected argument ${rest.join(" ")}`);
   switch (scope) {
     case "global":
-      if (subject !== undefined) throw fault(`unexpected argument ${subject} after global`);
+    case "keeper":
+      if (subject !== undefined) throw fault(`unexpected argument ${subject} after ${scope}`);
       return { scope };
     case "wallet":
       return { scope, wallet: walletOf("wallet", subject === undefined ? [] : [subject]) };
@@ -54,7 +56,7 @@ function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
       }
       return { scope, keyId: Number(subject) };
     default:
-      throw fault(`${scope ?? "nothing"}: must be global, wallet or key`);
+      throw fault(`${scope ?? "nothing"}: must be global, keeper, wallet or key`);
   }
 }
 

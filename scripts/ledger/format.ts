@@ -41,7 +41,7 @@ export const orDash = (value: string | number | null): string => (value === null
 export const addressText = (address: Hex): string => getAddress(address);
 /** The target of a stop, as on the command line. */
 export function targetText(target: StopTarget): string {
-  if (target.scope === "global") return "global";
+  if (target.scope === "global" || target.scope === "keeper") return target.scope;
   return target.scope === "wallet" ? `wallet ${addressText(target.wallet)}` : `key ${target.keyId}`;
 }
 /** Wei as ETH, with six decimals. */

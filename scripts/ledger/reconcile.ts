@@ -17,6 +17,7 @@ import {
   type FoundTransactions,
   findUnknown,
   foundKey,
+  keeperTargets,
   type ReconcileContext,
   reconcileWallet,
 } from "../../workers/relayer/recovery/reconcile.ts";
@@ -58,6 +59,7 @@ const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations
   chainId: deployment.chainId,
   coverRouter: lower(deployment.contracts.coverRouter),
   usdc: lower(deployment.contracts.usdc),
+  keeperTargets: keeperTargets(deployment),
   confirmations,
   found: new Map(),
   // The tables say what the log would.

@@ -3,11 +3,12 @@ import type { Address } from "viem";
 import { lower } from "../../lib/lower.ts";
 
 /**
- * The kill switch: while a stop is in force, no purchase of its target is accepted, and no transaction signed or sent. A
- * wallet is one of the service's own, on every chain, or a client's wallet with API keys.
+ * The kill switch: while a stop is in force, no purchase of its target is accepted, and no transaction signed or sent. The
+ * keeper's stops its triggers alone, and the global one these too. A wallet is one of the service's own, on every chain, or a client's wallet with API keys.
  */
 export type StopTarget =
   | { scope: "global" }
+  | { scope: "keeper" }
   | { scope: "wallet"; wallet: Address }
   | { scope: "key"; keyId: number };
 export type Stop = StopTarget & { reason: string; since: Date };
@@ -15,6 +16,7 @@ export type Stop = StopTarget & { reason: string; since: Date };
 function subjectOf(target: StopTarget): string {
   switch (target.scope) {
     case "global":
+    case "keeper":
       return "";
     case "wallet":
       return lower(target.wallet);
@@ -42,6 +44,7 @@ type Row = Pick<Stop, "scope" | "reason" | "since"> & { subject: string };
 function stopOf({ scope, subject, reason, since }: Row): Stop {
   switch (scope) {
     case "global":
+    case "keeper":
       return { scope, reason, since };
     case "wallet":
       return { scope, wallet: `0x${subject.slice(2)}`, reason, since };
@@ -50,11 +53,11 @@ function stopOf({ scope, subject, reason, since }: Row): Stop {
   }
 }
 
-/** The stops in force: the global one, then wallets, then keys. */
+/** The stops in force: the global one, the keeper's, then wallets, then keys. */
 export async function listStops(sql: Sql): Promise<Stop[]> {
   const rows = await sql<Row[]>`
     select scope, subject, reason, created_at as since from service.stop
-    order by array_position(array['global', 'wallet', 'key'], scope), subject`;
+    order by array_position(array['global', 'keeper', 'wallet', 'key'], scope), subject`;
   return rows.map(stopOf);
 }
 

@@ -6,7 +6,7 @@ import { anvilAccount } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import type { Anvil } from "./anvil.ts";
 import { deployProtocol } from "./protocol/deploy.ts";
-import { oracleSigner } from "./service-wallets.ts";
+import { fundKeeper, oracleSigner } from "./service-wallets.ts";
 
 export type LocalChain = {
   readonly url: string;
@@ -28,13 +28,17 @@ export type DeployOnAnvilOptions = {
   readonly deploymentFile: string;
 };
 
-/** Deploys the protocol from anvil's account 0, which then owns every contract, and writes the deployment file. */
+/**
+ * Deploys the protocol from anvil's account 0, which then owns every contract, and writes the deployment file. The keeper's
+ * wallet has ether in every block from the first transaction's on, so that no reorganisation takes it away.
+ */
 export async function deployOnAnvil(
   anvil: Anvil,
   { deploymentFile, local = true, ...options }: DeployOnAnvilOptions,
 ): Promise<LocalChain> {
   const { url: rpcUrl, chainId } = anvil;
   const [owner, oracle] = [anvilAccount(0), oracleSigner.address];
+  await fundKeeper(rpcUrl);
   const deployment = await deployProtocol({ ...options, rpcUrl, chainId, owner, oracle, local });
   return writeDeployment(anvil, deployment, deploymentFile);
 }

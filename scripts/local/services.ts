@@ -32,6 +32,8 @@ export type StackSettings = {
   readonly metricsPort: number;
   readonly adminToken: string;
   readonly relayerKeys: readonly Hex[];
+  /** The key of the keeper's wallet on the main chain; without it there is no keeper. */
+  readonly keeperKey?: Hex;
   /** Signs prices; without it the service signs none. */
   readonly oracleKey?: Hex;
   readonly logLevel: string;
@@ -55,6 +57,7 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
     LOG_LEVEL: settings.logLevel,
     PORT: unset,
     RELAYER_PRIVATE_KEYS: unset,
+    KEEPER_PRIVATE_KEY: unset,
     TESTNET_RPC_URL: unset,
     TESTNET_DEPLOYMENT_FILE: unset,
     TESTNET_RELAYER_PRIVATE_KEYS: unset,
@@ -84,6 +87,7 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
     writer: {
       ...testnetChain,
       RELAYER_PRIVATE_KEYS: settings.relayerKeys.join(","),
+      KEEPER_PRIVATE_KEY: settings.keeperKey ?? unset,
       TESTNET_RELAYER_PRIVATE_KEYS: testnet?.relayerKeys.join(",") ?? unset,
       SANDBOX_PRIVATE_KEY: testnet?.sandboxKey ?? unset,
       FAUCET_PRIVATE_KEY: testnet?.faucetKey ?? unset,

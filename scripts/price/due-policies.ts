@@ -1,4 +1,4 @@
-/** The policies that are due, as the api says. */
+/** The policies that a fall of the price makes due, as the api says. */
 import { z } from "zod";
 import type { Api } from "../demo/api-client.ts";
 import { waitFor } from "../local/wait.ts";
@@ -13,6 +13,8 @@ const policy = z.object({
   payoutAmount: z.string(),
   expiresAt: z.string(),
   due: z.boolean().nullable(),
+  /** Unix seconds; null until the policy is paid. */
+  triggeredAt: z.string().nullable(),
 });
 export type DuePolicy = z.output<typeof policy>;
 
@@ -33,7 +35,8 @@ async function indexHas({ call }: Api, block: bigint): Promise<void> {
 }
 
 /**
- * The due policies among the newest {@link PURCHASES_ASKED}, once the index has `block`, whose time is `now` (Unix seconds).
+ * The due policies among the newest {@link PURCHASES_ASKED}, once the index has `block`, whose time is `now` (Unix seconds);
+ * also those that the keeper has paid since then.
  * @throws when the index does not follow, or the api refuses a call
  */
 export async function readDuePolicies(
@@ -49,5 +52,7 @@ export async function readDuePolicies(
   const policies = await Promise.all(
     events.map(({ ref }) => api.call(`/policies/${ref.replace(":", "/")}`, policy, { quiet: true })),
   );
-  return policies.filter(({ due }) => due === true);
+  return policies.filter(
+    ({ due, triggeredAt }) => due === true || (triggeredAt !== null && BigInt(triggeredAt) >= now),
+  );
 }

@@ -209,6 +209,34 @@ describe("GET /health", () => {
   });
 });
 
+test("GET /health names the keeper, and says why it sends nothing", async () => {
+  const { sql, close } = connect(api.stack.databaseUrl, { name: "test", max: 1 });
+  atEnd(close);
+  const wallet = `0x${"ac".repeat(20)}`;
+  await sql`
+    insert into service.relayer_wallet (chain_id, address, role, lease_owner, heartbeat_at, lease_until)
+    values (8453, ${wallet}, 'keeper', 'a writer', 'infinity', 'infinity')`;
+  const health = async () => (await api.request("/health")).json;
+  await expect.poll(health).toMatchObject({ keeper: { address: getAddress(wallet), balanceWei: "0" } });
+  expect(reasonsOf(await health())).not.toContain("keeper_unavailable");
+  const reason = (why: string) => ({
+    reasons: expect.arrayContaining([
+      {
+        code: "keeper_unavailable",
+        message: `The keeper triggers no policies now: ${why} Anybody may still trigger.`,
+      },
+    ]),
+  });
+  await sql`update service.relayer_wallet set fault = 'It has no ether.'`;
+  await expect.poll(health).toMatchObject(reason("It has no ether."));
+  await sql`insert into service.stop (scope, subject, reason) values ('keeper', '', 'test')`;
+  await expect.poll(health).toMatchObject(reason("the operator has stopped it."));
+  await sql`delete from service.stop`;
+  await sql`update service.relayer_wallet set lease_owner = null, heartbeat_at = now()`;
+  await expect.poll(health).toMatchObject({ keeper: null, ...reason("no writer sends from its wallet.") });
+  await sql`delete from service.relayer_wallet`;
+});
+
 describe("GET /api/v1/live-stats", () => {
   const liveStats = z.looseObject({
     tokenPrice: z.looseObject({ price: z.string(), usd: z.number() }),

@@ -119,6 +119,18 @@ test("the oracle's key is refused where it is also a wallet's, whatever its case
   }
 });
 
+test("the keeper's key is refused where it is also another wallet's or the oracle's", () => {
+  const config = { ...valid, KEEPER_PRIVATE_KEY: keyOf("1") };
+  expect(faultsOf(() => writerConfig(config))).toEqual([
+    "KEEPER_PRIVATE_KEY is also a key of RELAYER_PRIVATE_KEYS",
+  ]);
+  const own = { ...valid, KEEPER_PRIVATE_KEY: keyOf("2") };
+  expect(writerConfig(own).KEEPER_PRIVATE_KEY).toBe(keyOf("2"));
+  expect(faultsOf(() => writerConfig({ ...own, ORACLE_PRIVATE_KEY: keyOf("2") }))).toEqual([
+    "ORACLE_PRIVATE_KEY is also a key of KEEPER_PRIVATE_KEY",
+  ]);
+});
+
 test("each testnet wallet needs its own key, which may also be used on the main chain", () => {
   const keys = { TESTNET_RELAYER_PRIVATE_KEYS: valid.RELAYER_PRIVATE_KEYS, SANDBOX_PRIVATE_KEY: keyOf("a") };
   expect(() => writerConfig({ ...valid, ...testnet, ...keys, FAUCET_PRIVATE_KEY: keyOf("b") })).not.toThrow();

@@ -161,8 +161,8 @@ test("stops are set, replaced, listed and lifted; unknown targets are reported",
 
 test.each([
   [["frobnicate"], "frobnicate: unknown command"],
-  [["stop"], "nothing: must be global, wallet or key"],
-  [["stop", "everything", "--reason", "x"], "everything: must be global, wallet or key"],
+  [["stop"], "nothing: must be global, keeper, wallet or key"],
+  [["stop", "everything", "--reason", "x"], "everything: must be global, keeper, wallet or key"],
   [["stop", "global"], "stop: needs a --reason"],
   [["stop", "global", "--reason", "  "], "stop: needs a --reason"],
   [["stop", "global", "now", "--reason", "x"], "unexpected argument now after global"],

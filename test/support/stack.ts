@@ -26,6 +26,8 @@ export type StackOptions = {
   readonly rpcUrl?: string;
   /** Keys of the writer's wallets; that of the chain's relayer when left out. */
   readonly relayerKeys?: readonly Hex[];
+  /** Whether the writer is a keeper too; false when left out, so that policies are due and expire undisturbed. */
+  readonly keeper?: boolean;
   /** The chain of sandbox and faucet, with chain id 84532; neither of the two runs when left out. */
   readonly testnet?: TestChain;
   /** The URL of a proxy in front of the testnet. */
@@ -60,7 +62,11 @@ const unlimited = {
   SANDBOX_RATE_LIMIT: UNLIMITED,
 };
 /** Gas of a local chain is free. Tests of the gas budgets set their own. In ether a day. */
-const highBudgets = { GAS_BUDGET_ETH: "1000000", GAS_BUDGET_PER_WALLET_ETH: "1000000" };
+const highBudgets = {
+  GAS_BUDGET_ETH: "1000000",
+  GAS_BUDGET_PER_WALLET_ETH: "1000000",
+  KEEPER_GAS_BUDGET_ETH: "1000000",
+};
 
 const everything: readonly ServiceName[] = ["indexer", "api", "writer"];
 
@@ -90,6 +96,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     testnet: testnetSettings(options),
     redisUrl: await redisOf(databaseUrl, { wanted: options.redis }),
     relayerKeys: options.relayerKeys ?? [chain.relayerKey],
+    ...(options.keeper ? { keeperKey: privateKeyOf(serviceWallets.keeper) } : {}),
     more: {
       ...options.env,
       api: { ...unlimited, ...options.env?.api },

@@ -23,7 +23,8 @@ async function loseNonce() {
   const lease = await newLease(3);
   const given = new Map([[relayer, 4]]);
   const context = {
-    ...{ sql: connection.sql, chainId, coverRouter: router, usdc, log: createLogger("test", "silent") },
+    ...{ sql: connection.sql, chainId, coverRouter: router, usdc, keeperTargets: [] },
+    log: createLogger("test", "silent"),
     ...{ wallets: { given }, found: new Map(), goneSince: new Map(), lostNonces: new Set<typeof relayer>() },
     // A node without a block: unknown transactions are not searched for.
     chain: { nonce: async () => 0, transactions: async () => [], block: async () => undefined },

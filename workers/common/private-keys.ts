@@ -12,11 +12,12 @@ export type VariableKeys = { variable: string; privateKeys: readonly Hex[] };
 /** Keys of wallets, with their role. */
 export type NamedKeys = VariableKeys & { role: WalletRole };
 
-export const mainKeys = ({ RELAYER_PRIVATE_KEYS }: WriterConfig): NamedKeys[] => [
-  { variable: "RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: RELAYER_PRIVATE_KEYS },
-];
-
 const one = (key: Hex | undefined) => (key === undefined ? [] : [key]);
+
+export const mainKeys = ({ RELAYER_PRIVATE_KEYS, KEEPER_PRIVATE_KEY }: WriterConfig): NamedKeys[] => [
+  { variable: "RELAYER_PRIVATE_KEYS", role: "relayer", privateKeys: RELAYER_PRIVATE_KEYS },
+  { variable: "KEEPER_PRIVATE_KEY", role: "keeper", privateKeys: one(KEEPER_PRIVATE_KEY) },
+];
 
 /** The key that signs prices: it has no wallet, and pays for nothing. */
 export const oracleKeys = ({ ORACLE_PRIVATE_KEY }: WriterConfig): VariableKeys[] => [

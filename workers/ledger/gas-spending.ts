@@ -17,7 +17,10 @@ export type Candidate = {
   permitSent: boolean;
 };
 
-/** The gas costs of this UTC day in wei; a transaction that is not mined yet counts with the most that it may cost. */
+/**
+ * The gas costs of this UTC day in wei; a transaction that is not mined yet counts with the most that it may cost. `all`: the
+ * keeper's for its wallet, those of all other wallets for any other.
+ */
 export type DaySpending = {
   all: bigint;
   byWallet: ReadonlyMap<Address, bigint>;
@@ -55,7 +58,7 @@ export async function readCandidates(
     order by array_position(${[...ids]}::uuid[], p.id)`;
 }
 
-/** Reads the day's gas costs, in all and of these clients' wallets, and the relayer's open transactions. */
+/** Reads the day's gas costs that count for the lease's wallet, and those of these clients' wallets, and its open transactions. */
 export async function readSpending(
   tx: TransactionSql,
   lease: Lease,
@@ -73,26 +76,30 @@ export async function readSpending(
   return { ...day, reserved: BigInt(relayer.reserved), relayerStopped: relayer.stopped };
 }
 
-/** Reads the day's gas costs, in all and of these clients' wallets. */
+/** Reads the day's gas costs of the budget that the lease's wallet spends from, and those of these clients' wallets. */
 export async function readDaySpending(
   tx: TransactionSql,
-  { chainId }: Lease,
+  { chainId, address }: Lease,
   clients: readonly Address[],
 ): Promise<DaySpending> {
-  const days = await tx<{ wallet: Address | ""; wei: string }[]>`
-    select wallet, wei from service.gas_day
-    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date
-      and (wallet = '' or wallet = any(${[...new Set(clients)]}::text[]))`;
+  const days = await tx<{ client: Address | null; wei: string }[]>`
+    with budget as materialized (select service.gas_account(${chainId}, ${address}) as account)
+    select case when g.wallet = b.account then null else g.wallet end as client, g.wei
+    from budget b join service.gas_day g on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date
+      and (g.wallet = b.account or g.wallet = any(${[...new Set(clients)]}::text[]))`;
   return {
-    all: days.reduce((sum, { wallet, wei }) => (wallet === "" ? sum + BigInt(wei) : sum), 0n),
-    byWallet: new Map(days.flatMap(({ wallet, wei }) => (wallet === "" ? [] : [[wallet, BigInt(wei)]]))),
+    all: days.reduce((sum, { client, wei }) => (client === null ? sum + BigInt(wei) : sum), 0n),
+    byWallet: new Map(days.flatMap(({ client, wei }) => (client === null ? [] : [[client, BigInt(wei)]]))),
   };
 }
 
-/** The gas costs of this UTC day in wei, with the most that transactions may cost that are not mined yet. */
-export async function gasSpentToday(sql: Sql, chainId: number): Promise<bigint> {
+/**
+ * The gas costs of this UTC day in wei, with the most that transactions may cost that are not mined yet: the keeper's, or all
+ * others.
+ */
+export async function gasSpentToday(sql: Sql, chainId: number, account: "keeper" | "" = ""): Promise<bigint> {
   const [row] = await sql<{ wei: string }[]>`
     select wei from service.gas_day
-    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ''`;
+    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ${account}`;
   return BigInt(row?.wei ?? 0);
 }

@@ -108,6 +108,16 @@ export async function waitingServiceTransaction(
   return row?.id;
 }
 
+/** Whether the wallet is the keeper's. */
+export async function isKeeperWallet(
+  sql: Sql,
+  { chainId, address }: Pick<Lease, "chainId" | "address">,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from service.relayer_wallet where chain_id = ${chainId} and address = ${address} and role = 'keeper'`;
+  return rows.length > 0;
+}
+
 /** Locks a wallet that has this unknown nonce; the watermarks no longer hide the transaction that is stored for it. */
 const lockUnknown = (sql: ISql, nonce: number) => sql`
   update service.relayer_wallet set open_from = least(open_from, ${nonce}), final_below = least(final_below, ${nonce})
@@ -118,7 +128,7 @@ export type FoundForm = Pick<Form, "signed" | "cost"> & { intent: string | null;
 
 /**
  * Records an unknown transaction with its signed form: as that of the purchase, service transaction or permit `intent`, or as a
- * filler. A purchase or service transaction no longer waits then; a permit's purchase does. Rejects, with nothing stored, when
+ * filler: an empty transfer, or a call of the keeper. A purchase or service transaction no longer waits then; a permit's purchase does. Rejects, with nothing stored, when
  * the nonce has been recorded meanwhile.
  * @returns false, with nothing stored, without the lease, or when the intent no longer waits.
  */

@@ -11,7 +11,7 @@ import type { Meter, MetricsPrefix } from "./relay-meter.ts";
 /** Timeout of a source, in ms. A scrape has a time limit too, so its response omits slower sources. */
 const SOURCE_MS = 2000;
 
-/** The labels of a wallet: its lower-case address, and its role on the testnet. On the main chain all are relayers. */
+/** The labels of a wallet: its lower-case address, and its role, which a relayer of the main chain lacks. */
 export type WalletLabels = { readonly wallet: Address; readonly role?: WalletRole };
 
 export type GaugeOptions = {

@@ -6,8 +6,8 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 import { getAddress, type Hex } from "viem";
 import { z } from "zod";
-import { CONFIRMATIONS, fallenRounds, MINIMUM_PAYOUT } from "../../lib/indexed/due.ts";
-import { FEED_TO_PRICE } from "../../lib/price-rules.ts";
+import { fallenRounds } from "../../lib/indexed/due.ts";
+import { CONFIRMATIONS, FEED_TO_PRICE, MINIMUM_PAYOUT } from "../../lib/price-rules.ts";
 import { oracleFeed, oraclePhase, oracleRound, policy, product } from "../../ponder.schema.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";

@@ -115,6 +115,10 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     async balance(address: Address): Promise<bigint> {
       return hexToBigInt(await client.request({ method: "eth_getBalance", params: [address, "latest"] }));
     },
+    /** Whether the address has code now: a contract, or an account that EIP-7702 gives some. */
+    async hasCode(address: Address): Promise<boolean> {
+      return (await client.request({ method: "eth_getCode", params: [address, "latest"] })) !== "0x";
+    },
     /** The priority fee that the node suggests, in wei per gas. */
     async priorityFee(): Promise<bigint> {
       return hexToBigInt(await client.request({ method: "eth_maxPriorityFeePerGas" }));

@@ -4,6 +4,7 @@ import type { Address } from "viem";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { errorText } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
@@ -18,6 +19,7 @@ import { createFeeMarket } from "./fee-market.ts";
 import { callCap } from "./fees.ts";
 import { createCallPricer } from "./price-calls.ts";
 import type { RecoveryContext } from "./recovery/context.ts";
+import { keeperTargets } from "./recovery/reconcile.ts";
 import { recover } from "./recovery/recover.ts";
 import { createSender } from "./sender.ts";
 import { type SettleReceipts, settleReceipts } from "./settle-receipts.ts";
@@ -73,7 +75,9 @@ export function createEngine(options: EngineOptions): Engine {
   const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
   const costs = { market, price: createCallPricer(chain), maxCallFee: callCap(maxFee) };
   const context: ChainContext = { ...costs, sql, chain, chainId, wallets, send, meter, log };
-  const limits = { maxFee, gasBudget: config.GAS_BUDGET_ETH, ttl: config.PURCHASE_TTL };
+  const { GAS_BUDGET_ETH: budget, KEEPER_GAS_BUDGET_ETH: keeperBudget } = config;
+  const gasBudgetOf = (role: WalletRole) => (role === "keeper" ? keeperBudget : budget);
+  const limits = { maxFee, gasBudgetOf, ttl: config.PURCHASE_TTL };
   const finality = { confirmations, settleReceipts: settle };
   const loops: Engine["loops"] = new Map();
   const engine: Engine = {
@@ -98,6 +102,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...limits,
       coverRouter,
       usdc: lower(deployment.contracts.usdc),
+      keeperTargets: keeperTargets(deployment),
       nextSearchAt: new Map(),
       found: new Map(),
       goneSince: new Map(),
@@ -114,7 +119,7 @@ export function createEngine(options: EngineOptions): Engine {
 /**
  * Begins to keep the wallets' leases and to watch the chain.
  *
- * @param onWallets called when the writer gets its first wallet, and when it loses its last one.
+ * @param onWallets called when the writer gets its first wallet besides the keeper's, and when it loses its last one.
  */
 export async function startEngine(engine: Engine, onWallets: (hasWallets: boolean) => void): Promise<void> {
   const { sql, wallets, recovery, loops, log } = engine;

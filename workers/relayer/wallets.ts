@@ -26,7 +26,7 @@ export type WalletPoolOptions = {
   log: Logger;
   /** Whether the node answers: a writer that cannot reach the chain leaves the wallets to one that can. */
   isNodeAnswering: () => boolean;
-  /** Called when the writer gets its first wallet, and when it loses its last one. */
+  /** Called when the writer gets its first wallet besides the keeper's, and when it loses its last one. */
   onChange?: (hasWallets: boolean) => void;
 };
 
@@ -52,7 +52,8 @@ export function createWalletPool({ keys, ...options }: WalletPoolOptions) {
 export type WalletPool = ReturnType<typeof createWalletPool>;
 
 function reportChange(pool: WalletPool): void {
-  const hasWallets = pool.leased.size > 0;
+  // The keeper takes no jobs of the queue.
+  const hasWallets = leasedWallets(pool).some(({ role }) => role !== "keeper");
   if (hasWallets !== pool.hasWallets) pool.onChange?.(hasWallets);
   pool.hasWallets = hasWallets;
 }

@@ -5,12 +5,12 @@ import type { Failure } from "../relayer/purchase-failures.ts";
 
 export const wouldRevert = (purpose: string, revert: Revert): Failure => ({
   code: "onchain_revert",
-  message: `${purpose === "faucet_ether" ? "The wallet takes no ether" : "The transfer would revert"}: ${revert.text}. Nothing was sent.`,
+  message: `${purpose === "faucet_ether" ? "The wallet takes no ether" : "The call would revert"}: ${revert.text}. Nothing was sent.`,
 });
 
 export const tooMuchGas = (limit: bigint): Failure => ({
   code: "onchain_revert",
-  message: `The transfer would need more than ${limit} gas. Nothing was sent.`,
+  message: `The call would need more than ${limit} gas. Nothing was sent.`,
 });
 
 export const chainNotAnswering: Failure = {

@@ -1,6 +1,7 @@
 import { findRevert, isOutOfGas } from "../../lib/chain/reverts.ts";
-import { MAX_SERVICE_TRANSACTION_GAS, withMargin } from "../../lib/ledger/gas-limits.ts";
+import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import { errorText } from "../../lib/log.ts";
+import type { Call } from "../ledger/assign-nonces.ts";
 import { costOf, type PricedCall } from "../ledger/call-cost.ts";
 import { LeaseLost } from "../ledger/leases.ts";
 import {
@@ -32,6 +33,11 @@ export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
   readonly onSent: () => void;
   /** The most that gas may cost on the chain in a UTC day, in wei. */
   readonly gasBudget: bigint;
+  /** How a call is simulated: the most gas that it may take, and the form of it that succeeds only if all of it does. */
+  readonly simulated: {
+    readonly most: bigint;
+    readonly callOf: (call: Pick<Call, "to" | "data">) => Pick<Call, "to" | "data">;
+  };
   /** The last logged reason of each waiting group, so that a reason is logged once and not every second. */
   readonly lastReasons: Map<string, string>;
 };
@@ -103,15 +109,17 @@ async function simulateGroup(
   wallet: Wallet,
   group: ServiceTransactionGroup,
 ): Promise<SimulatedGroup | undefined> {
+  const { chain, simulated } = context;
   const calls: SimulatedGroup["calls"] = [];
   for (const { id, purpose, call } of group.serviceTransactions) {
     try {
       // Once one of a claim's transfers is signed, the other is owed, whatever a simulation says.
-      const limit = group.partlySigned ? undefined : MAX_SERVICE_TRANSACTION_GAS;
-      const gas = await context.chain.estimateGas({ from: wallet.address, ...call }, limit);
+      const limit = group.partlySigned ? undefined : simulated.most;
+      const { to, data } = simulated.callOf(call);
+      const gas = await chain.estimateGas({ from: wallet.address, ...call, to, data }, limit);
       calls.push({ id, call: await context.price({ ...call, gasLimit: withMargin(gas) }) });
     } catch (error) {
-      const failure = simulatedFailure(purpose, error);
+      const failure = simulatedFailure(purpose, error, simulated.most);
       if (failure && !group.partlySigned) await fail(context, group, failure);
       else await retryLater(context, group, failure?.message ?? errorText(error));
       return undefined;
@@ -121,10 +129,10 @@ async function simulateGroup(
 }
 
 /** Why a simulation fails the service transaction for good; undefined when the node failed. */
-function simulatedFailure(purpose: string, error: unknown): Failure | undefined {
+function simulatedFailure(purpose: string, error: unknown, most: bigint): Failure | undefined {
   const revert = findRevert(error);
   if (revert) return failures.wouldRevert(purpose, revert);
-  return isOutOfGas(error) ? failures.tooMuchGas(MAX_SERVICE_TRANSACTION_GAS) : undefined;
+  return isOutOfGas(error) ? failures.tooMuchGas(most) : undefined;
 }
 
 async function fail(

@@ -1,3 +1,4 @@
+import { MAX_SERVICE_TRANSACTION_GAS } from "../../lib/ledger/gas-limits.ts";
 import { openTestnetQueue } from "../../lib/queues/queue.ts";
 import { startTestnetWorker } from "../../lib/queues/worker.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
@@ -50,6 +51,7 @@ export async function startTestnet(options: ChainServiceOptions) {
   const serviceTransactionContext: ServiceTransactionContext = {
     ...engine,
     gasBudget: GAS_BUDGET_ETH,
+    simulated: { most: MAX_SERVICE_TRANSACTION_GAS, callOf: (call) => call },
     lastReasons: new Map(),
   };
   const serviceTransactions = startLoop({

@@ -1,4 +1,5 @@
--- Calls that the service makes for itself: on the testnet the faucet's transfers and the upkeep of the sandbox's wallet.
+-- Calls that the service makes for itself: the keeper's, and on the testnet the faucet's transfers and the upkeep of the sandbox's
+-- wallet.
 
 -- A claim to a grant of the faucet: both of its transfers, or none. Its client is an address, or the /64 of an IPv6 one.
 CREATE TABLE service.faucet_claim (
@@ -32,7 +33,8 @@ CREATE TABLE service.service_transaction (
   chain_id integer NOT NULL,
   -- The wallet that sends it.
   sender text NOT NULL CHECK (sender ~ '^0x[0-9a-f]{40}$'),
-  purpose text NOT NULL CHECK (purpose IN ('faucet_ether', 'faucet_usdc', 'sandbox_ether', 'sandbox_usdc', 'sandbox_approval')),
+  purpose text NOT NULL CHECK (purpose IN ('faucet_ether', 'faucet_usdc', 'sandbox_ether', 'sandbox_usdc', 'sandbox_approval',
+    'keeper_trigger', 'keeper_expire', 'keeper_queue')),
   claim_id uuid REFERENCES service.faucet_claim (id),
   "to" text NOT NULL CHECK ("to" ~ '^0x[0-9a-f]{40}$'),
   data text NOT NULL CHECK (data ~ '^0x([0-9a-f]{2})*$'),

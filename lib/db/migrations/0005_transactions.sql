@@ -1,10 +1,11 @@
 -- The relay ledger: wallets, what waits to be signed, transactions (one per nonce), the signed forms of each, and their gas.
 
--- The wallets that send. Relayers send purchases; the sandbox's wallet pays its own premiums; the faucet's sends grants.
+-- The wallets that send. Relayers send purchases; the keeper's triggers and closes policies; the sandbox's wallet pays its own
+-- premiums; the faucet's sends grants.
 CREATE TABLE service.relayer_wallet (
   chain_id integer NOT NULL,
   address text NOT NULL CHECK (address ~ '^0x[0-9a-f]{40}$'),
-  role text NOT NULL DEFAULT 'relayer' CHECK (role IN ('relayer', 'sandbox', 'faucet')),
+  role text NOT NULL DEFAULT 'relayer' CHECK (role IN ('relayer', 'keeper', 'sandbox', 'faucet')),
   -- The nonce of the next new transaction; null until it was first read from the chain.
   next_nonce bigint CHECK (next_nonce >= 0),
   -- No transaction with a lower nonce is open, so that open ones are found without an index of their own.
@@ -365,8 +366,9 @@ CREATE TRIGGER purchase_refused AFTER UPDATE OF refused_at ON service.purchase
   FOR EACH ROW WHEN (NEW.delegation_id IS NOT NULL AND OLD.refused_at IS NULL AND NEW.refused_at IS NOT NULL)
   EXECUTE FUNCTION service.note_quoted_premium();
 --> statement-breakpoint
--- Gas spent in a UTC day, in wei: per wallet whose API keys made purchases, and in total (wallet ''). A transaction that is in
--- no block counts with its highest possible cost. Triggers update it in the transaction of each change, so that a budget check
+-- Gas spent in a UTC day, in wei: per wallet whose API keys made purchases, of the keeper (wallet 'keeper'), and in total without
+-- the keeper's (wallet ''), because the keeper has a budget of its own. A transaction that is in no block counts with its highest
+-- possible cost. Triggers update it in the transaction of each change, so that a budget check
 -- needs no sum.
 CREATE TABLE service.gas_day (
   chain_id integer NOT NULL,
@@ -381,12 +383,21 @@ CREATE FUNCTION service.gas_of(t service.transaction) RETURNS numeric LANGUAGE s
   SELECT CASE WHEN t.lost_to IS NOT NULL THEN 0 ELSE coalesce(t.gas_cost, t.gas_reserved) END
 $$;
 --> statement-breakpoint
+-- The budget that the gas of a wallet of the service counts for.
+CREATE FUNCTION service.gas_account(of_chain integer, of_wallet text) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE r.role WHEN 'keeper' THEN 'keeper' ELSE '' END FROM service.relayer_wallet r
+  WHERE r.chain_id = of_chain AND r.address = of_wallet
+$$;
+--> statement-breakpoint
 -- Adds gas to the days and wallets that it counts for. It locks the rows of gas_day in one order, after all other rows of
 -- the statement, so that no two statements wait for each other.
-CREATE FUNCTION service.add_gas(chains integer[], days date[], clients text[], weis numeric[]) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION service.add_gas(chains integer[], days date[], senders text[], clients text[], weis numeric[]) RETURNS void
+LANGUAGE sql AS $$
   INSERT INTO service.gas_day AS g (chain_id, day, wallet, wei)
   SELECT c.chain, c.day, w.wallet, sum(c.wei)
-  FROM unnest(chains, days, clients, weis) AS c (chain, day, client, wei), LATERAL (VALUES (''), (c.client)) w (wallet)
+  FROM (SELECT chain, day, sender, client, sum(wei) AS wei
+      FROM unnest(chains, days, senders, clients, weis) AS u (chain, day, sender, client, wei) GROUP BY 1, 2, 3, 4) c,
+    LATERAL (VALUES (service.gas_account(c.chain, c.sender)), (c.client)) w (wallet)
   WHERE w.wallet IS NOT NULL GROUP BY 1, 2, 3 HAVING sum(c.wei) <> 0 ORDER BY 1, 2, 3
   ON CONFLICT (chain_id, day, wallet) DO UPDATE SET wei = g.wei + excluded.wei
 $$;
@@ -395,7 +406,7 @@ $$;
 CREATE FUNCTION service.note_gas_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM service.add_gas(array_agg(n.chain_id), array_agg((n.created_at AT TIME ZONE 'utc')::date),
-    array_agg(n.client), array_agg(service.gas_of(n))) FROM after n;
+    array_agg(n.wallet), array_agg(n.client), array_agg(service.gas_of(n))) FROM after n;
   RETURN NULL;
 END $$;
 --> statement-breakpoint
@@ -403,7 +414,7 @@ END $$;
 CREATE FUNCTION service.note_gas_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM service.add_gas(array_agg(n.chain_id), array_agg((n.created_at AT TIME ZONE 'utc')::date),
-    array_agg(n.client), array_agg(service.gas_of(n) - service.gas_of(o)))
+    array_agg(n.wallet), array_agg(n.client), array_agg(service.gas_of(n) - service.gas_of(o)))
   FROM after n JOIN before o ON o.id = n.id WHERE service.gas_of(n) <> service.gas_of(o);
   RETURN NULL;
 END $$;

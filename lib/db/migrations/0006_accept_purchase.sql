@@ -1,19 +1,22 @@
 -- The kill switch: nothing that a row covers is accepted, signed or sent. A wallet is one of the service's own, or one
 -- whose keys buy.
 CREATE TABLE service.stop (
-  scope text NOT NULL CHECK (scope IN ('global', 'wallet', 'key')),
+  scope text NOT NULL CHECK (scope IN ('global', 'keeper', 'wallet', 'key')),
   subject text NOT NULL,
   reason text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (scope, subject),
-  CHECK (CASE scope WHEN 'global' THEN subject = '' WHEN 'wallet' THEN subject ~ '^0x[0-9a-f]{40}$' ELSE subject ~ '^[0-9]+$' END)
+  CHECK (CASE WHEN scope IN ('global', 'keeper') THEN subject = '' WHEN scope = 'wallet' THEN subject ~ '^0x[0-9a-f]{40}$' ELSE subject ~ '^[0-9]+$' END)
 );
 --> statement-breakpoint
--- The scope of a stop that covers the purchases of a key or of its wallet: 'global', 'wallet', 'key', or null.
+-- The scope of a stop that covers a wallet of the service, or the purchases of a key or of its wallet: 'global', 'keeper',
+-- 'wallet', 'key', or null.
 CREATE FUNCTION service.stopped_by(of_wallet text, of_key bigint) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT s.scope FROM service.stop s
   WHERE s.scope = 'global' OR (s.scope = 'wallet' AND s.subject = of_wallet)
     OR (s.scope = 'key' AND s.subject = of_key::text)
+    OR (s.scope = 'keeper' AND EXISTS (
+      SELECT FROM service.relayer_wallet r WHERE r.address = of_wallet AND r.role = 'keeper'))
   ORDER BY s.scope LIMIT 1
 $$;
 --> statement-breakpoint

@@ -47,6 +47,7 @@ export async function deployProtocol(options: DeployOptions): Promise<Deployment
     contracts,
     // The domain that the verifier's constructor sets.
     oracle: { name: "PriceProofVerifier", version: "1", verifyingContract: plan.priceProofVerifier },
+    multicall3: plan.multicall3,
   };
 }
 

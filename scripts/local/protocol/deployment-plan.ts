@@ -25,6 +25,8 @@ export type Plan = {
   readonly contracts: Contracts;
   /** Checks the prices that the service signs. */
   readonly priceProofVerifier: Address;
+  /** Makes many calls in one transaction. */
+  readonly multicall3: Address;
   readonly transactions: readonly PlannedTransaction[];
 };
 
@@ -77,7 +79,12 @@ export function planDeployment(
   return {
     contracts,
     priceProofVerifier: addressAt(transactions.length),
-    transactions: [...transactions, verifierCreation(oracle)],
+    multicall3: addressAt(transactions.length + 1),
+    transactions: [
+      ...transactions,
+      verifierCreation(oracle),
+      creation("Multicall3", bytecodeOf("Multicall3")),
+    ],
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import type { WalletRole } from "../../../lib/ledger/relayers.ts";
 import type { Call } from "../../ledger/assign-nonces.ts";
 import type { ChainContext } from "../chain-context.ts";
 import type { SettleReceipts } from "../settle-receipts.ts";
@@ -10,14 +11,15 @@ export type RecoveryContext = ChainContext & {
   readonly settleReceipts: SettleReceipts;
   /** The maximum fee per gas of all transactions in wei: calls leave room below it for a cancelling transfer. */
   readonly maxFee: bigint;
-  /** The most that gas may cost on the chain in a UTC day, in wei. */
-  readonly gasBudget: bigint;
+  /** The most that the gas of a wallet with this role may cost in a UTC day, together with those that share its budget, in wei. */
+  readonly gasBudgetOf: (role: WalletRole) => bigint;
   /** How long a purchase may wait to be mined, in seconds. */
   readonly ttl: number;
   /** When a nonce's holder may be searched for again, by `performance.now()`; the key is the transaction's id. */
   readonly nextSearchAt: Map<number, number>;
   readonly coverRouter: Address;
   readonly usdc: Address;
+  readonly keeperTargets: readonly Address[];
   readonly found: FoundTransactions;
   /** Since when the chain has lacked a wallet's unknown transactions again, by `performance.now()`. */
   readonly goneSince: Map<Address, number>;

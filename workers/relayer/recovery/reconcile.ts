@@ -1,11 +1,14 @@
 import type { Address } from "viem";
+import type { Deployment } from "../../../lib/deployments.ts";
 import { type UnknownNonce, unknownNonces } from "../../../lib/ledger/unknown-nonces.ts";
 import { errorText } from "../../../lib/log.ts";
+import { lower } from "../../../lib/lower.ts";
 import { costOf } from "../../ledger/call-cost.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
   type FoundForm,
+  isKeeperWallet,
   recordUnknown,
   unsentPermit,
   waitingPurchase,
@@ -21,6 +24,18 @@ import { findNonceHolder, type NonceHolder } from "./nonce-holder.ts";
 /** Most unknown transactions that one round searches for: each search reads old blocks. */
 const SEARCHES = 20;
 
+/** The contracts that the keeper calls, in lower case. */
+export const keeperTargets = ({
+  contracts,
+  multicall3,
+}: Pick<Deployment, "contracts" | "multicall3">): Address[] =>
+  [
+    contracts.coverRouter,
+    contracts.policyManager,
+    contracts.bondVault,
+    ...(multicall3 ? [multicall3] : []),
+  ].map(lower);
+
 /** By wallet and nonce. */
 export type FoundTransactions = Map<string, NonceHolder>;
 export const foundKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
@@ -29,6 +44,8 @@ export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
   readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
   readonly coverRouter: Address;
   readonly usdc: Address;
+  /** The contracts that the keeper calls. */
+  readonly keeperTargets: readonly Address[];
   /** Unknown transactions that were found in blocks. */
   readonly found: FoundTransactions;
 };
@@ -88,9 +105,12 @@ export async function findUnknown(
   return unknown;
 }
 
-/** What an unknown transaction is for, `intent` null for an empty transfer; undefined when nothing that waits has its call. */
+/**
+ * What an unknown transaction is for, `intent` null for an empty transfer and for a call of the keeper; undefined when nothing that
+ * waits has its call.
+ */
 async function matchOf(
-  { sql, price, coverRouter, usdc }: ReconcileContext,
+  { sql, price, coverRouter, usdc, keeperTargets }: ReconcileContext,
   lease: Lease,
   sent: SentTransaction,
 ): Promise<FoundForm | undefined> {
@@ -104,5 +124,8 @@ async function matchOf(
     (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
     (to === usdc ? await unsentPermit(sql, lease.chainId, coverRouter, data) : undefined) ??
     (await waitingServiceTransaction(sql, lease, call));
-  return intent === undefined ? undefined : { ...found, intent };
+  if (intent !== undefined) return { ...found, intent };
+  // What the keeper has sent does no harm when it is sent again: what is still due is asked anew.
+  const isKeepers = value === 0n && keeperTargets.includes(to) && (await isKeeperWallet(sql, lease));
+  return isKeepers ? { ...found, intent: null } : undefined;
 }

@@ -22,8 +22,9 @@ export async function raiseFees(
   wallet: Wallet,
   stuck: readonly Stuck[],
 ): Promise<ReadonlySet<number>> {
-  const { sql, chain, gasBudget, send, meter, log } = context;
+  const { sql, chain, gasBudgetOf, send, meter, log } = context;
   if (stuck.length === 0) return new Set();
+  const gasBudget = gasBudgetOf(wallet.role);
   const balance = await chain.balance(wallet.address);
   const priced = await Promise.all(stuck.map((one) => priceRaise(context, wallet, one)));
   const wanted = priced.flatMap((raise) => raise ?? []);
@@ -32,7 +33,7 @@ export async function raiseFees(
   );
   const unchanged = stuck.length - raises.length;
   if (unchanged > 0) {
-    const reason = "MAX_FEE_GWEI, GAS_BUDGET_ETH or the wallet's balance does not allow a higher fee";
+    const reason = "MAX_FEE_GWEI, the gas budget or the wallet's balance does not allow a higher fee";
     log.warn({ wallet: wallet.address, transactions: unchanged, reason }, "transactions are stuck");
   }
   const forms = await Promise.all(

@@ -3,15 +3,20 @@ import { startPurchaseWorker } from "../../lib/queues/worker.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
 import { mainKeys, walletKeys } from "../common/private-keys.ts";
 import { queueOptionsOf } from "../common/queue-options.ts";
-import { createEngine } from "./engine.ts";
-import { type Relayer, startRelayer } from "./relayer.ts";
+import { startKeeper } from "../keeper/start.ts";
+import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
+import { createEngine } from "../relayer/engine.ts";
+import { startRelayer } from "../relayer/relayer.ts";
 
 /** Connections to Postgres: enough for signing rounds of several wallets beside each other, and for settling. */
 const CONNECTIONS = 5;
 
-/** Starts the relayer of the main chain's purchases. Rejects when the queue's server is down. */
-export async function startPurchases(options: ChainServiceOptions): Promise<Relayer> {
-  const { config, log } = options;
+/**
+ * Starts what sends on the main chain: the relayer of purchases, and the keeper, if it has a key. Rejects when the queue's server
+ * is down.
+ */
+export async function startSending(options: ChainServiceOptions & { keeperMeter: KeeperMeter }) {
+  const { config, keeperMeter, log } = options;
   const queueOptions = queueOptionsOf(config, log);
   const queue = openPurchaseQueue(queueOptions);
   const keys = walletKeys(mainKeys(config));
@@ -25,8 +30,11 @@ export async function startPurchases(options: ChainServiceOptions): Promise<Rela
     startWorker: (handle) => startPurchaseWorker({ ...queueOptions, concurrency, handle }),
     onQueueError: queueOptions.onError,
   });
+  const keeper =
+    config.KEEPER_PRIVATE_KEY === undefined ? undefined : startKeeper(engine, config, keeperMeter);
   return {
     async stop() {
+      await keeper?.stop();
       await relayer.stop();
       await queue.close();
     },

@@ -1,0 +1,69 @@
+/** Puts the keeper's calls into transactions. Pure. */
+import { type Address, decodeFunctionData, encodeFunctionData, type Hex, multicall3Abi } from "viem";
+import { lower } from "../../lib/lower.ts";
+import type { KeeperPurpose, Work } from "./work.ts";
+
+/** The most gas of one call: a buyer's contract may spend it when it receives its bonds, at the keeper's cost. */
+export const MAX_CALL_GAS = 2_000_000n;
+/**
+ * The gas of the calls of a batch by their simulation. With the margin of a signed call it stays below the 16,777,216 that
+ * EIP-7825 allows a transaction.
+ */
+const BATCH_GAS = 10_000_000n;
+/** The most gas that the simulation of a batch may take. */
+export const MAX_BATCH_GAS = 13_000_000n;
+
+/** Work whose simulation succeeded; `alone`: its call shares no transaction, because it could use up the others' gas. */
+export type Ready = { readonly work: Work; readonly gas: bigint; readonly alone: boolean };
+
+/** Work of one purpose that is done in one transaction, and its call. */
+export type Batch = {
+  readonly purpose: KeeperPurpose;
+  readonly work: readonly Work[];
+  readonly to: Address;
+  readonly data: Hex;
+};
+
+const single = (work: Work): Batch => ({
+  ...{ purpose: work.purpose, work: [work], to: work.to, data: work.data },
+});
+
+function batchOf(first: Work, others: readonly Work[], multicall3: Address): Batch {
+  if (others.length === 0) return single(first);
+  const work = [first, ...others];
+  const calls = work.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
+  const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
+  return { purpose: first.purpose, work, to: lower(multicall3), data };
+}
+
+/** Groups work of one purpose, in its order, as far as the gas of a batch reaches; without Multicall3 one by one. */
+export function batchesOf(ready: readonly Ready[], multicall3: Address | undefined): Batch[] {
+  if (multicall3 === undefined) return ready.map(({ work }) => single(work));
+  const groups: { first: Work; others: Work[]; gas: bigint }[] = [];
+  let open: (typeof groups)[number] | undefined;
+  for (const { work, gas, alone } of ready) {
+    if (!alone && open && open.gas + gas <= BATCH_GAS) {
+      open.others.push(work);
+      open.gas += gas;
+      continue;
+    }
+    const group = { first: work, others: [], gas };
+    groups.push(group);
+    if (!alone) open = group;
+  }
+  return groups.map(({ first, others }) => batchOf(first, others, multicall3));
+}
+
+type PlainCall = { readonly to: Address; readonly data: Hex };
+
+/**
+ * The call with which a batch is simulated: one that fails as soon as one of its calls does. The gas that it needs is enough for
+ * all of them, while a batch that may leave calls out succeeds with too little.
+ */
+export function strictCall({ to, data }: PlainCall, multicall3: Address | undefined): PlainCall {
+  if (multicall3 === undefined || to !== lower(multicall3)) return { to, data };
+  const decoded = decodeFunctionData({ abi: multicall3Abi, data });
+  if (decoded.functionName !== "aggregate3") return { to, data };
+  const calls = decoded.args[0].map((call) => ({ ...call, allowFailure: false }));
+  return { to, data: encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] }) };
+}

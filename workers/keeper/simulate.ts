@@ -1,0 +1,104 @@
+import pLimit from "p-limit";
+import { type Address, decodeFunctionResult } from "viem";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
+import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
+import { errorText } from "../../lib/log.ts";
+import { MAX_CALL_GAS } from "./batches.ts";
+import type { KeeperContext } from "./context.ts";
+import type { Work } from "./work.ts";
+
+/** What a call would do now. `done`: somebody else has done it. `idle`: it would change nothing yet. */
+export type Simulated =
+  | { readonly kind: "works"; readonly gas: bigint }
+  | { readonly kind: "done" }
+  | { readonly kind: "idle" }
+  | { readonly kind: "reverts"; readonly reason: string };
+
+/** Calls in one request: a node runs a sequence within the gas of a block. */
+const SEQUENCE = 40;
+/** After a node has refused a sequence it is asked for one again when this time has passed, in ms. */
+const SEQUENCE_REST_MS = 60_000;
+/** Estimates at a time, when calls are simulated one by one. */
+const ESTIMATES = 8;
+
+const ofRevert = (revert: Revert): Simulated =>
+  revert.name === "ALREADY_FINALIZED" ? { kind: "done" } : { kind: "reverts", reason: revert.text };
+
+/** Simulates work in the newest state, each call by itself. Rejects when the node does not answer. */
+export async function simulateWork(
+  context: KeeperContext,
+  from: Address,
+  work: readonly Work[],
+): Promise<Simulated[]> {
+  const simulated: Simulated[] = [];
+  for (let first = 0; first < work.length; first += SEQUENCE) {
+    simulated.push(...(await simulateSequence(context, from, work.slice(first, first + SEQUENCE))));
+  }
+  return simulated;
+}
+
+async function simulateSequence(
+  context: KeeperContext,
+  from: Address,
+  work: readonly Work[],
+): Promise<Simulated[]> {
+  const calls = await runSequence(context, from, work);
+  const limited = pLimit(ESTIMATES);
+  return Promise.all(
+    work.map((one, n) => resultOf(calls[n], one) ?? limited(() => estimate(context, from, one))),
+  );
+}
+
+/** Runs the calls in one request; empty where the node refuses that, now or lately. */
+async function runSequence(
+  context: KeeperContext,
+  from: Address,
+  work: readonly Work[],
+): Promise<readonly SimulatedCall[]> {
+  const { chain, log } = context;
+  if (performance.now() < context.sequenceFrom) return [];
+  const head = await chain.block("latest");
+  if (!head) throw new Error("the node has no latest block");
+  try {
+    return (
+      await chain.simulate(
+        work.map((one) => callOf(from, one)),
+        head,
+      )
+    ).calls;
+  } catch (error) {
+    context.sequenceFrom = performance.now() + SEQUENCE_REST_MS;
+    log.warn({ err: errorText(error) }, "eth_simulateV1 failed: the keeper's calls are simulated one by one");
+    return [];
+  }
+}
+
+const callOf = (from: Address, { to, data }: Work): CallRequest => ({ from, to, data, gas: MAX_CALL_GAS });
+
+/** Undefined where the call failed without a reason: the sequence's gas may have ended. */
+function resultOf(call: SimulatedCall | undefined, work: Work): Simulated | undefined {
+  if (!call) return undefined;
+  if (!call.succeeded) return call.revert && ofRevert(call.revert);
+  return isIdle(work, call.output) ? { kind: "idle" } : { kind: "works", gas: call.gas };
+}
+
+/** `processQueue` succeeds when it pays nothing: the throttle of the week is used up. */
+const isIdle = ({ purpose }: Work, output: `0x${string}`): boolean =>
+  purpose === "queue" &&
+  decodeFunctionResult({ abi: bondVaultAbi, functionName: "processQueue", data: output }) === 0n;
+
+async function estimate({ chain }: KeeperContext, from: Address, work: Work): Promise<Simulated> {
+  const call = callOf(from, work);
+  try {
+    const gas = await chain.estimateGas(call, MAX_CALL_GAS);
+    if (work.purpose !== "queue") return { kind: "works", gas };
+    const { data = "0x" } = await chain.client.call({ account: from, to: work.to, data: work.data });
+    return isIdle(work, data) ? { kind: "idle" } : { kind: "works", gas };
+  } catch (error) {
+    const revert = findRevert(error);
+    if (revert) return ofRevert(revert);
+    if (isOutOfGas(error)) return { kind: "reverts", reason: `it needs more than ${MAX_CALL_GAS} gas` };
+    throw error;
+  }
+}

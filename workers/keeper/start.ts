@@ -1,0 +1,98 @@
+import { setDatabaseSchema } from "@ponder/client";
+import { drizzle } from "drizzle-orm/postgres-js";
+import type { WriterConfig } from "../../lib/config.ts";
+import { connect } from "../../lib/db/connect.ts";
+import * as indexed from "../../ponder.schema.ts";
+import { startLoop } from "../common/loop.ts";
+import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
+import type { Engine } from "../relayer/engine.ts";
+import { relayServiceTransactions, type ServiceTransactionContext } from "../service-transactions/relay.ts";
+import { auditNext } from "./audit/running-audit.ts";
+import { MAX_BATCH_GAS, strictCall } from "./batches.ts";
+import type { KeeperContext } from "./context.ts";
+import { openCoverChain } from "./from-chain/cover-chain.ts";
+import { keep } from "./keep.ts";
+import { forgetTasks } from "./tasks.ts";
+
+/** How often the keeper looks for work, in ms: a few times a block. */
+const LOOK_MS = 400;
+/** How often recorded batches are looked for, in ms; a new one ends the pause. */
+const RELAY_MS = 500;
+/** How often the audit goes on, in ms: it reads the logs of the longest cover. */
+const AUDIT_MS = 600_000;
+/** How often old tasks are forgotten, in ms. */
+const FORGET_MS = 3_600_000;
+
+/**
+ * Starts the keeper: it finds due policies, expired ones and payable entries of the redemption queue in the index, and sends their
+ * calls through the relay ledger, from a wallet and a gas budget of its own. While there is no index, it reads due policies from the
+ * chain.
+ */
+export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperMeter) {
+  const { deployment, log } = engine;
+  const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema, KEEPER_GAS_BUDGET_ETH: gasBudget } = config;
+  const { multicall3 } = deployment;
+  const ending = new AbortController();
+  setDatabaseSchema(indexed, viewsSchema);
+  const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true, snapshots: true });
+  const relayContext: ServiceTransactionContext = {
+    ...engine,
+    gasBudget,
+    simulated: { most: MAX_BATCH_GAS, callOf: (call) => strictCall(call, multicall3) },
+    lastReasons: new Map(),
+  };
+  const relaying = startLoop({
+    name: "sending the keeper's transactions",
+    log,
+    pauseMs: () => RELAY_MS,
+    round: () => relayServiceTransactions(relayContext),
+  });
+  const context: KeeperContext = {
+    ...engine,
+    ...{ contracts: deployment.contracts, multicall3, gasBudget, meter, onBatch: relaying.nudge },
+    index: drizzle(snapshots.sql, { casing: "snake_case" }),
+    cover: openCoverChain(deployment, config.RPC_URL, {
+      signal: ending.signal,
+      warn: (text) => log.warn({ chain: deployment.name }, text),
+    }),
+    chainHead: () => engine.watcher.last?.number,
+    indexHead: { hash: undefined, since: performance.now() },
+    usesIndex: undefined,
+    scannedAt: performance.now(),
+    resting: new Map(),
+    sequenceFrom: 0,
+    checkedAt: Number.NEGATIVE_INFINITY,
+    watchedAt: Number.NEGATIVE_INFINITY,
+    minedUntil: undefined,
+    fault: undefined,
+  };
+  const keeping = startLoop({
+    name: "the keeper",
+    log,
+    pauseMs: () => LOOK_MS,
+    async round() {
+      if (await keep(context)) keeping.nudge();
+    },
+  });
+  const forgetting = startLoop({
+    name: "forgetting the keeper's old tasks",
+    log,
+    pauseMs: () => FORGET_MS,
+    round: () => forgetTasks(engine.sql, engine.chainId, config.ARCHIVE_AFTER_DAYS),
+  });
+  const auditing = startLoop({
+    name: "the keeper's audit",
+    log,
+    pauseMs: () => AUDIT_MS,
+    async round() {
+      if (await auditNext({ ...context, confirmations: config.CONFIRMATIONS })) auditing.nudge();
+    },
+  });
+  return {
+    async stop() {
+      ending.abort();
+      await Promise.all([keeping.stop(), relaying.stop(), forgetting.stop(), auditing.stop()]);
+      await snapshots.close();
+    },
+  };
+}
