@@ -6,10 +6,10 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
 import * as act from "../support/protocol-actions.ts";
-import { askRpc, type RpcCall } from "../support/rpc-proxy.ts";
+import { askRpc } from "../support/rpc-proxy.ts";
+import { holdCalls } from "./support/hold-calls.ts";
 import {
   buyPolicies,
   crash,
@@ -30,9 +30,7 @@ beforeAll(async () => {
   setup = await startKeeperSetup();
   await prepareBuyer(setup);
 });
-beforeEach(async () => {
-  await act.refreshFeeds(setup.protocol, owner);
-});
+beforeEach(() => act.refreshFeeds(setup.protocol, owner));
 
 /** Replaces the blocks from this one on by as many others, the first of them with these transactions. */
 async function replaceFrom(block: bigint, transactions: readonly Hex[] = []): Promise<void> {
@@ -45,30 +43,6 @@ async function replaceFrom(block: bigint, transactions: readonly Hex[] = []): Pr
   await chain.client.mine({ blocks: 1 });
 }
 
-/** Holds matching calls of the writer until `release`; `reached` resolves once there is one. */
-function hold(matches: (call: RpcCall) => boolean) {
-  let held = false;
-  let release: () => void = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  setup.proxy.intercept(async (call, forward) => {
-    if (!matches(call)) return forward();
-    held = true;
-    await released;
-    return forward();
-  });
-  const reached = () =>
-    waitFor({ what: "the writer to make the call", probe: () => held || undefined, timeoutMs: 120_000 });
-  return {
-    reached,
-    release: () => {
-      setup.proxy.intercept();
-      release();
-    },
-  };
-}
-
 /** Two low rounds, and a third in a later block. @returns the number of that block. */
 async function crashInTwoParts(feed: "BTC" | "ETH" = "BTC"): Promise<bigint> {
   await crash(setup, feed, 2);
@@ -79,7 +53,7 @@ async function crashInTwoParts(feed: "BTC" | "ETH" = "BTC"): Promise<bigint> {
 
 test("the breach is gone before its trigger is sent: nothing is sent, and a new breach is paid", async () => {
   const due = await buyPolicies(setup, 2);
-  const { reached, release } = hold(({ method }) => method === "eth_simulateV1");
+  const { reached, release } = holdCalls(setup.proxy, ({ method }) => method === "eth_simulateV1");
   const third = await crashInTwoParts();
   await reached();
   await expectNothingSent(setup, async () => {
@@ -100,7 +74,7 @@ test("the breach is gone when its transaction is mined: it does nothing to its p
   await crash(setup, "ETH");
   const third = await crashInTwoParts();
   await untilIndexed(setup);
-  const { reached, release } = hold(isSending);
+  const { reached, release } = holdCalls(setup.proxy, isSending);
   const before = await keeperNonce(chain, keeperWallet.address);
   await connection.sql`delete from service.stop`;
   await reached();
