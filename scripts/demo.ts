@@ -1,6 +1,6 @@
 /**
  * `npm run demo` calls a running stack and plays a buyer's whole story. It prints each call and its response, and what changed
- * on the chain. On the main chain: a quote, an API key, a webhook, a purchase, a fall of the price, the claim of the policy, a
+ * on the chain. On the main chain: a quote, an API key, a webhook, a purchase, a fall of the price, the keeper's payment, a
  * bond, its listing, and its sale to another wallet. Then it tries the testnet: a sandbox purchase and a faucet grant.
  *
  * `API_URL`, `RPC_URL` and `TESTNET_RPC_URL` select another stack than that of `npm run dev`. It must run on this machine,
@@ -11,9 +11,9 @@ import { errorText } from "../lib/log.ts";
 import { DEV_ADMIN_TOKEN } from "../lib/off-local.ts";
 import { openApi } from "./demo/api-client.ts";
 import { buyPolicy, readPremium } from "./demo/buy-policy.ts";
-import { claimPolicy } from "./demo/claim-policy.ts";
 import { heading } from "./demo/heading.ts";
 import { withKey } from "./demo/keys.ts";
+import { letPriceFall } from "./demo/price-fall.ts";
 import { type Receiver, startReceiver } from "./demo/receiver.ts";
 import { sellBond } from "./demo/sell-bond.ts";
 import { tryTestnet } from "./demo/testnet.ts";
@@ -21,7 +21,7 @@ import { findStack, openWallet, type StackUrls, stackUrls } from "./dev/running-
 
 const urls = stackUrls(process.env);
 
-/** Buys a policy, claims it, and sells the bond. */
+/** Buys a policy, lets the keeper pay it, and sells the bond. */
 async function playStory({ apiUrl, rpcUrl, ...others }: StackUrls, receiver: Receiver): Promise<void> {
   const api = openApi(apiUrl);
   const adminToken = process.env.ADMIN_TOKEN || DEV_ADMIN_TOKEN;
@@ -36,8 +36,8 @@ async function playStory({ apiUrl, rpcUrl, ...others }: StackUrls, receiver: Rec
   await withKey(api, adminToken, buyer.account.address, async (auth) => {
     heading("A purchase");
     const policy = await buyPolicy(demo, buyer, auth, premium);
-    heading("The price falls, and the policy is claimed");
-    const bond = await claimPolicy(demo, buyer, policy);
+    heading("The price falls, and the keeper pays the policy");
+    const bond = await letPriceFall(demo, buyer, policy);
     heading("The bond is listed, and sold");
     await sellBond(demo, buyer, auth, another, bond);
   });

@@ -1,4 +1,5 @@
 /** Buys a policy on the main chain, from a quote to finding the policy in the index and in a webhook delivery. */
+import type { Hex } from "viem";
 import { z } from "zod";
 import { permitTypes } from "../../lib/chain/permit.ts";
 import type { Wallet } from "../dev/running-stack.ts";
@@ -7,14 +8,14 @@ import { mintUsdc } from "./chain.ts";
 import type { DemoStack } from "./demo-stack.ts";
 import type { Auth } from "./keys.ts";
 
-const address = z.templateLiteral(["0x", z.string()]);
+const hex = z.templateLiteral(["0x", z.string()]);
 const product = "FLASHBTC24-001";
 const coverageAmount = "1000000000";
 /** The timeout for the purchase to arrive at the webhook. */
 const webhookTimeoutMs = 60_000;
 
 /** The key of a policy. */
-export type BoughtPolicy = { readonly productId: string; readonly policyId: string };
+export type BoughtPolicy = { readonly productId: Hex; readonly policyId: string };
 
 /** What the coverage costs now, USDC with 6 decimals. */
 export async function readPremium({ call }: Api): Promise<bigint> {
@@ -35,10 +36,10 @@ const decimal = z.string().regex(/^\d+$/);
 const purchaseStep = z.object({
   kind: z.literal("signature"),
   typedData: z.object({
-    domain: z.object({ name: z.string(), version: z.string(), chainId: z.int(), verifyingContract: address }),
+    domain: z.object({ name: z.string(), version: z.string(), chainId: z.int(), verifyingContract: hex }),
     message: z.object({
-      owner: address,
-      spender: address,
+      owner: hex,
+      spender: hex,
       value: decimal,
       nonce: decimal,
       deadline: decimal,
@@ -68,7 +69,7 @@ async function purchase({ api, contracts }: DemoStack, buyer: Wallet, auth: Auth
   const { permit } = report.body;
   return api.call(
     "/api/v1/policies",
-    z.object({ policyId: z.string(), productId: z.string(), txHash: z.string() }),
+    z.object({ policyId: z.string(), productId: hex, txHash: z.string() }),
     {
       method: "POST",
       headers: { ...auth, "idempotency-key": crypto.randomUUID() },

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import type { Wallet } from "../dev/running-stack.ts";
 import { mintUsdc, printChange } from "./chain.ts";
-import type { Bond } from "./claim-policy.ts";
 import type { DemoStack } from "./demo-stack.ts";
 import { type Auth, withKey } from "./keys.ts";
 import { missingUsdc, prepare, reportSent, sendSteps } from "./prepared.ts";
+import type { Bond } from "./price-fall.ts";
 
 /** Price of a bond of one dollar, USDC with 6 decimals: it is two years from its payment. */
 const unitPrice = 750_000n;

@@ -11,7 +11,7 @@ const typeDemo = (env: Readonly<Record<string, string>>) =>
 const pricesIn = (said: string) =>
   [...said.matchAll(/⛓ BTC (?:falls|rises) to ([\d.]+) USD/g)].map(([, price]) => price);
 
-test("npm run demo buys, claims and sells, tries the testnet, and can be repeated", async () => {
+test("npm run demo buys, is paid by the keeper and sells, tries the testnet, and can be repeated", async () => {
   const settings = await devSettings();
   const local = (port: string | undefined) => `http://127.0.0.1:${port}`;
   const { PORT, ANVIL_PORT, TESTNET_ANVIL_PORT } = settings.env;
@@ -29,6 +29,7 @@ test("npm run demo buys, claims and sells, tries the testnet, and can be repeate
     const { code, said } = await typeDemo(env);
     expect(code, `${time}:\n${said}`).toBe(0);
     expect(said).toMatch(/✓ 0x[0-9a-fA-F]{40} is covered by policy \d+ of FLASHBTC24-001/);
+    expect(said).toMatch(/⛓ block \d+, 0x[0-9a-f]{64}: the keeper 0x[0-9a-f]{40} triggers policy \d+/);
     expect(said).toMatch(/⛓ 0x[0-9a-fA-F]{40} has 800 bonds of \d{6} \(0 before\)/);
     expect(said).toMatch(/✓ 800 bonds of \d{6} are sold: 0x[0-9a-fA-F]{40} has them now\./);
     expect(pricesIn(said)).toHaveLength(2);

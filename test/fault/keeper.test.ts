@@ -79,3 +79,15 @@ test("commits of a trigger that are lost: the chain's transactions are found, an
   const unknown = () => connection.sql`select 1 from service.relayer_wallet where unknown_from is not null`;
   await expect.poll(unknown).toEqual([]);
 });
+
+test("the writer's metrics show what the keeper has done, and how fast", async () => {
+  const { settings } = setup.stack;
+  const metrics = async () => (await fetch(`http://127.0.0.1:${settings.metricsPort}/metrics`)).text();
+  await expect.poll(metrics).toMatch(/^keeper_begun_to_mined_seconds_count\{purpose="trigger"\} [1-9]/m);
+  const text = await metrics();
+  expect(text).toMatch(/^keeper_work_total\{purpose="trigger",outcome="begun"\} 34$/m);
+  expect(text).toMatch(/^keeper_can_send 1$/m);
+  expect(text).toMatch(/^keeper_set_aside 0$/m);
+  expect(text).toMatch(/^keeper_last_look_seconds [0-9.]+$/m);
+  expect(text).toMatch(/^relay_wallet_balance_wei\{wallet="0x[0-9a-f]{40}",role="keeper"\} \d/m);
+});

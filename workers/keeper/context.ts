@@ -21,6 +21,8 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;
+  /** The database's time up to which mined transactions were measured. */
+  minedUntil: string | undefined;
   /** Why the wallet could not send when it was last checked. */
   fault: string | undefined;
 };

@@ -6,14 +6,14 @@ import { keeperFault } from "./fault.ts";
 import { type FoundWork, findWork } from "./find-work.ts";
 import { freeWork } from "./free-work.ts";
 import { readyWork } from "./ready-work.ts";
-import { beginBatch, noteWatch } from "./tasks.ts";
+import { beginBatch } from "./tasks.ts";
+import { watch } from "./watch.ts";
 import { keeperPurposes } from "./work.ts";
 
 /** Work that is simulated in one round at most, so that the first batches are sent soon. */
 const ROUND = 200;
-/** How often the wallet is checked while there is nothing to do, and how often the watch is noted, in ms. */
+/** How often the wallet is checked while there is nothing to do, in ms. */
 const CHECK_MS = 5000;
-const WATCH_MS = 5000;
 
 /**
  * One round of the keeper: reads what is due, simulates what is not under way, and records batches of it as service transactions,
@@ -31,7 +31,7 @@ export async function keep(context: KeeperContext): Promise<boolean> {
   if (!isIdle) await checkWallet(context, wallet);
   if (context.fault !== undefined) return false;
   const isMore = await begin(context, wallet, found);
-  await watch(context, found.head.timestamp);
+  await watch(context, wallet.address, found.head.timestamp);
   return isMore;
 }
 
@@ -62,10 +62,4 @@ async function begin(context: KeeperContext, wallet: Wallet, found: FoundWork): 
     }
   }
   return free.length === ROUND;
-}
-
-async function watch(context: KeeperContext, time: bigint): Promise<void> {
-  if (performance.now() - context.watchedAt < WATCH_MS) return;
-  await noteWatch(context.sql, context.chainId, time);
-  context.watchedAt = performance.now();
 }

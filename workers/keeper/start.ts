@@ -11,11 +11,14 @@ import { relayServiceTransactions, type ServiceTransactionContext } from "../ser
 import { MAX_BATCH_GAS, strictCall } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { keep } from "./keep.ts";
+import { forgetTasks } from "./tasks.ts";
 
 /** How often the keeper looks for work, in ms: a few times a block. */
 const LOOK_MS = 400;
 /** How often recorded batches are looked for, in ms; a new one ends the pause. */
 const RELAY_MS = 500;
+/** How often old tasks are forgotten, in ms. */
+const FORGET_MS = 3_600_000;
 
 /**
  * Starts the keeper: it finds due policies, expired ones and payable entries of the redemption queue in the index, and sends their
@@ -47,6 +50,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,
     watchedAt: Number.NEGATIVE_INFINITY,
+    minedUntil: undefined,
     fault: undefined,
   };
   const keeping = startLoop({
@@ -62,9 +66,15 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
       if (isMore) keeping.nudge();
     },
   });
+  const forgetting = startLoop({
+    name: "forgetting the keeper's old tasks",
+    log,
+    pauseMs: () => FORGET_MS,
+    round: () => forgetTasks(engine.sql, engine.chainId, config.ARCHIVE_AFTER_DAYS),
+  });
   return {
     async stop() {
-      await Promise.all([keeping.stop(), relaying.stop()]);
+      await Promise.all([keeping.stop(), relaying.stop(), forgetting.stop()]);
       await snapshots.close();
     },
   };

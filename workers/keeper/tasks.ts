@@ -145,20 +145,10 @@ export async function noteFailures(sql: Sql, chainId: number, failed: readonly F
     where k.service_transaction_id is not distinct from excluded.service_transaction_id`;
 }
 
-/** After this time without a look the keeper was away, in seconds. */
-const AWAY_AFTER = 60;
-
-/** Notes that a keeper was at work up to a block of this time (Unix seconds). */
-export async function noteWatch(sql: Sql, chainId: number, time: bigint): Promise<void> {
+/** Forgets tasks whose transaction has been final for this long: their policies are closed for good. */
+export async function forgetTasks(sql: Sql, chainId: number, days: number): Promise<void> {
   await sql`
-    with newest as (
-      select since from service.keeper_watch where chain_id = ${chainId} order by since desc limit 1 for update
-    ), extended as (
-      update service.keeper_watch k set until = greatest(until, ${String(time)}::numeric), seen_at = now() from newest
-      where k.chain_id = ${chainId} and k.since = newest.since and k.seen_at > now() - make_interval(secs => ${AWAY_AFTER})
-      returning 1
-    )
-    insert into service.keeper_watch (chain_id, since, until)
-    select ${chainId}, ${String(time)}::numeric, ${String(time)}::numeric where not exists (select from extended)
-    on conflict (chain_id, since) do update set seen_at = now()`;
+    delete from service.keeper_task k using service.transaction t
+    where k.chain_id = ${chainId} and t.intent = k.service_transaction_id and t.lost_to is null
+      and t.final_at < now() - make_interval(days => ${days})`;
 }

@@ -1,6 +1,15 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Sql } from "postgres";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { valueWithin } from "../../lib/timeout.ts";
+import { SET_ASIDE_AFTER } from "../keeper/back-off.ts";
 import type { Batch } from "../keeper/batches.ts";
+import type { MinedBatch } from "../keeper/watch.ts";
 import { type KeeperPurpose, keeperPurposes, type Work } from "../keeper/work.ts";
+
+/** Histogram buckets in seconds: from the next block of an L2 up to a transaction that waits while fees rise. */
+const BUCKETS = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900];
+/** Timeout of the database, in ms. A scrape has a time limit too, so its response omits a slower answer. */
+const SOURCE_MS = 2000;
 
 /** What became of a piece of the keeper's work. */
 const outcomes = ["begun", "done_by_others", "failed"] as const;
@@ -25,6 +34,13 @@ export function createKeeperMeter(registry: Registry) {
     labelNames: ["purpose", "outcome"],
     registers,
   });
+  const mined = new Histogram({
+    name: "keeper_begun_to_mined_seconds",
+    help: "Time of the keeper's transactions from their record, soon after they became due, to their block",
+    labelNames: ["purpose"],
+    buckets: BUCKETS,
+    registers,
+  });
   const count = (purpose: KeeperPurpose, outcome: (typeof outcomes)[number], by = 1) =>
     work.inc({ purpose, outcome }, by);
   // Export zeros from the start, because a rate needs a first value.
@@ -36,9 +52,45 @@ export function createKeeperMeter(registry: Registry) {
     },
     canSend: (can: boolean): void => canSend.set(can ? 1 : 0),
     begun: ({ purpose, work: begun }: Batch): void => count(purpose, "begun", begun.length),
+    mined: ({ purpose, seconds }: MinedBatch): void => mined.observe({ purpose }, seconds),
     doneByOthers: ({ purpose }: Work): void => count(purpose, "done_by_others"),
     failed: ({ purpose }: Work): void => count(purpose, "failed"),
   };
 }
 
 export type KeeperMeter = ReturnType<typeof createKeeperMeter>;
+
+type Figures = { setAside: number; seenAgo: number | null };
+
+/** Gauges that each scrape reads from the keeper's tables; without samples while the database is away. */
+export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number): () => Promise<void> {
+  const registers = [registry];
+  const setAside = new Gauge({
+    name: "keeper_set_aside",
+    help: "Work that has failed again and again, and is tried more and more seldom",
+    registers,
+  });
+  const seenAgo = new Gauge({
+    name: "keeper_last_look_seconds",
+    help: "Time since a keeper of the chain that could send last looked for work",
+    registers,
+  });
+  const read = async (): Promise<Figures | undefined> => {
+    const [row] = await sql<Figures[]>`
+      select (select count(*)::int from service.keeper_task
+          where chain_id = ${chainId} and failures >= ${SET_ASIDE_AFTER} and service_transaction_id is null) as "setAside",
+        (select extract(epoch from now() - max(seen_at))::float8 from service.keeper_watch
+          where chain_id = ${chainId}) as "seenAgo"`;
+    return row;
+  };
+  return async () => {
+    for (const gauge of [setAside, seenAgo]) gauge.remove();
+    const figures = await valueWithin(
+      SOURCE_MS,
+      read().catch(() => undefined),
+    );
+    if (!figures) return;
+    setAside.set(figures.setAside);
+    if (figures.seenAgo !== null) seenAgo.set(figures.seenAgo);
+  };
+}

@@ -6,7 +6,7 @@ import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Chain } from "../relayer/chain.ts";
-import { createKeeperMeter, type KeeperMeter } from "./keeper-metrics.ts";
+import { createKeeperGauges, createKeeperMeter, type KeeperMeter } from "./keeper-metrics.ts";
 import { createGauges } from "./relay-gauges.ts";
 import { createMeter, type Meter } from "./relay-meter.ts";
 import { createTestnetGauges } from "./testnet-gauges.ts";
@@ -54,7 +54,8 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const registry = new Registry();
   const meter = createMeter(registry);
   const testnetMeter = createMeter(testnet ? registry : new Registry(), "testnet");
-  const keeperMeter = createKeeperMeter(config.KEEPER_PRIVATE_KEY === undefined ? new Registry() : registry);
+  const isKeeper = config.KEEPER_PRIVATE_KEY !== undefined;
+  const keeperMeter = createKeeperMeter(isKeeper ? registry : new Registry());
   const deliveryMeter = createDeliveryMeter(registry);
   // A separate connection: scrapes and purchases do not wait for each other.
   const { sql, close } = connect(config.DATABASE_URL, {
@@ -67,6 +68,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const collectors = [
     createGauges(registry, { prefix: "relay", sql, chain, chainId, wallets, meter, log }),
     createDeliveryGauges(registry, { sql, chain, chainId }),
+    ...(isKeeper ? [createKeeperGauges(registry, sql, chainId)] : []),
   ];
   if (testnet) {
     const testnetChainId = testnet.deployment.chainId;

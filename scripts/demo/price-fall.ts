@@ -1,0 +1,76 @@
+/** The price falls, and the keeper triggers the buyer's policy: the payout is a bond, and nobody has claimed it. */
+import { formatUnits } from "viem";
+import { z } from "zod";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import type { StackContracts, Wallet } from "../dev/running-stack.ts";
+import { changedPrice, FEED_DECIMALS } from "../price/arguments.ts";
+import { movePrice, newestRound } from "../price/move-price.ts";
+import type { BoughtPolicy } from "./buy-policy.ts";
+import { printChange } from "./chain.ts";
+import type { DemoStack } from "./demo-stack.ts";
+
+/** More than the 6 % that trigger the policy: -7 %, in hundredths of a percent. */
+const fall = { kind: "relative", hundredths: -700n } as const;
+
+/** Bonds of one epoch: the month YYYYMM of their maturity, and whole dollars. */
+export type Bond = { readonly epochId: bigint; readonly amount: bigint };
+
+const paid = z.object({ status: z.literal("Triggered"), bondId: z.string(), payoutAmount: z.string() });
+
+async function tellPrice(
+  what: string,
+  wallet: Wallet,
+  contracts: StackContracts,
+  price: bigint,
+): Promise<void> {
+  const rounds = await movePrice(wallet, contracts.btcUsdFeed, price);
+  const ids = rounds.map(({ roundId }) => roundId).join(", ");
+  console.log(`\n⛓ BTC ${what} ${formatUnits(price, FEED_DECIMALS)} USD: rounds ${ids}`);
+}
+
+/** Prints the transaction that has triggered the policy since a block. @throws when the chain has none */
+async function printTrigger(
+  wallet: Wallet,
+  { coverRouter }: StackContracts,
+  { productId, policyId }: BoughtPolicy,
+  since: bigint,
+): Promise<void> {
+  const [trigger] = await wallet.getContractEvents({
+    ...{ address: coverRouter, abi: coverRouterAbi, eventName: "TriggerSubmitted" },
+    args: { productId, policyId: BigInt(policyId) },
+    fromBlock: since,
+  });
+  if (!trigger) throw new Error(`the chain has no trigger of policy ${policyId}`);
+  const { blockNumber, transactionHash: hash } = trigger;
+  const { from } = await wallet.getTransaction({ hash });
+  console.log(`\n⛓ block ${blockNumber}, ${hash}: the keeper ${from} triggers policy ${policyId}`);
+}
+
+async function awaitPayment(
+  { api, contracts }: DemoStack,
+  wallet: Wallet,
+  policy: BoughtPolicy,
+  since: bigint,
+): Promise<Bond> {
+  const path = `/policies/${policy.productId}/${policy.policyId}`;
+  const { bondId, payoutAmount } = await api.readOnce(path, paid, "the keeper to trigger the policy");
+  const bond = { epochId: BigInt(bondId), amount: BigInt(payoutAmount) / 1_000_000n };
+  await printTrigger(wallet, contracts, policy, since);
+  await printChange(wallet, contracts, bond.epochId, since);
+  return bond;
+}
+
+/**
+ * Lets the price of BTC fall below the policy's trigger, waits until the keeper has paid the policy, and lets the price rise to
+ * where it was, so that the demo can be repeated. @throws when a response or the chain is not as expected
+ */
+export async function letPriceFall(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
+  const { price } = await newestRound(wallet, demo.contracts.btcUsdFeed);
+  const since = await wallet.getBlockNumber();
+  try {
+    await tellPrice("falls to", wallet, demo.contracts, changedPrice(price, fall));
+    return await awaitPayment(demo, wallet, policy, since);
+  } finally {
+    await tellPrice("rises to", wallet, demo.contracts, price);
+  }
+}
