@@ -72,7 +72,7 @@ const steps: readonly Step[] = [
 async function expectAllTriggeredOnce(due: readonly bigint[]): Promise<void> {
   await untilAll(setup, "triggered", due);
   await expectTriggeredOnce(setup, due);
-  await expectNothingSignedTwice(setup);
+  await expectNothingSignedTwice(setup, due);
   await expectNoNonceGaps(setup);
 }
 

@@ -72,8 +72,9 @@ test("contracts that refuse bonds, burn all gas, or succeed in simulations alone
   await failUntil(refusing, SET_ASIDE_AFTER);
   expect((await failuresOf(setup, refusing)).map(({ failure }) => failure)).toEqual([
     expect.stringContaining("No bonds, please"),
-    expect.stringMatching(/gas/),
-    expect.stringMatching(/failed in block|Only in simulations/),
+    // What remains of the gas is enough for the bond contract to say that its receiver refused.
+    expect.stringContaining("ERC1155InvalidReceiver"),
+    expect.stringContaining("reverted in block"),
   ]);
   const told = stack
     .output("writer")
@@ -107,7 +108,7 @@ async function expectNoFailure(due: readonly bigint[], byStranger: readonly bigi
   await expectTriggeredOnce(setup, due);
   await untilKeeperHasSeen(setup);
   expect(await failuresOf(setup, due)).toEqual([]);
-  await expectNothingSignedTwice(setup);
+  await expectNothingSignedTwice(setup, due);
   const logs = (await triggersOf(setup)).filter(({ args }) => byStranger.includes(args.policyId));
   for (const { transactionHash } of logs) {
     const { from } = await setup.protocol.client.getTransactionReceipt({ hash: transactionHash });

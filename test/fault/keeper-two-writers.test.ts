@@ -46,7 +46,7 @@ async function expectTriggered(count: number): Promise<number> {
   await crash(setup);
   await untilAll(setup, "triggered", due);
   await expectTriggeredOnce(setup, due);
-  await expectNothingSignedTwice(setup);
+  await expectNothingSignedTwice(setup, due);
   await expectNoNonceGaps(setup);
   return sum(await nonces()) - before;
 }
@@ -82,7 +82,7 @@ test("two writers with one key: each policy is triggered once, in no more transa
   const due = await dieWithSignedTriggers();
   await untilAll(setup, "triggered", due);
   await expectTriggeredOnce(setup, due);
-  await expectNothingSignedTwice(setup);
+  await expectNothingSignedTwice(setup, due);
   await expectNoNonceGaps(setup);
   await second.stopService("writer");
   await setup.stack.start("writer");
