@@ -23,8 +23,8 @@ const triggerTime = (): SQL => sql`(
     and not exists (select 1 from ${pauseState} p where p.scope = 'global' and p.paused))`;
 
 /**
- * Of a row of `policy`: its rounds at or below its trigger price, in its window, for the `from` of a subquery that calls them
- * `r`. A later phase counts once the feed answers from it.
+ * A policy's rounds `r` at or below its trigger price, in its window, for a `from`. A later phase counts once the feed answers
+ * from it.
  */
 export const fallenRounds = (): SQL => sql`
   ${oracleRound} r join ${oracleFeed} f on f.asset = r.asset and r.phase <= f.phase
