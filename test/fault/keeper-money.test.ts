@@ -54,13 +54,14 @@ async function fallDueInVain(fault: RegExp): Promise<bigint[]> {
   return due;
 }
 
-/** Waits until the keeper has seen that so many policies are due. */
+/** Waits until the keeper has seen that at least so many policies are due. */
 const untilDue = (count: number) =>
   waitFor({
     what: `the keeper to see ${count} due policies`,
     probe: async () => {
       const metrics = await (await fetch(setup.stack.metricsUrl)).text();
-      return metrics.includes(`keeper_due{purpose="trigger"} ${count}`) || undefined;
+      const due = /^keeper_due\{purpose="trigger"\} (\d+)$/m.exec(metrics)?.[1];
+      return Number(due) >= count || undefined;
     },
     timeoutMs: 120_000,
   });
