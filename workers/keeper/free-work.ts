@@ -8,7 +8,9 @@ import { type Work, workName } from "./work.ts";
 /** Work that may be begun, with what the ledger knows of it. */
 export type FreeWork = { readonly work: Work; readonly record: TaskRecord | undefined };
 
-/** The work that is not under way and does not rest, in its order. Notes what was mined and has changed nothing. */
+/**
+ * The work that is not under way and does not rest, in its order, with what has failed behind the rest. Notes what was mined and has changed nothing.
+ */
 export async function freeWork(context: KeeperContext, { head, work }: FoundWork): Promise<FreeWork[]> {
   const { sql, chainId, resting } = context;
   const now = performance.now();
@@ -24,7 +26,13 @@ export async function freeWork(context: KeeperContext, { head, work }: FoundWork
       failed.push({ work: one, record, reason: standing.reason });
   }
   await storeFailures(context, failed, head.timestamp);
-  return free;
+  return behindFresh(free);
+}
+
+/** Puts work that has failed behind what has not: however much fails, the first attempt of the rest does not wait for it. */
+export function behindFresh(free: readonly FreeWork[]): FreeWork[] {
+  const hasFailed = ({ record }: FreeWork): boolean => record !== undefined && record.failures > 0;
+  return [...free.filter((one) => !hasFailed(one)), ...free.filter(hasFailed)];
 }
 
 /** Whether the block of a failure is the chain's: in a block that a reorganisation has dropped nothing has failed. */
