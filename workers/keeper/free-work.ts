@@ -1,4 +1,4 @@
-import { restAfter, SET_ASIDE_AFTER } from "./back-off.ts";
+import { LONGEST, restAfter, SET_ASIDE_AFTER } from "./back-off.ts";
 import type { KeeperContext } from "./context.ts";
 import type { FoundWork } from "./find-work.ts";
 import { judgeTask, type Standing } from "./standing.ts";
@@ -49,17 +49,19 @@ export type Failure = FreeWork & { readonly reason: string };
 /**
  * Notes failures: the work rests, longer each time. Work that fails again and again is set aside, which the operator is told once.
  * @param now Unix seconds.
+ * @param longest the longest rest, in seconds.
  */
 export async function storeFailures(
   { sql, chainId, meter, log }: KeeperContext,
   failures: readonly Failure[],
   now: bigint,
+  longest = LONGEST,
 ): Promise<void> {
   const failed = failures.map(({ work, record, reason }): FailedWork => {
     const count = (record?.failures ?? 0) + 1;
     const left = work.deadline === null ? undefined : work.deadline - now;
     const transactionId = record?.transaction?.id ?? null;
-    return { work, failure: reason, failures: count, rest: restAfter(count, left), transactionId };
+    return { work, failure: reason, failures: count, rest: restAfter(count, left, longest), transactionId };
   });
   await noteFailures(sql, chainId, failed);
   for (const { work, failure, failures: count, rest } of failed) {
