@@ -53,7 +53,7 @@ async function simulateSequence(
   due: bigint,
 ): Promise<Simulated[]> {
   const { block, calls } = await runSequence(context, from, work);
-  if (block !== undefined && block < due) return work.map(() => ({ kind: "unknown" }));
+  if (block < due) return work.map(() => ({ kind: "unknown" }));
   const limited = pLimit(ESTIMATES);
   return Promise.all(
     work.map((one, n) => resultOf(calls[n], one) ?? limited(() => estimate(context, from, one))),
@@ -65,11 +65,12 @@ async function runSequence(
   context: KeeperContext,
   from: Address,
   work: readonly Work[],
-): Promise<{ block?: bigint; calls: readonly SimulatedCall[] }> {
+): Promise<{ block: bigint; calls: readonly SimulatedCall[] }> {
   const { chain, log } = context;
-  if (performance.now() < context.sequenceFrom) return { calls: [] };
   const head = await chain.block("latest");
   if (!head) throw new Error("the node has no latest block");
+  const oneByOne = { block: head.number, calls: [] };
+  if (performance.now() < context.sequenceFrom) return oneByOne;
   try {
     return await chain.simulate(
       work.map((one) => callOf(from, one)),
@@ -78,7 +79,7 @@ async function runSequence(
   } catch (error) {
     context.sequenceFrom = performance.now() + SEQUENCE_REST_MS;
     log.warn({ err: errorText(error) }, "eth_simulateV1 failed: the keeper's calls are simulated one by one");
-    return { calls: [] };
+    return oneByOne;
   }
 }
 
