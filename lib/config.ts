@@ -178,6 +178,21 @@ const reconcileSchema = writerSchema.pick({
   CONFIRMATIONS: true,
 });
 
+/** The chain of `npm run keeper`: that of these two variables, or else the dev stack's. */
+const keeperSchema = z.object({
+  RPC_URL: shared.RPC_URL.optional(),
+  DEPLOYMENT_FILE: shared.DEPLOYMENT_FILE.optional(),
+  ...devSchema.pick({ ANVIL_PORT: true, DATA_DIR: true }).shape,
+});
+
+/** A node without its deployment would be compared with that of the dev stack. */
+function halfChain({ RPC_URL, DEPLOYMENT_FILE }: Variables): Fault[] {
+  if ((RPC_URL === undefined) === (DEPLOYMENT_FILE === undefined)) return [];
+  return RPC_URL === undefined
+    ? [["RPC_URL", "is required with DEPLOYMENT_FILE"]]
+    : [["DEPLOYMENT_FILE", "is required with RPC_URL"]];
+}
+
 /** Parses `env`; throws a {@link ConfigError} with every bad variable. `together` finds bad combinations of variables. */
 function parse<Config>(
   schema: z.ZodType<Config>,
@@ -211,6 +226,8 @@ export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerS
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const reconcileConfig = (env: Environment): z.output<typeof reconcileSchema> =>
   parse(reconcileSchema, env, incompleteTestnet);
+export const keeperConfig = (env: Environment): z.output<typeof keeperSchema> =>
+  parse(keeperSchema, env, halfChain);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);
 
 /** The limits that the dev stack passes to its api. */

@@ -1,5 +1,5 @@
 /**
- * `npm run build` bundles the three processes and the ledger command into `dist/`, each into one file with a source map. A
+ * `npm run build` bundles the three processes and the commands of the operator into `dist/`, each into one file with a source map. A
  * bundle starts much faster than a thousand modules that are compiled and resolved at the start.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ const entryPoints = {
   writer: "workers/main.ts",
   indexer: "scripts/indexer.ts",
   ledger: "scripts/ledger.ts",
+  keeper: "scripts/keeper.ts",
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */
@@ -31,7 +32,7 @@ const withoutGraphql: Plugin = {
 };
 
 /**
- * Bundles api, writer, indexer and ledger into `dist/`. Each file is replaced by a rename, so that a process that starts
+ * Bundles api, writer, indexer, ledger and keeper into `dist/`. Each file is replaced by a rename, so that a process that starts
  * meanwhile reads either the old bundle or the new one.
  * @throws when a source does not compile; esbuild prints the error.
  */

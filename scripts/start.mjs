@@ -1,4 +1,4 @@
-// Starts a process or the ledger command from its bundle: `node scripts/start.mjs api`.
+// Starts a process or a command of the operator from its bundle: `node scripts/start.mjs api`.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

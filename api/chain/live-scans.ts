@@ -1,11 +1,11 @@
 /** Shared by the live scans of all lists: clients, window size, concurrency limit and block reader. */
 import type { Address } from "viem";
+import { type BlockRange, type LogScan, WindowSize } from "../../lib/chain/log-scan.ts";
+import type { ScanClients } from "../../lib/chain/scan-clients.ts";
 import type { Contracts, Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import type { ChainHead } from "./block.ts";
 import { contractsOf } from "./contract-addresses.ts";
-import { type BlockRange, type LogScan, WindowSize } from "./log-scan.ts";
 import { type BlockReader, createBlockReader } from "./one-block.ts";
-import type { ScanClients } from "./scan-clients.ts";
 import { createScanLimit, type SharedScans, shareScans } from "./shared-scans.ts";
 
 export type LiveScans = {

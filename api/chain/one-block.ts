@@ -1,13 +1,13 @@
 /** Responses that describe one block, read from the chain alone. */
 import { type Address, BaseError, BlockNotFoundError } from "viem";
+import { LogScanError } from "../../lib/chain/log-scan.ts";
+import type { ScanClients } from "../../lib/chain/scan-clients.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { shareRead } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
 import { chainNotFound, DEPENDENCY_TIMEOUT_MS } from "../http/dependency-timeout.ts";
 import type { ChainHead } from "./block.ts";
-import { LogScanError } from "./log-scan.ts";
-import type { ScanClients } from "./scan-clients.ts";
 import { SCAN_TIMEOUT_MS, type SharedScans } from "./shared-scans.ts";
 
 /** A scan that meets two reorganisations fails; the client may retry later. */

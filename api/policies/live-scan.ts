@@ -1,5 +1,7 @@
 /** A wallet's policies from the chain alone: purchases from a scan of the logs, and one page of policies from the contracts. */
 import type { Address, Hex } from "viem";
+import { type BlockRange, type LogScan, LogScanError } from "../../lib/chain/log-scan.ts";
+import type { ScanClients } from "../../lib/chain/scan-clients.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { entryById } from "../../lib/products.ts";
 import type { ChainHead } from "../chain/block.ts";
@@ -7,9 +9,7 @@ import { readPolicy } from "../chain/contracts/policy.ts";
 import { readAssetPrices } from "../chain/contracts/prices.ts";
 import { isSold, readProduct } from "../chain/contracts/products.ts";
 import { isBefore, type Purchase, scanProductNames, scanPurchases } from "../chain/contracts/purchases.ts";
-import { type BlockRange, type LogScan, LogScanError } from "../chain/log-scan.ts";
 import { policyBody } from "../chain/policy-body.ts";
-import type { ScanClients } from "../chain/scan-clients.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 
 export type ScannedPurchases = {

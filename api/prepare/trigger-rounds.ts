@@ -1,6 +1,7 @@
 /** Finds the rounds that prove a policy's trigger: the index's, and those of the feed that the index lacks. */
 import type { Address } from "viem";
-import { CONFIRMATIONS, type IndexedRounds } from "../../lib/indexed/due.ts";
+import type { IndexedRounds } from "../../lib/indexed/due.ts";
+import { CONFIRMATIONS } from "../../lib/price-rules.ts";
 import { type Round, readNewestRound, readRounds } from "../chain/contracts/rounds.ts";
 import type { PlanContext } from "./plan.ts";
 

@@ -3,13 +3,15 @@ import { and, asc, eq, getTableColumns, gt, gte, isNotNull, or, type SQL, sql } 
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Address, Hex } from "viem";
 import { head, oracleFeed, oracleRound, pauseState, policy, sequencerState } from "../../ponder.schema.ts";
-import { FEED_TO_PRICE, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../price-rules.ts";
+import {
+  CONFIRMATIONS,
+  FEED_TO_PRICE,
+  MAX_PRICE_AGE,
+  MINIMUM_PAYOUT,
+  SEQUENCER_GRACE,
+} from "../price-rules.ts";
 import { isWhole } from "./head.ts";
 
-/** Rounds of a proof: `CONFIRMATIONS` of the shield. */
-export const CONFIRMATIONS = 3;
-/** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none. */
-const MINIMUM_PAYOUT = 1_000_000;
 const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
 const seconds = (count: number): SQL => sql.raw(String(count));

@@ -8,6 +8,7 @@ import type { Child } from "../local/processes.ts";
 import { seedHistory, seedTestnet } from "../local/seed.ts";
 import { fundKeeper, serviceWallets } from "../local/service-wallets.ts";
 import type { ChainSource } from "./arguments.ts";
+import { deploymentFileOf, mainChainId } from "./deployments.ts";
 import { authoriseRelayer } from "./fork-relayer.ts";
 
 export type ChainOptions = {
@@ -24,7 +25,6 @@ export type MainChain = LocalChain & { readonly writeHistory: () => Promise<void
 
 const { relayer } = serviceWallets;
 
-const mainChainId = 8453;
 const testnetChainId = 84532;
 /** Longer than the 730 days in which a bond matures. */
 const historySeconds = 800n * 24n * 60n * 60n;
@@ -38,11 +38,8 @@ function startChain(
   return startPart(() => startAnvil({ ...chain, logFile, blockTime: 1, mixedMining: true, onSpawn }));
 }
 
-const deploymentFileOf = ({ deploymentFolder }: ChainOptions, { chainId }: Anvil) =>
-  join(deploymentFolder, `${chainId}.json`);
-
 function deploy(options: ChainOptions, anvil: Anvil, name: string, retired: boolean): Promise<LocalChain> {
-  const deploymentFile = deploymentFileOf(options, anvil);
+  const deploymentFile = deploymentFileOf(options.deploymentFolder, anvil.chainId);
   return deployOnAnvil(anvil, { name, relayers: [relayer.address], retired, deploymentFile });
 }
 
@@ -73,7 +70,11 @@ async function startFork(
   const port = options.config.ANVIL_PORT;
   const anvil = await startChain(options, { chainId: forked.chainId, port, forkUrl: rpcUrl });
   // The fork is a local chain, even if the file describes a public one.
-  const chain = writeDeployment(anvil, { ...forked, local: true }, deploymentFileOf(options, anvil));
+  const chain = writeDeployment(
+    anvil,
+    { ...forked, local: true },
+    deploymentFileOf(options.deploymentFolder, anvil.chainId),
+  );
   await fundKeeper(anvil.url);
   await authoriseRelayer(anvil.url, chain.deployment, relayer.address);
   return { ...chain, writeHistory: async () => {} };

@@ -19,6 +19,7 @@ import {
 } from "../local/services.ts";
 import type { ChainSource } from "./arguments.ts";
 import { startChains } from "./chains.ts";
+import { deploymentFolder } from "./deployments.ts";
 import { dropOwnSchemas } from "./drop-schemas.ts";
 import { keepPricesFresh } from "./price-refresher.ts";
 import type { ProcessRecord } from "./process-record.ts";
@@ -27,13 +28,13 @@ import { waitUntilHealthy } from "./stack-health.ts";
 import { type StartedParts, Stopping } from "./started-parts.ts";
 
 /** The folders in which a stack keeps its data. */
-export function stackFolders({ DATA_DIR }: DevConfig) {
-  const data = resolve(projectRoot, DATA_DIR);
+export function stackFolders(config: DevConfig) {
+  const data = resolve(projectRoot, config.DATA_DIR);
   return {
     data,
     postgres: join(data, "postgres"),
     logs: join(data, "logs"),
-    deployments: join(data, "deployments"),
+    deployments: deploymentFolder(config),
   };
 }
 

@@ -1,14 +1,21 @@
 /** Finds the aggregators behind the deployment's price feeds and its sequencer feed. */
 import type { Address } from "viem";
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
-import { atBlock, type ReadClient } from "../../lib/chain/client.ts";
-import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
+import type { ReadClient } from "../../lib/chain/client.ts";
+import {
+  isRefusal,
+  phaseAggregators,
+  phaseAt,
+  phaseStarts,
+  type Range,
+} from "../../lib/chain/feed-phases.ts";
+import { findRevert } from "../../lib/chain/reverts.ts";
+import { sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { type AssetSymbol, assetBytes32 } from "../../lib/products.ts";
 import type { IndexedFeeds, IndexedPriceFeed } from "../../src/shared/price-feeds.ts";
-import { isRefusal, phaseAggregators, phaseAt, phaseStarts, type Range } from "./feed-phases.ts";
 
 const FEED_DECIMALS = 8;
 
@@ -46,23 +53,6 @@ async function findPriceFeed(
   return { asset: assetBytes32(symbol), proxy, phases };
 }
 
-/** The sequencer's status at a block, by default the newest; undefined when the feed has none to tell. */
-async function statusAt(client: ReadClient, address: Address, blockNumber?: bigint) {
-  try {
-    const read = {
-      address,
-      abi: priceFeedAbi,
-      functionName: "latestRoundData",
-      ...atBlock(blockNumber),
-    } as const;
-    const [, answer, startedAt] = await client.readContract(read);
-    return { up: answer === 0n, startedAt };
-  } catch (error) {
-    if (isEmptyAnswer(error) || findRevert(error)) return undefined;
-    throw error;
-  }
-}
-
 /** The sequencer's status before a block; null when feed or node cannot tell. */
 async function statusBefore(
   client: ReadClient,
@@ -70,10 +60,10 @@ async function statusBefore(
   firstBlock: bigint,
 ): Promise<IndexedFeeds["sequencer"]["before"]> {
   const { timestamp } = await client.getBlock({ blockNumber: firstBlock });
-  let status = await statusAt(client, address);
+  let status = await sequencerStatusAt(client, address);
   // Without a change since then no old state is needed.
   if (status && status.startedAt > timestamp) {
-    status = await statusAt(client, address, firstBlock).catch((error: unknown) => {
+    status = await sequencerStatusAt(client, address, firstBlock).catch((error: unknown) => {
       if (isRefusal(error)) return undefined;
       throw error;
     });

@@ -1,6 +1,6 @@
 /**
  * Proves that at every block the index knows the strike of each policy and which policies are due, with a proof that the
- * contracts accept. Prices and purchases are random; `DUE_SEED` repeats those of an earlier run.
+ * contracts accept, and that the keeper finds the same policies on the chain without the index. Prices and purchases are random; `DUE_SEED` repeats those of an earlier run.
  */
 import { setDatabaseSchema } from "@ponder/client";
 import { drizzle } from "drizzle-orm/postgres-js";
@@ -11,6 +11,8 @@ import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
 import { call } from "../../bench/miner.ts";
 import { type DuePolicy, readDue } from "../../lib/indexed/due.ts";
 import * as indexed from "../../ponder.schema.ts";
+import { openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
+import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -54,10 +56,23 @@ async function dueNow(): Promise<readonly DuePolicy[]> {
   return found?.policies ?? [];
 }
 
-/** Expects the index to name exactly the policies that the contracts would pay, with proofs that they accept. */
+const keysOf = (policies: readonly DuePolicy[]) =>
+  policies.map(({ productId, policyId, buyer, expiresAt }) => ({
+    productId,
+    policyId,
+    buyer: buyer.toLowerCase(),
+    expiresAt,
+  }));
+
+/**
+ * Expects the index to name exactly the policies that the contracts would pay, with proofs that they accept, and the chain alone to
+ * name the same ones in the same order.
+ */
 async function expectDue(): Promise<readonly DuePolicy[]> {
   const due = await dueNow();
-  for (const { rounds, ...policy } of due) {
+  const slow = await dueFromChain(openCoverChain(chain.deployment, chain.url));
+  expect(keysOf(slow.policies)).toEqual(keysOf(due));
+  for (const { rounds, ...policy } of [...due, ...slow.policies]) {
     const [first = 0n, second = 0n, third = 0n] = rounds;
     expect(rounds).toHaveLength(3);
     const refusal = await refusalOf(chain, policy, [first, second, third]);

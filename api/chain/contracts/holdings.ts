@@ -2,8 +2,8 @@
 import { type Address, encodeEventTopics, formatLog, parseEventLogs } from "viem";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
+import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../../../lib/chain/log-scan.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
-import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../log-scan.ts";
 
 /** One address's bonds of one epoch, in whole dollars; `maturityDate` in Unix seconds, null when unset. */
 export type ChainHolding = { epochId: bigint; amount: bigint; maturityDate: bigint | null };

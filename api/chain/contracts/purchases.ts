@@ -1,9 +1,9 @@
 /** A wallet's purchases and products' names, from the router's logs. */
 import { type Address, encodeEventTopics, formatLog, type Hex, parseEventLogs, type RpcLog } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../../../lib/chain/log-scan.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import { productIdOf } from "../../../lib/products.ts";
-import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../log-scan.ts";
 import type { PolicyKey } from "./policy.ts";
 
 /** A purchase in the router's logs. */

@@ -2,8 +2,8 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
 import { createReadClient } from "../../../lib/chain/client.ts";
+import { firstPast } from "../../../lib/chain/feed-phases.ts";
 import { assetBytes32 } from "../../../lib/products.ts";
-import { firstPast } from "../../../scripts/indexer/feed-phases.ts";
 import { findFeeds } from "../../../scripts/indexer/price-feeds.ts";
 import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";

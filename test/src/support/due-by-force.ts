@@ -14,13 +14,13 @@ type Proof = readonly [bigint, bigint, bigint];
 
 const big = (value: unknown) => BigInt(String(value));
 
-/** Calls `submitTrigger` with a proof in the newest block. @returns the revert; undefined when it would pay. */
-export async function refusalOf(
+/** Calls `submitTrigger` in the state after a block, at a time in Unix seconds. @returns the revert; undefined when it would pay */
+async function refusalAt(
   { client, deployment }: TestChain,
   { productId, policyId }: PolicyKey,
   proof: Proof,
+  { number, time }: { number: bigint; time: bigint },
 ): Promise<string | undefined> {
-  const { number, timestamp } = await client.getBlock();
   try {
     await client.call({
       to: deployment.contracts.coverRouter,
@@ -30,7 +30,7 @@ export async function refusalOf(
         args: [productId, policyId, oracleProof(proof)],
       }),
       blockNumber: number,
-      blockOverrides: { time: timestamp },
+      blockOverrides: { time },
     });
     return undefined;
   } catch (error) {
@@ -38,6 +38,16 @@ export async function refusalOf(
     if (revert === undefined) throw error;
     return revert.text;
   }
+}
+
+/** Calls `submitTrigger` with a proof in the newest block. @returns the revert; undefined when it would pay. */
+export async function refusalOf(
+  chain: TestChain,
+  policy: PolicyKey,
+  proof: Proof,
+): Promise<string | undefined> {
+  const { number, timestamp: time } = await chain.client.getBlock();
+  return refusalAt(chain, policy, proof, { number, time });
 }
 
 async function allPolicies({ client, deployment }: TestChain): Promise<(PolicyKey & { shield: Address })[]> {
@@ -71,6 +81,35 @@ function proofOf(
   return first !== undefined && second !== undefined && third !== undefined
     ? [first, second, third]
     : undefined;
+}
+
+/**
+ * Reads all policies and rounds, and returns a function of a block: the policies, as `productId policyId`, for which some proof from
+ * the rounds of earlier blocks would have been paid by a transaction of this block, which is in the state after the block before,
+ * at the block's time. Sorted. The feeds have one phase.
+ */
+export async function openHistoryByForce(chain: TestChain): Promise<(block: bigint) => Promise<string[]>> {
+  const { client, deployment } = chain;
+  const all = await rounds(client, deployment);
+  const policies = await Promise.all(
+    (await allPolicies(chain)).map(async ({ shield, ...key }) => ({
+      key,
+      terms: await shieldTerms(client, shield, key.policyId),
+    })),
+  );
+  return async (block) => {
+    const { timestamp: time } = await client.getBlock({ blockNumber: block });
+    const known = all.filter((round) => big(round.block_number) < block);
+    const due = await Promise.all(
+      policies.map(async ({ key, terms }) => {
+        const proof = proofOf(terms, known);
+        if (!proof || (await refusalAt(chain, key, proof, { number: block - 1n, time })) !== undefined)
+          return [];
+        return [`${key.productId} ${key.policyId}`];
+      }),
+    );
+    return due.flat().sort();
+  };
 }
 
 /** The policies, as `productId policyId`, for which some proof from all known rounds would be paid now. Sorted. */

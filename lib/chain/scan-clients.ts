@@ -1,5 +1,5 @@
-import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
-import type { Deployment } from "../../lib/deployments.ts";
+import type { Deployment } from "../deployments.ts";
+import { createReadClient, type ReadClient } from "./client.ts";
 
 /** Clients for live scans only, so that a scan never delays health checks or purchases. */
 export type ScanClients = {

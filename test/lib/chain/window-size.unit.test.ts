@@ -1,6 +1,6 @@
 /** How the scan window adapts to the range that a node accepts; here the node has a constant limit. */
 import { expect, test } from "vitest";
-import { WindowSize } from "../../api/chain/log-scan.ts";
+import { WindowSize } from "../../../lib/chain/log-scan.ts";
 
 /** Reads `blocks` blocks from a node that accepts `limit` per call. @returns the number of calls, and of refused ones */
 function readAll(window: WindowSize, blocks: bigint, limit: bigint): { calls: number; refused: number } {

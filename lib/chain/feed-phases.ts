@@ -1,9 +1,9 @@
 /** The phases of Chainlink's proxies: their aggregators, and when each phase began. */
 import { type Address, BaseError, HttpRequestError, RpcRequestError } from "viem";
 import { priceFeedProxyAbi } from "../../abis/PriceFeedProxy.ts";
-import { atBlock, type ReadClient } from "../../lib/chain/client.ts";
-import { isRateLimit } from "../../lib/chain/rate-limit.ts";
-import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
+import { atBlock, type ReadClient } from "./client.ts";
+import { isRateLimit } from "./rate-limit.ts";
+import { findRevert, isEmptyAnswer } from "./reverts.ts";
 
 /** A JSON-RPC code for too many requests, or for too many logs. */
 const LIMIT_EXCEEDED = -32005;

@@ -1,11 +1,12 @@
 /** Reads the logs of any range of blocks, in windows as large as the node allows. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Address, type Hex, numberToHex, type RpcLog } from "viem";
-import type { ReadClient } from "../../lib/chain/client.ts";
-import { isRateLimit } from "../../lib/chain/rate-limit.ts";
+import type { ReadClient } from "./client.ts";
+import { isRateLimit } from "./rate-limit.ts";
 
 export type LogFilter = {
-  readonly address: Address;
+  /** A contract, or any of several. */
+  readonly address: Address | readonly Address[];
   /** By position; null matches any topic, a list any of its members. */
   readonly topics: readonly (Hex | readonly Hex[] | null)[];
 };
@@ -109,7 +110,7 @@ export async function scanLogs(
       method: "eth_getLogs",
       params: [
         {
-          address,
+          address: typeof address === "string" ? address : [...address],
           topics: topics.map((topic) => (topic === null || typeof topic === "string" ? topic : [...topic])),
           fromBlock: numberToHex(from),
           toBlock: numberToHex(to),

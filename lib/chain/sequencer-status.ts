@@ -1,0 +1,32 @@
+/** The status of the chain's sequencer, as its uptime feed tells it. */
+import type { Address } from "viem";
+import { priceFeedAbi } from "../../abis/PriceFeed.ts";
+import { atBlock, type ReadClient } from "./client.ts";
+import { findRevert, isEmptyAnswer } from "./reverts.ts";
+
+/** `startedAt` is the start of the status, Unix seconds. */
+export type SequencerStatus = { readonly up: boolean; readonly startedAt: bigint };
+
+/**
+ * The status in the state after a block, by default the newest; undefined when the feed has none to tell. Rejects when the
+ * node does not answer, or lacks the state.
+ */
+export async function sequencerStatusAt(
+  client: ReadClient,
+  address: Address,
+  blockNumber?: bigint,
+): Promise<SequencerStatus | undefined> {
+  try {
+    const read = {
+      address,
+      abi: priceFeedAbi,
+      functionName: "latestRoundData",
+      ...atBlock(blockNumber),
+    } as const;
+    const [, answer, startedAt] = await client.readContract(read);
+    return { up: answer === 0n, startedAt };
+  } catch (error) {
+    if (isEmptyAnswer(error) || findRevert(error)) return undefined;
+    throw error;
+  }
+}

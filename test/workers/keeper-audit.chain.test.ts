@@ -1,0 +1,154 @@
+/** The audit of a real chain: one policy of each fate, and the audit says exactly that. The chain confirms what was missed. */
+import { beforeAll, expect, test } from "vitest";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
+import { type Audit, audit, auditClosed } from "../../workers/keeper/audit/audit.ts";
+import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
+import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import { hour, livePolicies, type PolicyFates } from "../support/policy-fates.ts";
+import * as act from "../support/protocol-actions.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+
+let chain: TestChain;
+let rpc: RpcProxy;
+let cover: CoverChain;
+let fates: PolicyFates;
+
+beforeAll(async () => {
+  chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
+  rpc = await startRpcProxy(chain.url);
+  cover = openCoverChain(chain.deployment, rpc.url);
+  fates = await livePolicies(chain);
+});
+
+const auditAll = (chainOf: CoverChain = cover, fromBlock = 0n): Promise<Audit> =>
+  audit(chainOf, { fromBlock, toBlock: fates.lastBlock, downtime: [fates.downtime] });
+
+/** The fates that the audit names, each with the id of its policy. */
+const named = (policies: readonly { policyId: bigint }[]) =>
+  policies.map(({ policyId }) => [...fates.ids].find(([, id]) => id === policyId)?.[0]).sort();
+
+test("each policy has the verdict that it deserves", async () => {
+  const found = await auditAll();
+  expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed"]);
+  expect(named(found.missedWhileDown.map(({ policy }) => policy))).toEqual(["down"]);
+  expect(
+    Object.fromEntries(found.neverPayable.map(({ policy, reason }) => [named([policy])[0], reason])),
+  ).toEqual({
+    sequencer_down: "sequencer_down",
+    paused: "paused",
+    last_block: "last_block",
+  });
+  const { triggered, cancelled, notMet, open } = found;
+  expect({ triggered, cancelled, notMet, open }).toEqual({ triggered: 1, cancelled: 1, notMet: 1, open: 2 });
+  expect(named(found.due)).toEqual(["due"]);
+  expect(found.unknown).toEqual([]);
+});
+
+test("what was missed was payable in exactly these blocks, and the chain confirms it", async () => {
+  const { missed, missedWhileDown } = await auditAll();
+  for (const { policy, first, last, confirmation } of [...missed, ...missedWhileDown]) {
+    const fate = named([policy])[0] ?? "";
+    expect({ first: first.block, last: last.block }, fate).toEqual(fates.payable.get(fate));
+    expect(confirmation).toEqual({ is: "confirmed", block: first.block });
+    expect(last.time).toBe(policy.terms.endsAt);
+    expect(policy.buyer).toBe(chain.owner.address);
+  }
+});
+
+test("the audits of adjacent ranges add up, and so do the counts of the running audit", async () => {
+  const sum = {
+    triggered: 0,
+    cancelled: 0,
+    notMet: 0,
+    missed: 0,
+    missedWhileDown: 0,
+    refused: 0,
+    neverPayable: 0,
+  };
+  for (let fromBlock = 0n; fromBlock <= fates.lastBlock; fromBlock += 11n) {
+    const toBlock = fromBlock + 10n < fates.lastBlock ? fromBlock + 10n : fates.lastBlock;
+    const part = await audit(cover, { fromBlock, toBlock, downtime: [fates.downtime] });
+    for (const count of ["triggered", "cancelled", "notMet"] as const) sum[count] += part[count];
+    for (const list of ["missed", "missedWhileDown", "refused", "neverPayable"] as const)
+      sum[list] += part[list].length;
+  }
+  const lists = { missed: 2, missedWhileDown: 1, refused: 1, neverPayable: 3 };
+  expect(sum).toEqual({ triggered: 1, cancelled: 1, notMet: 1, ...lists });
+  const options = { fromBlock: 0n, toBlock: fates.lastBlock, downtime: [fates.downtime] };
+  const neverPayable = { sequencer_down: 1, paused: 1, last_block: 1 };
+  expect(await auditClosed(cover, options)).toMatchObject({ ...lists, neverPayable });
+});
+
+test("a node without old states: the same verdicts, and nothing is confirmed", async () => {
+  const newestBlock = `0x${fates.lastBlock.toString(16)}`;
+  rpc.intercept(async (call, forward) => {
+    const at = call.params[1];
+    const isOld = call.method === "eth_call" && at !== "latest" && at !== newestBlock;
+    return isOld ? { error: { code: -32000, message: "missing trie node" } } : forward();
+  });
+  try {
+    const warnings: string[] = [];
+    const warn = (text: string) => warnings.push(text);
+    const found = await auditAll(openCoverChain(chain.deployment, rpc.url, { warn }));
+    // Without the chain's answer nobody knows that one buyer refuses bonds.
+    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "refused"]);
+    expect(found.missed.map(({ confirmation }) => confirmation.is)).toContain("no_state");
+    expect(found.neverPayable.map(({ reason }) => reason).sort()).toEqual([
+      "last_block",
+      "paused",
+      "sequencer_down",
+    ]);
+    expect((await dueFromChain(openCoverChain(chain.deployment, rpc.url, { warn }))).policies).toHaveLength(
+      1,
+    );
+  } finally {
+    rpc.intercept();
+  }
+});
+
+test("a node that accepts few blocks of logs at a time: the same verdicts", async () => {
+  rpc.intercept(async (call, forward) => {
+    const [filter] = call.params;
+    if (
+      call.method === "eth_getLogs" &&
+      typeof filter === "object" &&
+      filter !== null &&
+      "fromBlock" in filter
+    ) {
+      const { fromBlock, toBlock } = { toBlock: undefined, ...filter };
+      if (Number(toBlock) - Number(fromBlock) >= 9)
+        return { error: { code: -32005, message: "at most 9 blocks" } };
+    }
+    return forward();
+  });
+  try {
+    const found = await auditAll(openCoverChain(chain.deployment, rpc.url));
+    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed"]);
+  } finally {
+    rpc.intercept();
+  }
+});
+
+test("a buyer that refuses bonds was payable by our reasoning; the chain refuses, and says why", async () => {
+  const { refused } = await auditAll();
+  expect(named(refused.map(({ policy }) => policy))).toEqual(["refused"]);
+  const [one] = refused;
+  expect(one?.policy.buyer).toBe(chain.deployment.contracts.pauseRegistry);
+  expect(one?.confirmation).toMatchObject({ is: "refused", reason: expect.stringMatching(/./) });
+});
+
+test("the due policy has a proof that the contracts accept", async () => {
+  const { head, policies } = await dueFromChain(cover);
+  expect(head.number).toBe(await chain.client.getBlockNumber());
+  const [due] = policies;
+  const [first = 0n, second = 0n, third = 0n] = due?.rounds ?? [];
+  await act.submitTrigger(
+    openProtocol(chain.deployment, chain.url),
+    chain.owner,
+    hour,
+    due?.policyId ?? 0n,
+    act.oracleProof([first, second, third]),
+  );
+  expect((await dueFromChain(cover)).policies).toEqual([]);
+});

@@ -1,0 +1,110 @@
+/** What became of a policy, and whether somebody could have triggered it. */
+import { MINIMUM_PAYOUT } from "../../../lib/price-rules.ts";
+import type { BlockClock } from "../from-chain/block-clock.ts";
+import type { CoveredPolicy, History } from "../from-chain/history.ts";
+import { lastChance, metAfter, payableSpans, type Span } from "../from-chain/payable.ts";
+import { type Downtime, outside } from "./downtime.ts";
+
+/**
+ * Why nobody could trigger a policy although three rounds in its window were at or below its trigger price:
+ *
+ * - `payout_too_small`: less than a dollar, for which there is no bond;
+ * - `last_block`: the third round came in the last block within the window, so no block was left;
+ * - `stale`: the newest of the rounds was older than an hour in every block that was left;
+ * - `sequencer_down`: the sequencer was down, or up for less than an hour; otherwise it would have been paid;
+ * - `paused`: the global pause was on; otherwise it would have been paid;
+ * - `sequencer_down_and_paused`: it would have been paid without both only.
+ */
+export const neverPayableReasons = [
+  "sequencer_down",
+  "paused",
+  "sequencer_down_and_paused",
+  "last_block",
+  "stale",
+  "payout_too_small",
+] as const;
+export type NeverPayableReason = (typeof neverPayableReasons)[number];
+
+/** The first and the last block in which a trigger would have been paid. */
+export type PayableBlocks = { readonly first: bigint; readonly last: bigint };
+
+export type Verdict =
+  | { readonly is: "triggered" }
+  /** A trigger could have been mined in some block, and nobody sent one. */
+  | { readonly is: "missed"; readonly payable: PayableBlocks }
+  /** The same, and each of those blocks lies in the service's downtime. */
+  | { readonly is: "missed_while_down"; readonly payable: PayableBlocks }
+  | { readonly is: "never_payable"; readonly reason: NeverPayableReason }
+  /** Cancelled before the price had fallen far enough in three rounds. */
+  | { readonly is: "cancelled" }
+  /** The window ended without three rounds at or below the trigger price. */
+  | { readonly is: "not_met" }
+  /** The window has not ended. */
+  | { readonly is: "open" };
+
+type Clock = Pick<BlockClock, "timeOf" | "blocksIn">;
+
+/** The first block of all spans; undefined when they have none. */
+async function firstOf(spans: readonly Span[], clock: Clock): Promise<bigint | undefined> {
+  for (const span of spans) {
+    const blocks = await clock.blocksIn(span);
+    if (blocks) return blocks.from;
+  }
+  return undefined;
+}
+
+async function lastOf(spans: readonly Span[], clock: Clock): Promise<bigint | undefined> {
+  for (const span of [...spans].reverse()) {
+    const blocks = await clock.blocksIn(span);
+    if (blocks) return blocks.to;
+  }
+  return undefined;
+}
+
+/** Why a policy that was met after the block `met` was payable in no block. */
+async function reasonOf(
+  policy: CoveredPolicy,
+  history: History,
+  met: bigint,
+  clock: Clock,
+): Promise<NeverPayableReason> {
+  if (policy.payout < BigInt(MINIMUM_PAYOUT)) return "payout_too_small";
+  const lastBlock = lastChance(policy, history);
+  const left = { firstBlock: met + 1n, lastBlock, notBefore: 0n, notAfter: policy.terms.endsAt };
+  if ((await firstOf([left], clock)) === undefined) return "last_block";
+  const without = async (ignored: Parameters<typeof payableSpans>[2]) =>
+    (await firstOf(payableSpans(policy, history, ignored), clock)) !== undefined;
+  if (!(await without({ pause: true, sequencer: true }))) return "stale";
+  if (await without({ sequencer: true })) return "sequencer_down";
+  return (await without({ pause: true })) ? "paused" : "sequencer_down_and_paused";
+}
+
+/**
+ * Judges a policy by the history, which has all its rounds and reaches beyond its window, or up to the present. The same history
+ * gives the same verdict. Rejects when the clock does.
+ *
+ * @param downtime times in which the service was down
+ */
+export async function judge(
+  policy: CoveredPolicy,
+  history: History,
+  clock: Clock,
+  downtime: readonly Downtime[] = [],
+): Promise<Verdict> {
+  const { closing, terms } = policy;
+  if (closing?.by === "triggered") return { is: "triggered" };
+  if (!closing && (await clock.timeOf(history.lastBlock)) <= terms.endsAt) return { is: "open" };
+  const notMet: Verdict = { is: closing?.by === "cancelled" ? "cancelled" : "not_met" };
+  const met = metAfter(policy, history);
+  if (met === undefined || met > history.lastBlock || (await clock.timeOf(met)) > terms.endsAt) return notMet;
+  if (closing && met >= closing.block) return notMet;
+  const spans = payableSpans(policy, history);
+  const first = await firstOf(spans, clock);
+  const last = first === undefined ? undefined : await lastOf(spans, clock);
+  if (first === undefined || last === undefined) {
+    return { is: "never_payable", reason: await reasonOf(policy, history, met, clock) };
+  }
+  const up = spans.flatMap((span) => outside(span, downtime));
+  const whileUp = await firstOf(up, clock);
+  return { is: whileUp === undefined ? "missed_while_down" : "missed", payable: { first, last } };
+}

@@ -1,0 +1,146 @@
+/** Reads policies from the logs of the policy manager, and their terms from the views of their shields. */
+import type { Address, Hex } from "viem";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
+import type { BlockRange } from "../../../lib/chain/log-scan.ts";
+import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
+import type { PolicyKey } from "../../../lib/chain/trigger.ts";
+import type { CoverChain } from "./cover-chain.ts";
+import type { Closing, CoverTerms, SoldPolicy } from "./history.ts";
+import { scanEvents } from "./scan-events.ts";
+
+/** A sold policy, with the hash of the block of its purchase. */
+export type FoundPolicy = SoldPolicy & { readonly soldInHash: Hex };
+
+const BASIS_POINTS = 10_000n;
+/** Policies whose terms are read at the same time: two calls each, a hundred calls in a request. */
+const CHUNK = 200;
+
+const closings = {
+  PolicyTriggered: "triggered",
+  PolicyExpired: "expired",
+  PolicyCancelled: "cancelled",
+} as const;
+const eventNames = ["PolicyCreated", "PolicyTriggered", "PolicyExpired", "PolicyCancelled"] as const;
+
+const keyOf = ({ productId, policyId }: PolicyKey): string => `${productId} ${policyId}`;
+
+/**
+ * Every policy that was sold in the range, and what closed it in the range. Closings of policies that were sold earlier are left
+ * out.
+ * @throws as {@link scanEvents}
+ */
+export async function scanPolicies(chain: CoverChain, range: BlockRange): Promise<FoundPolicy[]> {
+  const address = [chain.deployment.contracts.policyManager];
+  const events = await scanEvents(chain, { abi: policyManagerAbi, names: eventNames, address }, range);
+  const closed = new Map<string, Closing>();
+  for (const { eventName, args, blockNumber: block, transactionHash: txHash } of events) {
+    if (eventName !== "PolicyCreated") closed.set(keyOf(args), { by: closings[eventName], block, txHash });
+  }
+  return events.flatMap(({ eventName, args, blockNumber: soldIn, blockHash: soldInHash }) => {
+    if (eventName !== "PolicyCreated") return [];
+    const { productId, policyId, buyer, coverage, payout } = args;
+    const closing = closed.get(keyOf(args));
+    return [{ productId, policyId, buyer, coverage, payout, soldIn, soldInHash, closing }];
+  });
+}
+
+/** What all policies of a shield share. */
+type ShieldViews = { readonly shield: Address; readonly feed: Address; readonly dropBps: bigint };
+
+async function readShield({ clients: { reads } }: CoverChain, adapter: Address): Promise<ShieldViews> {
+  const shield = await reads.readContract({
+    address: adapter,
+    abi: shieldAdapterAbi,
+    functionName: "shield",
+  });
+  const views = { address: shield, abi: flashShieldAbi } as const;
+  const [feed, dropBps] = await Promise.all([
+    reads.readContract({ ...views, functionName: "feed" }),
+    reads.readContract({ ...views, functionName: "triggerDropBps" }),
+  ]);
+  return { shield, feed, dropBps: BigInt(dropBps) };
+}
+
+/** A policy's terms; undefined for a shield without these views. @throws when the chain has no such policy any more */
+async function readTerms(
+  chain: CoverChain,
+  shieldOf: (adapter: Address) => Promise<ShieldViews>,
+  { productId, policyId }: PolicyKey,
+): Promise<CoverTerms | undefined> {
+  const { clients, deployment } = chain;
+  const args = [productId, policyId] as const;
+  const manager = { address: deployment.contracts.policyManager, abi: policyManagerAbi, args } as const;
+  try {
+    const adapter = await clients.reads.readContract({ ...manager, functionName: "policyShield" });
+    const { shield, feed, dropBps } = await shieldOf(adapter);
+    const [strike, coverFrom, endsAt] = await clients.reads.readContract({
+      address: shield,
+      abi: flashShieldAbi,
+      functionName: "windows",
+      args: [policyId],
+    });
+    if (endsAt === 0)
+      throw new Error(`policy ${keyOf({ productId, policyId })} is not on the chain any more`);
+    const triggerPrice = (strike * (BASIS_POINTS - dropBps)) / BASIS_POINTS;
+    return { feed, triggerPrice, coverFrom: BigInt(coverFrom), endsAt: BigInt(endsAt) };
+  } catch (error) {
+    if (findRevert(error) || isEmptyAnswer(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A policy with its terms; undefined for a shield without the views that tell them. */
+export type TermedPolicy = FoundPolicy & { readonly terms: CoverTerms | undefined };
+
+/** Reads the terms of policies, those that are not known yet. Rejects when the node does not answer. */
+export async function withTerms(
+  chain: CoverChain,
+  policies: readonly FoundPolicy[],
+): Promise<TermedPolicy[]> {
+  const shields = new Map<Address, Promise<ShieldViews>>();
+  const shieldOf = (adapter: Address) => {
+    const views = shields.get(adapter) ?? readShield(chain, adapter);
+    shields.set(adapter, views);
+    return views;
+  };
+  const complete = async (policy: FoundPolicy): Promise<TermedPolicy> => {
+    const key = `${keyOf(policy)} ${policy.soldInHash}`;
+    const known = chain.terms.get(key) ?? { terms: await readTerms(chain, shieldOf, policy) };
+    chain.terms.set(key, known);
+    return { ...policy, terms: known.terms };
+  };
+  const termed: TermedPolicy[] = [];
+  for (let start = 0; start < policies.length; start += CHUNK) {
+    chain.signal.throwIfAborted();
+    termed.push(...(await Promise.all(policies.slice(start, start + CHUNK).map(complete))));
+  }
+  return termed;
+}
+
+/**
+ * The longest duration of all products, in seconds, as the router has them now. Zero without products. Rejects when the node does
+ * not answer.
+ */
+export async function longestDuration({ clients: { reads }, deployment }: CoverChain): Promise<bigint> {
+  const router = { address: deployment.contracts.coverRouter, abi: coverRouterAbi } as const;
+  const count = await reads.readContract({ ...router, functionName: "getProductCount" });
+  const durations = await Promise.all(
+    Array.from({ length: Number(count) }, async (_, index) => {
+      const product = await reads.readContract({
+        ...router,
+        functionName: "productList",
+        args: [BigInt(index)],
+      });
+      const config = await reads.readContract({
+        ...router,
+        functionName: "getProductConfig",
+        args: [product],
+      });
+      return config.durationSeconds;
+    }),
+  );
+  return BigInt(Math.max(0, ...durations));
+}
