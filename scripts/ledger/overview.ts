@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import { formatGwei } from "viem";
 import { walletLoads } from "../../lib/ledger/in-flight.ts";
 import { addressText, dollars, duration, eth, orDash, printTable, targetText } from "./format.ts";
+import { printKeeper } from "./keeper.ts";
 import {
   type FlightReport,
   reportFailedServiceTransactions,
@@ -102,6 +103,7 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     ["chain", "entry", "failed", "code", "message"],
     failed.map((e) => [String(e.chainId), entryText(e.id, e.purpose), duration(e.age), e.code, e.message]),
   );
+  await printKeeper(sql, ROWS);
   printTable(
     "Nonces that the ledger lacks below transactions in flight",
     ["chain", "wallet", "nonce"],

@@ -3,12 +3,17 @@ import type { Address } from "viem";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
+import type { CoverChain } from "./from-chain/cover-chain.ts";
 
 export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly contracts: Contracts;
   readonly multicall3: Address | undefined;
   /** Read-only, one snapshot per transaction, with the views of the index as its schema. */
   readonly index: PostgresJsDatabase;
+  /** The chain as the keeper reads it while the index is away or behind. */
+  readonly cover: CoverChain;
+  /** The newest block that this writer has seen; undefined before the first. */
+  readonly chainHead: () => bigint | undefined;
   /** The most that the keeper's gas may cost in a UTC day, in wei. */
   readonly gasBudget: bigint;
   /** Called when a batch is recorded. */
@@ -18,6 +23,12 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly resting: Map<string, number>;
   /** After the node has refused a sequence of calls, they are simulated one by one until then, by `performance.now()`. */
   sequenceFrom: number;
+  /** The newest head of the index, and since when it has been the newest, by `performance.now()`. */
+  indexHead: { hash: string | undefined; since: number };
+  /** Whether the last look was at the index; undefined before the first. */
+  usesIndex: boolean | undefined;
+  /** When the chain was last read for due policies, by `performance.now()`. */
+  scannedAt: number;
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;

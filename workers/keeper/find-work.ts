@@ -1,10 +1,18 @@
 import { readDue } from "../../lib/indexed/due.ts";
+import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { readExpired, readQueueHead } from "../../lib/indexed/overdue.ts";
 import type { KeeperContext } from "./context.ts";
+import { dueFromChain } from "./from-chain/due.ts";
 import { expiryWork, queueWork, THROTTLE_EPOCH, triggerWork, type Work } from "./work.ts";
 
 /** Expired policies that one round closes at most. */
 const EXPIRED = 100;
+/** An index that is more blocks than this behind the chain does not tell what is due now. */
+const LAG_LIMIT = 10n;
+/** Nor does one that has stood still for this long while the chain went on, in ms. */
+const STILL_MS = 10_000;
+/** How often the chain itself is read, in ms: it takes the logs of the longest cover. */
+const SCAN_MS = 10_000;
 
 /** What there is to do at a block: triggers by their deadline, then expired policies, then the redemption queue. */
 export type FoundWork = {
@@ -12,8 +20,27 @@ export type FoundWork = {
   readonly work: readonly Work[];
 };
 
+/**
+ * Finds what there is to do: from the index, and while that is away or behind, the triggers from the chain, every ten seconds.
+ * Undefined when it is not known now. Rejects when database or node are down.
+ */
+export async function findWork(context: KeeperContext): Promise<FoundWork | undefined> {
+  const found = await fromIndex(context).catch((error: unknown) => {
+    // There is no index yet, or its views were replaced under the query.
+    if (isNotBuilt(error) || isSwap(error)) return undefined;
+    throw error;
+  });
+  const isUsable = found !== undefined && isCurrent(context, found);
+  if (isUsable !== context.usesIndex) {
+    context.usesIndex = isUsable;
+    if (isUsable) context.log.info("the keeper reads what is due from the index");
+    else context.log.warn("the index is away or behind: the keeper reads what is due from the chain");
+  }
+  return isUsable ? found : fromChain(context);
+}
+
 /** Reads what is due from the index, in one snapshot. Undefined while the index has no complete block. */
-export const findWork = ({ index, contracts }: KeeperContext): Promise<FoundWork | undefined> =>
+const fromIndex = ({ index, contracts }: KeeperContext): Promise<FoundWork | undefined> =>
   index.transaction(async (tx) => {
     const due = await readDue(tx);
     if (!due) return undefined;
@@ -27,3 +54,20 @@ export const findWork = ({ index, contracts }: KeeperContext): Promise<FoundWork
     ];
     return { head, work };
   });
+
+/** Whether the index follows the chain, as far as this writer has seen it. */
+function isCurrent(context: KeeperContext, { head }: FoundWork): boolean {
+  const newest = context.chainHead() ?? head.number;
+  const now = performance.now();
+  if (head.hash !== context.indexHead.hash) context.indexHead = { hash: head.hash, since: now };
+  if (newest <= head.number) return true;
+  return newest - head.number <= LAG_LIMIT && now - context.indexHead.since < STILL_MS;
+}
+
+/** Expired policies and the redemption queue wait for the index: they have no deadline. */
+async function fromChain(context: KeeperContext): Promise<FoundWork | undefined> {
+  if (performance.now() - context.scannedAt < SCAN_MS) return undefined;
+  context.scannedAt = performance.now();
+  const { head, policies } = await dueFromChain(context.cover);
+  return { head, work: policies.map((policy) => triggerWork(context.contracts, policy)) };
+}

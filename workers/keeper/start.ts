@@ -2,14 +2,15 @@ import { setDatabaseSchema } from "@ponder/client";
 import { drizzle } from "drizzle-orm/postgres-js";
 import type { WriterConfig } from "../../lib/config.ts";
 import { connect } from "../../lib/db/connect.ts";
-import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { startLoop } from "../common/loop.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { relayServiceTransactions, type ServiceTransactionContext } from "../service-transactions/relay.ts";
+import { auditNext } from "./audit/running-audit.ts";
 import { MAX_BATCH_GAS, strictCall } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
+import { openCoverChain } from "./from-chain/cover-chain.ts";
 import { keep } from "./keep.ts";
 import { forgetTasks } from "./tasks.ts";
 
@@ -17,17 +18,21 @@ import { forgetTasks } from "./tasks.ts";
 const LOOK_MS = 400;
 /** How often recorded batches are looked for, in ms; a new one ends the pause. */
 const RELAY_MS = 500;
+/** How often the audit goes on, in ms: it reads the logs of the longest cover. */
+const AUDIT_MS = 600_000;
 /** How often old tasks are forgotten, in ms. */
 const FORGET_MS = 3_600_000;
 
 /**
  * Starts the keeper: it finds due policies, expired ones and payable entries of the redemption queue in the index, and sends their
- * calls through the relay ledger, from a wallet and a gas budget of its own. It waits while there is no index.
+ * calls through the relay ledger, from a wallet and a gas budget of its own. While there is no index, it reads due policies from the
+ * chain.
  */
 export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperMeter) {
   const { deployment, log } = engine;
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema, KEEPER_GAS_BUDGET_ETH: gasBudget } = config;
   const { multicall3 } = deployment;
+  const ending = new AbortController();
   setDatabaseSchema(indexed, viewsSchema);
   const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true, snapshots: true });
   const relayContext: ServiceTransactionContext = {
@@ -46,6 +51,14 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     ...engine,
     ...{ contracts: deployment.contracts, multicall3, gasBudget, meter, onBatch: relaying.nudge },
     index: drizzle(snapshots.sql, { casing: "snake_case" }),
+    cover: openCoverChain(deployment, config.RPC_URL, {
+      signal: ending.signal,
+      warn: (text) => log.warn({ chain: deployment.name }, text),
+    }),
+    chainHead: () => engine.watcher.last?.number,
+    indexHead: { hash: undefined, since: performance.now() },
+    usesIndex: undefined,
+    scannedAt: performance.now(),
     resting: new Map(),
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,
@@ -58,12 +71,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     log,
     pauseMs: () => LOOK_MS,
     async round() {
-      const isMore = await keep(context).catch((error: unknown) => {
-        // There is no index yet, or its views were replaced under the query.
-        if (isNotBuilt(error) || isSwap(error)) return false;
-        throw error;
-      });
-      if (isMore) keeping.nudge();
+      if (await keep(context)) keeping.nudge();
     },
   });
   const forgetting = startLoop({
@@ -72,9 +80,18 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     pauseMs: () => FORGET_MS,
     round: () => forgetTasks(engine.sql, engine.chainId, config.ARCHIVE_AFTER_DAYS),
   });
+  const auditing = startLoop({
+    name: "the keeper's audit",
+    log,
+    pauseMs: () => AUDIT_MS,
+    async round() {
+      if (await auditNext({ ...context, confirmations: config.CONFIRMATIONS })) auditing.nudge();
+    },
+  });
   return {
     async stop() {
-      await Promise.all([keeping.stop(), relaying.stop(), forgetting.stop()]);
+      ending.abort();
+      await Promise.all([keeping.stop(), relaying.stop(), forgetting.stop(), auditing.stop()]);
       await snapshots.close();
     },
   };

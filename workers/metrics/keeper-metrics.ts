@@ -60,7 +60,14 @@ export function createKeeperMeter(registry: Registry) {
 
 export type KeeperMeter = ReturnType<typeof createKeeperMeter>;
 
-type Figures = { setAside: number; seenAgo: number | null };
+type Figures = {
+  setAside: number;
+  seenAgo: number | null;
+  missed: string | null;
+  missedWhileDown: string | null;
+  refused: string | null;
+  neverPayable: Record<string, number> | null;
+};
 
 /** Gauges that each scrape reads from the keeper's tables; without samples while the database is away. */
 export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number): () => Promise<void> {
@@ -75,16 +82,39 @@ export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number
     help: "Time since a keeper of the chain that could send last looked for work",
     registers,
   });
+  const audited = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `keeper_${name}_total`, help, labelNames, registers });
+  const missed = audited(
+    "missed",
+    "Policies that could have been triggered and were not, by the running audit",
+  );
+  const missedWhileDown = audited(
+    "missed_while_down",
+    "Missed policies that were payable only while no keeper was at work",
+  );
+  const refused = audited(
+    "audit_refused",
+    "Policies that were payable by the audit's reasoning, and refused by the contracts",
+  );
+  const neverPayable = audited(
+    "never_payable",
+    "Policies that met the price, and that no block could have paid",
+    ["reason"],
+  );
   const read = async (): Promise<Figures | undefined> => {
     const [row] = await sql<Figures[]>`
       select (select count(*)::int from service.keeper_task
           where chain_id = ${chainId} and failures >= ${SET_ASIDE_AFTER} and service_transaction_id is null) as "setAside",
         (select extract(epoch from now() - max(seen_at))::float8 from service.keeper_watch
-          where chain_id = ${chainId}) as "seenAgo"`;
+          where chain_id = ${chainId}) as "seenAgo",
+        a.missed, a.missed_while_down as "missedWhileDown", a.refused, a.never_payable as "neverPayable"
+      from (select ${chainId}::integer as chain_id) c left join service.keeper_audit a using (chain_id)`;
     return row;
   };
   return async () => {
     for (const gauge of [setAside, seenAgo]) gauge.remove();
+    for (const counter of [missed, missedWhileDown, refused]) counter.remove();
+    neverPayable.reset();
     const figures = await valueWithin(
       SOURCE_MS,
       read().catch(() => undefined),
@@ -92,5 +122,11 @@ export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number
     if (!figures) return;
     setAside.set(figures.setAside);
     if (figures.seenAgo !== null) seenAgo.set(figures.seenAgo);
+    // The counts are the database's, over all writers and restarts.
+    missed.inc(Number(figures.missed));
+    missedWhileDown.inc(Number(figures.missedWhileDown));
+    refused.inc(Number(figures.refused));
+    for (const [reason, count] of Object.entries(figures.neverPayable ?? {}))
+      neverPayable.inc({ reason }, count);
   };
 }

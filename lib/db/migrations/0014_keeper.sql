@@ -30,3 +30,15 @@ CREATE TABLE service.keeper_watch (
   seen_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (chain_id, since)
 );
+--> statement-breakpoint
+-- The running audit: policies that ended in blocks up to audited_to, and were missed, counted by the chain alone.
+CREATE TABLE service.keeper_audit (
+  chain_id integer PRIMARY KEY,
+  audited_to bigint NOT NULL,
+  missed bigint NOT NULL DEFAULT 0,
+  missed_while_down bigint NOT NULL DEFAULT 0,
+  -- Payable by the audit's reasoning, and refused by the contracts.
+  refused bigint NOT NULL DEFAULT 0,
+  -- Met the price, and no block could have paid them: how many by reason.
+  never_payable jsonb NOT NULL DEFAULT '{}'
+);

@@ -31,6 +31,7 @@ const tables: Record<string, string[]> = {
   faucet_slot: ["DELETE", "INSERT", "SELECT", "UPDATE (claim_id, until)"],
   gas_day: [],
   indexer_deployment: ["SELECT"],
+  keeper_audit: [],
   keeper_task: [],
   keeper_watch: [],
   migration: ["SELECT"],
