@@ -85,6 +85,7 @@ function timeFindings(crashes: readonly Measured[]): Finding[] {
         share,
       ),
     );
+  const slowest = Math.max(...crashes.flatMap(({ triggers }) => triggers.map(({ seconds }) => seconds)));
   const chainTimes = (share: number) =>
     over(crashes, ({ triggers }) =>
       percentile(
@@ -101,7 +102,7 @@ function timeFindings(crashes: readonly Measured[]): Finding[] {
     },
     { what: "due to mined, median", value: times(50), unit: "s" },
     { what: "  99th percentile", value: times(99), unit: "s" },
-    { what: "  the last", value: times(100), unit: "s", limit: LIMIT_S },
+    { what: "  the last of all crashes", value: slowest, unit: "s", limit: LIMIT_S },
     { what: "due to mined by the blocks' timestamps, median", value: chainTimes(50), unit: "s" },
     { what: "  99th percentile", value: chainTimes(99), unit: "s" },
   ];
