@@ -261,6 +261,24 @@ export const oracleRound = onchainTable(
   (table) => ({
     pk: primaryKey({ columns: [table.asset, table.roundId] }),
     byTime: index().on(table.asset, table.updatedAt, table.answer),
+    byBlock: index().on(table.blockNumber, table.logIndex),
+  }),
+);
+
+/**
+ * The phases from which each feed has answered, with the log that began them. A phase without an announcement is positioned
+ * at the first log for which the index needed it.
+ */
+export const oraclePhase = onchainTable(
+  "oracle_phase",
+  (t) => ({
+    ...eventColumns(),
+    asset: t.hex().notNull(),
+    phase: t.integer().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.asset, table.phase] }),
+    byBlock: index().on(table.blockNumber, table.logIndex),
   }),
 );
 

@@ -73,6 +73,25 @@ export const eventData = {
     waitingEndsAt: nullableDecimal("End of the waiting period, Unix seconds; null if there is none."),
     expiresAt: nullableDecimal("End of the cover, Unix seconds; null when unknown.", "1767312000"),
   }),
+  policy_due: z.object({
+    ...policy,
+    coverageAmount: usdc("", "1000000000"),
+    payoutAmount: usdc("Face value of the bond that a trigger pays.", "800000000"),
+    triggerPrice: token("The highest price that triggers the policy, in USD.", "56400000000000000000000"),
+    rounds: z
+      .array(DecimalString.openapi({ example: "18446744073709551617" }))
+      .length(3)
+      .openapi({
+        description:
+          "Ids of the first three rounds of the feed at or below the trigger price within the window, rising as in a proof.",
+      }),
+    prices: z
+      .array(DecimalString.openapi({ example: "56300000000000000000000" }))
+      .length(3)
+      .openapi({ description: "The prices of these rounds, in their order, in USD. 18 decimals." }),
+    expiresAt: time("End of the cover, and the last second in which it can be triggered."),
+    dueAt: time("Time of the block."),
+  }),
   policy_triggered: z.object({
     ...policy,
     bondId: nullableDecimal("The bond that pays the policy; null if the transaction issued none.", "202812"),

@@ -33,6 +33,16 @@ const purchased: EventData["policy_purchased"] = {
 
 const data: EventData = {
   policy_purchased: purchased,
+  policy_due: {
+    ...policy,
+    coverageAmount: purchased.coverageAmount,
+    payoutAmount: purchased.payoutAmount,
+    triggerPrice: "56400000000000000000000",
+    rounds: ["18446744073709551730", "18446744073709551731", "18446744073709551733"],
+    prices: ["56390000000000000000000", "56210000000000000000000", "55870000000000000000000"],
+    expiresAt: "1767312000",
+    dueAt: "1767225600",
+  },
   policy_triggered: {
     ...policy,
     bondId: bond.bondId,
@@ -91,6 +101,12 @@ const onChain = { ...made(log), ...block, txHash: TX_HASH } as const;
 
 export const eventExamples: { readonly [Type in AnyEventType]: EventBody<Type> } = {
   policy_purchased: { ...onChain, type: "policy_purchased", data: data.policy_purchased },
+  policy_due: {
+    ...onChain,
+    ...made(`${log}:due:${PRODUCT}:6`),
+    type: "policy_due",
+    data: data.policy_due,
+  },
   policy_triggered: { ...onChain, type: "policy_triggered", data: data.policy_triggered },
   policy_expired: {
     ...made(`expired:${PRODUCT}:6`),

@@ -8,6 +8,10 @@ import { eventExamples } from "./event-examples.ts";
 /** Each event type's component name and description. */
 const described: Readonly<Record<AnyEventType, [component: string, description: string]>> = {
   policy_purchased: ["PolicyPurchasedEvent", "A policy was bought. To buyer, holder and payer."],
+  policy_due: [
+    "PolicyDueEvent",
+    "The price has met a policy's trigger: three rounds at or below it count within the window. Sent once for a policy, at the log of the third round; nothing is paid yet. To its buyer. In a global pause, without the sequencer, or once the newest round is older than an hour, it cannot be triggered at once.",
+  ],
   policy_triggered: ["PolicyTriggeredEvent", "A policy pays out in a bond. To its buyer."],
   policy_expired: [
     "PolicyExpiredEvent",

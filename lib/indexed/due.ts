@@ -22,10 +22,13 @@ const triggerTime = (): SQL => sql`(
   where s.up and s.started_at > 0 and h.timestamp > s.started_at + ${seconds(SEQUENCER_GRACE)}
     and not exists (select 1 from ${pauseState} p where p.scope = 'global' and p.paused))`;
 
-/** A policy's rounds at or below its trigger price, in its window. A later phase counts once the feed answers from it. */
-const fallenRounds = (): SQL => sql`
+/**
+ * A policy's rounds `r` at or below its trigger price, in its window, for a `from`. A later phase counts once the feed answers
+ * from it.
+ */
+export const fallenRounds = (): SQL => sql`
   ${oracleRound} r join ${oracleFeed} f on f.asset = r.asset and r.phase <= f.phase
-  where r.asset = ${policy.asset} and r.answer > 0 and r.answer * ${PRICE_SCALE} <= ${policy.triggerPrice}
+  where r.asset = ${policy.asset} and r.answer > 0 and r.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
     and r.updated_at > 0 and r.updated_at >= coalesce(${policy.waitingEndsAt}, ${policy.createdAt})
     and r.updated_at <= ${policy.expiresAt}`;
 

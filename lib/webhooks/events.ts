@@ -10,6 +10,7 @@ import type { burnSources } from "../../ponder.schema.ts";
 /** Events to subscribe to. Every subscription that may have received an event also receives its `event_reverted`. */
 export const eventTypes = [
   "policy_purchased",
+  "policy_due",
   "policy_triggered",
   "policy_expired",
   "policy_cancelled",
@@ -49,6 +50,18 @@ export type EventData = {
     purchasedAt: string;
     waitingEndsAt: string | null;
     expiresAt: string | null;
+  };
+  policy_due: Policy & {
+    coverageAmount: string;
+    payoutAmount: string;
+    triggerPrice: string;
+    /** Ids of the first three rounds at or below the trigger price within the window, rising as in a proof. */
+    rounds: string[];
+    /** The answers of these rounds, in their order; 18 decimals like the trigger price. */
+    prices: string[];
+    expiresAt: string;
+    /** The time of the block in which the third round counts. */
+    dueAt: string;
   };
   policy_triggered: Policy & {
     /** The bond of the payout; null when the transaction issued none. */

@@ -2,6 +2,7 @@
 import type { BlockRange } from "../../lib/chain/log-scan.ts";
 import { createBlockClock } from "../../workers/keeper/from-chain/block-clock.ts";
 import type { CoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
+import { greater } from "../../workers/keeper/from-chain/order.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Position } from "./arguments.ts";
 
@@ -20,7 +21,7 @@ export async function rangeOf(
   const clock = createBlockClock(reads);
   const lastAt = (time: bigint) => clock.lastAt(time, { from: start, to: head });
   const first = async (position: Position): Promise<bigint> => {
-    if ("block" in position) return position.block > start ? position.block : start;
+    if ("block" in position) return greater(position.block, start);
     const before = await lastAt(position.time - 1n);
     return before === undefined ? start : before + 1n;
   };

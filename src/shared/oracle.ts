@@ -1,6 +1,6 @@
 /** The rounds of the price feeds, and the price at which a shield sells. */
 
-import { oracleFeed, oracleRound } from "ponder:schema";
+import { oracleFeed, oraclePhase, oracleRound } from "ponder:schema";
 import { and, desc, eq, gte, lt } from "ponder";
 import type { Hex } from "viem";
 import { type Db, type LogEvent, position } from "./event.ts";
@@ -19,7 +19,11 @@ const BASIS_POINTS = 10_000n;
 type Feed = typeof oracleFeed.$inferSelect;
 
 /** Makes `phase` the phase from which the feed answers. Its aggregator may have had rounds before. */
-async function beginPhase(db: Db, asset: Hex, phase: number): Promise<Feed> {
+async function beginPhase(db: Db, event: LogEvent, asset: Hex, phase: number): Promise<Feed> {
+  await db
+    .insert(oraclePhase)
+    .values({ ...position(event), asset, phase })
+    .onConflictDoNothing();
   const first = BigInt(phase) * PHASE_ROUNDS;
   const [newest] = await db.sql
     .select({
@@ -44,13 +48,13 @@ async function beginPhase(db: Db, asset: Hex, phase: number): Promise<Feed> {
     .onConflictDoUpdate(feed);
 }
 
-/** The feed's state at a block; null for an asset without a feed, or before its first phase. */
-async function feedAt(db: Db, feed: IndexedPriceFeed, block: bigint): Promise<Feed | null> {
+/** The feed's state at a log; null for an asset without a feed, or before its first phase. */
+async function feedAt(db: Db, feed: IndexedPriceFeed, event: LogEvent): Promise<Feed | null> {
   const row = await db.find(oracleFeed, { asset: feed.asset });
-  const begun = feed.phases.filter(({ since }) => since !== null && since <= block);
+  const begun = feed.phases.filter(({ since }) => since !== null && since <= event.block.number);
   const phase = Math.max(row?.phase ?? -1, ...begun.map((known) => known.phase));
   if (phase < 0 || row?.phase === phase) return row;
-  return beginPhase(db, feed.asset, phase);
+  return beginPhase(db, event, feed.asset, phase);
 }
 
 type Answer = LogEvent & { args: { current: bigint; roundId: bigint; updatedAt: bigint } };
@@ -69,7 +73,7 @@ export async function recordRound(db: Db, event: Answer): Promise<void> {
         .insert(oracleRound)
         .values({ ...position(event), asset, roundId, phase, answer, updatedAt })
         .onConflictDoNothing();
-      const state = await feedAt(db, feed, event.block.number);
+      const state = await feedAt(db, feed, event);
       if (state?.phase === phase) await db.update(oracleFeed, { asset }).set({ roundId, answer, updatedAt });
     }
   }
@@ -80,10 +84,10 @@ export async function confirmPhase(db: Db, event: LogEvent & { args: { latest: H
   const latest = event.args.latest.toLowerCase();
   const feed = prices.find(({ proxy }) => proxy === event.log.address.toLowerCase());
   if (!feed?.phases.some(({ phase }) => phase > 0)) return;
-  const current = (await feedAt(db, feed, event.block.number))?.phase ?? 0;
+  const current = (await feedAt(db, feed, event))?.phase ?? 0;
   if (feed.phases.some(({ phase, aggregator }) => phase === current && aggregator === latest)) return;
   const listed = feed.phases.find(({ phase, aggregator }) => phase > current && aggregator === latest);
-  await beginPhase(db, feed.asset, listed?.phase ?? current + 1);
+  await beginPhase(db, event, feed.asset, listed?.phase ?? current + 1);
 }
 
 /**
@@ -92,7 +96,7 @@ export async function confirmPhase(db: Db, event: LogEvent & { args: { latest: H
  */
 export async function strikeOf(db: Db, asset: Hex | null, event: LogEvent): Promise<bigint | null> {
   const feed = prices.find((known) => known.asset === asset);
-  const state = feed && (await feedAt(db, feed, event.block.number));
+  const state = feed && (await feedAt(db, feed, event));
   const strike = (state?.answer ?? 0n) * PRICE_SCALE;
   return strike > 0n && strike <= MAX_UINT128 ? strike : null;
 }

@@ -1,5 +1,7 @@
 /** `npm run keeper -- audit`, as an operator runs it. */
-import { beforeAll, expect, test } from "vitest";
+import { copyFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { runCommand } from "../support/command.ts";
@@ -45,7 +47,7 @@ test("tables name what was missed, and the command ends with code 1", async () =
   expect(code, said).toBe(1);
   const counts = tableOf(said, "Policies");
   expect(counts).toMatch(/^ +triggered +1$/m);
-  expect(counts).toMatch(/^ +missed +2$/m);
+  expect(counts).toMatch(/^ +missed +3$/m);
   expect(counts).toMatch(/^ +missed in stated downtime +1$/m);
   expect(counts).toMatch(/^ +never payable: the global pause was on +1$/m);
   expect(counts).toMatch(/^ +due now +1$/m);
@@ -74,7 +76,7 @@ test("--json prints one document, with decimal strings", async () => {
   const { code, said } = await run(["audit", "--json"]);
   expect(code, said).toBe(1);
   const { counts, missed } = document.parse(JSON.parse(said));
-  expect(counts).toMatchObject({ triggered: 1, missed: 3, missedWhileDown: 0, refused: 1, open: 2, due: 1 });
+  expect(counts).toMatchObject({ triggered: 1, missed: 4, missedWhileDown: 0, refused: 1, open: 2, due: 1 });
   expect(missed[0]).toMatchObject({
     policyId: String(fates.ids.get("missed")),
     coverage: "1000000000",
@@ -110,6 +112,17 @@ test.each([
 ])("%j ends with code 2 and says why", async (args, text) => {
   const { code, said } = await run(args);
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(text) });
+});
+
+test("without variables the chain is that of the dev stack", async () => {
+  const data = join(inject("runFolder"), "keeper-dev-stack");
+  mkdirSync(join(data, "deployments"), { recursive: true });
+  copyFileSync(chain.deploymentFile, join(data, "deployments", "8453.json"));
+  const stack = { RPC_URL: "", DEPLOYMENT_FILE: "", DATA_DIR: data, ANVIL_PORT: new URL(chain.url).port };
+  const { code, said } = await run(["audit"], stack);
+  expect(code, said).toBe(1);
+  const away = await run(["audit"], { ...stack, DATA_DIR: join(data, "none") });
+  expect(away).toEqual({ code: 2, said: expect.stringContaining("8453.json") });
 });
 
 test("a chain that is not there, or is another one, ends with code 2", async () => {

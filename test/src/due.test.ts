@@ -11,7 +11,7 @@ import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
 import { call } from "../../bench/miner.ts";
 import { type DuePolicy, readDue } from "../../lib/indexed/due.ts";
 import * as indexed from "../../ponder.schema.ts";
-import { openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
+import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -32,11 +32,13 @@ let chain: TestChain;
 let stack: Stack;
 let rows: Rows;
 let walk: PriceWalk;
+let cover: CoverChain;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   console.log(`DUE_SEED=${seed}`);
   chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
+  cover = openCoverChain(chain.deployment, chain.url);
   walk = await startPriceWalk(chain, seed);
   stack = await startStack({ chain, services: ["indexer"] });
   rows = openRows(stack.databaseUrl);
@@ -70,7 +72,7 @@ const keysOf = (policies: readonly DuePolicy[]) =>
  */
 async function expectDue(): Promise<readonly DuePolicy[]> {
   const due = await dueNow();
-  const slow = await dueFromChain(openCoverChain(chain.deployment, chain.url));
+  const slow = await dueFromChain(cover);
   expect(keysOf(slow.policies)).toEqual(keysOf(due));
   for (const { rounds, ...policy } of [...due, ...slow.policies]) {
     const [first = 0n, second = 0n, third = 0n] = rounds;

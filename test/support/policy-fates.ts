@@ -1,5 +1,6 @@
 /** A chain on which policies have every fate that the keeper's audit tells apart, one policy each. */
-import { erc20Abi } from "viem";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { mockAggregatorAbi } from "../../abis/MockAggregator.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { type ProductTerms, termsOf } from "../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "./chain.ts";
@@ -80,6 +81,20 @@ export async function livePolicies(chain: TestChain): Promise<PolicyFates> {
     async marked() {
       await miss("marked");
       await act.markExpired(protocol, chain.owner, hour, ids.get("marked") ?? 0n);
+    },
+    /** The price falls in a phase that has not begun: its rounds count once the feed answers from it. */
+    async phased() {
+      const { endsAt } = await buy("phased");
+      const aggregator = await act.proposeAggregator(protocol, chain.owner, "BTC");
+      for (let i = 0; i < 3; i++) {
+        const args = [LOW, await now()] as const;
+        const data = encodeFunctionData({ abi: mockAggregatorAbi, functionName: "push", args });
+        await act.send(protocol, chain.owner, aggregator, data);
+      }
+      await act.confirmAggregator(protocol, chain.owner, "BTC");
+      const first = (await newest()) + 1n;
+      await push(HIGH);
+      payable.set("phased", { first, last: await endWindow(endsAt) });
     },
     async refused() {
       const { coverRouter, pauseRegistry: buyer, usdc } = chain.deployment.contracts;

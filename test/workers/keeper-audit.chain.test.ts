@@ -30,7 +30,7 @@ const named = (policies: readonly { policyId: bigint }[]) =>
 
 test("each policy has the verdict that it deserves", async () => {
   const found = await auditAll();
-  expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed"]);
+  expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "phased"]);
   expect(named(found.missedWhileDown.map(({ policy }) => policy))).toEqual(["down"]);
   expect(
     Object.fromEntries(found.neverPayable.map(({ policy, reason }) => [named([policy])[0], reason])),
@@ -73,7 +73,7 @@ test("the audits of adjacent ranges add up, and so do the counts of the running 
     for (const list of ["missed", "missedWhileDown", "refused", "neverPayable"] as const)
       sum[list] += part[list].length;
   }
-  const lists = { missed: 2, missedWhileDown: 1, refused: 1, neverPayable: 3 };
+  const lists = { missed: 3, missedWhileDown: 1, refused: 1, neverPayable: 3 };
   expect(sum).toEqual({ triggered: 1, cancelled: 1, notMet: 1, ...lists });
   const options = { fromBlock: 0n, toBlock: fates.lastBlock, downtime: [fates.downtime] };
   const neverPayable = { sequencer_down: 1, paused: 1, last_block: 1 };
@@ -92,7 +92,12 @@ test("a node without old states: the same verdicts, and nothing is confirmed", a
     const warn = (text: string) => warnings.push(text);
     const found = await auditAll(openCoverChain(chain.deployment, rpc.url, { warn }));
     // Without the chain's answer nobody knows that one buyer refuses bonds.
-    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "refused"]);
+    expect(named(found.missed.map(({ policy }) => policy))).toEqual([
+      "marked",
+      "missed",
+      "phased",
+      "refused",
+    ]);
     expect(found.missed.map(({ confirmation }) => confirmation.is)).toContain("no_state");
     expect(found.neverPayable.map(({ reason }) => reason).sort()).toEqual([
       "last_block",
@@ -124,7 +129,7 @@ test("a node that accepts few blocks of logs at a time: the same verdicts", asyn
   });
   try {
     const found = await auditAll(openCoverChain(chain.deployment, rpc.url));
-    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed"]);
+    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "phased"]);
   } finally {
     rpc.intercept();
   }

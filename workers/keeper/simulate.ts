@@ -8,11 +8,15 @@ import { MAX_CALL_GAS } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import type { Work } from "./work.ts";
 
-/** What a call would do now. `done`: somebody else has done it. `idle`: it would change nothing yet. */
+/**
+ * What a call would do now. `done`: somebody else has done it. `idle`: it would change nothing yet. `unknown`: the node does not know
+ * the block yet in which it is due.
+ */
 export type Simulated =
   | { readonly kind: "works"; readonly gas: bigint }
   | { readonly kind: "done" }
   | { readonly kind: "idle" }
+  | { readonly kind: "unknown" }
   | { readonly kind: "reverts"; readonly reason: string };
 
 /** Calls in one request: a node runs a sequence within the gas of a block. */
@@ -25,15 +29,19 @@ const ESTIMATES = 8;
 const ofRevert = (revert: Revert): Simulated =>
   revert.name === "ALREADY_FINALIZED" ? { kind: "done" } : { kind: "reverts", reason: revert.text };
 
-/** Simulates work in the newest state, each call by itself. Rejects when the node does not answer. */
+/**
+ * Simulates work in the newest state, each call by itself. Rejects when the node does not answer.
+ * @param due the block in which the work was found.
+ */
 export async function simulateWork(
   context: KeeperContext,
   from: Address,
   work: readonly Work[],
+  due: bigint,
 ): Promise<Simulated[]> {
   const simulated: Simulated[] = [];
   for (let first = 0; first < work.length; first += SEQUENCE) {
-    simulated.push(...(await simulateSequence(context, from, work.slice(first, first + SEQUENCE))));
+    simulated.push(...(await simulateSequence(context, from, work.slice(first, first + SEQUENCE), due)));
   }
   return simulated;
 }
@@ -42,35 +50,35 @@ async function simulateSequence(
   context: KeeperContext,
   from: Address,
   work: readonly Work[],
+  due: bigint,
 ): Promise<Simulated[]> {
-  const calls = await runSequence(context, from, work);
+  const { block, calls } = await runSequence(context, from, work);
+  if (block !== undefined && block < due) return work.map(() => ({ kind: "unknown" }));
   const limited = pLimit(ESTIMATES);
   return Promise.all(
     work.map((one, n) => resultOf(calls[n], one) ?? limited(() => estimate(context, from, one))),
   );
 }
 
-/** Runs the calls in one request; empty where the node refuses that, now or lately. */
+/** Runs the calls in one request, after `block`; empty where the node refuses that, now or lately. */
 async function runSequence(
   context: KeeperContext,
   from: Address,
   work: readonly Work[],
-): Promise<readonly SimulatedCall[]> {
+): Promise<{ block?: bigint; calls: readonly SimulatedCall[] }> {
   const { chain, log } = context;
-  if (performance.now() < context.sequenceFrom) return [];
+  if (performance.now() < context.sequenceFrom) return { calls: [] };
   const head = await chain.block("latest");
   if (!head) throw new Error("the node has no latest block");
   try {
-    return (
-      await chain.simulate(
-        work.map((one) => callOf(from, one)),
-        head,
-      )
-    ).calls;
+    return await chain.simulate(
+      work.map((one) => callOf(from, one)),
+      head,
+    );
   } catch (error) {
     context.sequenceFrom = performance.now() + SEQUENCE_REST_MS;
     log.warn({ err: errorText(error) }, "eth_simulateV1 failed: the keeper's calls are simulated one by one");
-    return [];
+    return { calls: [] };
   }
 }
 

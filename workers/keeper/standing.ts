@@ -18,7 +18,8 @@ export function judgeTask(record: TaskRecord | undefined, head: bigint): Standin
   if (!record) return { kind: "free" };
   const { transaction, resting } = record;
   if (!transaction) return { kind: resting ? "busy" : "free" };
-  const { state, block, failureCode, failure } = transaction;
+  const { state, shared, abandoned, block, failureCode, failure } = transaction;
+  if (abandoned) return { kind: resting ? "busy" : "free" };
   switch (state) {
     case "accepted":
     case "signed":
@@ -31,8 +32,10 @@ export function judgeTask(record: TaskRecord | undefined, head: bigint): Standin
     case "failed": {
       if (block !== null && block.number > head) return { kind: "busy" };
       const reason = failure ?? "it failed without a reason";
-      // Refused before it was signed, because the wallet could not sign: the work itself has not failed.
-      if (block === null && failureCode !== "onchain_revert") return { kind: resting ? "busy" : "free" };
+      // Refused before it was signed, because the wallet could not sign, or because a call beside it would fail by now, above all
+      // one that a stranger has made: the work itself has not failed.
+      if (block === null && (shared || failureCode !== "onchain_revert"))
+        return { kind: resting ? "busy" : "free" };
       return { kind: "failed", reason, block };
     }
     case "replaced":

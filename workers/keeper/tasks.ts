@@ -1,5 +1,5 @@
 /** SQL of the keeper's tasks: what is under way for each policy, and what has failed. */
-import type { Sql, TransactionSql } from "postgres";
+import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { Batch } from "./batches.ts";
 import type { Work } from "./work.ts";
@@ -15,6 +15,10 @@ export type TaskRecord = {
   readonly transaction: {
     readonly id: string;
     readonly state: ProgressState;
+    /** Other work is in it too. */
+    readonly shared: boolean;
+    /** It is not mined, and no writer has had its wallet for a minute: nobody may ever send it. */
+    readonly abandoned: boolean;
     readonly block: { readonly number: bigint; readonly hash: Hex } | null;
     readonly failureCode: string | null;
     readonly failure: string | null;
@@ -28,12 +32,23 @@ const keysOf = (work: readonly Work[]) =>
     })),
   );
 
+/** After this time without a writer a wallet is abandoned, in seconds: a writer restarts faster. */
+const ABANDONED_SECONDS = 60;
+
+/** Whether nobody may ever send the service transaction `e`: another keeper's writer has died with its key. */
+const isAbandoned = (sql: ISql) => sql`
+  (e.state in ('accepted', 'signed', 'broadcast') and not exists (
+    select from service.relayer_wallet w where w.chain_id = e.chain_id and w.address = e.sender
+      and w.lease_until > now() - make_interval(secs => ${ABANDONED_SECONDS})))`;
+
 type RecordRow = {
   n: number;
   failures: number;
   resting: boolean;
   id: string | null;
   state: ProgressState | null;
+  to: Address | null;
+  abandoned: boolean;
   blockNumber: string | null;
   blockHash: Hex | null;
   failureCode: string | null;
@@ -49,16 +64,21 @@ export async function readTasks(
   const records = new Array<TaskRecord | undefined>(work.length).fill(undefined);
   if (work.length === 0) return records;
   const rows = await sql<RecordRow[]>`
-    select w.n, k.failures, k.retry_at > now() as resting, e.id, e.state, e.block_number as "blockNumber",
+    select w.n, k.failures, k.retry_at > now() as resting, e.id, e.state, e."to",
+      ${isAbandoned(sql)} as abandoned, e.block_number as "blockNumber",
       e.block_hash as "blockHash", e.failure_code as "failureCode", e.failure_message as failure
     from json_to_recordset(${keysOf(work)}::text::json) as w (n int, purpose text, product_id text, policy_id numeric)
     join service.keeper_task k on k.chain_id = ${chainId} and k.purpose = w.purpose and k.product_id = w.product_id
       and k.policy_id = w.policy_id
     left join service.service_transaction_progress e on e.id = k.service_transaction_id`;
-  for (const { n, failures, resting, id, state, blockNumber, blockHash, failureCode, failure } of rows) {
+  for (const row of rows) {
+    const { n, failures, resting, id, state, to, abandoned, blockNumber, blockHash, failureCode, failure } =
+      row;
     const block =
       blockNumber === null || blockHash === null ? null : { number: BigInt(blockNumber), hash: blockHash };
-    const transaction = id === null || state === null ? null : { id, state, block, failureCode, failure };
+    const shared = to !== work[n]?.to;
+    const transaction =
+      id === null || state === null ? null : { id, state, shared, abandoned, block, failureCode, failure };
     records[n] = { failures, resting, transaction };
   }
   return records;
@@ -94,7 +114,7 @@ export async function beginBatch(
   }
 }
 
-/** Gives work to a service transaction, unless another one that has not failed has it. @returns how many tasks it has now. */
+/** Gives work to a service transaction, unless another one has it that may still do it. @returns how many tasks it has now. */
 async function claimTasks(
   tx: TransactionSql,
   chainId: number,
@@ -109,7 +129,8 @@ async function claimTasks(
     order by 1, 2, 3, 4
     on conflict (chain_id, purpose, product_id, policy_id) do update set service_transaction_id = excluded.service_transaction_id
     where k.service_transaction_id is null or exists (
-      select 1 from service.service_transaction_progress e where e.id = k.service_transaction_id and e.state = 'failed')
+      select 1 from service.service_transaction_progress e
+      where e.id = k.service_transaction_id and (e.state in ('failed', 'replaced') or ${isAbandoned(tx)}))
     returning 1`;
   return rows.length;
 }

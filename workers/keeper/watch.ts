@@ -4,10 +4,13 @@ import type { Address } from "viem";
 import type { KeeperContext } from "./context.ts";
 import type { KeeperPurpose } from "./work.ts";
 
-/** After this time without a look the keeper was away, in seconds. */
+/** After this time without a look, or between the blocks of two looks, the keeper was away, in seconds. */
 const AWAY_AFTER = 60;
 
-/** Notes that a keeper was at work up to a block of this time (Unix seconds). */
+/**
+ * Notes that a keeper was at work up to a block of this time (Unix seconds). A keeper whose index stood still was away too, however
+ * often it looked.
+ */
 export async function noteWatch(sql: Sql, chainId: number, time: bigint): Promise<void> {
   await sql`
     with newest as (
@@ -15,6 +18,7 @@ export async function noteWatch(sql: Sql, chainId: number, time: bigint): Promis
     ), extended as (
       update service.keeper_watch k set until = greatest(until, ${String(time)}::numeric), seen_at = now() from newest
       where k.chain_id = ${chainId} and k.since = newest.since and k.seen_at > now() - make_interval(secs => ${AWAY_AFTER})
+        and k.until >= ${String(time)}::numeric - ${AWAY_AFTER}
       returning 1
     )
     insert into service.keeper_watch (chain_id, since, until)

@@ -27,6 +27,8 @@ export type OutboxContext = OutboxSettings & {
   readonly db: PostgresJsDatabase;
   /** The index's state at the last run that left nothing to wait for: such a state needs no second run. */
   settledState: string | undefined;
+  /** The build of the index in which all open policies were checked for those that are due. */
+  dueBuild: string | undefined;
   /** The present limit of new events in one run; a statement timeout lowers it. */
   eventLimit: number;
   /** Since when new events wait for reversals, by `performance.now`. */
@@ -38,6 +40,7 @@ export const createOutboxContext = (settings: OutboxSettings): OutboxContext => 
   // Ponder names columns in snake_case.
   db: drizzle(settings.snapshots, { casing: "snake_case" }),
   settledState: undefined,
+  dueBuild: undefined,
   eventLimit: MAX_EVENTS,
   heldSince: undefined,
 });

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { policy } from "../../ponder.schema.ts";
+import { oraclePhase, oracleRound, policy } from "../../ponder.schema.ts";
 import type { ChainEvent, ChainEventType, StoredEvent } from "./event.ts";
 import { sources } from "./sources/index.ts";
 import type { EventTable, IndexQuery, LogEvent, LogPosition, Source } from "./sources/source.ts";
@@ -11,9 +11,11 @@ import type { EventTable, IndexQuery, LogEvent, LogPosition, Source } from "./so
 const keyOf = ({ blockHash, txHash, logIndex }: Pick<EventTable, "blockHash" | "txHash" | "logIndex">) =>
   sql`${blockHash} || ':' || ${txHash} || ':' || ${logIndex}`;
 
-/** The stored key of a policy's expiry. */
-export const expiryKey = ({ productId, policyId }: { productId: PgColumn; policyId: PgColumn }) =>
-  sql<string>`'expired:' || ${productId} || ':' || ${policyId}`;
+/** The stored key of an event that happens once to a policy. */
+export const policyKey = (
+  what: "expired" | "due",
+  { productId, policyId }: { productId: PgColumn; policyId: PgColumn },
+) => sql<string>`${sql.raw(`'${what}:'`)} || ${productId} || ':' || ${policyId}`;
 
 /**
  * True when no stored event has this key, apart from reverted ones. A subquery for each row always uses the index on the keys;
@@ -123,9 +125,17 @@ export async function readBlocksAhead(
   return z.array(z.object({ number: integer, hash: z.string() })).parse([...found]);
 }
 
+/** Whether a table has a row of the stored event's log. */
+const hasLog = (table: EventTable) => {
+  const { blockNumber, logIndex, blockHash, txHash } = table;
+  return sql`(select true from ${table} where ${blockNumber} = e.block_number::numeric
+    and ${logIndex} = e.log_index and ${blockHash} = e.block_hash and ${txHash} = e.tx_hash limit 1)`;
+};
+
 /**
  * Reads the stored events above block `after` and up to block `upTo` for which the index has no row. An expiry's row is a
- * policy of the same buyer that has expired at `time`, neither triggered nor cancelled.
+ * policy of the same buyer that has expired at `time`, neither triggered nor cancelled. A policy is due as long as the log
+ * that made it due exists: what came before it is the same in each chain with its block.
  */
 export async function readVanishedEvents(
   db: IndexQuery,
@@ -133,11 +143,8 @@ export async function readVanishedEvents(
   { after, upTo, time }: { after: bigint; upTo: bigint; time: bigint },
 ): Promise<StoredEvent[]> {
   // The case looks up each event in one table.
-  const cases = sources.map(({ type, table }) => {
-    const { blockNumber, logIndex, blockHash, txHash } = table;
-    return sql`when ${type} then (select true from ${table} where ${blockNumber} = e.block_number::numeric
-      and ${logIndex} = e.log_index and ${blockHash} = e.block_hash and ${txHash} = e.tx_hash limit 1)`;
-  });
+  const cases = sources.map(({ type, table }) => sql`when ${type} then ${hasLog(table)}`);
+  const due = sql`coalesce(${sql.join([oracleRound, oraclePhase, policy].map(hasLog), sql`, `)})`;
   const expired = sql`(select true from ${policy} where ${policy.productId} = split_part(e.key, ':', 2)
     and ${policy.policyId} = split_part(e.key, ':', 3)::numeric and ${policy.expiresAt} < ${String(time)}::numeric
     and ${policy.triggeredAt} is null and ${policy.cancelledAt} is null and ${policy.buyer} = e.parties[1] limit 1)`;
@@ -147,7 +154,7 @@ export async function readVanishedEvents(
     from service.event e
     where e.chain_id = ${chainId} and e.block_number > ${String(after)}::bigint and e.block_number <= ${String(upTo)}::bigint
       and e.reverted_at is null and e.reverts is null
-      and (case e.type ${sql.join(cases, sql` `)} when 'policy_expired' then ${expired} end) is null
+      and (case e.type ${sql.join(cases, sql` `)} when 'policy_expired' then ${expired} when 'policy_due' then ${due} end) is null
     order by e.seq`);
   return z.array(storedRow).parse([...found]);
 }

@@ -12,8 +12,8 @@ export type Block = { readonly number: bigint; readonly hash: Hex; readonly time
 
 /** Events that a log or the time of a block causes. */
 export type ChainEventType = Exclude<EventType, "event_reverted">;
-/** Events that a log causes. */
-export type LogEventType = Exclude<ChainEventType, "policy_expired">;
+/** Events with a row of their own in the index, at their log. */
+export type LogEventType = Exclude<ChainEventType, "policy_expired" | "policy_due">;
 
 /** An event of the chain, before it is stored. */
 export type ChainEvent = {
@@ -21,7 +21,7 @@ export type ChainEvent = {
   readonly block: Block;
   /** Null for an expiry, which no transaction causes. */
   readonly log: { readonly index: number; readonly txHash: Hex } | null;
-  /** The same for the same log, or the same policy's expiry, whenever it is indexed. */
+  /** The same for the same log, or for the same policy where it expires or becomes due, whenever it is indexed. */
   readonly key: string;
   /** Counts the events of this key: above 1 when a reverted event happens again. */
   readonly occurrence: number;
@@ -65,10 +65,17 @@ const bodyOf = ({ id, type, ...rest }: Omit<EventBody, "version" | "data"> & { d
 /** The timestamp of a block, ISO 8601. */
 const timeOf = ({ timestamp }: Block) => new Date(Number(timestamp) * 1000).toISOString();
 
+/**
+ * What an event's id is made of. A policy becomes due once, in whichever block: its key has no log, so that no second log makes
+ * it due again, but its id has.
+ */
+const idKeyOf = ({ type, block, log, key }: ChainEvent) =>
+  type === "policy_due" && log ? `${block.hash}:${log.txHash}:${log.index}:${key}` : key;
+
 /** The row of a chain event. */
 export function eventRow(chainId: number, event: ChainEvent): EventRow {
   const { type, block, log, key, occurrence, parties, data } = event;
-  const id = eventId(chainId, key, occurrence);
+  const id = eventId(chainId, idKeyOf(event), occurrence);
   const blockNumber = String(block.number);
   const txHash = log?.txHash ?? null;
   const createdAt = timeOf(block);

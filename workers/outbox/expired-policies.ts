@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, gte, isNull, lt } from "drizzle-orm";
 import { getAddress, type Hex } from "viem";
 import { policy, product } from "../../ponder.schema.ts";
 import type { Block, ChainEvent } from "./event.ts";
-import { expiryKey, isNotStored, occurrenceOf } from "./event-queries.ts";
+import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { firstBlockAfter, type ReadBlock } from "./read-block.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
 
@@ -27,7 +27,7 @@ export async function readExpiredPolicies(
   chainId: number,
   { since, time, limit }: { since: bigint; time: bigint; limit: number },
 ): Promise<ExpiredPolicy[]> {
-  const key = expiryKey(policy);
+  const key = policyKey("expired", policy);
   const { productId, policyId, buyer, coverage, blockNumber } = getTableColumns(policy);
   const rows = await db
     .select({

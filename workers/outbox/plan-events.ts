@@ -109,13 +109,19 @@ export function planEvents(findings: Findings): Plan {
   };
 }
 
-function inChainOrder(logs: readonly ChainEvent[], expiries: readonly ChainEvent[]): readonly ChainEvent[] {
-  return [...logs, ...expiries].sort(
+function inChainOrder(logs: readonly ChainEvent[], others: readonly ChainEvent[]): readonly ChainEvent[] {
+  return [...logs, ...others].sort(
     (a, b) =>
       Number(a.block.number - b.block.number) ||
       (a.log?.index ?? Number.POSITIVE_INFINITY) - (b.log?.index ?? Number.POSITIVE_INFINITY) ||
       0,
   );
+}
+
+/** The first `limit` events of logs and of due policies together. `due` has more than `limit` if there are more. */
+export function withDuePolicies(logs: NewEvents, due: readonly ChainEvent[], limit: number): NewEvents {
+  const all = inChainOrder(logs.events, due);
+  return { events: all.slice(0, limit), firstOmitted: all[limit]?.block.number ?? logs.firstOmitted };
 }
 
 function limitLogs(logs: NewEvents, limits: EventLimits): NewEvents {

@@ -66,6 +66,7 @@ async function compareAndStore(context: OutboxContext): Promise<boolean> {
     if (webhookIds.length > 0) context.onDeliveries(webhookIds);
   }
   if (plan.more) return true;
+  if (!held) context.dueBuild = snapshot.build;
   const waits = context.heldSince !== undefined || !expiries.complete;
   context.settledState = waits ? undefined : indexState(snapshot);
   return false;

@@ -20,6 +20,8 @@ export type Cursor = {
 
 /** How far the index and the outbox are. The cursor is undefined before the outbox's first run. */
 export type Progress = {
+  /** Identifies the build of the index. */
+  readonly build: string;
   /** The newest block of the index. */
   readonly head: Block;
   /** The newest block that the index regards as final. */
@@ -31,6 +33,7 @@ const digits = z.string().regex(/^-?\d+$/);
 const integer = digits.transform(BigInt);
 const progressRow = z.object({
   ready: z.boolean().nullable(),
+  build: z.string().nullable(),
   whole: z.boolean(),
   number: integer,
   hash: z.custom<Hex>((hash) => typeof hash === "string" && hash.startsWith("0x")),
@@ -61,6 +64,7 @@ export async function readProgress(
   const views = sql.identifier(viewsSchema);
   const [found] = await db.execute(sql`
     select (select (value ->> 'is_ready') = '1' from ${views}."_ponder_meta" where key = 'app') as ready,
+      (select value ->> 'build_id' from ${views}."_ponder_meta" where key = 'app') as build,
       ${isWhole()} as whole, ${head.number}::text as number, ${head.hash} as hash, ${head.timestamp}::text as timestamp,
       (select ${checkpointBlock(sql`finalized_checkpoint`)}::text
         from ${views}."_ponder_checkpoint" where chain_id = ${chainId}) as finalized,
@@ -70,7 +74,7 @@ export async function readProgress(
     where ${eq(head.chainId, chainId)}`);
   if (found === undefined) return undefined;
   const row = progressRow.parse(found);
-  const { ready, whole, number, hash, timestamp, finalized } = row;
-  if (!ready || !whole || finalized === null) return undefined;
-  return { head: { number, hash, timestamp }, finalized, cursor: cursorOf(row) };
+  const { ready, build, whole, number, hash, timestamp, finalized } = row;
+  if (!ready || build === null || !whole || finalized === null) return undefined;
+  return { build, head: { number, hash, timestamp }, finalized, cursor: cursorOf(row) };
 }

@@ -13,6 +13,8 @@ export const btc1h = termsOf("FLASHBTC1H-001");
 export const eth24 = termsOf("FLASHETH24-001");
 export const owner = anvilAccount(0);
 export const buyer = anvilAccount(3);
+/** They buy beside each other. */
+const buyers = [buyer, anvilAccount(4), anvilAccount(5), anvilAccount(6)];
 
 type OnChain = Pick<KeeperSetup, "protocol">;
 
@@ -24,18 +26,37 @@ export async function prepareBuyer({ protocol }: OnChain, account: LocalAccount 
 }
 
 /** Buys policies of 100 USDC, one after the other. @returns their ids. */
-export async function buyPolicies({ protocol }: OnChain, count: number, product = btc1h): Promise<bigint[]> {
+export async function buyPolicies(
+  { protocol }: OnChain,
+  count: number,
+  product = btc1h,
+  account: LocalAccount = buyer,
+): Promise<bigint[]> {
   const ids: bigint[] = [];
   for (let n = 0; n < count; n += 1) {
-    ids.push((await act.purchase(protocol, buyer, product, usdc(100))).policyId);
+    ids.push((await act.purchase(protocol, account, product, usdc(100))).policyId);
   }
   return ids;
+}
+
+/** Buys many policies for several accounts. @returns their ids. */
+export async function buyPoliciesAtOnce(setup: OnChain, count: number): Promise<bigint[]> {
+  for (const account of buyers) await prepareBuyer(setup, account);
+  const each = Math.ceil(count / buyers.length);
+  const ids = await Promise.all(buyers.map((account) => buyPolicies(setup, each, btc1h, account)));
+  return ids.flat();
 }
 
 /** Pushes rounds of half the present price: they reach the trigger of every policy. */
 export async function crash({ protocol }: OnChain, feed: "BTC" | "ETH" = "BTC", rounds = 3): Promise<void> {
   const { price } = await act.latestRound(protocol, feed);
   for (let n = 0; n < rounds; n += 1) await act.pushPrice(protocol, owner, feed, price / 2n);
+}
+
+/** Pushes one more round at the feed's present price. */
+export async function pushLow({ protocol }: OnChain, feed: "BTC" | "ETH"): Promise<void> {
+  const { price } = await act.latestRound(protocol, feed);
+  await act.pushPrice(protocol, owner, feed, price);
 }
 
 /** Whether the chain says that a policy is triggered, or closed as expired. */

@@ -1,4 +1,4 @@
-/** Faults at one step of the writer on the testnet: failed broadcasts, and SIGKILL. */
+/** Faults at one step of the writer: failed broadcasts, and SIGKILL. */
 import type { TransactionSql } from "postgres";
 import type { Interceptor, RpcAnswer, RpcCall } from "../../support/rpc-proxy.ts";
 import type { TestnetSetup } from "./testnet-setup.ts";
@@ -28,7 +28,7 @@ export type WriterKill = {
 
 /** Kills the writer at the `nth` matching call to the node, before or after forwarding it. Later calls are lost. */
 export function killAtCall(
-  { proxy, stack }: TestnetSetup,
+  { proxy, stack }: Pick<TestnetSetup, "proxy" | "stack">,
   isIt: (call: RpcCall) => boolean,
   when: "before" | "after",
   nth = 1,
@@ -55,7 +55,7 @@ export function killAtCall(
 
 /** Kills the writer while its statement waits for a lock of the test, so that its transaction is rolled back. */
 export async function killAtStatement(
-  { connection, stack }: TestnetSetup,
+  { connection, stack }: Pick<TestnetSetup, "connection" | "stack">,
   lock: (tx: TransactionSql) => Promise<unknown>,
   statement: string,
 ): Promise<WriterKill> {
@@ -65,7 +65,11 @@ export async function killAtStatement(
 }
 
 /** Restores the node, ends the dead writer's leases, and starts a new writer. */
-export async function restartWriter({ proxy, stack, connection }: TestnetSetup): Promise<void> {
+export async function restartWriter({
+  proxy,
+  stack,
+  connection,
+}: Pick<TestnetSetup, "proxy" | "stack" | "connection">): Promise<void> {
   proxy.intercept();
   await connection.sql`update service.relayer_wallet set lease_until = now()`;
   await stack.start("writer");

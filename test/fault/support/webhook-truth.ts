@@ -10,6 +10,7 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
+import { dueOnChain } from "../../support/due-on-chain.ts";
 import { eventOf, type Received, type ReceivedEvent, wasTaken } from "../../support/receiver.ts";
 
 /** An event of the chain; `ref` distinguishes it from others of its transaction. */
@@ -46,7 +47,8 @@ export const keyOf = (event: {
     : `${event.type} ${event.ref} ${event.txHash} ${event.blockHash}`;
 
 /** Every event of the present chain, in chain order, with the expiries at the end. */
-export async function eventsOnChain({ client, deployment }: TestChain): Promise<TrueEvent[]> {
+export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
+  const { client, deployment } = chain;
   const { contracts } = deployment;
   const addresses = [
     contracts.coverRouter,
@@ -93,7 +95,13 @@ export async function eventsOnChain({ client, deployment }: TestChain): Promise<
       add("listing_cancelled", `${log.args.listingId}`, [log.args.seller]);
     }
   }
-  return [...events, ...(await expiries({ client, deployment }, events))];
+  for (const due of await dueOnChain(chain)) {
+    const { productId, policyId, buyer, transactionHash: txHash, ...log } = due;
+    const ref = `${productId}/${policyId}`;
+    events.push({ ...log, type: "policy_due", ref, txHash, parties: [buyer.toLowerCase()] });
+  }
+  events.sort((a, b) => Number(a.blockNumber - b.blockNumber) || (a.logIndex ?? 0) - (b.logIndex ?? 0));
+  return [...events, ...(await expiries(chain, events))];
 }
 
 /** The expiries: policies past their end, neither triggered nor cancelled. */

@@ -4,6 +4,7 @@ import { allTerms, legacyTerms, withdrawnTerms } from "../../../scripts/local/pr
 import { type Arguments, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";
+import { dueOnChain } from "../../support/due-on-chain.ts";
 
 export type ExpectedEvent = {
   type: string;
@@ -142,16 +143,39 @@ function expectedOf(
   }
 }
 
+type OfLog = ExpectedEvent & { logIndex: number };
+
+/** The policies that became due. Their rounds have logs, which are no events of a subscriber themselves. */
+async function expectedDue(chain: TestChain): Promise<OfLog[]> {
+  return (await dueOnChain(chain)).map((due) => {
+    const { productId, policyId, buyer, blockHash, transactionHash: txHash, logIndex, dueAt } = due;
+    const data = {
+      ...{ productId, productName: names.get(productId), policyId: String(policyId), buyer: address(buyer) },
+      ...{ coverageAmount: String(due.coverage), payoutAmount: String(due.payout) },
+      ...{ triggerPrice: String(due.triggerPrice), expiresAt: String(due.expiresAt), dueAt: String(dueAt) },
+      ...{ rounds: due.rounds.map(String), prices: due.prices.map(String) },
+    };
+    return {
+      ...{ type: "policy_due", parties: wallets(buyer), data, createdAt: isoTime(dueAt) },
+      ...{ blockNumber: String(due.blockNumber), blockHash, txHash, logIndex },
+    };
+  });
+}
+
 /** The events of logs, in chain order. */
-export async function expectedLogEvents({ client, deployment }: TestChain): Promise<ExpectedEvent[]> {
+export async function expectedLogEvents(chain: TestChain): Promise<ExpectedEvent[]> {
+  const { client, deployment } = chain;
   const all = await chainEvents(client, deployment);
   const policies = await views.policies(client, deployment);
-  return all.flatMap((event) => {
+  const ofLogs = all.flatMap((event): OfLog[] => {
     const expected = expectedOf(event, all, policies);
-    const { block_number, block_hash, tx_hash, block_timestamp } = event.position;
-    const position = { blockNumber: block_number, blockHash: block_hash, txHash: tx_hash };
+    const { block_number, block_hash, tx_hash, block_timestamp, log_index: logIndex } = event.position;
+    const position = { blockNumber: block_number, blockHash: block_hash, txHash: tx_hash, logIndex };
     return expected ? [{ ...expected, ...position, createdAt: isoTime(block_timestamp) }] : [];
   });
+  return [...ofLogs, ...(await expectedDue(chain))]
+    .sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || a.logIndex - b.logIndex)
+    .map(({ logIndex, ...event }) => event);
 }
 
 /** The expiries, by policy: each in the first block after the end of the cover. */

@@ -64,7 +64,7 @@ export const historyOf = (
   { lastBlock = 100_000, pause = [], sequencer = [] }: HistoryOptions = {},
 ): History => ({
   lastBlock: BigInt(lastBlock),
-  rounds: new Map([[FEED, rounds]]),
+  rounds: new Map([[FEED, [...rounds].sort((a, b) => Number(a.updatedAt - b.updatedAt))]]),
   pause: [at(0, false), ...pause],
   sequencer: [at(0, { up: true, startedAt: 1n }), ...sequencer],
 });

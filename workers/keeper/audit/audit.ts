@@ -5,6 +5,7 @@ import type { BlockClock } from "../from-chain/block-clock.ts";
 import { type CoverChain, type Moment, readUpTo } from "../from-chain/cover-chain.ts";
 import { duePolicies } from "../from-chain/due.ts";
 import type { CoveredPolicy, History, SoldPolicy } from "../from-chain/history.ts";
+import { smaller } from "../from-chain/order.ts";
 import { type Confirmation, confirm } from "./confirm.ts";
 import type { Downtime } from "./downtime.ts";
 import { readHistory } from "./read-history.ts";
@@ -149,7 +150,7 @@ export async function audit(
   let sum: Audit | undefined;
   const last = toBlock ?? (await chain.clients.reads.getBlockNumber());
   for (let from = fromBlock; from <= last; from += PIECE) {
-    const to = from + PIECE - 1n < last ? from + PIECE - 1n : last;
+    const to = smaller(from + PIECE - 1n, last);
     const piece = await readUpTo(chain, to, (until, clock) =>
       auditPiece(chain, { from, to }, until, clock, downtime),
     );

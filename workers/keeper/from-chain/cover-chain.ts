@@ -6,6 +6,7 @@ import { createScanClients, type ScanClients } from "../../../lib/chain/scan-cli
 import type { Deployment } from "../../../lib/deployments.ts";
 import { type BlockClock, createBlockClock } from "./block-clock.ts";
 import type { CoverTerms } from "./history.ts";
+import type { SettledLogs } from "./settled-logs.ts";
 
 /** Policies whose terms are kept, so that a look every few minutes reads only those of new ones: some 300 bytes each. */
 const KEPT_TERMS = 50_000;
@@ -19,6 +20,8 @@ export type CoverChain = {
   readonly signal: AbortSignal;
   /** The terms of policies, by product, id and hash of the block of their purchase; they never change. */
   readonly terms: LRUCache<string, { readonly terms: CoverTerms | undefined }>;
+  /** The logs of deep blocks, so that a look every few seconds reads only those of new blocks. */
+  readonly settled: SettledLogs;
   /** Gets a sentence where the node cannot tell something about the past. */
   readonly warn: (text: string) => void;
 };
@@ -37,6 +40,7 @@ export const openCoverChain = (
   window: new WindowSize(),
   signal,
   terms: new LRUCache({ max: KEPT_TERMS }),
+  settled: new Map(),
   warn,
 });
 

@@ -51,7 +51,7 @@ export type Timeline<T> = readonly Change<T>[];
 export type History = {
   /** The newest block of the history. */
   readonly lastBlock: bigint;
-  /** All rounds that may count for the policies, by feed. */
+  /** All rounds that may count for the policies, by feed; each feed's by rising time. */
   readonly rounds: ReadonlyMap<Address, readonly Round[]>;
   /** Undefined while nobody knows the status: then nothing can be triggered. */
   readonly sequencer: Timeline<SequencerStatus | undefined>;

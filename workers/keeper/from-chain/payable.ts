@@ -5,6 +5,7 @@
  */
 import { CONFIRMATIONS, MAX_PRICE_AGE, MINIMUM_PAYOUT, SEQUENCER_GRACE } from "../../../lib/price-rules.ts";
 import { type CoveredPolicy, type CoverTerms, type History, type Round, valueAfter } from "./history.ts";
+import { greater, smaller } from "./order.ts";
 
 /** The blocks `firstBlock` to `lastBlock` with a time (Unix seconds) from `notBefore` to `notAfter`. All are inclusive. */
 export type Span = {
@@ -14,17 +15,29 @@ export type Span = {
   readonly notAfter: bigint;
 };
 
+/** The index of the first round that is not before a time. */
+function firstSince(rounds: readonly Round[], time: bigint): number {
+  let [low, high] = [0, rounds.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rounds[middle]?.updatedAt ?? time) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** A policy's rounds that count: in its window, at or below its trigger price, each id once. In the order of their blocks. */
 export function fallenRounds(
   { feed, triggerPrice, coverFrom, endsAt }: CoverTerms,
   { rounds }: Pick<History, "rounds">,
 ): Round[] {
-  const fallen = (rounds.get(feed) ?? []).filter(
-    ({ price, updatedAt }) =>
-      price > 0n && price <= triggerPrice && updatedAt > 0n && updatedAt >= coverFrom && updatedAt <= endsAt,
-  );
+  const all = rounds.get(feed) ?? [];
+  const inWindow = all.slice(firstSince(all, coverFrom), firstSince(all, endsAt + 1n));
   const byId = new Map<bigint, Round>();
-  for (const round of fallen) if (!byId.has(round.roundId)) byId.set(round.roundId, round);
+  for (const round of inWindow) {
+    const counts = round.price > 0n && round.price <= triggerPrice && round.updatedAt > 0n;
+    if (counts && !byId.has(round.roundId)) byId.set(round.roundId, round);
+  }
   return [...byId.values()].sort((a, b) => Number(a.knownAfter - b.knownAfter));
 }
 
@@ -38,7 +51,7 @@ export function metAfter(
 ): bigint | undefined {
   const third = fallenRounds(terms, history)[CONFIRMATIONS - 1];
   if (!third) return undefined;
-  return third.knownAfter > soldIn ? third.knownAfter : soldIn;
+  return greater(third.knownAfter, soldIn);
 }
 
 /** The proof with the newest rounds that are known after a block, by rising id; undefined with fewer than three. */
@@ -55,20 +68,17 @@ export function proofAfter(
 
 /** The last block whose transactions could trigger the policy: that of its closing, or the history's last one. */
 export const lastChance = ({ closing }: CoveredPolicy, { lastBlock }: Pick<History, "lastBlock">): bigint =>
-  closing && closing.block < lastBlock ? closing.block : lastBlock;
+  closing ? smaller(closing.block, lastBlock) : lastBlock;
 
 /** Obstacles that are taken for absent, to find out which one prevented a trigger. */
 export type Ignored = { readonly pause?: boolean; readonly sequencer?: boolean };
-
-const later = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const earlier = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** The time of the newest round that counts, after each block that brought one; from the third round on. */
 function newestTimes(fallen: readonly Round[]): { readonly block: bigint; readonly newest: bigint }[] {
   let newest = 0n;
   return fallen
     .map(({ knownAfter, updatedAt }) => {
-      newest = later(newest, updatedAt);
+      newest = greater(newest, updatedAt);
       return { block: knownAfter, newest };
     })
     .slice(CONFIRMATIONS - 1);
@@ -102,7 +112,7 @@ export function payableSpans(policy: CoveredPolicy, history: History, ignored: I
         firstBlock: block + 1n,
         lastBlock: states[index + 1] ?? last,
         notBefore: grace,
-        notAfter: earlier(policy.terms.endsAt, newest + BigInt(MAX_PRICE_AGE)),
+        notAfter: smaller(policy.terms.endsAt, newest + BigInt(MAX_PRICE_AGE)),
       },
     ];
   });

@@ -8,6 +8,7 @@ import { lower } from "../../../lib/lower.ts";
 import { FEED_TO_PRICE } from "../../../lib/price-rules.ts";
 import type { CoverChain } from "./cover-chain.ts";
 import type { Round } from "./history.ts";
+import { greater } from "./order.ts";
 import { scanEvents } from "./scan-events.ts";
 
 /** A phase of a feed: its rounds count in the states after `countsAfter` and later blocks. Phase 0 is a feed without phases. */
@@ -52,8 +53,6 @@ export async function scanFeedLogs(
   return { answers, announcements };
 }
 
-const maximum = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-
 /**
  * The rounds of one feed by rising time. An answer is a round of each phase with its aggregator. Of two answers with one id the
  * first counts.
@@ -66,7 +65,7 @@ export function roundsOf(phases: readonly Phase[], answers: readonly Answer[]): 
       if (round > (phase === 0 ? MAX_UINT80 : PHASE_ROUNDS - 1n)) continue;
       const roundId = BigInt(phase) * PHASE_ROUNDS + round;
       if (byId.has(roundId)) continue;
-      const knownAfter = maximum(block, countsAfter);
+      const knownAfter = greater(block, countsAfter);
       byId.set(roundId, { roundId, price: answer * FEED_TO_PRICE, updatedAt, knownAfter });
     }
   }
@@ -151,20 +150,14 @@ export async function readCurrentRounds(
   range: BlockRange,
 ): Promise<Map<Address, Round[]>> {
   const { reads } = chain.clients;
-  const rounds = await Promise.all(
-    feeds.map(async (feed): Promise<[Address, Round[]]> => {
+  const listed = await Promise.all(
+    feeds.map(async (feed) => {
       const newest = (await phaseAt(reads, feed, range.to)) ?? 0;
       const phases = (await readAggregators(chain, feed)).filter(({ phase }) => phase <= newest);
-      const aggregators = [...new Set(phases.map(({ aggregator }) => aggregator))];
-      const { answers } = await scanFeedLogs(chain, aggregators, range);
-      return [
-        feed,
-        roundsOf(
-          phases.map((phase) => ({ ...phase, countsAfter: 0n })),
-          answers,
-        ),
-      ];
+      return { feed, phases: phases.map((phase) => ({ ...phase, countsAfter: 0n })) };
     }),
   );
-  return new Map(rounds);
+  const sources = listed.flatMap(({ phases }) => phases.map(({ aggregator }) => aggregator));
+  const { answers } = await scanFeedLogs(chain, [...new Set(sources)], range);
+  return new Map(listed.map(({ feed, phases }) => [feed, roundsOf(phases, answers)]));
 }

@@ -1,0 +1,110 @@
+/**
+ * Times in which a policy has met its price and cannot be triggered: the node away, a feed that goes stale, the sequencer down and
+ * its grace hour, the global pause. What this proves, from the chain: nothing is sent then, and what can be triggered later is.
+ */
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
+import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
+import * as act from "../support/protocol-actions.ts";
+import {
+  btc1h,
+  buyPolicies,
+  crash,
+  eth24,
+  owner,
+  prepareBuyer,
+  pushLow,
+  stateOf,
+  untilAll,
+} from "./support/keeper-policies.ts";
+import { type KeeperSetup, startKeeperSetup } from "./support/keeper-setup.ts";
+import { expectNothingSent, expectTriggeredOnce, failuresOf } from "./support/keeper-truth.ts";
+
+let setup: KeeperSetup;
+beforeAll(async () => {
+  setup = await startKeeperSetup();
+  await prepareBuyer(setup);
+});
+beforeEach(() => act.refreshFeeds(setup.protocol, owner));
+
+/** From here on no call of the writer reaches the node. */
+const takeNodeAway = () => setup.proxy.intercept(async () => "lost");
+const bringNodeBack = () => setup.proxy.intercept();
+
+test("the node is away for the whole window but its last minute: triggered in that minute", async () => {
+  const { chain, protocol } = setup;
+  const due = await buyPolicies(setup, 3);
+  const endsAt = (await act.chainTime(protocol)) + BigInt(btc1h.durationSeconds);
+  takeNodeAway();
+  await crash(setup);
+  // From here on time passes with transactions alone: a busy machine cannot miss the minute.
+  await mineOnlyTransactions(chain);
+  await chain.client.setBlockTimestampInterval({ interval: 1 });
+  await act.mineAt(protocol, endsAt - 60n);
+  bringNodeBack();
+  await untilAll(setup, "triggered", due);
+  await expectTriggeredOnce(setup, due);
+  expect(await act.chainTime(protocol)).toBeLessThanOrEqual(endsAt);
+  await chain.client.removeBlockTimestampInterval();
+  await mineEverySecond(chain);
+});
+
+test("no new price for over an hour while policies have met theirs: nothing is sent, and a new low round makes them due", async () => {
+  const { protocol } = setup;
+  const due = await buyPolicies(setup, 2, eth24);
+  takeNodeAway();
+  await crash(setup, "ETH");
+  await act.timeTravel(protocol, BigInt(MAX_PRICE_AGE) + 1n);
+  await expectNothingSent(setup, async () => bringNodeBack());
+  expect(await failuresOf(setup, due, eth24)).toEqual([]);
+  await pushLow(setup, "ETH");
+  await untilAll(setup, "triggered", due, eth24);
+  await expectTriggeredOnce(setup, due, eth24);
+});
+
+test("the sequencer is down: nothing is sent then and in its grace hour, and after it if a fresh round is low", async () => {
+  const { protocol } = setup;
+  const due = await buyPolicies(setup, 2, eth24);
+  const setSequencer = async (down: boolean) =>
+    act.setSequencer(protocol, owner, { down, startedAt: await act.chainTime(protocol) });
+  await setSequencer(true);
+  await expectNothingSent(setup, () => crash(setup, "ETH"));
+  await setSequencer(false);
+  await expectNothingSent(setup, () => pushLow(setup, "ETH"));
+  const half = BigInt(SEQUENCER_GRACE) / 2n;
+  await act.timeTravel(protocol, half);
+  await expectNothingSent(setup, () => pushLow(setup, "ETH"));
+  expect(await failuresOf(setup, due, eth24)).toEqual([]);
+  await act.timeTravel(protocol, half + 1n);
+  await untilAll(setup, "triggered", due, eth24);
+  await expectTriggeredOnce(setup, due, eth24);
+});
+
+test("the global pause: nothing is triggered in it, and expired policies are closed; due ones are triggered once it ends", async () => {
+  const { protocol } = setup;
+  const due = await buyPolicies(setup, 2, eth24);
+  const [ending = 0n] = await buyPolicies(setup, 1);
+  await act.setGlobalPause(protocol, owner, true);
+  await expectNothingSent(setup, () => crash(setup, "ETH"));
+  expect(await failuresOf(setup, due, eth24)).toEqual([]);
+  await act.timeTravel(protocol, BigInt(btc1h.durationSeconds) + 1n);
+  await untilAll(setup, "expired", [ending]);
+  expect(await Promise.all(due.map((id) => stateOf(setup, id, eth24)))).toEqual(due.map(() => "open"));
+  await expectNothingSent(setup, () => pushLow(setup, "ETH"));
+  await act.setGlobalPause(protocol, owner, false);
+  await untilAll(setup, "triggered", due, eth24);
+  await expectTriggeredOnce(setup, due, eth24);
+});
+
+// The last one: the index that runs does not know the new aggregator.
+test("the feed's phase changes between two of the three rounds: triggered", async () => {
+  const { protocol } = setup;
+  const due = await buyPolicies(setup, 2);
+  await crash(setup, "BTC", 1);
+  const { price } = await act.latestRound(protocol, "BTC");
+  await act.proposeAggregator(protocol, owner, "BTC");
+  await act.confirmAggregator(protocol, owner, "BTC");
+  for (let n = 0; n < 2; n += 1) await act.pushPrice(protocol, owner, "BTC", price);
+  await untilAll(setup, "triggered", due);
+  await expectTriggeredOnce(setup, due);
+});

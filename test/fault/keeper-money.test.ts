@@ -1,0 +1,136 @@
+/**
+ * Times in which the keeper may not or cannot send: the operator's stops, a used-up gas budget, a wallet without ether. What this
+ * proves: nothing is sent and the operator is told why; purchases go on, as the keeper does where the relayers cannot; due policies
+ * are triggered once it may send again.
+ */
+import { parseEther } from "viem";
+import { beforeAll, expect, test } from "vitest";
+import { clearStop, type StopTarget, setStop } from "../../scripts/ledger/stops.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
+import * as act from "../support/protocol-actions.ts";
+import { buyPolicies, crash, keeperNonce, owner, prepareBuyer, untilAll } from "./support/keeper-policies.ts";
+import { type KeeperSetup, keeperWallet, startKeeperSetup } from "./support/keeper-setup.ts";
+import { expectTriggeredOnce, keeperTransactions, untilIndexed } from "./support/keeper-truth.ts";
+
+let setup: KeeperSetup;
+let ledger: TestLedger;
+beforeAll(async () => {
+  setup = await startKeeperSetup();
+  await prepareBuyer(setup);
+  ledger = await openLedger(setup.chain, { databaseUrl: setup.stack.databaseUrl });
+});
+
+/** Waits until the operator can read that the keeper cannot send, and why. */
+const untilFault = (fault: RegExp) =>
+  waitFor({
+    what: `the keeper's fault ${fault}`,
+    probe: async () => {
+      const [wallet] = await setup.connection.sql<{ fault: string | null }[]>`
+        select fault from service.relayer_wallet where role = 'keeper'`;
+      return fault.test(wallet?.fault ?? "") || undefined;
+    },
+    timeoutMs: 120_000,
+  });
+
+/** Policies fall due while the keeper cannot send for this reason: it sends nothing, and tells. @returns the policies. */
+async function fallDueInVain(fault: RegExp): Promise<bigint[]> {
+  const { chain } = setup;
+  const due = await buyPolicies(setup, 2);
+  await untilFault(fault);
+  const before = [await keeperNonce(chain, keeperWallet.address), (await keeperTransactions(setup)).length];
+  await crash(setup);
+  await untilIndexed(setup);
+  await untilDue(due.length);
+  expect([await keeperNonce(chain, keeperWallet.address), (await keeperTransactions(setup)).length]).toEqual(
+    before,
+  );
+  return due;
+}
+
+/** Waits until the keeper has seen that so many policies are due. */
+const untilDue = (count: number) =>
+  waitFor({
+    what: `the keeper to see ${count} due policies`,
+    probe: async () => {
+      const metrics = await (await fetch(setup.stack.metricsUrl)).text();
+      return metrics.includes(`keeper_due{purpose="trigger"} ${count}`) || undefined;
+    },
+    timeoutMs: 120_000,
+  });
+
+async function expectPaid(due: readonly bigint[]): Promise<void> {
+  await untilAll(setup, "triggered", due);
+  await expectTriggeredOnce(setup, due);
+}
+
+/** A relayed purchase, from its acceptance to its policy. */
+async function expectBought(): Promise<void> {
+  const buyer = await newBuyer(setup.chain);
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)), 90_000);
+  expect(purchase).toMatchObject({ receipt: { policyId: expect.any(BigInt) } });
+  expect(await policiesOnChain(setup.chain, buyer.address)).toHaveLength(1);
+}
+
+const stops: readonly (StopTarget & { readonly purchases: boolean })[] = [
+  { scope: "keeper", purchases: true },
+  { scope: "wallet", wallet: keeperWallet.address, purchases: true },
+  { scope: "global", purchases: false },
+];
+
+test.each(stops)(
+  "a stop of $scope: nothing is triggered until it is lifted",
+  async ({ purchases, ...target }) => {
+    const { connection } = setup;
+    await setStop(connection.sql, target, "test");
+    const due = await fallDueInVain(/operator has stopped it/);
+    if (purchases) await expectBought();
+    await clearStop(connection.sql, target);
+    await expectPaid(due);
+  },
+);
+
+/** More than the day's gas budget of a test's writer, in wei. */
+const TOO_MUCH = parseEther("2000000");
+
+/** Sets the day's gas cost of the keeper ("keeper"), or of all other wallets (""). */
+const spend = (account: "keeper" | "", wei: bigint) => setup.connection.sql`
+  insert into service.gas_day as g (chain_id, day, wallet, wei)
+  values (${setup.chain.deployment.chainId}, (now() at time zone 'utc')::date, ${account}, ${String(wei)}::numeric)
+  on conflict (chain_id, wallet, day) do update set wei = excluded.wei`;
+
+test("the keeper's gas budget is used up: purchases go on, and due policies are triggered once it may spend again", async () => {
+  await spend("keeper", TOO_MUCH);
+  const due = await fallDueInVain(/gas that may be spent in a day/);
+  await expectBought();
+  await spend("keeper", 0n);
+  await expectPaid(due);
+});
+
+test("the relayers' gas budget is used up: due policies are triggered all the same", async () => {
+  await spend("", TOO_MUCH);
+  const { address } = await newBuyer(setup.chain);
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(address)), 90_000);
+  expect(purchase).toMatchObject({ state: "failed", code: "gas_budget_exceeded" });
+  const due = await buyPolicies(setup, 2);
+  await crash(setup);
+  await expectPaid(due);
+  await spend("", 0n);
+});
+
+test("the keeper's wallet has no ether: the operator reads what it needs, and it goes on when it has some", async () => {
+  const { client } = setup.chain;
+  const { address } = keeperWallet;
+  await act.refreshFeeds(setup.protocol, owner);
+  await client.setBalance({ address, value: 0n });
+  const due = await fallDueInVain(new RegExp(`${address} has 0 ETH and needs .* ETH for a trigger`));
+  await expectBought();
+  await client.setBalance({ address, value: parseEther("1") });
+  await expectPaid(due);
+});

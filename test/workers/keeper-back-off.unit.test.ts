@@ -1,0 +1,32 @@
+/** How long failed work of the keeper rests. */
+import { expect, test } from "vitest";
+import { restAfter } from "../../workers/keeper/back-off.ts";
+
+const HOUR = 3600;
+
+test("each failure in a row rests four times as long, an hour at most", () => {
+  const rests = [1, 2, 3, 4, 5, 6, 7, 50].map((failures) => restAfter(failures, undefined));
+  expect(rests).toEqual([5, 20, 80, 320, 1280, HOUR, HOUR, HOUR]);
+});
+
+test("it rests a quarter of the time until its deadline at most, so that it is tried again in time", () => {
+  expect(restAfter(6, 24n * 3600n)).toBe(HOUR);
+  expect(restAfter(6, 3600n)).toBe(900);
+  expect(restAfter(3, 100n)).toBe(25);
+});
+
+test("near its deadline and after it, it still rests five seconds", () => {
+  for (const left of [19n, 1n, 0n, -1n, -100_000n]) expect(restAfter(9, left)).toBe(5);
+});
+
+test("whatever its failures are, it is tried several times before its deadline", () => {
+  for (let failures = 1; failures < 40; failures += 1) {
+    let left = 3600n;
+    let tries = 0;
+    for (let count = failures; left > 0n; count += 1) {
+      left -= BigInt(restAfter(count, left));
+      tries += 1;
+    }
+    expect(tries).toBeGreaterThan(10);
+  }
+});

@@ -1,0 +1,67 @@
+/** Policies and price rounds on a chain of event emitters: any logs in any order, at chosen times. */
+import { type Address, type Hex, keccak256, stringToHex, type TransactionReceipt, zeroHash } from "viem";
+import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { priceAggregatorAbi } from "../../../abis/PriceAggregator.ts";
+import { type EmitterChain, type Entry, entry } from "../../src/support/emitter-chain.ts";
+
+/** A day's cover of BTC: it is triggered by a fall of 6 %. */
+export const DAY_PRODUCT: Hex = keccak256(stringToHex("FLASHBTC24-001"));
+export const HOUR_PRODUCT: Hex = keccak256(stringToHex("FLASHBTC1H-001"));
+/** BTC in USD with 8 decimals: the price of all purchases, and one below every trigger price. */
+export const PRICE = 6_000_000_000_000n;
+export const FALLEN = 5_000_000_000_000n;
+const DOLLAR = 1_000_000n;
+const SECONDS_PER_BLOCK = 2n;
+
+export type DuePolicies = ReturnType<typeof openDuePolicies>;
+
+export function openDuePolicies({ client, contracts, emit }: EmitterChain, buyer: Address) {
+  let rounds = 0n;
+  let policies = 0n;
+
+  /** Writes the logs in one block, two seconds or `seconds` after the newest; `logs` gets the block's time. */
+  async function block(
+    logs: (now: bigint) => readonly Entry[],
+    seconds = SECONDS_PER_BLOCK,
+  ): Promise<TransactionReceipt> {
+    const timestamp = (await client.getBlock()).timestamp + seconds;
+    await client.setNextBlockTimestamp({ timestamp });
+    return emit(...logs(timestamp));
+  }
+  /** The id of the next round, counted. */
+  const nextRound = () => ++rounds;
+  const round = (current: bigint, updatedAt: bigint, roundId = nextRound()): Entry =>
+    entry(contracts.btcUsdFeed, priceAggregatorAbi, "AnswerUpdated", { current, roundId, updatedAt });
+  /** Both logs of the next policy's purchase. */
+  const purchase = ({ productId = DAY_PRODUCT, payout = 400n * DOLLAR } = {}): Entry[] => {
+    const policyId = ++policies;
+    const args = { productId, policyId, buyer, coverage: 500n * DOLLAR, premium: 7n, payout };
+    return [
+      entry(contracts.policyManager, policyManagerAbi, "PolicyCreated", args),
+      entry(contracts.coverRouter, coverRouterAbi, "PolicyPurchased", { ...args, paidBy: buyer }),
+    ];
+  };
+
+  return {
+    ...{ block, nextRound, round, purchase },
+    /** The id of the newest policy. */
+    newest: () => policies,
+    triggered: (policyId: bigint): Entry =>
+      entry(contracts.policyManager, policyManagerAbi, "PolicyTriggered", {
+        ...{ productId: DAY_PRODUCT, policyId, buyer, bondAmount: 400n, reason: zeroHash },
+      }),
+    cancelled: (policyId: bigint): Entry =>
+      entry(contracts.policyManager, policyManagerAbi, "PolicyCancelled", {
+        productId: DAY_PRODUCT,
+        policyId,
+      }),
+    /** A round at the usual price, and then a purchase, in one block. @returns the policy's id. */
+    async buy(options?: Parameters<typeof purchase>[0]): Promise<bigint> {
+      await block((now) => [round(PRICE, now), ...purchase(options)]);
+      return policies;
+    },
+    /** A round below every trigger price, in a block of its own. */
+    fall: () => block((now) => [round(FALLEN, now)]),
+  };
+}
