@@ -1,7 +1,7 @@
 import { getAddress } from "viem";
 import { decimalOrNull } from "../http/field-types.ts";
 import type { AsOf } from "./block.ts";
-import type { ChainPolicy } from "./contracts/policy.ts";
+import type { ChainPolicy, PolicyKey } from "./contracts/policy.ts";
 import type { AssetPrice } from "./contracts/prices.ts";
 import type { PolicyBody } from "./policy-schemas.ts";
 import { policyStatus } from "./policy-status.ts";
@@ -28,7 +28,7 @@ export const distanceBps = (current: bigint, trigger: bigint): number => {
 };
 
 /** The call that prepares the claim of a due policy. */
-const claimOf = ({ productId, policyId }: PolicyRecord): PolicyBody["claim"] => ({
+export const claimOf = ({ productId, policyId }: PolicyKey): NonNullable<PolicyBody["claim"]> => ({
   method: "POST",
   path: "/api/v1/triggers/prepare",
   body: { productId, policyId: String(policyId) },

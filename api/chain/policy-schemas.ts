@@ -14,18 +14,19 @@ const usdc = (what: string, example: string) =>
   DecimalString.openapi({ description: `${what} USDC base units (6 decimals).`, example });
 
 /** What a due policy's buyer, or anybody else, does next. */
-const claim = z
-  .object({
-    method: z.literal("POST"),
-    path: z.literal("/api/v1/triggers/prepare"),
-    body: z.object({ productId: Bytes32, policyId: DecimalString.openapi({ example: "1" }) }),
-  })
+const claimCall = z.object({
+  method: z.literal("POST"),
+  path: z.literal("/api/v1/triggers/prepare"),
+  body: z.object({ productId: Bytes32, policyId: DecimalString.openapi({ example: "1" }) }),
+});
+const CLAIM_MEANING =
+  "The call that prepares the claim's transaction. Add `from` to its body, the wallet that will send the transaction; any wallet may, and the bond goes to the buyer.";
+
+/** The claim of a policy that is due. */
+export const claim = claimCall.openapi({ description: CLAIM_MEANING });
+const claimOrNull = claimCall
   .nullable()
-  .openapi({
-    description:
-      "While `due` is true: the call that prepares the claim's transaction. Add `from` to its body, the wallet that will send the transaction; any wallet may, and the bond goes to the buyer. Otherwise null.",
-    example: null,
-  });
+  .openapi({ description: `${CLAIM_MEANING} Null unless \`due\` is true.`, example: null });
 
 /** The key of a policy in an address. */
 export const policyParams = z.object({
@@ -99,7 +100,7 @@ export const Policy = z
         "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, and nothing is paused. Null when `source` is `chain`: only the index knows all rounds.",
       example: false,
     }),
-    claim,
+    claim: claimOrNull,
     source: z.enum(["index", "chain"]).openapi({
       description: "Read from the index, or from the contracts while the index lacks the policy or lags.",
     }),

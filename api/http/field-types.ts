@@ -66,6 +66,13 @@ export const nullableBytes32 = (description: string, example: string | null = nu
 export const nullableDecimal = (description: string, example: string | null = null) =>
   z.string().regex(DIGITS).nullable().openapi({ description, example });
 
+export const nullableAddress = (description: string, example: string | null = null) =>
+  z
+    .string()
+    .regex(/^0x[a-fA-F0-9]{40}$/)
+    .nullable()
+    .openapi({ description, example });
+
 /** A time in the service's own tables. */
 export const Timestamp = z.iso.datetime().openapi("Timestamp", {
   description: "ISO 8601, UTC.",

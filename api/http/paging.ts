@@ -16,7 +16,8 @@ export const offsetInput = integerInput(0, MAX_OFFSET, 0).openapi({
   description: "Entries to skip. In long feeds `cursor` is faster, and new entries do not shift it.",
 });
 
-const cursorText = (pattern: RegExp, example: string) =>
+/** The cursor of a list in an order of its own, as text. */
+export const cursorText = (pattern: RegExp, example: string) =>
   z
     .string()
     .regex(pattern, "must be the next cursor of a previous page")

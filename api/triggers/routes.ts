@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Address, Bytes32, DecimalString, nullableDecimal } from "../http/field-types.ts";
+import { Address, Bytes32, DecimalString, nullableAddress, nullableDecimal } from "../http/field-types.ts";
 import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { eventPosition } from "../indexed/event-position.ts";
@@ -13,14 +13,10 @@ const TriggerSubmission = z
       .openapi({ description: "Null when unknown.", example: "FLASHBTC1H-001" }),
     policyId: DecimalString.openapi({ description: "Numbered per product.", example: "1" }),
     submitter: Address.openapi({ description: "Sender of the transaction." }),
-    buyer: z
-      .string()
-      .regex(/^0x[a-fA-F0-9]{40}$/)
-      .nullable()
-      .openapi({
-        description: "The policy's buyer, who received the bond.",
-        example: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
-      }),
+    buyer: nullableAddress(
+      "The policy's buyer, who received the bond.",
+      "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+    ),
     bondId: nullableDecimal("Epoch (YYYYMM) of the bond that paid the policy.", "202812"),
     bondAmount: nullableDecimal("Face value of that bond in whole dollars.", "800"),
     ...eventPosition,

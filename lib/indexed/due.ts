@@ -32,6 +32,10 @@ export const fallenRounds = (): SQL => sql`
     and r.updated_at > 0 and r.updated_at >= coalesce(${policy.waitingEndsAt}, ${policy.createdAt})
     and r.updated_at <= ${policy.expiresAt}`;
 
+/** The newest of them, three at most. Of rounds of one time the later ones: at each read the same. */
+export const newestFallenRounds = (): SQL =>
+  sql`${fallenRounds()} order by r.updated_at desc, r.round_id desc limit ${sql.raw(String(CONFIRMATIONS))}`;
+
 /**
  * Of a row of `policy`: the proof with which `submitTrigger` would pay it at the time `now`, three round ids in rising order;
  * null when it would revert, or when the index does not know enough. The proof has the policy's newest rounds, because the
@@ -43,7 +47,7 @@ const dueProof = (now: SQL): SQL<string[] | null> => sql<string[] | null>`
     and exists (select 1 from ${fallenRounds()} and r.updated_at >= ${now} - ${seconds(MAX_PRICE_AGE)})
   then (
     select case when count(*) = ${sql.raw(String(CONFIRMATIONS))} then json_agg(n.round_id::text order by n.round_id) end
-    from (select r.round_id from ${fallenRounds()} order by r.updated_at desc limit ${sql.raw(String(CONFIRMATIONS))}) n)
+    from (select r.round_id from ${newestFallenRounds()}) n)
   end`;
 
 /** Whether a row of `policy` is due in the head's block. Cheap for a closed policy, and above its trigger price. */
@@ -67,6 +71,41 @@ async function hasFallenLately(db: Query, now: SQL): Promise<SQL | undefined> {
   return reached.length === 0 ? undefined : or(...reached);
 }
 
+/** For a query of `policy`: the condition of the due policies, and the proof of each, as in {@link dueProof}. */
+export type DueRows = { readonly isDue: SQL | undefined; readonly proof: SQL<string[] | null> };
+
+/** The order of due policies: those that expire first at the front. */
+export const byDeadline: readonly SQL[] = [
+  asc(policy.expiresAt),
+  asc(policy.productId),
+  asc(policy.policyId),
+];
+
+/**
+ * Reads the head's block, and makes the condition of the policies that are due there; `rows` is undefined where none can be.
+ * Undefined while the index has no complete block.
+ *
+ * @param db in a transaction of one snapshot: with the time as a value, and not as a part of one statement, Postgres knows
+ *   how few policies are open.
+ */
+export async function findDueRows(
+  db: Query,
+): Promise<{ head: typeof head.$inferSelect; rows: DueRows | undefined } | undefined> {
+  const [found] = await db
+    .select({ ...getTableColumns(head), canTrigger: sql<boolean>`${triggerTime()} is not null` })
+    .from(head)
+    .where(isWhole());
+  if (found === undefined) return undefined;
+  const { canTrigger, ...block } = found;
+  if (!canTrigger) return { head: block, rows: undefined };
+  const now = sql`${String(block.timestamp)}::numeric`;
+  // As a value for each asset: a subquery would be run again for each open policy.
+  const fallen = await hasFallenLately(db, now);
+  if (fallen === undefined) return { head: block, rows: undefined };
+  const proof = dueProof(now);
+  return { head: block, rows: { isDue: and(gte(policy.expiresAt, now), fallen, isNotNull(proof)), proof } };
+}
+
 /** A policy that `submitTrigger` would pay now. */
 export type DuePolicy = {
   readonly productId: Hex;
@@ -80,39 +119,30 @@ export type DuePolicy = {
 };
 
 /**
- * Reads the due policies, those that expire first at the front, and the head's block that they belong to. Undefined while
+ * Reads all due policies, those that expire first at the front, and the head's block that they belong to. Undefined while
  * the index has no complete block. Reads the open policies only, by the index on their expiry.
  *
- * @param db in a transaction of one snapshot: with the time as a value, and not as a part of one statement, Postgres knows
- *   how few policies are open.
+ * @param db as for {@link findDueRows}
  */
 export async function readDue(
   db: Query,
 ): Promise<{ head: typeof head.$inferSelect; policies: DuePolicy[] } | undefined> {
-  const [found] = await db
-    .select({ ...getTableColumns(head), canTrigger: sql<boolean>`${triggerTime()} is not null` })
-    .from(head)
-    .where(isWhole());
-  if (found === undefined) return undefined;
-  const { canTrigger, ...block } = found;
-  if (!canTrigger) return { head: block, policies: [] };
-  const now = sql`${String(block.timestamp)}::numeric`;
-  // As a value for each asset: a subquery would be run again for each open policy.
-  const fallen = await hasFallenLately(db, now);
-  if (fallen === undefined) return { head: block, policies: [] };
+  const found = await findDueRows(db);
+  if (found?.rows === undefined) return found && { head: found.head, policies: [] };
+  const { isDue, proof } = found.rows;
   const rows = await db
     .select({
       productId: policy.productId,
       policyId: policy.policyId,
       buyer: policy.buyer,
       expiresAt: policy.expiresAt,
-      rounds: dueProof(now),
+      rounds: proof,
     })
     .from(policy)
-    .where(and(gte(policy.expiresAt, now), fallen, isNotNull(dueProof(now))))
-    .orderBy(asc(policy.expiresAt), asc(policy.productId), asc(policy.policyId));
+    .where(isDue)
+    .orderBy(...byDeadline);
   const policies = rows.map(({ rounds, ...key }) => ({ ...key, rounds: (rounds ?? []).map(BigInt) }));
-  return { head: block, policies };
+  return { head: found.head, policies };
 }
 
 /** What the index knows for a policy's proof: the newest round of its asset's feed, and the policy's newest fallen rounds. */
@@ -131,8 +161,7 @@ export async function readFallenRounds(
       newest: oracleFeed.roundId,
       fallen: sql<string[] | null>`(
         select json_agg(n.round_id::text) from (
-          select r.round_id from ${fallenRounds()} order by r.updated_at desc
-          limit ${sql.raw(String(CONFIRMATIONS))}) n)`,
+          select r.round_id from ${newestFallenRounds()}) n)`,
     })
     .from(policy)
     .innerJoin(oracleFeed, eq(oracleFeed.asset, policy.asset))

@@ -1,6 +1,7 @@
 /** What all indexed reads share: one block per response, ETags, pages, and a 400 for every invalid parameter. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { productIdOf } from "../../lib/products.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { buyers, chapters, historyContext, trade } from "../src/support/history.ts";
 import { sendBytes } from "../support/raw-http.ts";
@@ -26,6 +27,8 @@ const paths = [
   `/api/v1/policies/by-buyer/${wallet}`,
   `/api/v1/bonds/by-owner/${wallet}`,
   "/api/v1/triggers/recent",
+  "/api/v1/triggers/due",
+  `/api/v1/triggers/${productIdOf("FLASHBTC1H-001")}/1`,
   "/api/v1/marketplace/active-listings",
   "/api/v1/marketplace/recent-sales",
   "/api/v1/marketplace/listings?sortBy=price-desc",
@@ -113,7 +116,7 @@ const details = z.object({ details: z.array(z.object({ path: z.string(), message
 
 test.each([
   ["/api/v1/stats/token-price-history", "offset", "10001"],
-  ...[...feeds, byOwner, "/api/v1/marketplace/active-listings"].flatMap((path) =>
+  ...[...feeds, byOwner, "/api/v1/triggers/due", "/api/v1/marketplace/active-listings"].flatMap((path) =>
     [
       ["limit", "0"],
       ["limit", "101"],

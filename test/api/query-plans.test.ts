@@ -2,11 +2,7 @@
  * What this proves: every query of a route uses a database index, also with the data of years of a busy protocol: a million
  * policies, two million activities and a hundred thousand burns.
  */
-import { setDatabaseSchema } from "@ponder/client";
-import { drizzle } from "drizzle-orm/postgres-js";
-import postgres from "postgres";
 import { beforeAll, expect, test } from "vitest";
-import { z } from "zod";
 import { prepareHoldings } from "../../api/bonds/queries.ts";
 import { readBurns } from "../../api/burns/queries.ts";
 import type { IndexQuery } from "../../api/indexed/reader.ts";
@@ -24,18 +20,11 @@ import {
   readProtocolSums,
 } from "../../api/stats/queries.ts";
 import { readTriggers } from "../../api/triggers/queries.ts";
-import { copyTables, fillIndex, million, walletOf } from "../../bench/fill-index.ts";
+import { million, walletOf } from "../../bench/fill-index.ts";
 import { readDue, readFallenRounds } from "../../lib/indexed/due.ts";
 import { productIdOf } from "../../lib/products.ts";
-import * as indexed from "../../ponder.schema.ts";
-import { openRows, servedSchema } from "../src/support/rows.ts";
-import { startChain } from "../support/chain.ts";
-import { atEnd } from "../support/cleanup.ts";
-import { startStack } from "../support/stack.ts";
+import { expectIndexed, LARGE, type LargeIndex, PAGE_ROWS, startLargeIndex } from "./support/query-plans.ts";
 
-const SCRATCH = "large";
-/** The longest page, plus one row that shows whether there is a next page. */
-const PAGE_ROWS = 101;
 /** The longest page of listings. */
 const LISTING_ROWS = 200;
 /** A search with a filter may read every active listing, to find the matching ones and to count them. */
@@ -45,99 +34,13 @@ const SALES_OF_A_DAY = Math.ceil(million.others / 730) + 1;
 /** Minutes of the longest cover: the count of open policies may read one row per minute. */
 const OPEN_POLICY_ROWS = 72 * 60;
 
-let sql: postgres.Sql;
-let planner: postgres.Sql;
+let sql: LargeIndex["sql"];
 let now: bigint;
-/** The statements of one query, as sent. */
-const sent: { text: string; parameters: unknown[] }[] = [];
+let run: LargeIndex["run"];
 
 beforeAll(async () => {
-  const chain = await startChain();
-  const stack = await startStack({ chain, services: ["indexer"] });
-  const rows = openRows(stack.databaseUrl);
-  await rows.caughtUp(chain.client);
-  const source = await servedSchema(rows.sql);
-  await stack.stopService("indexer");
-  await rows.close();
-  now = (await chain.client.getBlock()).timestamp;
-
-  planner = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
-  atEnd(() => planner.end());
-  await copyTables(planner, source ?? "", SCRATCH);
-  await fillIndex(planner, SCRATCH, million, Number(now));
-  setDatabaseSchema(indexed, SCRATCH);
-  sql = postgres(stack.databaseUrl, {
-    max: 1,
-    onnotice: () => {},
-    // Otherwise postgres.js sends its own query for types.
-    fetch_types: false,
-    debug: (_connection, text, parameters) => sent.push({ text, parameters }),
-  });
-  atEnd(() => sql.end());
+  ({ sql, now, run } = await startLargeIndex(million));
 }, 900_000);
-
-type Plan = {
-  "Node Type": string;
-  "Relation Name"?: string | undefined;
-  "Actual Rows": number;
-  "Actual Loops": number;
-  "Rows Removed by Filter"?: number | undefined;
-  Plans?: Plan[] | undefined;
-};
-const plan: z.ZodType<Plan> = z.lazy(() =>
-  z.object({
-    "Node Type": z.string(),
-    "Relation Name": z.string().optional(),
-    "Actual Rows": z.number(),
-    "Actual Loops": z.number(),
-    "Rows Removed by Filter": z.number().optional(),
-    Plans: z.array(plan).optional(),
-  }),
-);
-const explained = z.array(z.object({ "QUERY PLAN": z.array(z.object({ Plan: plan })) })).length(1);
-
-const nodesOf = (node: Plan): Plan[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-/** Runs a query, explains its statements, and returns the nodes of their plans. */
-async function run(query: (db: IndexQuery) => Promise<unknown>): Promise<Plan[]> {
-  sent.length = 0;
-  await drizzle(sql, { casing: "snake_case" }).transaction(query);
-  const statements = sent.filter(({ text }) => /^\s*select/i.test(text));
-  expect(statements).not.toEqual([]);
-  const nodes: Plan[] = [];
-  for (const { text, parameters } of statements) {
-    const literals = text.replace(/\$(\d+)/g, (_, n) => `'${String(parameters[Number(n) - 1])}'`);
-    const [row] = explained.parse(await planner.unsafe(`explain (analyze, format json) ${literals}`));
-    const root = row?.["QUERY PLAN"][0]?.Plan;
-    if (root) nodes.push(...nodesOf(root));
-  }
-  return nodes;
-}
-
-/** Tables with few rows for the whole protocol, which Postgres may read sequentially. */
-const SMALL = [
-  "_ponder_checkpoint",
-  "product",
-  "protocol_stats",
-  "burn_source_stats",
-  "burn_day",
-  "bond_epoch",
-  "head",
-  "oracle_feed",
-  "sequencer_state",
-  "pause_state",
-];
-
-function expectIndexed(nodes: readonly Plan[], mostRows: number): void {
-  for (const node of nodes) {
-    const rows = node["Actual Rows"] * node["Actual Loops"];
-    const table = node["Relation Name"];
-    if (table && SMALL.includes(table)) continue;
-    expect(node["Node Type"], JSON.stringify(node)).not.toMatch(/Seq Scan|Parallel/);
-    expect(rows, JSON.stringify(node)).toBeLessThanOrEqual(mostRows);
-    expect(node["Rows Removed by Filter"] ?? 0, JSON.stringify(node)).toBeLessThanOrEqual(mostRows);
-  }
-}
 
 const wallet = walletOf(77, million.wallets);
 const first = { limit: 100, offset: 0 };
@@ -220,8 +123,8 @@ test.each(orders)(
           expect(page?.price).toBeLessThanOrEqual(600_000_000n);
           expect(discountBps(page?.price ?? 0n, page?.amount ?? 1n)).toBeGreaterThanOrEqual(2_500);
         }
-        const [all] = await planner<{ total: number }[]>`
-          select count(*)::int as total from ${planner(SCRATCH)}.listing where status = 'active' and price <= 600000000`;
+        const [all] = await sql<{ total: number }[]>`
+          select count(*)::int as total from ${sql(LARGE)}.listing where status = 'active' and price <= 600000000`;
         expect(found[0]?.matching?.total).toBe(all?.total);
       });
       expectIndexed(nodes, ACTIVE_LISTINGS);

@@ -1,4 +1,5 @@
 /** The audit of a real chain: one policy of each fate, and the audit says exactly that. The chain confirms what was missed. */
+import { hexToBigInt, isHex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { type Audit, audit, auditClosed } from "../../workers/keeper/audit/audit.ts";
@@ -66,8 +67,8 @@ test("the audits of adjacent ranges add up, and so do the counts of the running 
     refused: 0,
     neverPayable: 0,
   };
-  for (let fromBlock = 0n; fromBlock <= fates.lastBlock; fromBlock += 11n) {
-    const toBlock = fromBlock + 10n < fates.lastBlock ? fromBlock + 10n : fates.lastBlock;
+  for (let fromBlock = 0n; fromBlock <= fates.lastBlock; fromBlock += 31n) {
+    const toBlock = fromBlock + 30n < fates.lastBlock ? fromBlock + 30n : fates.lastBlock;
     const part = await audit(cover, { fromBlock, toBlock, downtime: [fates.downtime] });
     for (const count of ["triggered", "cancelled", "notMet"] as const) sum[count] += part[count];
     for (const list of ["missed", "missedWhileDown", "refused", "neverPayable"] as const)
@@ -80,33 +81,39 @@ test("the audits of adjacent ranges add up, and so do the counts of the running 
   expect(await auditClosed(cover, options)).toMatchObject({ ...lists, neverPayable });
 });
 
-test("a node without old states: the same verdicts, and nothing is confirmed", async () => {
-  const newestBlock = `0x${fates.lastBlock.toString(16)}`;
+const withoutStates = (isMissing: (block: bigint) => boolean) =>
   rpc.intercept(async (call, forward) => {
     const at = call.params[1];
-    const isOld = call.method === "eth_call" && at !== "latest" && at !== newestBlock;
+    const isOld = call.method === "eth_call" && isHex(at) && isMissing(hexToBigInt(at));
     return isOld ? { error: { code: -32000, message: "missing trie node" } } : forward();
   });
+
+test("a node without old states: the same verdicts, and nothing is confirmed", async () => {
+  withoutStates((block) => block < fates.lastBlock);
   try {
     const warnings: string[] = [];
-    const warn = (text: string) => warnings.push(text);
-    const found = await auditAll(openCoverChain(chain.deployment, rpc.url, { warn }));
+    const unaided = openCoverChain(chain.deployment, rpc.url, { warn: (text) => warnings.push(text) });
+    const found = await auditAll(unaided);
     // Without the chain's answer nobody knows that one buyer refuses bonds.
-    expect(named(found.missed.map(({ policy }) => policy))).toEqual([
-      "marked",
-      "missed",
-      "phased",
-      "refused",
-    ]);
-    expect(found.missed.map(({ confirmation }) => confirmation.is)).toContain("no_state");
-    expect(found.neverPayable.map(({ reason }) => reason).sort()).toEqual([
-      "last_block",
-      "paused",
-      "sequencer_down",
-    ]);
-    expect((await dueFromChain(openCoverChain(chain.deployment, rpc.url, { warn }))).policies).toHaveLength(
-      1,
-    );
+    const missed = ["marked", "missed", "phased", "refused"];
+    expect(named(found.missed.map(({ policy }) => policy))).toEqual(missed);
+    expect(new Set(found.missed.map(({ confirmation }) => confirmation.is))).toEqual(new Set(["no_state"]));
+    const reasons = ["last_block", "paused", "sequencer_down"];
+    expect(found.neverPayable.map(({ reason }) => reason).sort()).toEqual(reasons);
+    expect(warnings).toEqual([]);
+    expect((await dueFromChain(unaided)).policies).toHaveLength(1);
+  } finally {
+    rpc.intercept();
+  }
+});
+
+test("a node without the state of the first payable block confirms with that of the last one", async () => {
+  const { last = 0n } = fates.payable.get("missed") ?? {};
+  withoutStates((block) => block < last - 1n);
+  try {
+    const { missed } = await auditAll();
+    const one = missed.find(({ policy }) => policy.policyId === fates.ids.get("missed"));
+    expect(one?.confirmation).toEqual({ is: "confirmed", block: last });
   } finally {
     rpc.intercept();
   }

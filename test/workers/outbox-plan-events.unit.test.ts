@@ -2,7 +2,7 @@
 import { keccak256, toHex } from "viem";
 import { expect, test } from "vitest";
 import type { ChainEvent, StoredEvent } from "../../workers/outbox/event.ts";
-import { type Findings, planEvents } from "../../workers/outbox/plan-events.ts";
+import { type Findings, planEvents, withDuePolicies } from "../../workers/outbox/plan-events.ts";
 
 const blockAt = (number: bigint) => ({
   ...{ number, timestamp: number * 2n },
@@ -49,6 +49,27 @@ test("without new events the cursor follows the index, and never goes back", () 
   });
   const back = planEvents({ ...nothing, finalized: 5n, upTo: 8n });
   expect(back).toMatchObject({ finalBlock: 10n, processedBlock: 40n });
+});
+
+const due = (number: bigint, index: number): ChainEvent => ({ ...bond(number, index), type: "policy_due" });
+
+test("due policies are in chain order with the events of logs, after that of the same log, within the limit", () => {
+  const logs = { events: [bond(42n, 1), bond(43n, 5)], firstOmitted: undefined };
+  const all = withDuePolicies(logs, [due(42n, 0), due(42n, 1), due(43n, 5)], 5);
+  expect(all.events.map(({ type, key }) => `${type} ${key}`)).toEqual([
+    ...["policy_due 42:0", "bond_minted 42:1", "policy_due 42:1", "bond_minted 43:5", "policy_due 43:5"],
+  ]);
+  expect(all.firstOmitted).toBeUndefined();
+  const three = withDuePolicies(logs, [due(42n, 0), due(42n, 1), due(43n, 5)], 3);
+  expect([order(three.events), three.firstOmitted]).toEqual([["42:0", "42:1", "42:1"], 43n]);
+  expect(withDuePolicies({ ...logs, firstOmitted: 44n }, [], 2).firstOmitted).toBe(44n);
+});
+
+test("a policy that is due since a final block is stored, and the cursor does not go back", () => {
+  const logs = { events: [due(5n, 0)], firstOmitted: 6n };
+  expect(planEvents({ ...nothing, logs })).toMatchObject({
+    ...{ events: logs.events, finalBlock: 10n, processedBlock: 40n, more: true },
+  });
 });
 
 test("events are in the order of blocks and logs, expiries last in their block", () => {

@@ -167,6 +167,7 @@ async function cursorsOf(call: Call, operationId: string, path: Parts["path"] = 
 
 const feeds = [
   ...["getActivity", "getTokenPriceHistory", "listRecentTriggers", "listRecentBurns"],
+  "listDuePolicies",
   ...["listActiveListings", "listRecentSales", "listTrades"],
 ];
 
@@ -209,6 +210,7 @@ export async function playJourney(
     getQuoteV1: { often: { productId, coverageAmount } },
     getPolicy: ofPolicy,
     getPolicyV1: ofPolicy,
+    getTriggerEvaluation: ofPolicy,
     getListing: { often: { listingId: ["0", "1", "2", "3"] } },
     searchListings: { often: { seller: wallets, maxPriceUsdc: ["1000000000"] } },
     listWalletBonds: { often: { wallet: wallets } },

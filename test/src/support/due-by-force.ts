@@ -50,7 +50,11 @@ export async function refusalOf(
   return refusalAt(chain, policy, proof, { number, time });
 }
 
-async function allPolicies({ client, deployment }: TestChain): Promise<(PolicyKey & { shield: Address })[]> {
+/** Every policy of the deployment, with its adapter. */
+export async function allPolicies({
+  client,
+  deployment,
+}: TestChain): Promise<(PolicyKey & { shield: Address })[]> {
   const manager = { abi: policyManagerAbi, address: deployment.contracts.policyManager } as const;
   const found: (PolicyKey & { shield: Address })[] = [];
   for (const { productId } of allTerms) {

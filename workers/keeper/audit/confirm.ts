@@ -57,8 +57,9 @@ export async function confirm(
 ): Promise<Confirmation> {
   const at = async (block: bigint) =>
     callTrigger(chain, policy, history, { block, time: await clock.timeOf(block) });
-  const confirmation = await at(first);
-  if (confirmation.is !== "refused") return confirmation;
-  const other = await at(last);
-  return other.is === "confirmed" ? other : confirmation;
+  const early = await at(first);
+  if (early.is === "confirmed") return early;
+  // A node without the older state may have the newer one.
+  const late = await at(last);
+  return late.is === "confirmed" || early.is === "no_state" ? late : early;
 }

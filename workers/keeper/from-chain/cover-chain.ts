@@ -26,7 +26,21 @@ export type CoverChain = {
   readonly warn: (text: string) => void;
 };
 
-/** Opens a chain; sends nothing to the node. `signal` ends all reads, `warn` gets what the node cannot tell. */
+/** Passes on the first of several sentences that differ in their numbers only: a writer asks every few minutes. */
+function onceEach(warn: (text: string) => void): (text: string) => void {
+  const warned = new Set<string>();
+  return (text) => {
+    const kind = text.replaceAll(/\b\d+\b/g, "");
+    if (warned.has(kind)) return;
+    warned.add(kind);
+    warn(text);
+  };
+}
+
+/**
+ * Opens a chain; sends nothing to the node. `signal` ends all reads, `warn` gets what the node cannot tell, once of each kind and
+ * contract.
+ */
 export const openCoverChain = (
   deployment: Deployment,
   rpcUrl: string,
@@ -41,7 +55,7 @@ export const openCoverChain = (
   signal,
   terms: new LRUCache({ max: KEPT_TERMS }),
   settled: new Map(),
-  warn,
+  warn: onceEach(warn),
 });
 
 /** A block that a question is asked at. `timestamp` in Unix seconds. */

@@ -1,0 +1,50 @@
+/** The window in which a policy's prices count, and what each round of its feed is to it. */
+import { FEED_TO_PRICE } from "../../lib/price-rules.ts";
+import type { oracleRound, policy } from "../../ponder.schema.ts";
+
+export type PolicyRow = typeof policy.$inferSelect;
+
+/** Prices count from `coverFrom` to `expiresAt` (Unix seconds, both included), at or below `triggerPrice` (18 decimals). */
+export type Window = {
+  readonly coverFrom: bigint;
+  readonly expiresAt: bigint;
+  readonly triggerPrice: bigint;
+};
+
+/** A policy's window; null where the index does not know the product's terms or the price at purchase. */
+export const windowOf = ({
+  createdAt,
+  waitingEndsAt,
+  expiresAt,
+  triggerPrice,
+}: Pick<PolicyRow, "createdAt" | "waitingEndsAt" | "expiresAt" | "triggerPrice">): Window | null =>
+  expiresAt === null || triggerPrice === null
+    ? null
+    : { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
+
+/** What a round is to a policy, with the meanings of the document. */
+export const roundVerdicts = {
+  counts: "in the window, and at or below the trigger price",
+  above_trigger_price: "in the window, and above the trigger price",
+  before_window: "before the purchase, or in the waiting period",
+  after_window: "after the cover's end",
+  phase_not_begun: "from an aggregator that the feed does not ask yet",
+  invalid: "not above zero: the shield takes no such price",
+} as const;
+export type RoundVerdict = keyof typeof roundVerdicts;
+
+const isVerdict = (text: string): text is RoundVerdict => text in roundVerdicts;
+export const roundVerdictCodes: readonly RoundVerdict[] = Object.keys(roundVerdicts).filter(isVerdict);
+
+/** Judges a round by the shield's rules. `phase` is the one from which the feed answers. */
+export function roundVerdict(
+  round: Pick<typeof oracleRound.$inferSelect, "answer" | "updatedAt" | "phase">,
+  { coverFrom, expiresAt, triggerPrice }: Window,
+  phase: number,
+): RoundVerdict {
+  if (round.answer <= 0n) return "invalid";
+  if (round.phase > phase) return "phase_not_begun";
+  if (round.updatedAt < coverFrom) return "before_window";
+  if (round.updatedAt > expiresAt) return "after_window";
+  return round.answer * FEED_TO_PRICE <= triggerPrice ? "counts" : "above_trigger_price";
+}

@@ -1,0 +1,110 @@
+/** Reads the due policies and the evaluations of triggers, and compares both with what the contracts would pay. */
+import { type Hex, isHex } from "viem";
+import { expect } from "vitest";
+import { z } from "zod";
+import { oracleProof } from "../../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
+import { allPolicies, dueByForce, type PolicyKey, refusalOf } from "../../src/support/due-by-force.ts";
+import type { TestApi } from "./api.ts";
+
+const integer = z.string().transform(BigInt);
+const hex = z.custom<Hex>((text) => isHex(text));
+const proof = {
+  rounds: z.array(z.object({ roundId: integer, price: integer, updatedAt: integer })).length(3),
+  oracleProof: hex,
+  validUntil: integer,
+};
+
+const duePolicy = z.looseObject({
+  productId: hex,
+  policyId: integer,
+  triggerPrice: integer,
+  expiresAt: integer,
+  metAt: integer,
+  ...proof,
+});
+const duePage = z.object({
+  count: z.number(),
+  nextCursor: z.string().nullable(),
+  policies: z.array(duePolicy),
+});
+export type DueAnswer = z.output<typeof duePolicy>;
+
+const evaluation = z.looseObject({
+  status: z.string().nullable(),
+  verdict: z.looseObject({ code: z.string() }),
+  obstacles: z.array(z.object({ code: z.string(), message: z.string(), until: z.string().nullable() })),
+  roundsCounted: z.number(),
+  metAt: z.string().nullable(),
+  count: z.number(),
+  nextCursor: z.string().nullable(),
+  rounds: z.array(z.looseObject({ roundId: integer, updatedAt: integer, verdict: z.string() })),
+});
+export type EvaluationAnswer = z.output<typeof evaluation>;
+
+type Api = Pick<TestApi, "chain" | "request">;
+
+/** Waits until answers describe the chain's newest block. A busy machine restarts an indexer within minutes. */
+export const caughtUp = ({ chain, request }: Api): Promise<true> =>
+  waitFor({
+    what: "the answers to be of the chain's newest block",
+    probe: async () => {
+      const { hash } = await chain.client.getBlock();
+      const { headers } = await request("/api/v1/triggers/due?limit=1");
+      return headers.get("etag")?.startsWith(`"${hash.slice(2, 18)}-`) || undefined;
+    },
+    timeoutMs: 240_000,
+  });
+
+/** One page of the due policies. */
+export const duePageOf = async ({ request }: Api, query: string) =>
+  duePage.parse((await request(`/api/v1/triggers/due?${query}`)).json);
+
+/** All due policies, by cursor. */
+export async function listDue(api: Api, limit = 100): Promise<DueAnswer[]> {
+  const found: DueAnswer[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page = await duePageOf(api, `limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`);
+    expect(page.count).toBe(page.policies.length);
+    found.push(...page.policies);
+    cursor = page.nextCursor;
+  }
+  return found;
+}
+
+/** The evaluation of a policy at the chain's newest block. */
+export async function evaluate(api: Api, key: PolicyKey, query = ""): Promise<EvaluationAnswer> {
+  await caughtUp(api);
+  const answer = await api.request(`/api/v1/triggers/${key.productId}/${key.policyId}${query}`);
+  return evaluation.parse(answer.json);
+}
+
+const nameOf = ({ productId, policyId }: PolicyKey) => `${productId} ${policyId}`;
+
+/**
+ * Expects the list to have exactly the policies that the contracts would pay in the newest block, each with a proof that they
+ * accept, and each evaluation to agree with it. @returns the due policies
+ */
+export async function expectDue(api: Api): Promise<DueAnswer[]> {
+  await caughtUp(api);
+  const due = await listDue(api);
+  expect(due.map(nameOf).sort()).toEqual(await dueByForce(api.chain));
+  for (const { rounds, oracleProof: answered, ...key } of due) {
+    const [first = 0n, second = 0n, third = 0n] = rounds.map(({ roundId }) => roundId);
+    expect(answered).toBe(oracleProof([first, second, third]));
+    expect(await refusalOf(api.chain, key, [first, second, third]), nameOf(key)).toBeUndefined();
+  }
+  for (const key of await allPolicies(api.chain)) {
+    const { verdict, metAt } = await evaluate(api, key);
+    const listed = due.find((policy) => nameOf(policy) === nameOf(key));
+    expect([nameOf(key), verdict.code === "due"]).toEqual([nameOf(key), listed !== undefined]);
+    if (!listed) continue;
+    expect(verdict).toMatchObject({ oracleProof: listed.oracleProof, validUntil: String(listed.validUntil) });
+    expect(metAt).toBe(String(listed.metAt));
+  }
+  return due;
+}
+
+/** The policy in that list; undefined when it is not due. */
+export const findDue = async (api: Api, policy: PolicyKey): Promise<DueAnswer | undefined> =>
+  (await expectDue(api)).find((other) => nameOf(other) === nameOf(policy));
