@@ -21,7 +21,7 @@ export type WalletLoad = {
 };
 
 /** After this time without a writer a wallet counts as abandoned, in seconds: a writer restarts faster. */
-const ABANDONED_SECONDS = 60;
+export const ABANDONED_SECONDS = 60;
 
 /** The load of every wallet, in the order of their chains and addresses. */
 export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {

@@ -2,6 +2,7 @@
  * Times in which a policy has met its price and cannot be triggered: the node away, a feed that goes stale, the sequencer down and
  * its grace hour, the global pause. What this proves, from the chain: nothing is sent then, and what can be triggered later is.
  */
+import { numberToHex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
@@ -47,6 +48,24 @@ test("the node is away for the whole window but its last minute: triggered in th
   expect(await act.chainTime(protocol)).toBeLessThanOrEqual(endsAt);
   await chain.client.removeBlockTimestampInterval();
   await mineEverySecond(chain);
+});
+
+test("the writer's node lacks the block in which policies fall due: its reverts are no failures, and they are triggered once it has it", async () => {
+  const due = await buyPolicies(setup, 2);
+  await crash(setup, "BTC", 2);
+  const before = await setup.chain.client.getBlockNumber();
+  let simulations = 0;
+  setup.proxy.intercept(async (call, forward) => {
+    if (call.method !== "eth_simulateV1") return forward();
+    simulations += 1;
+    return simulations > 2 ? forward() : forward({ ...call, params: [call.params[0], numberToHex(before)] });
+  });
+  await pushLow(setup, "BTC");
+  await untilAll(setup, "triggered", due);
+  await expectTriggeredOnce(setup, due);
+  expect(simulations).toBeGreaterThan(2);
+  expect(await failuresOf(setup, due)).toEqual([]);
+  bringNodeBack();
 });
 
 test("no new price for over an hour while policies have met theirs: nothing is sent, and a new low round makes them due", async () => {

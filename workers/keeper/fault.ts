@@ -26,5 +26,5 @@ export async function keeperFault(
   const cost = costOf({ gasLimit: TYPICAL_GAS, l1Fee: 0n }, fees.maxFee);
   if (spent + cost > gasBudget) return gasBudgetSpent;
   if (balance >= cost) return undefined;
-  return `${getAddress(address)} has ${formatEther(balance)} ETH and needs ${formatEther(cost)} for a trigger at the present price of gas.`;
+  return `${getAddress(address)} has ${formatEther(balance)} ETH and needs ${formatEther(cost)} ETH for a trigger at the present price of gas.`;
 }

@@ -11,8 +11,8 @@ const EXPIRED = 100;
 const LAG_LIMIT = 10n;
 /** Nor does one that has stood still for this long while the chain went on, in ms. */
 const STILL_MS = 10_000;
-/** How often the chain itself is read, in ms: it takes the logs of the longest cover. */
-const SCAN_MS = 10_000;
+/** How often the chain itself is read, in ms: it takes the newest logs, and the first time those of the longest cover. */
+const SCAN_MS = 5_000;
 
 /** What there is to do at a block: triggers by their deadline, then expired policies, then the redemption queue. */
 export type FoundWork = {
@@ -21,7 +21,7 @@ export type FoundWork = {
 };
 
 /**
- * Finds what there is to do: from the index, and while that is away or behind, the triggers from the chain, every ten seconds.
+ * Finds what there is to do: from the index, and while that is away or behind, the triggers from the chain, every five seconds.
  * Undefined when it is not known now. Rejects when database or node are down.
  */
 export async function findWork(context: KeeperContext): Promise<FoundWork | undefined> {

@@ -27,14 +27,17 @@ export async function readyWork(
     free.map(({ work }) => work),
     number,
   );
+  // Together, because requests of one tick share an HTTP request: one after the other they would delay a crash's first batch.
+  const foreign = await Promise.all(
+    free.map(({ work }, n) => simulated[n]?.kind === "works" && runsForeignCode(context, work)),
+  );
   const ready: Ready[] = [];
   const failures: Failure[] = [];
   for (const [n, one] of free.entries()) {
     const result = simulated[n];
     switch (result?.kind) {
       case "works": {
-        const alone = hasFailed(one) || (await runsForeignCode(context, one.work));
-        ready.push({ work: one.work, gas: result.gas, alone });
+        ready.push({ work: one.work, gas: result.gas, alone: hasFailed(one) || foreign[n] === true });
         break;
       }
       case "reverts":

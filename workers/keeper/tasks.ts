@@ -1,6 +1,7 @@
 /** SQL of the keeper's tasks: what is under way for each policy, and what has failed. */
 import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
+import { ABANDONED_SECONDS } from "../../lib/ledger/in-flight.ts";
 import type { Batch } from "./batches.ts";
 import type { Work } from "./work.ts";
 
@@ -31,9 +32,6 @@ const keysOf = (work: readonly Work[]) =>
       ...{ n, purpose, product_id: productId ?? "", policy_id: String(policyId) },
     })),
   );
-
-/** After this time without a writer a wallet is abandoned, in seconds: a writer restarts faster. */
-const ABANDONED_SECONDS = 60;
 
 /** Whether nobody may ever send the service transaction `e`: another keeper's writer has died with its key. */
 const isAbandoned = (sql: ISql) => sql`
