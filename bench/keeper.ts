@@ -158,7 +158,12 @@ async function measure(bench: BenchStack, stack: PurchasesStack, services: Servi
   const alone = await sellAndCrash(bench, stack, ALONE);
   return [
     ...timeFindings(crashes),
-    { what: "  while the index is away", value: slowestOf([blind]), unit: "s", limit: LIMIT_S },
+    {
+      what: `due to mined while the index is away, the last of ${POLICIES}`,
+      value: slowestOf([blind]),
+      unit: "s",
+      limit: LIMIT_S,
+    },
     ...gasFindings(crashes, alone),
     ...cpuFindings(crashes),
   ];
