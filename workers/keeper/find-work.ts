@@ -64,10 +64,15 @@ function isCurrent(context: KeeperContext, { head }: FoundWork): boolean {
   return newest - head.number <= LAG_LIMIT && now - context.indexHead.since < STILL_MS;
 }
 
-/** Expired policies and the redemption queue wait for the index: they have no deadline. */
+/**
+ * Expired policies and the redemption queue wait for the index: they have no deadline. What was found counts until the chain is
+ * read again, because one round does not begin everything that a crash makes due.
+ */
 async function fromChain(context: KeeperContext): Promise<FoundWork | undefined> {
-  if (performance.now() - context.scannedAt < SCAN_MS) return undefined;
+  if (performance.now() - context.scannedAt < SCAN_MS) return context.scanned;
   context.scannedAt = performance.now();
+  context.scanned = undefined;
   const { head, policies } = await dueFromChain(context.cover);
-  return { head, work: policies.map((policy) => triggerWork(context.contracts, policy)) };
+  context.scanned = { head, work: policies.map((policy) => triggerWork(context.contracts, policy)) };
+  return context.scanned;
 }

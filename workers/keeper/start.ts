@@ -59,6 +59,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     indexHead: { hash: undefined, since: performance.now() },
     usesIndex: undefined,
     scannedAt: performance.now(),
+    scanned: undefined,
     resting: new Map(),
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,
