@@ -26,6 +26,8 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   sequenceFrom: number;
   /** The newest head of the index, and since when it has been the newest, by `performance.now()`. */
   indexHead: { hash: string | undefined; since: number };
+  /** The block of the index in which nothing was due, and when that was seen, by `performance.now()`. */
+  idle: { hash: string | undefined; since: number };
   /** Whether the last look was at the index; undefined before the first. */
   usesIndex: boolean | undefined;
   /** When the chain was last read for due policies, by `performance.now()`, and what was found. */
