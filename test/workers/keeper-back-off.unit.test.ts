@@ -1,6 +1,6 @@
 /** How long failed work of the keeper rests. */
 import { expect, test } from "vitest";
-import { restAfter } from "../../workers/keeper/back-off.ts";
+import { LONGEST_UNSENT, restAfter } from "../../workers/keeper/back-off.ts";
 
 const HOUR = 3600;
 
@@ -29,4 +29,9 @@ test("whatever its failures are, it is tried several times before its deadline",
     }
     expect(tries).toBeGreaterThan(10);
   }
+});
+
+test("what fails without being sent is tried several times within the hour in which a round can be used", () => {
+  for (let failures = 1; failures < 40; failures += 1)
+    expect(restAfter(failures, 24n * 3600n, LONGEST_UNSENT)).toBeLessThanOrEqual(HOUR / 10);
 });

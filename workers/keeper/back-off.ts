@@ -2,16 +2,21 @@
 const FIRST = 5;
 const FACTOR = 4;
 /** Nothing waits longer, in seconds. */
-const LONGEST = 3600;
+export const LONGEST = 3600;
+/**
+ * Nor longer than this what fails by its simulation, which costs no gas: a trigger can be paid for an hour after a round, and a
+ * longer rest could sleep through that.
+ */
+export const LONGEST_UNSENT = 300;
 /** A policy that has failed this often in a row is set aside: the operator is told, and it is still tried. */
 export const SET_ASIDE_AFTER = 5;
 
 /**
  * How long work rests after its `failures`-th failure in a row, in seconds. Never longer than a quarter of the time that is `left`
- * until its deadline, so that it is tried again while it can be done; `left` is undefined without a deadline.
+ * until its deadline, so that it is tried again while it can be done; `left` is undefined without a deadline. `longest`: in seconds.
  */
-export function restAfter(failures: number, left: bigint | undefined): number {
-  const rest = Math.min(FIRST * FACTOR ** Math.min(failures - 1, 10), LONGEST);
+export function restAfter(failures: number, left: bigint | undefined, longest = LONGEST): number {
+  const rest = Math.min(FIRST * FACTOR ** Math.min(failures - 1, 10), longest);
   if (left === undefined) return rest;
   return Math.max(FIRST, Math.min(rest, Math.floor(Number(left) / 4)));
 }

@@ -20,29 +20,41 @@ export type Ready = { readonly work: Work; readonly gas: bigint; readonly alone:
 export type Batch = {
   readonly purpose: KeeperPurpose;
   readonly work: readonly Work[];
+  /** By simulation. */
+  readonly gas: bigint;
   readonly to: Address;
   readonly data: Hex;
 };
 
-const single = (work: Work): Batch => ({
-  ...{ purpose: work.purpose, work: [work], to: work.to, data: work.data },
+const single = (work: Work, gas: bigint): Batch => ({
+  ...{ purpose: work.purpose, work: [work], gas, to: work.to, data: work.data },
 });
 
-function batchOf(first: Work, others: readonly Work[], multicall3: Address): Batch {
-  if (others.length === 0) return single(first);
+type Group = { first: Work; others: Work[]; gas: bigint };
+
+function batchOf({ first, others, gas }: Group, multicall3: Address): Batch {
+  if (others.length === 0) return single(first, gas);
   const work = [first, ...others];
   const calls = work.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
   const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
-  return { purpose: first.purpose, work, to: lower(multicall3), data };
+  return { purpose: first.purpose, work, gas, to: lower(multicall3), data };
 }
 
-/** Groups work of one purpose, in its order, as far as the gas of a batch reaches; without Multicall3 one by one. */
-export function batchesOf(ready: readonly Ready[], multicall3: Address | undefined): Batch[] {
-  if (multicall3 === undefined) return ready.map(({ work }) => single(work));
-  const groups: { first: Work; others: Work[]; gas: bigint }[] = [];
-  let open: (typeof groups)[number] | undefined;
+/**
+ * Groups work of one purpose, in its order, as far as the gas of a batch reaches; without Multicall3 one by one.
+ * @param payable the gas that can be paid for: a batch that needs more would wait in vain, where a part of it could be done.
+ */
+export function batchesOf(
+  ready: readonly Ready[],
+  multicall3: Address | undefined,
+  payable: bigint = BATCH_GAS,
+): Batch[] {
+  if (multicall3 === undefined) return ready.map(({ work, gas }) => single(work, gas));
+  const limit = payable < BATCH_GAS ? payable : BATCH_GAS;
+  const groups: Group[] = [];
+  let open: Group | undefined;
   for (const { work, gas, alone } of ready) {
-    if (!alone && open && open.gas + gas <= BATCH_GAS) {
+    if (!alone && open && open.gas + gas <= limit) {
       open.others.push(work);
       open.gas += gas;
       continue;
@@ -51,7 +63,7 @@ export function batchesOf(ready: readonly Ready[], multicall3: Address | undefin
     groups.push(group);
     if (!alone) open = group;
   }
-  return groups.map(({ first, others }) => batchOf(first, others, multicall3));
+  return groups.map((group) => batchOf(group, multicall3));
 }
 
 type PlainCall = { readonly to: Address; readonly data: Hex };

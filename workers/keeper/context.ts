@@ -5,6 +5,7 @@ import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
 import type { FoundWork } from "./find-work.ts";
 import type { CoverChain } from "./from-chain/cover-chain.ts";
+import type { Funds } from "./funds.ts";
 
 export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly contracts: Contracts;
@@ -40,4 +41,8 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   minedUntil: string | undefined;
   /** Why the wallet could not send when it was last checked. */
   fault: string | undefined;
+  /** What the wallet could pay for when it was last checked; undefined before that, and while it cannot send. */
+  funds: Funds | undefined;
+  /** Whether work of the last round waits because funds or budget do not cover it. */
+  lacksFunds: boolean;
 };

@@ -5,26 +5,36 @@ import { initialFees } from "../relayer/fees.ts";
 import type { Wallet } from "../relayer/wallets.ts";
 import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
 import type { KeeperContext } from "./context.ts";
+import type { Funds } from "./funds.ts";
 
 /** The gas of one trigger, rounded up, with the margin of a signed call. */
 const TYPICAL_GAS = 600_000n;
 
-/** Why the keeper cannot send a trigger now, in words; undefined when it can. Rejects when node or database are down. */
-export async function keeperFault(
+/** What the keeper can pay for now, or, in words, why it cannot send a trigger. Rejects when node or database are down. */
+export async function checkFunds(
   { sql, chain, chainId, market, maxCallFee, gasBudget }: KeeperContext,
   { address }: Wallet,
-): Promise<string | undefined> {
-  const [now, balance, spent, [stop]] = await Promise.all([
+): Promise<{ fault: string } | { fault: undefined; funds: Funds }> {
+  const [now, balance, spent, [row]] = await Promise.all([
     market.now(),
     chain.balance(address),
     gasSpentToday(sql, chainId, "keeper"),
-    sql<{ scope: string | null }[]>`select service.stopped_by(${address}, null) as scope`,
+    sql<{ scope: string | null; reserved: string }[]>`
+      select service.stopped_by(${address}, null) as scope, (
+        select coalesce(sum(t.gas_reserved + t.value), 0) from service.relayer_wallet w
+        join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
+        where w.chain_id = ${chainId} and w.address = ${address}) as reserved`,
   ]);
-  if (stop?.scope) return "The operator has stopped it.";
+  if (row?.scope) return { fault: "The operator has stopped it." };
   const fees = initialFees(now, maxCallFee);
-  if (!fees) return gasTooExpensive;
+  if (!fees) return { fault: gasTooExpensive };
   const cost = costOf({ gasLimit: TYPICAL_GAS, l1Fee: 0n }, fees.maxFee);
-  if (spent + cost > gasBudget) return gasBudgetSpent;
-  if (balance >= cost) return undefined;
-  return `${getAddress(address)} has ${formatEther(balance)} ETH and needs ${formatEther(cost)} ETH for a trigger at the present price of gas.`;
+  if (spent + cost > gasBudget) return { fault: gasBudgetSpent };
+  if (balance < cost) {
+    return {
+      fault: `${getAddress(address)} has ${formatEther(balance)} ETH and needs ${formatEther(cost)} ETH for a trigger at the present price of gas.`,
+    };
+  }
+  const free = balance - BigInt(row?.reserved ?? 0);
+  return { fault: undefined, funds: { balance: free, spent, gasBudget, maxFee: fees.maxFee } };
 }

@@ -1,4 +1,4 @@
-import { restAfter, SET_ASIDE_AFTER } from "./back-off.ts";
+import { LONGEST, restAfter, SET_ASIDE_AFTER } from "./back-off.ts";
 import type { KeeperContext } from "./context.ts";
 import type { FoundWork } from "./find-work.ts";
 import { judgeTask, type Standing } from "./standing.ts";
@@ -8,7 +8,9 @@ import { type Work, workName } from "./work.ts";
 /** Work that may be begun, with what the ledger knows of it. */
 export type FreeWork = { readonly work: Work; readonly record: TaskRecord | undefined };
 
-/** The work that is not under way and does not rest, in its order. Notes what was mined and has changed nothing. */
+/**
+ * The work that is not under way and does not rest, in its order, with what has failed behind the rest. Notes what was mined and has changed nothing.
+ */
 export async function freeWork(context: KeeperContext, { head, work }: FoundWork): Promise<FreeWork[]> {
   const { sql, chainId, resting } = context;
   const now = performance.now();
@@ -24,7 +26,13 @@ export async function freeWork(context: KeeperContext, { head, work }: FoundWork
       failed.push({ work: one, record, reason: standing.reason });
   }
   await storeFailures(context, failed, head.timestamp);
-  return free;
+  return behindFresh(free);
+}
+
+/** Puts work that has failed behind what has not: however much fails, the first attempt of the rest does not wait for it. */
+export function behindFresh(free: readonly FreeWork[]): FreeWork[] {
+  const hasFailed = ({ record }: FreeWork): boolean => record !== undefined && record.failures > 0;
+  return [...free.filter((one) => !hasFailed(one)), ...free.filter(hasFailed)];
 }
 
 /** Whether the block of a failure is the chain's: in a block that a reorganisation has dropped nothing has failed. */
@@ -41,17 +49,19 @@ export type Failure = FreeWork & { readonly reason: string };
 /**
  * Notes failures: the work rests, longer each time. Work that fails again and again is set aside, which the operator is told once.
  * @param now Unix seconds.
+ * @param longest the longest rest, in seconds.
  */
 export async function storeFailures(
   { sql, chainId, meter, log }: KeeperContext,
   failures: readonly Failure[],
   now: bigint,
+  longest = LONGEST,
 ): Promise<void> {
   const failed = failures.map(({ work, record, reason }): FailedWork => {
     const count = (record?.failures ?? 0) + 1;
     const left = work.deadline === null ? undefined : work.deadline - now;
     const transactionId = record?.transaction?.id ?? null;
-    return { work, failure: reason, failures: count, rest: restAfter(count, left), transactionId };
+    return { work, failure: reason, failures: count, rest: restAfter(count, left, longest), transactionId };
   });
   await noteFailures(sql, chainId, failed);
   for (const { work, failure, failures: count, rest } of failed) {

@@ -2,9 +2,10 @@ import { noteFault } from "../ledger/leases.ts";
 import { type Wallet, walletsOf } from "../relayer/wallets.ts";
 import { batchesOf } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
-import { keeperFault } from "./fault.ts";
+import { checkFunds } from "./fault.ts";
 import { type FoundWork, findWork } from "./find-work.ts";
 import { freeWork } from "./free-work.ts";
+import { affordable, type Funds, payableGas } from "./funds.ts";
 import { readyWork } from "./ready-work.ts";
 import { beginBatch } from "./tasks.ts";
 import { watch } from "./watch.ts";
@@ -29,8 +30,9 @@ export async function keep(context: KeeperContext): Promise<boolean> {
   context.meter.due(found.work);
   const isIdle = found.work.length === 0 && performance.now() - context.checkedAt < CHECK_MS;
   if (!isIdle) await checkWallet(context, wallet);
-  if (context.fault !== undefined) return false;
-  const isMore = await begin(context, wallet, found);
+  const { funds } = context;
+  if (!funds) return false;
+  const isMore = await begin(context, wallet, found, funds);
   await watch(context, wallet.address, found.head.timestamp);
   return isMore;
 }
@@ -38,7 +40,9 @@ export async function keep(context: KeeperContext): Promise<boolean> {
 /** Notes for the operator why the wallet cannot send now. */
 async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void> {
   const { sql, meter, log } = context;
-  const fault = await keeperFault(context, wallet);
+  const checked = await checkFunds(context, wallet);
+  const { fault } = checked;
+  context.funds = checked.fault === undefined ? checked.funds : undefined;
   context.checkedAt = performance.now();
   await noteFault(sql, wallet.lease, fault);
   meter.canSend(fault === undefined);
@@ -48,18 +52,41 @@ async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void
   else log.error({ wallet: wallet.address, fault }, "the keeper cannot send: due policies are not triggered");
 }
 
-async function begin(context: KeeperContext, wallet: Wallet, found: FoundWork): Promise<boolean> {
+/** Records batches of what can be done and paid for. @returns whether there is more to do at once. */
+async function begin(
+  context: KeeperContext,
+  wallet: Wallet,
+  found: FoundWork,
+  funds: Funds,
+): Promise<boolean> {
   const { sql, chainId, multicall3, meter, onBatch } = context;
-  const free = (await freeWork(context, found)).slice(0, ROUND);
-  const ready = await readyWork(context, wallet.address, free, found.head);
+  const free = await freeWork(context, found);
+  const payable = free.filter(({ work }) => payableGas(funds, work.purpose) > 0n);
+  const chosen = payable.slice(0, ROUND);
+  const ready = await readyWork(context, wallet.address, chosen, found.head);
+  let lacksFunds = payable.length < free.length;
   for (const purpose of keeperPurposes) {
     const ofPurpose = ready.filter(({ work }) => work.purpose === purpose);
-    for (const batch of batchesOf(ofPurpose, multicall3)) {
+    const gas = payableGas(funds, purpose);
+    const batches = batchesOf(ofPurpose, multicall3, gas);
+    const begun = affordable(batches, gas);
+    lacksFunds ||= begun.length < batches.length;
+    for (const batch of begun) {
       // Another keeper may have been faster with a part of it: the next round sees which.
       if (!(await beginBatch(sql, chainId, wallet.address, batch))) continue;
       meter.begun(batch);
       onBatch();
     }
   }
-  return free.length === ROUND;
+  noteLack(context, lacksFunds);
+  return chosen.length === ROUND && !lacksFunds;
+}
+
+/** Tells the operator once that some work waits for ether, or for tomorrow's gas budget. */
+function noteLack(context: KeeperContext, lacksFunds: boolean): void {
+  if (lacksFunds && !context.lacksFunds)
+    context.log.warn(
+      "some of the keeper's work waits: its free ether or gas budget is too small; only triggers use the budget's second half",
+    );
+  context.lacksFunds = lacksFunds;
 }

@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { LONGEST_UNSENT } from "./back-off.ts";
 import type { Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import type { FoundWork } from "./find-work.ts";
@@ -54,7 +55,7 @@ export async function readyWork(
         break;
     }
   }
-  await storeFailures(context, failures, timestamp);
+  await storeFailures(context, failures, timestamp, LONGEST_UNSENT);
   return ready;
 }
 

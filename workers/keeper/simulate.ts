@@ -10,7 +10,7 @@ import type { Work } from "./work.ts";
 
 /**
  * What a call would do now. `done`: somebody else has done it. `idle`: it would change nothing yet. `unknown`: the node does not know
- * the block yet in which it is due.
+ * the block yet in which it is due, or cannot judge the call.
  */
 export type Simulated =
   | { readonly kind: "works"; readonly gas: bigint }
@@ -55,12 +55,24 @@ async function simulateSequence(
   const { block, calls } = await runSequence(context, from, work);
   if (block < due) return work.map(() => ({ kind: "unknown" }));
   const limited = pLimit(ESTIMATES);
-  return Promise.all(
+  const results = await Promise.allSettled(
     work.map((one, n) => resultOf(calls[n], one) ?? limited(() => estimate(context, from, one))),
   );
+  return judgedResults(results);
 }
 
-/** Runs the calls in one request, after `block`; empty where the node refuses that, now or lately. */
+/**
+ * What is known of calls that were simulated one by one: one that the node cannot judge holds up none of the others. Throws when it
+ * judges none of them, because then it does not answer.
+ */
+export function judgedResults(results: readonly PromiseSettledResult<Simulated>[]): Simulated[] {
+  const [first] = results;
+  if (first?.status === "rejected" && results.every(({ status }) => status === "rejected"))
+    throw first.reason;
+  return results.map((result) => (result.status === "fulfilled" ? result.value : { kind: "unknown" }));
+}
+
+/** Runs the calls in one request, after `block`, the node's newest; empty where the node refuses that, now or lately. */
 async function runSequence(
   context: KeeperContext,
   from: Address,

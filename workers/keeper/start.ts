@@ -68,6 +68,8 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     watchedAt: Number.NEGATIVE_INFINITY,
     minedUntil: undefined,
     fault: undefined,
+    funds: undefined,
+    lacksFunds: false,
   };
   const keeping = startLoop({
     name: "the keeper",

@@ -1,0 +1,62 @@
+/** What the keeper begins when ether, gas budget or the node do not suffice for all of its work. */
+import { expect, test } from "vitest";
+import { batchesOf, type Ready } from "../../workers/keeper/batches.ts";
+import { behindFresh } from "../../workers/keeper/free-work.ts";
+import { affordable, type Funds, payableGas } from "../../workers/keeper/funds.ts";
+import { judgedResults } from "../../workers/keeper/simulate.ts";
+import { multicall3, triggerOf } from "./support/keeper-work.ts";
+
+const funds = (more: Partial<Funds> = {}): Funds => ({
+  ...{ balance: 10_000n, spent: 0n, gasBudget: 10_000n, maxFee: 2n },
+  ...more,
+});
+const ready = (n: number, more: Partial<Ready> = {}): Ready => ({
+  ...{ work: triggerOf(n), gas: 300_000n, alone: false },
+  ...more,
+});
+
+test("a trigger may use what is left of balance and budget, a quarter of it for the margin of a signed call", () => {
+  expect(payableGas(funds(), "trigger")).toBe(4_000n);
+  expect(payableGas(funds({ balance: 1_000n }), "trigger")).toBe(400n);
+  expect(payableGas(funds({ spent: 9_000n }), "trigger")).toBe(400n);
+  expect(payableGas(funds({ balance: -5n }), "trigger")).toBe(0n);
+});
+
+test("expired policies and the redemption queue leave half of the day's budget to triggers", () => {
+  for (const purpose of ["expire", "queue"] as const) {
+    expect(payableGas(funds({ spent: 4_000n }), purpose)).toBe(400n);
+    expect(payableGas(funds({ spent: 5_000n }), purpose)).toBe(0n);
+  }
+});
+
+test("with ether for three triggers, forty due ones are begun three at a time", () => {
+  const batches = batchesOf(
+    Array.from({ length: 40 }, (_, n) => ready(n)),
+    multicall3,
+    1_000_000n,
+  );
+  expect(batches[0]?.work).toHaveLength(3);
+  expect(affordable(batches, 1_000_000n)).toEqual(batches.slice(0, 1));
+});
+
+test("a call that costs too much does not stop cheaper ones after it", () => {
+  const all = [ready(0, { alone: true, gas: 2_000_000n }), ready(1), ready(2)];
+  const batches = batchesOf(all, multicall3, 1_000_000n);
+  expect(affordable(batches, 1_000_000n).map(({ work }) => work)).toEqual([[triggerOf(1), triggerOf(2)]]);
+});
+
+test("work that has failed comes behind all that has not, in the order of its deadlines", () => {
+  const free = [3, 0, 1, 0].map((failures, n) => ({
+    work: triggerOf(n),
+    record: { failures, resting: false, transaction: null },
+  }));
+  expect(behindFresh(free).map(({ work }) => Number(work.policyId))).toEqual([1, 3, 0, 2]);
+});
+
+test("a call that the node cannot judge holds up no other; a node that judges none does not answer", () => {
+  const works = { status: "fulfilled", value: { kind: "works", gas: 1n } } as const;
+  const refused = { status: "rejected", reason: new Error("no such state") } as const;
+  expect(judgedResults([refused, works])).toEqual([{ kind: "unknown" }, { kind: "works", gas: 1n }]);
+  expect(() => judgedResults([refused, refused])).toThrow("no such state");
+  expect(judgedResults([])).toEqual([]);
+});
