@@ -53,9 +53,15 @@ async function untilIndexed({ sql, protocol }: BenchStack): Promise<void> {
 }
 
 /** Sells `count` policies, lets the price crash once the index has them, and adds the CPU that each process used. */
-async function sellAndCrash(bench: BenchStack, stack: PurchasesStack, count: number) {
+async function sellAndCrash(
+  bench: BenchStack,
+  stack: PurchasesStack,
+  count: number,
+  beforeCrash: () => Promise<unknown> = async () => {},
+) {
   await measureRaw(stack, count);
   await untilIndexed(bench);
+  await beforeCrash();
   const roots = [...bench.processes].map(([name, pid]) => ({ name, pid }));
   const before = cpuSecondsOf(roots);
   const crash = await measureCrash(bench, count, TIMEOUT_MS);
@@ -73,6 +79,9 @@ const gasPerPolicy = ({ triggers, receipts }: Crash) =>
 /** The median over the crashes of one figure of each. */
 const over = (crashes: readonly Measured[], figure: (crash: Measured) => number) =>
   median(crashes.map(figure));
+
+const slowestOf = (crashes: readonly Crash[]) =>
+  Math.max(...crashes.flatMap(({ triggers }) => triggers.map(({ seconds }) => seconds)));
 
 function timeFindings(crashes: readonly Measured[]): Finding[] {
   const inTime = Math.min(
@@ -101,7 +110,7 @@ function timeFindings(crashes: readonly Measured[]): Finding[] {
     },
     { what: "due to mined, median", value: times(50), unit: "s" },
     { what: "  99th percentile", value: times(99), unit: "s" },
-    { what: "  the last", value: times(100), unit: "s", limit: LIMIT_S },
+    { what: "  the last of all crashes", value: slowestOf(crashes), unit: "s", limit: LIMIT_S },
     { what: "due to mined by the blocks' timestamps, median", value: chainTimes(50), unit: "s" },
     { what: "  99th percentile", value: chainTimes(99), unit: "s" },
   ];
@@ -123,7 +132,7 @@ function gasFindings(crashes: readonly Measured[], alone: Measured): Finding[] {
     },
     {
       what: `due to mined, the last of ${alone.triggers.length}, a transaction for each`,
-      value: Math.max(...alone.triggers.map(({ seconds }) => seconds)),
+      value: slowestOf([alone]),
       unit: "s",
     },
   ];
@@ -138,14 +147,26 @@ function cpuFindings(crashes: readonly Measured[]): Finding[] {
   }));
 }
 
-/** The crashes of a keeper with Multicall3, and then one of a keeper without it. */
+/** The crashes of a keeper with Multicall3, one of them without the index, and then one of a keeper without Multicall3. */
 async function measure(bench: BenchStack, stack: PurchasesStack, services: ServiceStack): Promise<Finding[]> {
   const crashes: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) crashes.push(await sellAndCrash(bench, stack, POLICIES));
+  const blind = await sellAndCrash(bench, stack, POLICIES, () => services.stopService("indexer"));
+  await services.start("indexer");
   await services.stopService("writer");
   await bench.startServices(["writer"], { ...settings, deploymentFile: withoutMulticall3(bench) });
   const alone = await sellAndCrash(bench, stack, ALONE);
-  return [...timeFindings(crashes), ...gasFindings(crashes, alone), ...cpuFindings(crashes)];
+  return [
+    ...timeFindings(crashes),
+    {
+      what: `due to mined while the index is away, the last of ${POLICIES}`,
+      value: slowestOf([blind]),
+      unit: "s",
+      limit: LIMIT_S,
+    },
+    ...gasFindings(crashes, alone),
+    ...cpuFindings(crashes),
+  ];
 }
 
 /** Two wallets buy the policies directly from the chain. */

@@ -120,7 +120,9 @@ describe.each(passes)("the %s time", (pass) => {
       expect(receipt).toMatchObject({ ok: true, coverageAmount: "1000000000", premiumPaid: "52600000" });
       const { productId, policyId, buyer } = receipt;
       const policy = await http(`http://127.0.0.1:${env.PORT}/policies/${productId}/${policyId}`);
-      expect(policy.json).toMatchObject({ buyer, status: "Active", premiumPaid: receipt.premiumPaid });
+      // The demo of docs/operating.md lets the price fall, and the keeper pays these policies too.
+      const status = expect.stringMatching(/^(Active|Triggered)$/);
+      expect(policy.json).toMatchObject({ buyer, status, premiumPaid: receipt.premiumPaid });
     }
   });
 

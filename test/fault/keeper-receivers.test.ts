@@ -55,12 +55,12 @@ const failUntil = (ids: readonly bigint[], failures: number) =>
     timeoutMs: 240_000,
   });
 
-test("contracts that refuse bonds, burn all gas, or succeed in simulations alone: the others are paid, they are set aside, and paid once they accept", async () => {
+test("contracts that refuse bonds, or burn all gas, always or in blocks alone: the others are paid, they are set aside, and paid once they accept", async () => {
   const { connection, stack } = setup;
   const receivers: BondReceiver[] = [
     await deployReceiver(setup, "reverts"),
     await deployReceiver(setup, "burns all gas"),
-    await deployReceiver(setup, "succeeds in simulations alone"),
+    await deployReceiver(setup, "burns all gas in blocks alone"),
   ];
   const refusing: bigint[] = [];
   // They expire first, so that the keeper looks at them first.
@@ -69,6 +69,8 @@ test("contracts that refuse bonds, burn all gas, or succeed in simulations alone
   await crash(setup);
   await untilAll(setup, "triggered", able);
   await expectTriggeredOnce(setup, able);
+  // None of them shared a transaction, and its gas, with such a contract.
+  expect(await failuresOf(setup, able)).toEqual([]);
   await failUntil(refusing, SET_ASIDE_AFTER);
   expect((await failuresOf(setup, refusing)).map(({ failure }) => failure)).toEqual([
     expect.stringContaining("No bonds, please"),

@@ -3,6 +3,7 @@ import type { Address } from "viem";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
+import type { FoundWork } from "./find-work.ts";
 import type { CoverChain } from "./from-chain/cover-chain.ts";
 import type { Funds } from "./funds.ts";
 
@@ -26,10 +27,13 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   sequenceFrom: number;
   /** The newest head of the index, and since when it has been the newest, by `performance.now()`. */
   indexHead: { hash: string | undefined; since: number };
+  /** The block of the index in which nothing was due, and when that was seen, by `performance.now()`. */
+  idle: { hash: string | undefined; since: number };
   /** Whether the last look was at the index; undefined before the first. */
   usesIndex: boolean | undefined;
-  /** When the chain was last read for due policies, by `performance.now()`. */
+  /** When the chain was last read for due policies, by `performance.now()`, and what was found. */
   scannedAt: number;
+  scanned: FoundWork | undefined;
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;

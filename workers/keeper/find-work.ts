@@ -1,12 +1,15 @@
 import { readDue } from "../../lib/indexed/due.ts";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { readExpired, readQueueHead } from "../../lib/indexed/overdue.ts";
+import { head } from "../../ponder.schema.ts";
 import type { KeeperContext } from "./context.ts";
 import { dueFromChain } from "./from-chain/due.ts";
 import { expiryWork, queueWork, THROTTLE_EPOCH, triggerWork, type Work } from "./work.ts";
 
 /** Expired policies that one round closes at most. */
 const EXPIRED = 100;
+/** For this time a block of the index in which nothing was due is not looked at again, in ms. */
+const IDLE_MS = 5_000;
 /** An index that is more blocks than this behind the chain does not tell what is due now. */
 const LAG_LIMIT = 10n;
 /** Nor does one that has stood still for this long while the chain went on, in ms. */
@@ -39,35 +42,55 @@ export async function findWork(context: KeeperContext): Promise<FoundWork | unde
   return isUsable ? found : fromChain(context);
 }
 
-/** Reads what is due from the index, in one snapshot. Undefined while the index has no complete block. */
-const fromIndex = ({ index, contracts }: KeeperContext): Promise<FoundWork | undefined> =>
+/** Reads what is due from the index. Undefined while the index has no complete block. */
+async function fromIndex(context: KeeperContext): Promise<FoundWork | undefined> {
+  const { index, idle } = context;
+  if (performance.now() - idle.since < IDLE_MS) {
+    const [now] = await index.select().from(head);
+    if (now && now.hash === idle.hash) return { head: now, work: [] };
+  }
+  const found = await lookAtIndex(context);
+  context.idle = { hash: found?.work.length === 0 ? found.head.hash : undefined, since: performance.now() };
+  return found;
+}
+
+/** Reads what is due from the index, in one snapshot. */
+const lookAtIndex = ({ index, contracts }: KeeperContext): Promise<FoundWork | undefined> =>
   index.transaction(async (tx) => {
     const due = await readDue(tx);
     if (!due) return undefined;
-    const { head, policies } = due;
-    const [expired, entry] = await Promise.all([readExpired(tx, head.timestamp, EXPIRED), readQueueHead(tx)]);
-    const isPayable = entry && entry.targetEpoch <= head.timestamp / THROTTLE_EPOCH;
+    const { head: block, policies } = due;
+    const [expired, entry] = await Promise.all([
+      readExpired(tx, block.timestamp, EXPIRED),
+      readQueueHead(tx),
+    ]);
+    const isPayable = entry && entry.targetEpoch <= block.timestamp / THROTTLE_EPOCH;
     const work = [
       ...policies.map((policy) => triggerWork(contracts, policy)),
       ...expired.map((policy) => expiryWork(contracts, policy)),
-      ...(isPayable ? [queueWork(contracts, entry, head.timestamp)] : []),
+      ...(isPayable ? [queueWork(contracts, entry, block.timestamp)] : []),
     ];
-    return { head, work };
+    return { head: block, work };
   });
 
 /** Whether the index follows the chain, as far as this writer has seen it. */
-function isCurrent(context: KeeperContext, { head }: FoundWork): boolean {
-  const newest = context.chainHead() ?? head.number;
+function isCurrent(context: KeeperContext, { head: block }: FoundWork): boolean {
+  const newest = context.chainHead() ?? block.number;
   const now = performance.now();
-  if (head.hash !== context.indexHead.hash) context.indexHead = { hash: head.hash, since: now };
-  if (newest <= head.number) return true;
-  return newest - head.number <= LAG_LIMIT && now - context.indexHead.since < STILL_MS;
+  if (block.hash !== context.indexHead.hash) context.indexHead = { hash: block.hash, since: now };
+  if (newest <= block.number) return true;
+  return newest - block.number <= LAG_LIMIT && now - context.indexHead.since < STILL_MS;
 }
 
-/** Expired policies and the redemption queue wait for the index: they have no deadline. */
+/**
+ * Expired policies and the redemption queue wait for the index: they have no deadline. What was found counts until the chain is
+ * read again, because one round does not begin everything that a crash makes due.
+ */
 async function fromChain(context: KeeperContext): Promise<FoundWork | undefined> {
-  if (performance.now() - context.scannedAt < SCAN_MS) return undefined;
+  if (performance.now() - context.scannedAt < SCAN_MS) return context.scanned;
   context.scannedAt = performance.now();
-  const { head, policies } = await dueFromChain(context.cover);
-  return { head, work: policies.map((policy) => triggerWork(context.contracts, policy)) };
+  context.scanned = undefined;
+  const { head: block, policies } = await dueFromChain(context.cover);
+  context.scanned = { head: block, work: policies.map((policy) => triggerWork(context.contracts, policy)) };
+  return context.scanned;
 }

@@ -81,8 +81,8 @@ async function runSequence(
   const { chain, log } = context;
   const head = await chain.block("latest");
   if (!head) throw new Error("the node has no latest block");
-  const unrun = { block: head.number, calls: [] };
-  if (performance.now() < context.sequenceFrom) return unrun;
+  const oneByOne = { block: head.number, calls: [] };
+  if (performance.now() < context.sequenceFrom) return oneByOne;
   try {
     return await chain.simulate(
       work.map((one) => callOf(from, one)),
@@ -91,7 +91,7 @@ async function runSequence(
   } catch (error) {
     context.sequenceFrom = performance.now() + SEQUENCE_REST_MS;
     log.warn({ err: errorText(error) }, "eth_simulateV1 failed: the keeper's calls are simulated one by one");
-    return unrun;
+    return oneByOne;
   }
 }
 

@@ -14,10 +14,11 @@ import { openCoverChain } from "./from-chain/cover-chain.ts";
 import { keep } from "./keep.ts";
 import { forgetTasks } from "./tasks.ts";
 
-/** How often the keeper looks for work, in ms: a few times a block. */
-const LOOK_MS = 400;
+/** How often the keeper looks for work, in ms: while there is some, and while there is none. */
+const LOOK_MS = 300;
+const IDLE_LOOK_MS = 700;
 /** How often recorded batches are looked for, in ms; a new one ends the pause. */
-const RELAY_MS = 500;
+const RELAY_MS = 1000;
 /** How often the audit goes on, in ms: it reads the logs of the longest cover. */
 const AUDIT_MS = 600_000;
 /** How often old tasks are forgotten, in ms. */
@@ -57,8 +58,10 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     }),
     chainHead: () => engine.watcher.last?.number,
     indexHead: { hash: undefined, since: performance.now() },
+    idle: { hash: undefined, since: Number.NEGATIVE_INFINITY },
     usesIndex: undefined,
     scannedAt: performance.now(),
+    scanned: undefined,
     resting: new Map(),
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,
@@ -71,7 +74,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
   const keeping = startLoop({
     name: "the keeper",
     log,
-    pauseMs: () => LOOK_MS,
+    pauseMs: () => (context.idle.hash === undefined ? LOOK_MS : IDLE_LOOK_MS),
     async round() {
       if (await keep(context)) keeping.nudge();
     },

@@ -24,13 +24,13 @@ contract Receiver {
         if (mood == 1) revert("No bonds, please");
         if (mood == 2) assembly { invalid() }
         // Simulations have no price of gas, and sent transactions have.
-        if (mood == 3 && tx.gasprice > 0) revert("Only in simulations");
+        if (mood == 3 && tx.gasprice > 0) assembly { invalid() }
         return this.onERC1155Received.selector;
     }
 }`;
 
 /** What a receiver does with bonds: the place in this list is the contract's number. */
-const moods = ["accepts", "reverts", "burns all gas", "succeeds in simulations alone"] as const;
+const moods = ["accepts", "reverts", "burns all gas", "burns all gas in blocks alone"] as const;
 export type Mood = (typeof moods)[number];
 
 const receiverAbi = parseAbi([
