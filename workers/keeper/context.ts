@@ -23,6 +23,8 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly meter: KeeperMeter;
   /** Work that needs no look for a while, by its name: until when, by `performance.now()`. */
   readonly resting: Map<string, number>;
+  /** Work whose call reverted in a block that the index did not have yet, by its name: the newest block then. */
+  readonly reverted: Map<string, bigint>;
   /** After the node has refused a sequence of calls, they are simulated one by one until then, by `performance.now()`. */
   sequenceFrom: number;
   /** The newest head of the index, and since when it has been the newest, by `performance.now()`. */

@@ -4,7 +4,7 @@ import type { Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import type { FoundWork } from "./find-work.ts";
 import { type Failure, type FreeWork, storeFailures } from "./free-work.ts";
-import { simulateWork } from "./simulate.ts";
+import { type Simulated, simulateWork } from "./simulate.ts";
 import { type Work, workName } from "./work.ts";
 
 /** Work that somebody else has done, or that would change nothing yet, is looked at again after this time, in ms. */
@@ -32,17 +32,19 @@ export async function readyWork(
   const foreign = await Promise.all(
     free.map(({ work }, n) => simulated[n]?.kind === "works" && runsForeignCode(context, work)),
   );
+  const newest = await newestAfter(context, simulated, number);
   const ready: Ready[] = [];
   const failures: Failure[] = [];
   for (const [n, one] of free.entries()) {
     const result = simulated[n];
     switch (result?.kind) {
-      case "works": {
+      case "works":
+        context.reverted.delete(workName(one.work));
         ready.push({ work: one.work, gas: result.gas, alone: hasFailed(one) || foreign[n] === true });
         break;
-      }
       case "reverts":
-        failures.push({ ...one, reason: result.reason });
+        if (hasReverted(context, one.work, { head: number, newest }))
+          failures.push({ ...one, reason: result.reason });
         break;
       case "done":
         context.meter.doneByOthers(one.work);
@@ -57,6 +59,36 @@ export async function readyWork(
   }
   await storeFailures(context, failures, timestamp, LONGEST_UNSENT);
   return ready;
+}
+
+/** The node's newest block after a simulation in which calls reverted, otherwise `head`: no call ran in a later one. */
+async function newestAfter(
+  { chain }: KeeperContext,
+  simulated: readonly Simulated[],
+  head: bigint,
+): Promise<bigint> {
+  if (!simulated.some(({ kind }) => kind === "reverts")) return head;
+  return (await chain.block("latest"))?.number ?? head;
+}
+
+/**
+ * Whether a revert counts as a failure. One in a block that the index does not have yet proves nothing: in that block the work may
+ * not be due any more. It counts if the work is still due once the index has that block, and reverts again.
+ */
+function hasReverted(
+  { reverted }: Pick<KeeperContext, "reverted">,
+  work: Work,
+  { head, newest }: { head: bigint; newest: bigint },
+): boolean {
+  const name = workName(work);
+  const first = reverted.get(name);
+  if (newest <= head || (first !== undefined && first <= head)) {
+    reverted.delete(name);
+    return true;
+  }
+  if (reverted.size >= MAX_RESTING) reverted.clear();
+  if (first === undefined) reverted.set(name, newest);
+  return false;
 }
 
 /** A call that has failed before, or whose batch was refused, may fail again, with the gas of those beside it. */

@@ -63,6 +63,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     scannedAt: performance.now(),
     scanned: undefined,
     resting: new Map(),
+    reverted: new Map(),
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,
     watchedAt: Number.NEGATIVE_INFINITY,
