@@ -29,7 +29,8 @@ test("a claim shows both transfers, and each wallet its role and the value it se
   expect((await world.claim()).status).toBe(200);
   expect((await sandbox()).status).toBe(200);
   const said = await run();
-  for (const [role, { address }] of Object.entries(serviceWallets)) {
+  const { keeper: _ofTheMainChain, ...wallets } = serviceWallets;
+  for (const [role, { address }] of Object.entries(wallets)) {
     expect(said, role).toMatch(new RegExp(`84532 +${role} +${getAddress(address)} `));
   }
   const [row] = await world.sql<{ claim: string; hashes: string[] }[]>`

@@ -3,9 +3,15 @@ import type { Failure } from "../relayer/purchase-failures.ts";
 
 /** Why service transactions fail before anything of them is signed. */
 
+/** What would revert, by the purpose of a service transaction. */
+function subjectOf(purpose: string): string {
+  if (purpose.startsWith("keeper_")) return "The call would revert";
+  return purpose === "faucet_ether" ? "The wallet takes no ether" : "The transfer would revert";
+}
+
 export const wouldRevert = (purpose: string, revert: Revert): Failure => ({
   code: "onchain_revert",
-  message: `${purpose === "faucet_ether" ? "The wallet takes no ether" : "The call would revert"}: ${revert.text}. Nothing was sent.`,
+  message: `${subjectOf(purpose)}: ${revert.text}. Nothing was sent.`,
 });
 
 export const tooMuchGas = (limit: bigint): Failure => ({
