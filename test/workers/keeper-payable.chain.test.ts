@@ -36,8 +36,12 @@ const nameOf = ({ productId, policyId }: Pick<CoveredPolicy, "productId" | "poli
 test(`random prices: payable in a block if and only if the contracts would pay in it (DUE_SEED=${seed})`, async () => {
   const { client } = chain;
   const firstBlock = await client.getBlockNumber();
-  for (let block = 1; block <= BLOCKS; block++) {
-    await walk.step((await dueFromChain(cover)).policies);
+  // A walk goes on until some policy is due: a few never come that far in these blocks.
+  let sawDue = false;
+  for (let block = 1; block <= BLOCKS || !sawDue; block++) {
+    const { policies: due } = await dueFromChain(cover);
+    sawDue ||= due.length > 0;
+    await walk.step(due);
     if (block % REORGANISE_EVERY === 0) await walk.reorganise(1 + walk.random(6));
   }
   // After the longest window every policy has a verdict.
@@ -55,14 +59,10 @@ test(`random prices: payable in a block if and only if the contracts would pay i
   // Of the triggered ones only that is known.
   const judged = new Set(policies.map(nameOf));
   const dueIn = await openHistoryByForce(chain);
-  let found = 0;
   for (let block = firstBlock + 1n; block <= lastBlock; block++) {
     const due = (await dueIn(block)).filter((name) => judged.has(name));
     expect((payable.get(block) ?? []).sort(), `block ${block}`).toEqual(due);
-    found += due.length;
   }
-  expect(found).toBeGreaterThan(0);
-
   const { missed, refused, open } = await audit(cover, { fromBlock: 0n, toBlock: lastBlock });
   expect({ refused, open }).toEqual({ refused: [], open: 0 });
   expect(missed.map(({ policy }) => nameOf(policy)).sort()).toEqual(

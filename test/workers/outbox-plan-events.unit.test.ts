@@ -72,6 +72,15 @@ test("a policy that is due since a final block is stored, and the cursor does no
   });
 });
 
+test("where a policy was due in a block that was replaced, new events wait for the next run, which sees when it is due now", () => {
+  const event: StoredEvent = { ...stored("41"), type: "policy_due" };
+  const orphaned = { kind: "orphaned", event, canonicalBlockHash: "0x2" } as const;
+  const logs = { events: [bond(43n, 0)], firstOmitted: undefined };
+  expect(planEvents({ ...nothing, verdicts: [orphaned], logs })).toMatchObject({
+    ...{ reverted: [orphaned], events: [], finalBlock: 10n, processedBlock: 40n, more: true },
+  });
+});
+
 test("events are in the order of blocks and logs, expiries last in their block", () => {
   const logs = { events: [bond(42n, 1), bond(44n, 0), bond(44n, 3)], firstOmitted: undefined };
   const expiries = { events: [expiry(42n), expiry(43n), expiry(44n)], complete: true, more: false };

@@ -77,8 +77,10 @@ export function planEvents(findings: Findings): Plan {
     orphaned.map((verdict) => ({ verdict, type: verdict.event.type })),
     limits,
   );
+  // A policy that becomes due in another block has the same key: the index's next snapshot shows it, below other new events.
+  const movesDue = orphaned.some(({ event }) => event.type === "policy_due");
   // Send reversals before new events: a new event may be of the same transaction, in another block.
-  if (held || reversible.length < orphaned.length) {
+  if (held || movesDue || reversible.length < orphaned.length) {
     const reverted = reversible.map(({ verdict }) => verdict);
     const { finalBlock, processedBlock } = cursor;
     const more = reverted.length > 0;
