@@ -1,4 +1,5 @@
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import type { LRUCache } from "lru-cache";
 import type { Address } from "viem";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
@@ -21,10 +22,10 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   /** Called when a batch is recorded. */
   readonly onBatch: () => void;
   readonly meter: KeeperMeter;
-  /** Work that needs no look for a while, by its name: until when, by `performance.now()`. */
-  readonly resting: Map<string, number>;
+  /** The names of work that needs no look for a while. */
+  readonly resting: LRUCache<string, true>;
   /** Work whose call reverted in a block that the index did not have yet, by its name: the newest block then. */
-  readonly reverted: Map<string, bigint>;
+  readonly reverted: LRUCache<string, bigint>;
   /** After the node has refused a sequence of calls, they are simulated one by one until then, by `performance.now()`. */
   sequenceFrom: number;
   /** The newest head of the index, and since when it has been the newest, by `performance.now()`. */

@@ -1,6 +1,6 @@
 import { formatEther, getAddress } from "viem";
 import { costOf } from "../ledger/call-cost.ts";
-import { gasSpentToday } from "../ledger/gas-spending.ts";
+import { readSpending } from "../ledger/gas-spending.ts";
 import { initialFees } from "../relayer/fees.ts";
 import type { Wallet } from "../relayer/wallets.ts";
 import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
@@ -12,20 +12,15 @@ const TYPICAL_GAS = 600_000n;
 
 /** What the keeper can pay for now, or, in words, why it cannot send a trigger. Rejects when node or database are down. */
 export async function checkFunds(
-  { sql, chain, chainId, market, maxCallFee, gasBudget }: KeeperContext,
-  { address }: Wallet,
+  { sql, chain, market, maxCallFee, gasBudget }: KeeperContext,
+  { address, lease }: Wallet,
 ): Promise<{ fault: string } | { fault: undefined; funds: Funds }> {
-  const [now, balance, spent, [row]] = await Promise.all([
+  const [now, balance, { all: spent, reserved, relayerStopped }] = await Promise.all([
     market.now(),
     chain.balance(address),
-    gasSpentToday(sql, chainId, "keeper"),
-    sql<{ scope: string | null; reserved: string }[]>`
-      select service.stopped_by(${address}, null) as scope, (
-        select coalesce(sum(t.gas_reserved + t.value), 0) from service.relayer_wallet w
-        join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
-        where w.chain_id = ${chainId} and w.address = ${address}) as reserved`,
+    readSpending(sql, lease, []),
   ]);
-  if (row?.scope) return { fault: "The operator has stopped it." };
+  if (relayerStopped) return { fault: "The operator has stopped it." };
   const fees = initialFees(now, maxCallFee);
   if (!fees) return { fault: gasTooExpensive };
   const cost = costOf({ gasLimit: TYPICAL_GAS, l1Fee: 0n }, fees.maxFee);
@@ -35,6 +30,5 @@ export async function checkFunds(
       fault: `${getAddress(address)} has ${formatEther(balance)} ETH and needs ${formatEther(cost)} ETH for a trigger at the present price of gas.`,
     };
   }
-  const free = balance - BigInt(row?.reserved ?? 0);
-  return { fault: undefined, funds: { balance: free, spent, gasBudget, maxFee: fees.maxFee } };
+  return { fault: undefined, funds: { balance: balance - reserved, spent, gasBudget, maxFee: fees.maxFee } };
 }

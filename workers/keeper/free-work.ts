@@ -9,12 +9,12 @@ import { type Work, workName } from "./work.ts";
 export type FreeWork = { readonly work: Work; readonly record: TaskRecord | undefined };
 
 /**
- * The work that is not under way and does not rest, in its order, with what has failed behind the rest. Notes what was mined and has changed nothing.
+ * The work that is not under way and does not rest, in its order, with what has failed behind the rest. Notes what was mined and
+ * has changed nothing.
  */
 export async function freeWork(context: KeeperContext, { head, work }: FoundWork): Promise<FreeWork[]> {
   const { sql, chainId, resting } = context;
-  const now = performance.now();
-  const awake = work.filter((one) => (resting.get(workName(one)) ?? 0) <= now);
+  const awake = work.filter((one) => !resting.has(workName(one)));
   const records = await readTasks(sql, chainId, awake);
   const free: FreeWork[] = [];
   const failed: Failure[] = [];

@@ -1,4 +1,5 @@
 /** How much gas the keeper can pay for. Pure. */
+import { smaller } from "../common/bigints.ts";
 import type { Batch } from "./batches.ts";
 import type { KeeperPurpose } from "./work.ts";
 
@@ -11,8 +12,6 @@ export type Funds = {
   /** What new transactions pay for a unit of gas at most. */
   readonly maxFee: bigint;
 };
-
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /**
  * The gas, by simulation, that new transactions of a purpose may take: a signed call has a quarter more. Only triggers use the

@@ -7,11 +7,6 @@ import { type Failure, type FreeWork, storeFailures } from "./free-work.ts";
 import { type Simulated, simulateWork } from "./simulate.ts";
 import { type Work, workName } from "./work.ts";
 
-/** Work that somebody else has done, or that would change nothing yet, is looked at again after this time, in ms. */
-const REST_MS = 10_000;
-/** Most names of resting work: memory must be bounded. */
-const MAX_RESTING = 10_000;
-
 /**
  * Simulates work and returns what succeeds, in its order. What somebody else has done rests until the index shows it; what reverts
  * has failed.
@@ -48,10 +43,10 @@ export async function readyWork(
         break;
       case "done":
         context.meter.doneByOthers(one.work);
-        rest(context, one.work);
+        context.resting.set(workName(one.work), true);
         break;
       case "idle":
-        rest(context, one.work);
+        context.resting.set(workName(one.work), true);
         break;
       case "unknown":
         break;
@@ -86,7 +81,6 @@ function hasReverted(
     reverted.delete(name);
     return true;
   }
-  if (reverted.size >= MAX_RESTING) reverted.clear();
   if (first === undefined) reverted.set(name, newest);
   return false;
 }
@@ -98,9 +92,4 @@ const hasFailed = ({ record }: FreeWork): boolean =>
 /** Whether the receiver of the bonds is a contract, whose code may do anything when it receives them. */
 async function runsForeignCode({ chain }: KeeperContext, { receiver }: Work): Promise<boolean> {
   return receiver !== null && (await chain.hasCode(receiver));
-}
-
-function rest({ resting }: KeeperContext, work: Work): void {
-  if (resting.size >= MAX_RESTING) resting.clear();
-  resting.set(workName(work), performance.now() + REST_MS);
 }

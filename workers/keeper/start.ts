@@ -1,5 +1,6 @@
 import { setDatabaseSchema } from "@ponder/client";
 import { drizzle } from "drizzle-orm/postgres-js";
+import { LRUCache } from "lru-cache";
 import type { WriterConfig } from "../../lib/config.ts";
 import { connect } from "../../lib/db/connect.ts";
 import * as indexed from "../../ponder.schema.ts";
@@ -19,6 +20,10 @@ const LOOK_MS = 300;
 const IDLE_LOOK_MS = 700;
 /** How often recorded batches are looked for, in ms; a new one ends the pause. */
 const RELAY_MS = 1000;
+/** Work that somebody else has done, or that would change nothing yet, is looked at again after this time, in ms. */
+const REST_MS = 10_000;
+/** Most names of work that are remembered. */
+const MAX_NAMES = 10_000;
 /** How often the audit goes on, in ms: it reads the logs of the longest cover. */
 const AUDIT_MS = 600_000;
 /** How often old tasks are forgotten, in ms. */
@@ -62,8 +67,8 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     usesIndex: undefined,
     scannedAt: performance.now(),
     scanned: undefined,
-    resting: new Map(),
-    reverted: new Map(),
+    resting: new LRUCache({ max: MAX_NAMES, ttl: REST_MS }),
+    reverted: new LRUCache({ max: MAX_NAMES }),
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,
     watchedAt: Number.NEGATIVE_INFINITY,

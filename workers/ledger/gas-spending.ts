@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Address } from "viem";
 import type { Lease } from "./leases.ts";
 
@@ -59,11 +59,7 @@ export async function readCandidates(
 }
 
 /** Reads the day's gas costs that count for the lease's wallet, and those of these clients' wallets, and its open transactions. */
-export async function readSpending(
-  tx: TransactionSql,
-  lease: Lease,
-  clients: readonly Address[],
-): Promise<Spending> {
+export async function readSpending(tx: ISql, lease: Lease, clients: readonly Address[]): Promise<Spending> {
   const [[relayer], day] = await Promise.all([
     tx<{ reserved: string; stopped: boolean }[]>`
       select coalesce(sum(t.gas_reserved + t.value), 0) as reserved,
@@ -78,7 +74,7 @@ export async function readSpending(
 
 /** Reads the day's gas costs of the budget that the lease's wallet spends from, and those of these clients' wallets. */
 export async function readDaySpending(
-  tx: TransactionSql,
+  tx: ISql,
   { chainId, address }: Lease,
   clients: readonly Address[],
 ): Promise<DaySpending> {
@@ -93,13 +89,10 @@ export async function readDaySpending(
   };
 }
 
-/**
- * The gas costs of this UTC day in wei, with the most that transactions may cost that are not mined yet: the keeper's, or all
- * others.
- */
-export async function gasSpentToday(sql: Sql, chainId: number, account: "keeper" | "" = ""): Promise<bigint> {
+/** The gas costs of this UTC day in wei, without the keeper's, with the most that transactions may cost that are not mined yet. */
+export async function gasSpentToday(sql: Sql, chainId: number): Promise<bigint> {
   const [row] = await sql<{ wei: string }[]>`
     select wei from service.gas_day
-    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ${account}`;
+    where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ''`;
   return BigInt(row?.wei ?? 0);
 }

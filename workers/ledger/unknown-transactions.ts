@@ -128,8 +128,8 @@ export type FoundForm = Pick<Form, "signed" | "cost"> & { intent: string | null;
 
 /**
  * Records an unknown transaction with its signed form: as that of the purchase, service transaction or permit `intent`, or as a
- * filler: an empty transfer, or a call of the keeper. A purchase or service transaction no longer waits then; a permit's purchase does. Rejects, with nothing stored, when
- * the nonce has been recorded meanwhile.
+ * filler: an empty transfer, or a call of the keeper. A purchase or service transaction no longer waits then; a permit's purchase
+ * does. Rejects, with nothing stored, when the nonce has been recorded meanwhile.
  * @returns false, with nothing stored, without the lease, or when the intent no longer waits.
  */
 export async function recordUnknown(

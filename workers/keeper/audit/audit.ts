@@ -1,11 +1,11 @@
 /** The keeper's audit: every policy that could have been triggered and was not, from the chain alone. */
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
+import { smaller } from "../../common/bigints.ts";
 import type { BlockClock } from "../from-chain/block-clock.ts";
 import { type CoverChain, type Moment, readUpTo } from "../from-chain/cover-chain.ts";
 import { duePolicies } from "../from-chain/due.ts";
 import type { CoveredPolicy, History, SoldPolicy } from "../from-chain/history.ts";
-import { smaller } from "../from-chain/order.ts";
 import { type Confirmation, confirm } from "./confirm.ts";
 import type { Downtime } from "./downtime.ts";
 import { readHistory } from "./read-history.ts";

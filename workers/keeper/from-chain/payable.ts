@@ -4,8 +4,8 @@
  * at the time of the block itself.
  */
 import { CONFIRMATIONS, MAX_PRICE_AGE, MINIMUM_PAYOUT, SEQUENCER_GRACE } from "../../../lib/price-rules.ts";
+import { greater, smaller } from "../../common/bigints.ts";
 import { type CoveredPolicy, type CoverTerms, type History, type Round, valueAfter } from "./history.ts";
-import { greater, smaller } from "./order.ts";
 
 /** The blocks `firstBlock` to `lastBlock` with a time (Unix seconds) from `notBefore` to `notAfter`. All are inclusive. */
 export type Span = {

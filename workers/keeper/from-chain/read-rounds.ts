@@ -6,9 +6,9 @@ import { phaseAggregators, phaseAt, phaseStarts } from "../../../lib/chain/feed-
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import { lower } from "../../../lib/lower.ts";
 import { FEED_TO_PRICE } from "../../../lib/price-rules.ts";
+import { greater } from "../../common/bigints.ts";
 import type { CoverChain } from "./cover-chain.ts";
 import type { Round } from "./history.ts";
-import { greater } from "./order.ts";
 import { scanEvents } from "./scan-events.ts";
 
 /** A phase of a feed: its rounds count in the states after `countsAfter` and later blocks. Phase 0 is a feed without phases. */

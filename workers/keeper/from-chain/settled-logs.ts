@@ -2,8 +2,7 @@
 import { formatLog, type Hex, type Log, type RpcLog } from "viem";
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import { type BlockRange, type LogFilter, type LogScan, scanLogs } from "../../../lib/chain/log-scan.ts";
-
-import { greater, smaller } from "./order.ts";
+import { greater, smaller } from "../../common/bigints.ts";
 
 /** A block so far below the end of a scan is kept. A reorganisation that is deeper is noticed, and all is read anew. */
 const DEPTH = 64n;
