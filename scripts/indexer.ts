@@ -19,6 +19,7 @@ import { createLogger, errorText } from "../lib/log.ts";
 import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
 import { keepCommits, lostCommitExitCode } from "./indexer/durable-commits.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
+import { skipIdleTables } from "./indexer/idle-tables.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
 import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
@@ -153,6 +154,7 @@ async function main(): Promise<void> {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
     process.exit(newPhaseExitCode);
   });
+  skipIdleTables();
   keepCommits((error) => {
     log.fatal({ err: errorText(error) }, "a commit has failed: start again to read the blocks again");
     process.exit(lostCommitExitCode);

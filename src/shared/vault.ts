@@ -20,9 +20,6 @@ export async function recordVault(
   row: Pick<Row, "kind" | "amount" | "newTotal"> & Partial<Pick<Row, "caller">>,
   named: Partial<State>,
 ): Promise<void> {
-  await db
-    .insert(vaultEvent)
-    .values({ ...position(event), ...row })
-    .onConflictDoNothing();
+  await db.insert(vaultEvent).values({ ...position(event), ...row });
   await changeVault(db, () => named);
 }

@@ -96,14 +96,14 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
 const SMALL = [
   "_ponder_checkpoint",
   "product",
-  "protocol_stats",
-  "burn_source_stats",
-  "burn_day",
-  "bond_epoch",
+  "kept_protocol_stats",
+  "kept_burn_source_stats",
+  "kept_burn_day",
+  "kept_bond_epoch_sums",
   "head",
   "oracle_feed",
   "sequencer_state",
-  "pause_state",
+  "pause_event",
 ];
 
 /** Expects no node to read a table as a whole, or more rows than `mostRows`. */
