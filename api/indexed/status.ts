@@ -80,10 +80,18 @@ async function readPosition(parts: IndexReaderParts): Promise<Reads | undefined>
   const bounded = <T>(query: () => Promise<T>) =>
     within(READ_TIMEOUT_MS, throughSwap(query), databaseUnavailable);
   try {
-    const { head, time, checkpoint } = await bounded(() => read(db));
-    if (head !== null) return { reads: "newest", block: BigInt(head), timestamp: BigInt(time ?? 0) };
-    const last = await bounded(() => readAtLastBlock(parts, db, read));
-    if (last?.head) return { reads: "last", block: BigInt(last.head), timestamp: BigInt(last.time ?? 0) };
+    const ways = [
+      ["newest", () => read(db)],
+      ["last", () => readAtLastBlock(parts, db, read)],
+      // It may have caught up meanwhile.
+      ["newest", () => read(db)],
+    ] as const;
+    let checkpoint: string | null = null;
+    for (const [reads, query] of ways) {
+      const row = await bounded<z.output<typeof positionRow> | undefined>(query);
+      if (row?.head) return { reads, block: BigInt(row.head), timestamp: BigInt(row.time ?? 0) };
+      checkpoint = row?.checkpoint ?? checkpoint;
+    }
     return { reads: "nothing", block: BigInt(checkpoint ?? 0), timestamp: undefined };
   } catch (error) {
     if (isConnectionError(error)) throw databaseUnavailable(error);
