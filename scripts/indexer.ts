@@ -20,6 +20,7 @@ import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts"
 import { watchCatchUp } from "./indexer/catch-up.ts";
 import { keepCommits, lostCommitExitCode } from "./indexer/durable-commits.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
+import { keepIndexes } from "./indexer/keep-indexes.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
@@ -173,6 +174,7 @@ async function main(): Promise<void> {
     log.fatal({ err: errorText(error) }, "a commit has failed: start again to read the blocks again");
     process.exit(lostCommitExitCode);
   });
+  keepIndexes();
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   treatTerminateAsInterrupt();
   await runPonder(config, schema);

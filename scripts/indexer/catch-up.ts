@@ -3,6 +3,7 @@ import type { ISql, Sql, TransactionSql } from "postgres";
 import { z } from "zod";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { DOWN_AFTER_SECONDS } from "../../lib/indexed/heartbeat.ts";
+import { indexedBlock } from "./indexed-block.ts";
 import { type Build, replaceViews, servedSchema } from "./views.ts";
 
 /** Between two looks, in ms: readers wait for the new rows, and a look takes a few ms. */
@@ -14,20 +15,6 @@ const digits = z.string().regex(/^\d+$/).transform(BigInt).nullable();
 
 /** The chain's newest block. @throws when the node does not answer */
 type NewestBlock = () => Promise<bigint>;
-
-/**
- * The block of the build's rows; null while there is none. Ponder reads the blocks before its start without a block event for
- * each: their logs arrive, and the head stays behind them until the first live block. From then on each commit has its head.
- */
-async function ownBlock(tx: ISql, schema: string): Promise<{ ready: boolean; block: bigint | null }> {
-  const own = tx(schema);
-  const [row] = await tx`
-    select coalesce((select value ->> 'is_ready' = '1' from ${own}._ponder_meta where key = 'app'), false) as ready,
-      (select h.number::text from ${own}.head h where not exists (
-        select from ${own}._ponder_checkpoint c
-        where c.chain_id = h.chain_id and substr(c.latest_checkpoint, 27, 16)::numeric > h.number)) as block`;
-  return z.object({ ready: z.boolean(), block: digits }).parse(row);
-}
 
 /** Whether the build may take the views from `served`: not from a newer build that is at work. */
 async function mayReplace(tx: ISql, schema: string, served: string): Promise<boolean> {
@@ -51,7 +38,7 @@ async function serve(tx: TransactionSql, build: Build, newestBlock: NewestBlock)
   const { schema, viewsSchema } = build;
   await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await tx`select pg_advisory_xact_lock(hashtextextended('views:' || ${viewsSchema}, 0))`;
-  const { ready, block } = await ownBlock(tx, schema);
+  const { ready, block } = await indexedBlock(tx, schema);
   if (!ready) return false;
   const served = await servedSchema(tx, viewsSchema);
   // A first index has nothing to replace: its views stand before its first live block.

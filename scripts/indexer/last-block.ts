@@ -3,6 +3,7 @@
  * behind the rows until the first live block: meanwhile the api reads in a snapshot that this process holds.
  */
 import postgres, { type ReservedSql, type Sql } from "postgres";
+import { indexedBlock } from "./indexed-block.ts";
 import { type Build, servedSchema } from "./views.ts";
 
 /** The snapshot that the api may read; there may be none. */
@@ -25,6 +26,15 @@ const hasBlock = (sql: Sql, snapshot: string, viewsSchema: string): Promise<bool
     await tx.unsafe(`set transaction snapshot '${snapshot}'`);
     return (await tx`select 1 from ${tx(viewsSchema)}.head`).length > 0;
   });
+
+/** Shows the rows again if the former process ended before Ponder changed them, or once they were those of one block again. */
+async function showLastBlock(sql: Sql, { schema }: Build): Promise<void> {
+  const { block } = await indexedBlock(sql, schema);
+  if (block === null) return;
+  await sql`
+    update service.indexer_deployment set catching_up = false
+    where schema_name = ${schema} and catching_up and last_block <= ${String(block)}::numeric`;
+}
 
 /** Hides the rows of a build from readers, who find `snapshot` instead. */
 const hideRows = (sql: Sql, { schema }: Build, snapshot: string | null): Promise<unknown> =>
@@ -55,6 +65,7 @@ export async function beginCatchUp(
     await hideRows(sql, build, null);
     return { release: async () => {} };
   }
+  await showLastBlock(sql, build);
   const holder = postgres(databaseUrl, {
     max: 1,
     idle_timeout: undefined,

@@ -24,16 +24,18 @@ const dropViews = (tx: ISql, viewsSchema: string) => tx<{ statements: string | n
   where view_schema = ${viewsSchema} and table_schema in (select schema_name from service.indexer_deployment)`;
 
 /**
- * SQL that makes a view of each table and view of a build. The view of the head is empty while the build catches up: every
- * read joins the head.
+ * SQL that makes a view of each table and view that Ponder knows of. The view of the head is empty while the build catches up:
+ * every read joins the head.
  */
 const createViews = (tx: ISql, { schema, viewsSchema }: Build) => tx<{ statements: string | null }[]>`
-  select string_agg(format('create view %I.%I as select * from %I.%I', ${viewsSchema}::text, relname, ${schema}::text, relname)
-    || case relname when 'head' then format(
+  select string_agg(format('create view %I.%I as select * from %I.%I', ${viewsSchema}::text, name, ${schema}::text, name)
+    || case name when 'head' then format(
       ' where not exists (select from service.indexer_deployment where schema_name = %L and catching_up)', ${schema}::text)
       else '' end, '; ') as statements
-  from pg_class
-  where relnamespace = to_regnamespace(${`"${schema}"`}) and relkind in ('r', 'v') and relname not like '\\_reorg\\_\\_%'`;
+  from (
+    select jsonb_array_elements_text(value -> 'table_names' || value -> 'view_names' || '["_ponder_meta", "_ponder_checkpoint"]')
+      as name
+    from ${tx(schema)}._ponder_meta where key = 'app') known`;
 
 /** SQL that notifies `<views>_live_query` of each checkpoint of a build. */
 const notifyReaders = (tx: ISql, { schema, viewsSchema }: Build) => tx<{ statements: string | null }[]>`

@@ -36,7 +36,11 @@ const endpoints = (buyer: string): readonly Endpoint[] => [
   {
     path: `/api/v1/burns/recent?limit=${RECENT}`,
     said: (json) => recent.parse(json).burns.map(({ txHash }) => txHash),
-    expected: (fork) => fork.burns.slice(-RECENT).map(({ txHash }) => txHash).reverse(),
+    expected: (fork) =>
+      fork.burns
+        .slice(-RECENT)
+        .map(({ txHash }) => txHash)
+        .reverse(),
   },
   {
     path: "/api/v1/stats/protocol",
@@ -141,7 +145,8 @@ export function expectAnswers(
       errors.push({ ...place, status, text });
       continue;
     }
-    if (!/^\d+$/.test(headers.get("x-index-age") ?? "")) errors.push({ ...place, age: headers.get("x-index-age") });
+    if (!/^\d+$/.test(headers.get("x-index-age") ?? ""))
+      errors.push({ ...place, age: headers.get("x-index-age") });
     if (blockOf(read) < seen) errors.push({ ...place, what: "an older block than an answer before" });
     const said = endpoint.said(json);
     const right = forks

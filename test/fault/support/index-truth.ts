@@ -24,7 +24,7 @@ export async function readFork({ client, deployment }: TestChain): Promise<Fork>
       ...{ fromBlock: 0n, toBlock: newest, strict: true },
     }),
     client.getContractEvents({
-      ...{ address: policyManager, abi: policyManagerAbi, eventName: "PolicyPurchased" },
+      ...{ address: policyManager, abi: policyManagerAbi, eventName: "PolicyCreated" },
       ...{ fromBlock: 0n, toBlock: newest, strict: true },
     }),
   ]);
