@@ -157,7 +157,7 @@ async function main(): Promise<void> {
   });
   watchCatchUp(guard.sql, build, {
     newestBlock: () => reader.getBlockNumber({ cacheTime: 0 }),
-    onServed: () => {
+    onShown: () => {
       log.info({ schema }, "readers see the index");
       void lastBlock.release();
     },

@@ -34,7 +34,7 @@ async function newestSeen(tx: ISql, { schema, viewsSchema }: Build, served: stri
   return z.object({ block: digits }).parse(row).block ?? 0n;
 }
 
-async function serve(tx: TransactionSql, build: Build, newestBlock: NewestBlock): Promise<boolean> {
+async function show(tx: TransactionSql, build: Build, newestBlock: NewestBlock): Promise<boolean> {
   const { schema, viewsSchema } = build;
   await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await tx`select pg_advisory_xact_lock(hashtextextended('views:' || ${viewsSchema}, 0))`;
@@ -57,26 +57,34 @@ async function serve(tx: TransactionSql, build: Build, newestBlock: NewestBlock)
   return true;
 }
 
+/**
+ * One look at a build's rows: shows them to readers if they may see them, and puts the views on the build if another one's are
+ * behind them.
+ * @returns whether readers see the build's rows
+ */
+export const showIfCaughtUp = (sql: Sql, build: Build, newestBlock: NewestBlock): Promise<boolean> =>
+  sql.begin((tx) => show(tx, build, newestBlock));
+
 /** The next look may find it otherwise: there are no tables yet, readers hold the views, or another build replaces them. */
 const isTransient = (error: unknown): boolean =>
   isNotBuilt(error) || isSwap(error) || (error instanceof Error && "code" in error && error.code === "55P03");
 
 /**
- * Looks at the build's rows until readers see them: puts the views on them if another build's are behind the views, and calls
- * `onServed`. An older build waits until a newer one that serves has been down for {@link DOWN_AFTER_SECONDS}.
+ * Looks at the build's rows until readers see them, and then calls `onShown`. An older build waits until a newer one behind the
+ * views has been down for {@link DOWN_AFTER_SECONDS}.
  */
 export function watchCatchUp(
   sql: Sql,
   build: Build,
   {
     newestBlock,
-    onServed,
+    onShown,
     onFault,
-  }: { newestBlock: NewestBlock; onServed: () => void; onFault: (error: unknown) => void },
+  }: { newestBlock: NewestBlock; onShown: () => void; onFault: (error: unknown) => void },
 ): void {
   const look = async () => {
     try {
-      if (await sql.begin((tx) => serve(tx, build, newestBlock))) return onServed();
+      if (await showIfCaughtUp(sql, build, newestBlock)) return onShown();
     } catch (error) {
       if (!isTransient(error)) onFault(error);
     }

@@ -33,8 +33,8 @@ const createViews = (tx: ISql, { schema, viewsSchema }: Build) => tx<{ statement
       ' where not exists (select from service.indexer_deployment where schema_name = %L and catching_up)', ${schema}::text)
       else '' end, '; ') as statements
   from (
-    select jsonb_array_elements_text(value -> 'table_names' || value -> 'view_names' || '["_ponder_meta", "_ponder_checkpoint"]')
-      as name
+    select jsonb_array_elements_text(
+      (value -> 'table_names') || (value -> 'view_names') || '["_ponder_meta", "_ponder_checkpoint"]') as name
     from ${tx(schema)}._ponder_meta where key = 'app') known`;
 
 /** SQL that notifies `<views>_live_query` of each checkpoint of a build. */
