@@ -9,9 +9,13 @@ const text = (description: string, example: string) => ({
   schema: { type: "string" as const, example },
 });
 
-/** Documents `x-indexed-block`. */
+/** Documents the block of a response. */
 export const indexedBlockHeader = {
   "x-indexed-block": text("The indexed block that the response describes.", "1234"),
+  "x-index-age": text(
+    "Seconds since that block's timestamp, by the API's clock. It grows while the index is behind the chain, and while the chain has no new block.",
+    "2",
+  ),
 };
 
 const headers = {

@@ -8,6 +8,7 @@ import { rateLimitHeaders } from "../http/limits/headers.ts";
 import type { Limiter } from "../http/limits/limiter.ts";
 import type { ClientOf } from "../http/limits/middleware.ts";
 import type { RespondEarly } from "../http/listen.ts";
+import { indexAge } from "./index-age.ts";
 import type { NewestHead } from "./newest-head.ts";
 import { matchesTag, type ResponseCache } from "./response-cache.ts";
 
@@ -42,7 +43,7 @@ async function respond(
   if (limit.exceeded) return false; // the app refuses it
   const requestId = randomUUID();
   const status = matchesTag(headers["if-none-match"], found.tag) ? 304 : 200;
-  const own = ["x-request-id", requestId, ...rateLimitHeaders(limit).flat()];
+  const own = ["x-index-age", indexAge(found), "x-request-id", requestId, ...rateLimitHeaders(limit).flat()];
   if (status === 304) {
     outgoing.writeHead(304, [...found.headers, ...own]).end();
   } else {

@@ -5,6 +5,8 @@ import type { CommonHeaders } from "../http/common-headers.ts";
 /** A cached response of the index, and its block. */
 export type CachedResponse = {
   readonly blockHash: Hex;
+  /** The block's time, Unix seconds. */
+  readonly timestamp: bigint;
   readonly tag: string;
   /** Names and values in turn, without the headers that differ between requests. */
   readonly headers: readonly string[];
@@ -14,7 +16,10 @@ export type CachedResponse = {
 /** The responses of the newest block, by URL. The first response of a new block clears the others. */
 export type ResponseCache = {
   find(url: string): CachedResponse | undefined;
-  store(url: string, response: { blockHash: Hex; blockNumber: bigint; tag: string; text: string }): void;
+  store(
+    url: string,
+    response: { blockHash: Hex; blockNumber: bigint; timestamp: bigint; tag: string; text: string },
+  ): void;
 };
 
 /** Total size in bytes: clients choose the URLs, so their number must be limited. */
@@ -49,13 +54,13 @@ export function createResponseCache(commonHeaders: CommonHeaders): ResponseCache
 
   return {
     find: (url) => responses.get(url),
-    store(url, { blockHash, blockNumber, tag, text }) {
+    store(url, { blockHash, blockNumber, timestamp, tag, text }) {
       if (blockHash !== newest) {
         responses.clear();
         newest = blockHash;
       }
       const headers = [...commonHeaders, ...indexedHeaders({ blockNumber, tag })].flat();
-      responses.set(url, { blockHash, tag, headers, body: Buffer.from(text) });
+      responses.set(url, { blockHash, timestamp, tag, headers, body: Buffer.from(text) });
     },
   };
 }

@@ -6,6 +6,7 @@ import { accepts } from "hono/accepts";
 import type { TypedResponse } from "hono/types";
 import type { AsOf } from "../chain/block.ts";
 import { type CsvTable, csvTable, csvText, type JsonRoute } from "./csv.ts";
+import { indexAge } from "./index-age.ts";
 import type { NewestHead } from "./newest-head.ts";
 import { indexedHeaders, matchesTag, type ResponseCache } from "./response-cache.ts";
 
@@ -83,6 +84,7 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
     const ownTag = `${tag.slice(0, -1)}-csv"`;
     for (const [name, value] of indexedHeaders({ blockNumber: asOf.number, tag: ownTag }))
       c.header(name, value);
+    c.header("x-index-age", indexAge(asOf));
     const next = nextPage(c.req.url, text);
     if (next !== undefined) c.header("Link", `<${next}>; rel="next"`);
     if (matchesTag(c.req.header("if-none-match"), ownTag)) return c.body(null, 304);
@@ -99,8 +101,9 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
     if (prefersCsv(c)) return sendCsv(c, answer, route);
     const { asOf, tag, text } = answer;
     const { hash: blockHash, number: blockNumber } = asOf;
-    cache.store(urlOf(c), { blockHash, blockNumber, tag, text });
+    cache.store(urlOf(c), { blockHash, blockNumber, timestamp: asOf.timestamp, tag, text });
     for (const [name, value] of indexedHeaders({ blockNumber, tag })) c.header(name, value);
+    c.header("x-index-age", indexAge(asOf));
     if (matchesTag(c.req.header("if-none-match"), tag)) return c.body(null, 304);
     c.header("Content-Type", "application/json");
     return c.body(text, 200);
@@ -109,6 +112,7 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
   function sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
   function sendPrivately(c: Context, { asOf, text }: Answer<unknown>): Response {
     c.header("x-indexed-block", String(asOf.number));
+    c.header("x-index-age", indexAge(asOf));
     c.header("Cache-Control", "no-store");
     c.header("Content-Type", "application/json");
     return c.body(text, 200);

@@ -10,6 +10,7 @@ import type { Api } from "../http/env.ts";
 import { type ClientOf, clientName } from "../http/limits/middleware.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
+import { indexAge } from "../indexed/index-age.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
 import { createPurchaseScan, readPolicyPage } from "./live-scan.ts";
 import { preparePoliciesOf, toIndexedPolicy } from "./queries.ts";
@@ -37,6 +38,7 @@ async function sendPolicy(c: Context, parts: PolicyParts, key: PolicyKey) {
   }
   const { policy, asOf } = found;
   c.header(asOf.source === "index" ? "x-indexed-block" : "x-chain-block", String(asOf.number));
+  if (asOf.source === "index") c.header("x-index-age", indexAge(asOf));
   return c.json(policyBody(policy, asOf), 200);
 }
 

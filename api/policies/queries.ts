@@ -1,7 +1,6 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
 import { isDue } from "../../lib/indexed/due.ts";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { lower } from "../../lib/lower.ts";
 import { entryById } from "../../lib/products.ts";
 import { account, head, oracleFeed, policy, product } from "../../ponder.schema.ts";
@@ -108,7 +107,6 @@ export function preparePoliciesOf(db: IndexQuery) {
     .from(head)
     .leftJoin(account, eq(account.address, owner))
     .leftJoin(page, always)
-    .where(isWhole())
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare("policies_of");
   return ({ buyer, limit, offset, cursor }: FeedPage & { buyer: Address }) =>

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { checkpointBlock, isWhole } from "../../lib/indexed/head.ts";
+import { checkpointBlock } from "../../lib/indexed/checkpoint.ts";
 import { head } from "../../ponder.schema.ts";
 import type { Block } from "./event.ts";
 import type { IndexQuery } from "./sources/source.ts";
@@ -32,9 +32,7 @@ export type Progress = {
 const digits = z.string().regex(/^-?\d+$/);
 const integer = digits.transform(BigInt);
 const progressRow = z.object({
-  ready: z.boolean().nullable(),
   build: z.string().nullable(),
-  whole: z.boolean(),
   number: integer,
   hash: z.custom<Hex>((hash) => typeof hash === "string" && hash.startsWith("0x")),
   timestamp: integer,
@@ -53,8 +51,8 @@ function cursorOf(row: z.output<typeof progressRow>): Cursor | undefined {
 }
 
 /**
- * Reads the progress of index and outbox in one statement. Undefined while the index cannot be used: it is not ready, it has
- * no head of this chain, or it has rows of blocks above its head.
+ * Reads the progress of index and outbox in one statement. Undefined while the index has no head of this chain: before its
+ * first live block, and while it catches up.
  */
 export async function readProgress(
   db: Pick<IndexQuery, "execute">,
@@ -63,9 +61,8 @@ export async function readProgress(
 ): Promise<Progress | undefined> {
   const views = sql.identifier(viewsSchema);
   const [found] = await db.execute(sql`
-    select (select (value ->> 'is_ready') = '1' from ${views}."_ponder_meta" where key = 'app') as ready,
-      (select value ->> 'build_id' from ${views}."_ponder_meta" where key = 'app') as build,
-      ${isWhole()} as whole, ${head.number}::text as number, ${head.hash} as hash, ${head.timestamp}::text as timestamp,
+    select (select value ->> 'build_id' from ${views}."_ponder_meta" where key = 'app') as build,
+      ${head.number}::text as number, ${head.hash} as hash, ${head.timestamp}::text as timestamp,
       (select ${checkpointBlock(sql`finalized_checkpoint`)}::text
         from ${views}."_ponder_checkpoint" where chain_id = ${chainId}) as finalized,
       o.pass::text as version, o.final_block::text as "finalBlock", o.final_time::text as "finalTime",
@@ -74,7 +71,7 @@ export async function readProgress(
     where ${eq(head.chainId, chainId)}`);
   if (found === undefined) return undefined;
   const row = progressRow.parse(found);
-  const { ready, build, whole, number, hash, timestamp, finalized } = row;
-  if (!ready || build === null || !whole || finalized === null) return undefined;
+  const { build, number, hash, timestamp, finalized } = row;
+  if (build === null || finalized === null) return undefined;
   return { build, head: { number, hash, timestamp }, finalized, cursor: cursorOf(row) };
 }
