@@ -58,6 +58,8 @@ export type StoredEvent = {
   readonly logIndex: number | null;
   readonly parties: readonly Address[];
   readonly body: string;
+  /** Whether the index has the event: that of an expiry is checked all the same, because its block has no row. */
+  readonly indexed: boolean;
 };
 
 /** The body that subscribers receive, byte for byte. */

@@ -3,16 +3,19 @@ import { lockOutbox } from "../../lib/webhooks/outbox-lock.ts";
 import { createDeliveries, type NumberedEvent } from "./create-deliveries.ts";
 import { type EventRow, eventRow, isForAnyWallet, reversalRow, type StoredEvent } from "./event.ts";
 import type { Plan } from "./plan-events.ts";
-import type { Cursor } from "./progress.ts";
+import type { Cursor, Taken } from "./progress.ts";
 
 type NewCursor = Omit<Cursor, "version">;
 
 /** Moves the cursor, unless another writer has moved it since it was read. */
 async function moveCursor(sql: ISql, chainId: number, from: Cursor, to: NewCursor): Promise<boolean> {
+  const { taken } = to;
   const rows = await sql`
     update service.outbox
     set pass = pass + 1, passed_at = now(), final_block = ${String(to.finalBlock)}::bigint,
-      final_time = ${String(to.finalTime)}::bigint, passed_block = ${String(to.processedBlock)}::bigint
+      final_time = ${String(to.finalTime)}::bigint, passed_block = ${String(to.processedBlock)}::bigint,
+      taken_block = ${taken ? String(taken.block.number) : null}::bigint, taken_hash = ${taken?.block.hash ?? null},
+      taken_time = ${taken ? String(taken.block.timestamp) : null}::bigint, taken_build = ${taken?.build ?? null}
     where chain_id = ${chainId} and pass = ${from.version}::bigint
     returning pass`;
   return rows.length > 0;
@@ -80,10 +83,15 @@ async function insertEvents(
 export async function storeEvents(
   sql: Sql,
   chainId: number,
-  { cursor, plan, finalTime }: { cursor: Cursor; plan: Plan; finalTime: bigint },
+  {
+    cursor,
+    plan,
+    finalTime,
+    taken,
+  }: { cursor: Cursor; plan: Plan; finalTime: bigint; taken: Taken | undefined },
 ): Promise<string[] | undefined> {
   const { reverted, events, finalBlock, processedBlock } = plan;
-  const to = { finalBlock, finalTime, processedBlock };
+  const to = { finalBlock, finalTime, processedBlock, taken };
   if (reverted.length + events.length === 0) {
     return (await moveCursor(sql, chainId, cursor, to)) ? [] : undefined;
   }
@@ -103,7 +111,11 @@ export async function storeEvents(
 }
 
 /** Stores the first cursor of a chain, unless another writer already has. */
-export async function insertCursor(sql: Sql, chainId: number, cursor: NewCursor): Promise<void> {
+export async function insertCursor(
+  sql: Sql,
+  chainId: number,
+  cursor: Omit<NewCursor, "taken">,
+): Promise<void> {
   await sql`
     insert into service.outbox (chain_id, final_block, final_time, passed_block)
     values (${chainId}, ${String(cursor.finalBlock)}::bigint, ${String(cursor.finalTime)}::bigint,
