@@ -77,7 +77,7 @@ test("the columns agree with the body, and the key is made of block, transaction
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
 });
 
-test("a subscription receives the events of its types and wallet, and all burns", async () => {
+test("a subscription receives the events of its types and wallet, and all burns if it names them", async () => {
   const deliveries = await world.deliveries();
   for (const { id, wallet, types } of subscriptions) {
     const own = deliveries.filter(({ webhookId }) => webhookId === id).map(({ seq }) => seq);
