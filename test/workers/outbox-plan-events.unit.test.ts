@@ -140,7 +140,8 @@ test("a run takes the blocks up to its last complete one, unless an event may be
   expect(taken({ held: true })).toBeUndefined();
   expect(taken({ expiries: { events: [], complete: false, more: false } })).toBeUndefined();
   const event = stored("45");
-  expect(taken({ verdicts: [{ kind: "canonical", event }] })).toBe(50n);
+  expect(taken({ verdicts: [{ kind: "canonical", event: { ...event, indexed: true } }] })).toBe(50n);
+  expect(taken({ verdicts: [{ kind: "canonical", event }] })).toBeUndefined();
   expect(taken({ verdicts: [{ kind: "unknown", event }] })).toBeUndefined();
   expect(taken({ verdicts: [{ kind: "orphaned", event, canonicalBlockHash: "0x2" }] })).toBeUndefined();
 });

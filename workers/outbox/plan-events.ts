@@ -90,14 +90,16 @@ export function planEvents(findings: Findings): Plan {
     // An index may go back when it restarts; the cursor never does.
     finalBlock: highest(cursor.finalBlock, final),
     processedBlock: highest(cursor.processedBlock, processed),
-    // A reverted event may happen again, and one with an unknown verdict may be off the chain.
-    takenBlock: orphaned.length + uncertain.length === 0 && expiries.complete ? processed : undefined,
+    takenBlock: expiries.complete && !verdicts.some(isOpen) ? processed : undefined,
     timeIsFinal: expiries.complete && storedExpiries.length === expiries.events.length,
     // A reverted event may happen again, which the next run finds.
     more:
       logs.firstOmitted !== undefined || orphaned.length > 0 || (expiries.more && storedExpiries.length > 0),
   };
 }
+
+/** Whether a later run may revert the event, or store it again. */
+const isOpen = ({ kind, event }: BlockVerdict) => kind !== "canonical" || !event.indexed;
 
 function inChainOrder(logs: readonly ChainEvent[], others: readonly ChainEvent[]): readonly ChainEvent[] {
   return [...logs, ...others].sort(

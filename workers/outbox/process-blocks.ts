@@ -49,7 +49,7 @@ async function compareAndStore(context: OutboxContext): Promise<boolean> {
   if (!snapshot) return true;
   const { finalized, logs, limit } = snapshot;
   const [verdicts, expiries] = await Promise.all([
-    checkBlocks(snapshot.doubtful, readBlock),
+    checkBlocks(snapshot.doubtful, snapshot.head, readBlock),
     findExpiryEvents(context, snapshot, readBlock),
   ]);
   const upTo = confirmedHeight(context, snapshot);
