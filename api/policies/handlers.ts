@@ -62,7 +62,11 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
     },
   );
   app.openapi(policiesByBuyerRoute, async (c) =>
-    responses.send(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
+    responses.send(
+      c,
+      await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") }),
+      policiesByBuyerRoute,
+    ),
   );
 
   // After the route by buyer, which has as many parts.
