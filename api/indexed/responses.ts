@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import type { TypedResponse } from "hono/types";
 import type { AsOf } from "../chain/block.ts";
+import { JsonText } from "./json-text.ts";
 import type { NewestHead } from "./newest-head.ts";
 import { indexedHeaders, matchesTag, type ResponseCache } from "./response-cache.ts";
 
@@ -11,8 +12,10 @@ type Answer<Body> = { readonly asOf: AsOf; readonly tag: string; readonly text: 
 
 /** Reads the rows of an answer in one snapshot. */
 type Read<Params, Rows> = (params: Params) => Promise<{ asOf: AsOf; value: Rows }>;
+/** A body, or its JSON where Postgres has written it. */
+type Shaped<Body> = Body | JsonText<Body>;
 /** Makes the body from the rows. */
-type Shape<Params, Rows, Body> = (rows: Rows, params: Params, asOf: AsOf) => Body | Promise<Body>;
+type Shape<Params, Rows, Body> = (rows: Rows, params: Params, asOf: AsOf) => Shaped<Body> | Promise<Shaped<Body>>;
 
 export type IndexedResponses = {
   /**
@@ -68,7 +71,8 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
         const begun = performance.now();
         const { asOf, value } = await read(params);
         newest.learn(asOf, begun);
-        const text = JSON.stringify(await shape(value, params, asOf));
+        const body = await shape(value, params, asOf);
+        const text = body instanceof JsonText ? body.text : JSON.stringify(body);
         return { asOf, tag: `"${asOf.hash.slice(2, 18)}-${digest(text)}"`, text };
       }
 

@@ -11,6 +11,7 @@ import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 import { after, always, walkBack } from "../indexed/walk.ts";
+import { isCompleteRow, policyEntry } from "./entry-json.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
@@ -49,6 +50,7 @@ const columns = {
   productPaused: product.paused,
 };
 
+/** Rows of policies, each with its product and the newest round of its asset's feed. */
 const selectPolicies = (db: IndexQuery) =>
   db
     .select(columns)
@@ -88,29 +90,65 @@ export async function findPolicy(
   return row && toIndexedPolicy(row);
 }
 
-/**
- * Prepares the read of a buyer's policies, newest first, one row more than `limit`, and the buyer's account, which holds
- * their total. Uses the index on buyer, block and log index. Prepared because building the statement takes longer than
- * running it.
- */
-export function preparePoliciesOf(db: IndexQuery) {
-  const owner = sql.placeholder("owner");
+/** A buyer's policies, newest first, one row more than a page has. Uses the index on buyer, block and log index. */
+function pageOf(db: IndexQuery) {
   const from = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
-  const { where, orderBy } = walkBack(policy, [[policy.buyer, owner]], from);
-  const page = selectPolicies(db)
+  const { where, orderBy } = walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], from);
+  return selectPolicies(db)
     .where(where)
     .orderBy(...orderBy)
     .limit(sql.placeholder("rows"))
     .offset(sql.placeholder("offset"))
     .as("page");
+}
+
+export type PolicyPage = FeedPage & { readonly buyer: Address };
+
+const parameters = ({ buyer, limit, offset, cursor }: PolicyPage) => ({
+  ...{ owner: lower(buyer), ...after(cursor) },
+  ...{ rows: limit + 1, offset },
+});
+
+/**
+ * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total.
+ * `entries` has a line for each policy and is null without any; `last` is the cursor after as many as the limit. Prepared
+ * because building the statement takes longer than running it.
+ */
+export function preparePolicyEntries(db: IndexQuery) {
+  const page = pageOf(db);
+  const newestFirst = sql`order by ${page.blockNumber} desc, ${page.logIndex} desc`;
+  const position = sql`${page.blockNumber} || '-' || ${page.logIndex}`;
+  const entries = db
+    .select({
+      entries: sql<string | null>`string_agg(${policyEntry(page, sql`${sql.placeholder("buyer")}::text`)}, E'\\n' ${newestFirst})`.as("entries"),
+      complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
+      last: sql<string | null>`(array_agg(${position} ${newestFirst}))[${sql.placeholder("limit")}::int]`.as(
+        "last",
+      ),
+    })
+    .from(page)
+    .innerJoin(head, always)
+    .as("entries");
   const statement = db
     .select()
     .from(head)
-    .leftJoin(account, eq(account.address, owner))
+    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
+    .innerJoin(entries, always)
+    .where(isWhole())
+    .prepare("policy_entries");
+  return (asked: PolicyPage) => statement.execute({ ...parameters(asked), buyer: asked.buyer, limit: asked.limit });
+}
+
+/** As {@link preparePolicyEntries}, with the policies as rows. */
+export function preparePoliciesOf(db: IndexQuery) {
+  const page = pageOf(db);
+  const statement = db
+    .select()
+    .from(head)
+    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
     .leftJoin(page, always)
     .where(isWhole())
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare("policies_of");
-  return ({ buyer, limit, offset, cursor }: FeedPage & { buyer: Address }) =>
-    statement.execute({ owner: lower(buyer), ...after(cursor), rows: limit + 1, offset });
+  return (asked: PolicyPage) => statement.execute(parameters(asked));
 }
