@@ -22,7 +22,9 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       return { count: listings.length, total, limit, offset, listings };
     },
   );
-  app.openapi(listingsRoute, async (c) => responses.send(c, await search(c.req.valid("query"))));
+  app.openapi(listingsRoute, async (c) =>
+    responses.send(c, await search(c.req.valid("query")), listingsRoute),
+  );
 
   const one = responses.define(
     (listingId: bigint) => index.rows((db) => findListing(db, listingId)),
@@ -32,7 +34,9 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       return listingBody(row, timestamp);
     },
   );
-  app.openapi(listingRoute, async (c) => responses.send(c, await one(c.req.valid("param").listingId)));
+  app.openapi(listingRoute, async (c) =>
+    responses.send(c, await one(c.req.valid("param").listingId), listingRoute),
+  );
 
   const stats = responses.define(
     (_: null) =>
@@ -53,7 +57,7 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       totalFees: String(sums?.fees ?? 0),
     }),
   );
-  app.openapi(marketStatsRoute, async (c) => responses.send(c, await stats(null)));
+  app.openapi(marketStatsRoute, async (c) => responses.send(c, await stats(null), marketStatsRoute));
 
   const history = responses.define(
     (page: FeedPage) => index.rows((db) => readSales(db, page)),
@@ -84,5 +88,7 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       return { count: trades.length, limit, offset, nextCursor: next, trades };
     },
   );
-  app.openapi(marketHistoryRoute, async (c) => responses.send(c, await history(c.req.valid("query"))));
+  app.openapi(marketHistoryRoute, async (c) =>
+    responses.send(c, await history(c.req.valid("query")), marketHistoryRoute),
+  );
 }

@@ -47,7 +47,11 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
     pageBody(parts, found, page, asOf),
   );
   app.openapi(policiesByBuyerRoute, async (c) =>
-    responses.send(c, await byBuyer({ buyer: c.req.valid("param").address, ...c.req.valid("query") })),
+    responses.send(
+      c,
+      await byBuyer({ buyer: c.req.valid("param").address, ...c.req.valid("query") }),
+      policiesByBuyerRoute,
+    ),
   );
 
   // After the route by buyer, which has as many parts.

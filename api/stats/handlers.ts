@@ -37,7 +37,7 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
       }),
     (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
   );
-  app.openapi(burnStatsRoute, async (c) => responses.send(c, await burnStats(null)));
+  app.openapi(burnStatsRoute, async (c) => responses.send(c, await burnStats(null), burnStatsRoute));
 
   const protocolStats = responses.define(
     (_: null) =>
@@ -65,7 +65,9 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
       };
     },
   );
-  app.openapi(protocolStatsRoute, async (c) => responses.send(c, await protocolStats(null)));
+  app.openapi(protocolStatsRoute, async (c) =>
+    responses.send(c, await protocolStats(null), protocolStatsRoute),
+  );
 
   const activity = responses.define(
     (query: ActivityFilter & FeedPage) => index.rows((db) => readActivity(db, query)),
@@ -84,7 +86,9 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
       return { events, count: events.length, next_cursor: next };
     },
   );
-  app.openapi(activityRoute, async (c) => responses.send(c, await activity(c.req.valid("query"))));
+  app.openapi(activityRoute, async (c) =>
+    responses.send(c, await activity(c.req.valid("query")), activityRoute),
+  );
 
   const priceHistory = responses.define(
     (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[page.range], page)),
@@ -110,5 +114,7 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
       };
     },
   );
-  app.openapi(priceHistoryRoute, async (c) => responses.send(c, await priceHistory(c.req.valid("query"))));
+  app.openapi(priceHistoryRoute, async (c) =>
+    responses.send(c, await priceHistory(c.req.valid("query")), priceHistoryRoute),
+  );
 }

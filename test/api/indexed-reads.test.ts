@@ -38,6 +38,19 @@ const paths = [
   "/api/v1/burns/recent",
 ];
 
+test("the pages of a table lead to one another by the header Link", async () => {
+  const first = "/api/v1/stats/activity?limit=3";
+  const lines: string[] = [];
+  for (let path: string | undefined = first; path !== undefined; ) {
+    const { text, headers } = await api.request(path, { headers: { accept: "text/csv" } });
+    lines.push(...text.trimEnd().split("\r\n").slice(1));
+    path = /^<(.+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
+  }
+  const all = await api.request("/api/v1/stats/activity", { headers: { accept: "text/csv" } });
+  expect(lines).toEqual(all.text.trimEnd().split("\r\n").slice(1));
+  expect(lines.length).toBeGreaterThan(3);
+});
+
 /** Waits until responses are of the chain's newest block. */
 async function waitForIndex(): Promise<void> {
   await waitFor({
@@ -68,6 +81,21 @@ describe.each(paths)("GET %s", (path) => {
     expect(stableHeaders(cached.headers)).toEqual(stableHeaders(uncached.headers));
     expect(stableHeaders(cached.headers)).toEqual(stableHeaders(first.headers));
     expect(cached.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("as CSV it is the same block's table, with a tag of its own, beside the cached JSON", async () => {
+    const json = await api.request(path);
+    const csv = { headers: { accept: "text/csv" } };
+    const table = await api.request(path, csv);
+    expect([table.status, table.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
+    const counted = z.object({ count: z.int() }).safeParse(json.json).data?.count;
+    if (counted !== undefined) expect(table.text.split("\r\n")).toHaveLength(counted + 2);
+    expect(table.headers.get("x-indexed-block")).toBe(json.headers.get("x-indexed-block"));
+    const tag = table.headers.get("etag") ?? "";
+    expect(tag).not.toBe(json.headers.get("etag"));
+    const same = await api.request(path, { headers: { ...csv.headers, "if-none-match": tag } });
+    expect([same.status, same.text]).toEqual([304, ""]);
+    expect((await api.request(path)).text).toBe(json.text);
   });
 
   test("a cached response needs one valid Host as every other", async () => {
