@@ -1,4 +1,6 @@
+import { within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
+import { databaseUnavailable } from "../http/dependency-timeout.ts";
 import type { IndexReader } from "./reader.ts";
 
 /**
@@ -6,7 +8,7 @@ import type { IndexReader } from "./reader.ts";
  * except after a reorganisation or a restart of the indexer.
  */
 export type NewestHead = {
-  /** The newest block, at most 20 ms old; concurrent calls share one read. @throws as `IndexReader.head` */
+  /** The newest block, at most 20 ms old; concurrent calls share one read. @throws as `IndexReader.head`, and after 300 ms */
   get(): Promise<AsOf>;
   /** The newest block if it was read within 20 ms. It is read again ahead of that, so that requests in a row do not wait. */
   fresh(): AsOf | undefined;
@@ -19,7 +21,9 @@ export type NewestHead = {
 /** Maximum age of the newest block behind a cached response, in ms: far below the time between two blocks. */
 const HEAD_TTL_MS = 20;
 /** The age from which the next request reads the newest block again, without waiting for it, in ms. */
-const REFRESH_MS = 8;
+const REFRESH_MS = 12;
+/** Longest wait for the newest block, in ms: without it the answer is read from the tables. */
+const READ_TIMEOUT_MS = 300;
 
 export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
   let known: { asOf: AsOf; begun: number; learned: number } | undefined;
@@ -42,7 +46,7 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
   async function read(): Promise<AsOf> {
     const begun = performance.now();
     try {
-      const asOf = await index.head();
+      const asOf = await within(READ_TIMEOUT_MS, index.head(), databaseUnavailable);
       learn(asOf, begun);
       return known?.asOf ?? asOf;
     } finally {

@@ -102,10 +102,11 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
     return { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
   }
 
-  async function headRow(query: Pick<IndexQuery, "select">): Promise<AsOf | undefined> {
-    const [row] = await query.select().from(indexed.head).where(isWhole());
-    return asOfHead(row);
-  }
+  const selectHead = (query: Pick<IndexQuery, "select">) =>
+    query.select().from(indexed.head).where(isWhole());
+  const headRow = async (query: Pick<IndexQuery, "select">) => asOfHead((await selectHead(query))[0]);
+  /** Prepared, because it is read before most answers. */
+  const newestHead = selectHead(db).prepare("head");
 
   const snapshot = <T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>) =>
     db.transaction(async (tx) => {
@@ -141,6 +142,6 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
       return (params) => rows(() => run(params));
     },
     read: (query) => bounded(() => snapshot(query)),
-    head: () => bounded(() => headRow(db)),
+    head: () => bounded(async () => asOfHead((await newestHead.execute())[0])),
   };
 }
