@@ -4,19 +4,17 @@
  */
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
-/** A field's value as JSON text, in parts; none of them may be null. */
-export type JsonField = readonly SQLWrapper[];
-
-const literal = (text: string): SQL => sql.raw(`'${text}'`);
+/** A field's value as JSON text: literal text, and values that are never null. */
+export type JsonField = readonly (string | SQLWrapper)[];
 
 /** Text that needs no escaping: hex, and integers of any size as decimal strings. */
-export const plainText = (value: SQLWrapper): JsonField => [sql.raw(`'"'`), value, sql.raw(`'"'`)];
+export const plainText = (value: SQLWrapper): JsonField => ['"', value, '"'];
 
 /** The same, or null. */
 export const plainTextOrNull = (value: SQLWrapper): JsonField => [sql`coalesce('"' || ${value} || '"', 'null')`];
 
 /** The same text in each row. */
-export const constant = (text: string): JsonField => [literal(`"${text}"`)];
+export const constant = (text: string): JsonField => [`"${text}"`];
 
 /** Any text, or null. */
 export const textOrNull = (value: SQLWrapper): JsonField => [sql`coalesce(to_json(${value})::text, 'null')`];
@@ -32,25 +30,29 @@ export const boolean = (condition: SQLWrapper): JsonField => [
 /** JSON text of its own; null is null. */
 export const jsonOrNull = (value: SQLWrapper): JsonField => [sql`coalesce(${value}, 'null')`];
 
-/** Most arguments of a Postgres function. */
-const MAX_ARGUMENTS = 100;
-
-/** `concat` of all parts; nested where they are more than a function takes. */
-function concat(parts: readonly SQLWrapper[]): SQL<string> {
-  if (parts.length > MAX_ARGUMENTS) {
-    const half = Math.ceil(parts.length / 2);
-    return concat([concat(parts.slice(0, half)), concat(parts.slice(half))]);
+/** The parts as arguments of Postgres; text that follows text becomes one argument with it. */
+function argumentsOf(parts: JsonField): SQLWrapper[] {
+  const found: SQLWrapper[] = [];
+  let text = "";
+  for (const part of parts) {
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    if (text !== "") found.push(sql.raw(`'${text}'`));
+    text = "";
+    found.push(part);
   }
-  return sql<string>`concat(${sql.join([...parts], sql`, `)})`;
+  return text === "" ? found : [...found, sql.raw(`'${text}'`)];
 }
 
-/** One row's object, with its fields in this order. Names are of letters. */
+/** One row's object, with its fields in this order. Names and literal text are plain. A function has 100 arguments at most. */
 export function jsonObject(fields: Readonly<Record<string, JsonField>>): SQL<string> {
   const parts = Object.entries(fields).flatMap(([name, value], n) => [
-    literal(`${n === 0 ? "{" : ","}"${name}":`),
+    `${n === 0 ? "{" : ","}"${name}":`,
     ...value,
   ]);
-  return concat([...parts, literal("}")]);
+  return sql<string>`concat(${sql.join(argumentsOf([...parts, "}"]), sql`, `)})`;
 }
 
 /** The text of a body of type `Body`, as `JSON.stringify` would write it. */

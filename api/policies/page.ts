@@ -25,11 +25,9 @@ export function createPageRead(index: IndexReader) {
     const { asOf, value } = await entriesOf(page);
     const [found] = value;
     const total = found?.account?.policies ?? 0;
-    const { entries, complete, last } = found?.entries ?? { entries: null, complete: null, last: null };
-    if (entries === null) return { asOf, value: { total, entries: [], last } };
-    if (complete) {
-      return { asOf, value: { total, entries: withShieldChecksums(entries).split("\n"), last } };
-    }
+    if (!found || found.entries.lines === null) return { asOf, value: { total, entries: [], last: null } };
+    const { lines, complete, last } = found.entries;
+    if (complete) return { asOf, value: { total, entries: withShieldChecksums(lines).split("\n"), last } };
     const read = await rowsOf(page);
     return {
       asOf: read.asOf,

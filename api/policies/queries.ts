@@ -10,7 +10,7 @@ import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
-import { after, always, walkBack } from "../indexed/walk.ts";
+import { after, always, firstRows, walkBack } from "../indexed/walk.ts";
 import { isCompleteRow, policyEntry } from "./entry-json.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
@@ -90,58 +90,77 @@ export async function findPolicy(
   return row && toIndexedPolicy(row);
 }
 
-/** A buyer's policies, newest first, one row more than a page has. Uses the index on buyer, block and log index. */
-function pageOf(db: IndexQuery) {
-  const from = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
-  const { where, orderBy } = walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], from);
-  return selectPolicies(db)
-    .where(where)
-    .orderBy(...orderBy)
-    .limit(sql.placeholder("rows"))
-    .offset(sql.placeholder("offset"))
-    .as("page");
-}
-
 export type PolicyPage = FeedPage & { readonly buyer: Address };
 
-const parameters = ({ buyer, limit, offset, cursor }: PolicyPage) => ({
-  ...{ owner: lower(buyer), ...after(cursor) },
-  ...{ rows: limit + 1, offset },
+/** A buyer's newest policies after a position. Uses the index on buyer, block and log index. */
+function walkOf() {
+  const from = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
+  return walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], from);
+}
+
+const parameters = ({ buyer, offset, cursor }: PolicyPage) => ({
+  ...{ owner: lower(buyer), offset },
+  ...after(cursor),
 });
 
-/**
- * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total.
- * `entries` has a line for each policy and is null without any; `last` is the cursor after as many as the limit. Prepared
- * because building the statement takes longer than running it.
- */
-export function preparePolicyEntries(db: IndexQuery) {
-  const page = pageOf(db);
+/** Lengths of pages for which a statement is prepared; a shorter page reads more rows than it shows. */
+const PAGE_SIZES = [10, 50, 100];
+
+function prepareEntries(db: IndexQuery, size: number, { skips }: { skips: boolean }) {
+  const { where, orderBy } = walkOf();
+  const order = firstRows(orderBy, size + 1, skips ? sql.placeholder("offset") : undefined);
+  const page = selectPolicies(db).where(where).orderBy(order).as("page");
+  const entry = policyEntry(page, sql`${sql.placeholder("buyer")}::text`);
   const newestFirst = sql`order by ${page.blockNumber} desc, ${page.logIndex} desc`;
   const position = sql`${page.blockNumber} || '-' || ${page.logIndex}`;
+  const last = sql`(array_agg(${position} ${newestFirst}))[${sql.placeholder("limit")}::int]`;
   const entries = db
     .select({
-      entries: sql<string | null>`string_agg(${policyEntry(page, sql`${sql.placeholder("buyer")}::text`)}, E'\\n' ${newestFirst})`.as("entries"),
+      lines: sql<string | null>`string_agg(${entry}, E'\\n' ${newestFirst})`.as("lines"),
       complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
-      last: sql<string | null>`(array_agg(${position} ${newestFirst}))[${sql.placeholder("limit")}::int]`.as(
-        "last",
-      ),
+      last: sql<string | null>`${last}`.as("last"),
     })
     .from(page)
     .innerJoin(head, always)
     .as("entries");
-  const statement = db
+  return db
     .select()
     .from(head)
     .leftJoin(account, eq(account.address, sql.placeholder("owner")))
     .innerJoin(entries, always)
     .where(isWhole())
-    .prepare("policy_entries");
-  return (asked: PolicyPage) => statement.execute({ ...parameters(asked), buyer: asked.buyer, limit: asked.limit });
+    .prepare(`policies_${size}_${skips}`);
 }
 
-/** As {@link preparePolicyEntries}, with the policies as rows. */
+/**
+ * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `lines`
+ * has a line for each policy, one more than `limit` at least if there are as many, and is null without any. `last` is the
+ * cursor after `limit` of them, `complete` false if a row lacks what its line shows. Prepared because building the
+ * statement takes longer than running it.
+ */
+export function preparePolicyEntries(db: IndexQuery) {
+  const statements = PAGE_SIZES.map((size) => ({
+    size,
+    first: prepareEntries(db, size, { skips: false }),
+    later: prepareEntries(db, size, { skips: true }),
+  }));
+  return (page: PolicyPage) => {
+    const found = statements.find(({ size }) => size >= page.limit);
+    if (!found) throw new Error(`no page has ${page.limit} policies`);
+    const statement = page.offset === 0 ? found.first : found.later;
+    return statement.execute({ ...parameters(page), buyer: page.buyer, limit: page.limit });
+  };
+}
+
+/** Prepares the read of a page as rows, one more than `limit`, and of the account, as {@link preparePolicyEntries}. */
 export function preparePoliciesOf(db: IndexQuery) {
-  const page = pageOf(db);
+  const { where, orderBy } = walkOf();
+  const page = selectPolicies(db)
+    .where(where)
+    .orderBy(...orderBy)
+    .limit(sql.placeholder("rows"))
+    .offset(sql.placeholder("offset"))
+    .as("page");
   const statement = db
     .select()
     .from(head)
@@ -150,5 +169,5 @@ export function preparePoliciesOf(db: IndexQuery) {
     .where(isWhole())
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare("policies_of");
-  return (asked: PolicyPage) => statement.execute(parameters(asked));
+  return (asked: PolicyPage) => statement.execute({ ...parameters(asked), rows: asked.limit + 1 });
 }
