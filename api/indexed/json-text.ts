@@ -11,7 +11,9 @@ export type JsonField = readonly (string | SQLWrapper)[];
 export const plainText = (value: SQLWrapper): JsonField => ['"', value, '"'];
 
 /** The same, or null. */
-export const plainTextOrNull = (value: SQLWrapper): JsonField => [sql`coalesce('"' || ${value} || '"', 'null')`];
+export const plainTextOrNull = (value: SQLWrapper): JsonField => [
+  sql`coalesce('"' || ${value} || '"', 'null')`,
+];
 
 /** The same text in each row. */
 export const constant = (text: string): JsonField => [`"${text}"`];
@@ -30,29 +32,15 @@ export const boolean = (condition: SQLWrapper): JsonField => [
 /** JSON text of its own; null is null. */
 export const jsonOrNull = (value: SQLWrapper): JsonField => [sql`coalesce(${value}, 'null')`];
 
-/** The parts as arguments of Postgres; text that follows text becomes one argument with it. */
-function argumentsOf(parts: JsonField): SQLWrapper[] {
-  const found: SQLWrapper[] = [];
-  let text = "";
-  for (const part of parts) {
-    if (typeof part === "string") {
-      text += part;
-      continue;
-    }
-    if (text !== "") found.push(sql.raw(`'${text}'`));
-    text = "";
-    found.push(part);
-  }
-  return text === "" ? found : [...found, sql.raw(`'${text}'`)];
-}
-
-/** One row's object, with its fields in this order. Names and literal text are plain. A function has 100 arguments at most. */
+/** One row's object, with its fields in this order. Names and literal text are plain. */
 export function jsonObject(fields: Readonly<Record<string, JsonField>>): SQL<string> {
   const parts = Object.entries(fields).flatMap(([name, value], n) => [
     `${n === 0 ? "{" : ","}"${name}":`,
     ...value,
   ]);
-  return sql<string>`concat(${sql.join(argumentsOf([...parts, "}"]), sql`, `)})`;
+  const pattern = parts.map((part) => (typeof part === "string" ? part : "%s")).join("");
+  const values = parts.filter((part) => typeof part !== "string");
+  return sql<string>`format(${sql.join([sql.raw(`'${pattern}}'`), ...values], sql`, `)})`;
 }
 
 /** The text of a body of type `Body`, as `JSON.stringify` would write it. */

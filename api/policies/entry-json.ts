@@ -75,7 +75,7 @@ function distance(current: SQL, trigger: SQLWrapper): SQL {
   return sql`div(case when ${current} > ${trigger} then ${scaled} + ${current} - 1 else ${scaled} end, ${current})`;
 }
 
-/** JSON text of a complete row of `buyer`, an address as answers show it; for the shield see {@link withShieldChecksums}. */
+/** JSON text of a complete row of `buyer`, an address as answers show it; for the shield see {@link withChecksums}. */
 export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> {
   const { waits, expired, open } = conditionsOf(row);
   const status = sql`case when ${row.triggeredAt} is not null then ${name("Triggered")}
@@ -128,6 +128,9 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
   return jsonObject(fields);
 }
 
-/** The entries with the checksums of their shields, which Postgres cannot compute. A name's quotes are escaped. */
-export const withShieldChecksums = (entries: string): string =>
-  entries.replace(/"shield":"(0x[0-9a-f]{40})"/g, (_, shield: string) => `"shield":"${getAddress(shield)}"`);
+/** Entries with the checksums of their shields, which Postgres cannot compute. The quotes of names are escaped. */
+export const withChecksums = (entries: string, shields: readonly string[]): string =>
+  shields.reduce(
+    (text, shield) => text.replaceAll(`"shield":"${shield}"`, `"shield":"${getAddress(shield)}"`),
+    entries,
+  );

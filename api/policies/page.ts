@@ -5,7 +5,7 @@ import { cursorOf, cutPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import { type JsonText, withEntries } from "../indexed/json-text.ts";
 import type { IndexReader } from "../indexed/reader.ts";
-import { withShieldChecksums } from "./entry-json.ts";
+import { withChecksums } from "./entry-json.ts";
 import { type PolicyPage, preparePoliciesOf, preparePolicyEntries, toIndexedPolicy } from "./queries.ts";
 import { completePolicy, type PolicyReaders } from "./reader.ts";
 import type { PolicyListBody } from "./routes.ts";
@@ -26,8 +26,11 @@ export function createPageRead(index: IndexReader) {
     const [found] = value;
     const total = found?.account?.policies ?? 0;
     if (!found || found.entries.lines === null) return { asOf, value: { total, entries: [], last: null } };
-    const { lines, complete, last } = found.entries;
-    if (complete) return { asOf, value: { total, entries: withShieldChecksums(lines).split("\n"), last } };
+    const { lines, shields, complete, last } = found.entries;
+    if (complete && shields !== null) {
+      const entries = withChecksums(lines, shields.split(",")).split("\n");
+      return { asOf, value: { total, entries, last } };
+    }
     const read = await rowsOf(page);
     return {
       asOf: read.asOf,

@@ -117,6 +117,7 @@ function prepareEntries(db: IndexQuery, size: number, { skips }: { skips: boolea
   const entries = db
     .select({
       lines: sql<string | null>`string_agg(${entry}, E'\\n' ${newestFirst})`.as("lines"),
+      shields: sql<string | null>`string_agg(distinct ${page.shield}, ',')`.as("shields"),
       complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
       last: sql<string | null>`${last}`.as("last"),
     })
@@ -134,8 +135,8 @@ function prepareEntries(db: IndexQuery, size: number, { skips }: { skips: boolea
 
 /**
  * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `lines`
- * has a line for each policy, one more than `limit` at least if there are as many, and is null without any. `last` is the
- * cursor after `limit` of them, `complete` false if a row lacks what its line shows. Prepared because building the
+ * has a line for each policy, one more than `limit` at least if there are as many, and is null without any. `shields`
+ * are theirs, `last` is the cursor after `limit` of them, `complete` false if a row lacks what its line shows. Prepared because building the
  * statement takes longer than running it.
  */
 export function preparePolicyEntries(db: IndexQuery) {
