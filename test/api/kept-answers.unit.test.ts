@@ -110,7 +110,11 @@ test("an answer that a new block leaves as it was is 304, with the new block", a
   const tag = (await get()).headers.get("etag") ?? "";
   await mine();
   const same = await get("", { "if-none-match": tag });
-  expect([same.status, same.headers.get("x-indexed-block"), same.headers.get("etag")]).toEqual([304, "2", tag]);
+  expect([same.status, same.headers.get("x-indexed-block"), same.headers.get("etag")]).toEqual([
+    304,
+    "2",
+    tag,
+  ]);
   state.text = "other rows";
   await mine();
   const other = await get("", { "if-none-match": tag });
