@@ -102,10 +102,10 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
     return { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
   }
 
-  async function headRow(query: Pick<IndexQuery, "select">): Promise<AsOf | undefined> {
-    const [row] = await query.select().from(indexed.head);
-    return asOfHead(row);
-  }
+  const selectHead = (query: Pick<IndexQuery, "select">) => query.select().from(indexed.head);
+  const headRow = async (query: Pick<IndexQuery, "select">) => asOfHead((await selectHead(query))[0]);
+  /** Prepared, because it is read before most answers. */
+  const newestHead = selectHead(db).prepare("head");
 
   /** Undefined when there is nothing to read. */
   async function attempt<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -174,6 +174,9 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
         },
         { inSnapshot: true },
       ),
-    head: () => answer(headRow, { inSnapshot: false }),
+    head: () =>
+      answer(async (on) => (on === db ? asOfHead((await newestHead.execute())[0]) : headRow(on)), {
+        inSnapshot: false,
+      }),
   };
 }

@@ -52,6 +52,13 @@ export function walkBack(table: EventTable, keys: readonly Key[], from: After, s
   };
 }
 
+/**
+ * An order with a literal number of rows, after `skipped` ones. drizzle would make the number a parameter; then Postgres
+ * finds its guess worse than a plan for each execution, and plans each time, for as long as it runs.
+ */
+export const firstRows = (orderBy: readonly SQL[], rows: number, skipped?: Placeholder): SQL =>
+  sql`${sql.join([...orderBy], sql`, `)} limit ${sql.raw(String(rows))}${skipped && sql` offset ${skipped}`}`;
+
 /** Rows with `key`'s value and an id below `cursor`, the newest id first; see {@link walkBack}. */
 export function walkIdsBack([column, value]: Key, id: Column, cursor: bigint | undefined): Walk {
   const columns = [column, id];

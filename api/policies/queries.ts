@@ -9,7 +9,8 @@ import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
-import { after, always, walkBack } from "../indexed/walk.ts";
+import { after, always, firstRows, walkBack } from "../indexed/walk.ts";
+import { isCompleteRow, policyEntry } from "./entry-json.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
@@ -48,6 +49,7 @@ const columns = {
   productPaused: product.paused,
 };
 
+/** Rows of policies, each with its product and the newest round of its asset's feed. */
 const selectPolicies = (db: IndexQuery) =>
   db
     .select(columns)
@@ -87,15 +89,71 @@ export async function findPolicy(
   return row && toIndexedPolicy(row);
 }
 
-/**
- * Prepares the read of a buyer's policies, newest first, one row more than `limit`, and the buyer's account, which holds
- * their total. Uses the index on buyer, block and log index. Prepared because building the statement takes longer than
- * running it.
- */
-export function preparePoliciesOf(db: IndexQuery) {
-  const owner = sql.placeholder("owner");
+export type PolicyPage = FeedPage & { readonly buyer: Address };
+
+/** A buyer's newest policies after a position. Uses the index on buyer, block and log index. */
+function walkOf() {
   const from = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
-  const { where, orderBy } = walkBack(policy, [[policy.buyer, owner]], from);
+  return walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], from);
+}
+
+const parameters = ({ buyer, offset, cursor }: PolicyPage) => ({
+  ...{ owner: lower(buyer), offset },
+  ...after(cursor),
+});
+
+/** Lengths of pages for which a statement is prepared; a shorter page reads more rows than it shows. */
+const PAGE_SIZES = [10, 50, 100];
+
+function prepareEntries(db: IndexQuery, size: number, { skips }: { skips: boolean }) {
+  const { where, orderBy } = walkOf();
+  const order = firstRows(orderBy, size + 1, skips ? sql.placeholder("offset") : undefined);
+  const page = selectPolicies(db).where(where).orderBy(order).as("page");
+  const entry = policyEntry(page, sql`${sql.placeholder("buyer")}::text`);
+  const newestFirst = sql`order by ${page.blockNumber} desc, ${page.logIndex} desc`;
+  const position = sql`${page.blockNumber} || '-' || ${page.logIndex}`;
+  const last = sql`(array_agg(${position} ${newestFirst}))[${sql.placeholder("limit")}::int]`;
+  const entries = db
+    .select({
+      lines: sql<string | null>`string_agg(${entry}, E'\\n' ${newestFirst})`.as("lines"),
+      shields: sql<string | null>`string_agg(distinct ${page.shield}, ',')`.as("shields"),
+      complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
+      last: sql<string | null>`${last}`.as("last"),
+    })
+    .from(page)
+    .innerJoin(head, always)
+    .as("entries");
+  return db
+    .select()
+    .from(head)
+    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
+    .innerJoin(entries, always)
+    .prepare(`policies_${size}_${skips}`);
+}
+
+/**
+ * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `lines`
+ * has a line for each policy, one more than `limit` at least if there are as many, and is null without any. `shields`
+ * are theirs, `last` is the cursor after `limit` of them, `complete` false if a row lacks what its line shows. Prepared because building the
+ * statement takes longer than running it.
+ */
+export function preparePolicyEntries(db: IndexQuery) {
+  const statements = PAGE_SIZES.map((size) => ({
+    size,
+    first: prepareEntries(db, size, { skips: false }),
+    later: prepareEntries(db, size, { skips: true }),
+  }));
+  return (page: PolicyPage) => {
+    const found = statements.find(({ size }) => size >= page.limit);
+    if (!found) throw new Error(`no page has ${page.limit} policies`);
+    const statement = page.offset === 0 ? found.first : found.later;
+    return statement.execute({ ...parameters(page), buyer: page.buyer, limit: page.limit });
+  };
+}
+
+/** Prepares the read of a page as rows, one more than `limit`, and of the account, as {@link preparePolicyEntries}. */
+export function preparePoliciesOf(db: IndexQuery) {
+  const { where, orderBy } = walkOf();
   const page = selectPolicies(db)
     .where(where)
     .orderBy(...orderBy)
@@ -105,10 +163,9 @@ export function preparePoliciesOf(db: IndexQuery) {
   const statement = db
     .select()
     .from(head)
-    .leftJoin(account, eq(account.address, owner))
+    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
     .leftJoin(page, always)
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare("policies_of");
-  return ({ buyer, limit, offset, cursor }: FeedPage & { buyer: Address }) =>
-    statement.execute({ owner: lower(buyer), ...after(cursor), rows: limit + 1, offset });
+  return (asked: PolicyPage) => statement.execute({ ...parameters(asked), rows: asked.limit + 1 });
 }
