@@ -1,4 +1,5 @@
-import { bigint, hex, index, integer, onchainTable, primaryKey } from "ponder";
+import { bigint, hex, index, integer, onchainTable, primaryKey, text } from "ponder";
+import { sumTable } from "./src/shared/sums/sum-table.ts";
 
 /**
  * The indexed tables. Hex columns (addresses, hashes, ids) are lowercase. USDC amounts, coverage and payouts have 6
@@ -32,6 +33,11 @@ export type WaitingEvent = {
   readonly hint: string;
   readonly logIndex: number;
 };
+
+/** The key of sums over the whole protocol, in SQL. */
+const whole = { id: "'protocol'" };
+/** The zero address, in SQL. */
+const nobody = `'0x${"0".repeat(40)}'`;
 
 // ---------------------------------------------------------------------------------------------------------- chain head
 
@@ -88,16 +94,6 @@ export const productEvent = onchainTable(
     byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
   }),
 );
-
-/** Sums over all policies of a product, even of one that the index does not know. */
-export const productStats = onchainTable("product_stats", (t) => ({
-  productId: t.hex().primaryKey(),
-  policies: t.integer().notNull(),
-  triggered: t.integer().notNull(),
-  cancelled: t.integer().notNull(),
-  coverage: t.bigint().notNull(),
-  premium: t.bigint().notNull(),
-}));
 
 /**
  * A policy, positioned at its `PolicyPurchased` event, or at `PolicyCreated` if there is no other. These columns and the
@@ -178,12 +174,6 @@ export const policyClock = onchainTable(
   (table) => ({ pk: primaryKey({ columns: [table.edge, table.minute] }) }),
 );
 
-/** One row per buyer. */
-export const account = onchainTable("account", (t) => ({
-  address: t.hex().primaryKey(),
-  policies: t.integer().notNull(),
-}));
-
 /** Successful trigger submissions (`TriggerSubmitted`). Failed ones revert and leave no event. */
 export const triggerSubmission = onchainTable(
   "trigger_submission",
@@ -228,8 +218,9 @@ export const policyClosing = onchainTable(
     kind: t.text({ enum: ["cancelled", "expired"] }).notNull(),
     productId: t.hex().notNull(),
     policyId: t.bigint().notNull(),
-    /** Null when the index does not know the policy. */
+    /** Buyer and premium of the policy; null when the index does not know it. */
     buyer: t.hex(),
+    premium: t.bigint(),
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
@@ -599,32 +590,6 @@ export const activity = onchainTable(
   }),
 );
 
-/** One row (`id` is `protocol`): sums over all indexed events. It is missing until the first event. */
-export const protocolStats = onchainTable("protocol_stats", (t) => ({
-  id: t.text({ enum: ["protocol"] }).primaryKey(),
-  policies: t.integer().notNull(),
-  coverage: t.bigint().notNull(),
-  /** All premiums paid, including the refunded ones in `premiumRefunded`. */
-  premium: t.bigint().notNull(),
-  premiumRefunded: t.bigint().notNull(),
-  triggered: t.integer().notNull(),
-  cancelled: t.integer().notNull(),
-  /** Bonds minted and not burned, in whole dollars. */
-  bondsOutstanding: t.bigint().notNull(),
-  bondsIssued: t.bigint().notNull(),
-  bondsRedeemed: t.bigint().notNull(),
-  /** Bonds burned for redemptions in the queue. */
-  bondsQueued: t.bigint().notNull(),
-  listings: t.integer().notNull(),
-  activeListings: t.integer().notNull(),
-  sales: t.integer().notNull(),
-  marketVolume: t.bigint().notNull(),
-  marketFees: t.bigint().notNull(),
-  tokenBurned: t.bigint().notNull(),
-  burns: t.integer().notNull(),
-  burnUsdcSpent: t.bigint().notNull(),
-}));
-
 /** The vault's totals, from its events; null until an event has named one. One row (`id` is `vault`). */
 export const vaultState = onchainTable("vault_state", (t) => ({
   id: t.text({ enum: ["vault"] }).primaryKey(),
@@ -733,3 +698,106 @@ export const eventPair = onchainTable("event_pair", (t) => ({
   txHash: t.hex().notNull(),
   waiting: t.jsonb().$type<readonly WaitingEvent[]>().notNull(),
 }));
+
+// ---------------------------------------------------------------------------------------------------------------- sums
+
+/** One row per buyer. */
+export const account = sumTable(
+  "account",
+  { address: hex().notNull(), policies: integer().notNull() },
+  { key: ["address"], sources: [{ from: policy, key: { address: "buyer" }, add: { policies: "1" } }] },
+);
+
+/** Sums over all policies of a product, even of one that the index does not know. */
+export const productStats = sumTable(
+  "product_stats",
+  {
+    productId: hex().notNull(),
+    policies: integer().notNull(),
+    triggered: integer().notNull(),
+    cancelled: integer().notNull(),
+    coverage: bigint().notNull(),
+    premium: bigint().notNull(),
+  },
+  {
+    key: ["productId"],
+    sources: [
+      {
+        from: policy,
+        key: { productId: "product_id" },
+        add: { policies: "1", coverage: "coverage", premium: "premium" },
+      },
+      { from: policyTrigger, key: { productId: "product_id" }, add: { triggered: "1" } },
+      {
+        ...{ from: policyClosing, where: "kind = 'cancelled'" },
+        ...{ key: { productId: "product_id" }, add: { cancelled: "1" } },
+      },
+    ],
+  },
+);
+
+/** One row (`id` is `protocol`): sums over all indexed events. It is missing until the first event. */
+export const protocolStats = sumTable(
+  "protocol_stats",
+  {
+    id: text({ enum: ["protocol"] }).notNull(),
+    policies: integer().notNull(),
+    coverage: bigint().notNull(),
+    /** All premiums paid, including the refunded ones in `premiumRefunded`. */
+    premium: bigint().notNull(),
+    premiumRefunded: bigint().notNull(),
+    triggered: integer().notNull(),
+    cancelled: integer().notNull(),
+    /** Bonds minted and not burned, in whole dollars. */
+    bondsOutstanding: bigint().notNull(),
+    bondsIssued: bigint().notNull(),
+    bondsRedeemed: bigint().notNull(),
+    /** Bonds burned for redemptions in the queue. */
+    bondsQueued: bigint().notNull(),
+    listings: integer().notNull(),
+    activeListings: integer().notNull(),
+    sales: integer().notNull(),
+    marketVolume: bigint().notNull(),
+    marketFees: bigint().notNull(),
+    tokenBurned: bigint().notNull(),
+    burns: integer().notNull(),
+    burnUsdcSpent: bigint().notNull(),
+  },
+  {
+    key: ["id"],
+    sources: [
+      { from: policy, key: whole, add: { policies: "1", coverage: "coverage", premium: "premium" } },
+      { from: policyTrigger, key: whole, add: { triggered: "1" } },
+      {
+        from: policyClosing,
+        where: "kind = 'cancelled'",
+        key: whole,
+        add: { cancelled: "1", premiumRefunded: "premium" },
+      },
+      { from: bondTransfer, where: `"from" = ${nobody}`, key: whole, add: { bondsOutstanding: "amount" } },
+      { from: bondTransfer, where: `"to" = ${nobody}`, key: whole, add: { bondsOutstanding: "-amount" } },
+      { from: bondIssue, key: whole, add: { bondsIssued: "usd_amount" } },
+      { from: bondRedemption, where: "queue_id is null", key: whole, add: { bondsRedeemed: "usd_amount" } },
+      {
+        from: redemptionQueue,
+        key: whole,
+        add: {
+          bondsQueued: "case status when 'queued' then usd_amount end",
+          bondsRedeemed: "case status when 'paid' then usd_amount end",
+        },
+      },
+      {
+        from: listing,
+        key: whole,
+        add: { listings: "1", activeListings: "case status when 'active' then 1 end" },
+      },
+      {
+        from: sale,
+        key: whole,
+        add: { sales: "1", marketVolume: "price", marketFees: "seller_fee + buyer_fee" },
+      },
+      { from: tokenBurn, key: whole, add: { burns: "1", tokenBurned: "token_amount" } },
+      { from: burnExecution, key: whole, add: { burnUsdcSpent: "usdc_spent" } },
+    ],
+  },
+);

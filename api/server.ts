@@ -2,7 +2,6 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
-import { setDatabaseSchema } from "@ponder/client";
 import type { Sql } from "postgres";
 import { createReadClient } from "../lib/chain/client.ts";
 import { createScanClients } from "../lib/chain/scan-clients.ts";
@@ -13,6 +12,7 @@ import { connect } from "../lib/db/connect.ts";
 import { requireMigrated } from "../lib/db/migrate.ts";
 import { reportSessions } from "../lib/db/report-sessions.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
+import { readFrom } from "../lib/indexed/views-schema.ts";
 import { createPurchaseWaiter } from "../lib/ledger/waiter.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import type { QueueOptions } from "../lib/queues/backend.ts";
@@ -116,7 +116,7 @@ async function main(): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const config = apiConfig(process.env);
   const log = createLogger("api", config.LOG_LEVEL);
-  setDatabaseSchema(indexed, config.VIEWS_SCHEMA);
+  readFrom(indexed, config.VIEWS_SCHEMA);
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // each waiting purchase listens
   const opened = open(config, log);

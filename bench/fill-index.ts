@@ -1,5 +1,8 @@
 /** Inserts as many rows into the indexed tables as a busy protocol has after years, without a chain. */
 import type { Sql } from "postgres";
+import * as indexed from "../ponder.schema.ts";
+import { keptTable } from "../src/shared/sums/statements.ts";
+import { recompute, sumsOf } from "../src/shared/sums/sum-table.ts";
 
 export type Sizes = {
   readonly policies: number;
@@ -92,10 +95,6 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
         ${product.asset}, 60000000000000000000000, 58500000000000000000000, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(policies)} from generate_series(1, ${policies}) i) p`;
     await tx`
-      insert into ${table("account")} (address, policies)
-      select ${wallet("i")}, ${Math.floor(policies / wallets)} from generate_series(0, ${wallets - 1}) i
-      on conflict do nothing`;
-    await tx`
       insert into ${table("policy_clock")} (edge, minute, policies)
       select 'expiry', expires_at - expires_at % 60, count(*) from ${table("policy")}
       where triggered_at is null and cancelled_at is null and expires_at is not null group by 2
@@ -150,14 +149,19 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select ${product.asset}, ${String(FIRST_ROUND)}::numeric + i, 1, 5800000000000, block_timestamp, block_number,
         log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) r`;
+    for (const sum of sumsOf(indexed)) {
+      const kept = keptTable(sum, schema);
+      await tx.unsafe(`truncate ${kept}`);
+      await tx.unsafe(`insert into ${kept} select *, 1 from (${recompute(sum, schema)}) s`);
+    }
     for (const { definition } of indexes) await tx.unsafe(definition);
   });
   await sql.unsafe(`analyze "${schema}".policy, "${schema}".activity, "${schema}".token_burn, "${schema}".burn_execution,
     "${schema}".bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
-    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".account, "${schema}".oracle_round`);
+    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".kept_account, "${schema}".oracle_round`);
 }
 
-/** Copies all tables of `from`, with their rows and indexes, to a new schema. */
+/** Copies all tables of `from`, with their rows and indexes, and its views to a new schema. Triggers are not copied. */
 export async function copyTables(sql: Sql, from: string, to: string): Promise<void> {
   await sql`create schema ${sql(to)}`;
   const tables = await sql<{ name: string }[]>`
@@ -166,5 +170,12 @@ export async function copyTables(sql: Sql, from: string, to: string): Promise<vo
   for (const { name } of tables) {
     await sql`create table ${sql(to)}.${sql(name)} (like ${sql(from)}.${sql(name)} including all)`;
     await sql`insert into ${sql(to)}.${sql(name)} select * from ${sql(from)}.${sql(name)}`;
+  }
+  // A view may read views that are older.
+  const views = await sql<{ name: string; definition: string }[]>`
+    select relname as name, pg_get_viewdef(oid) as definition from pg_class
+    where relnamespace = ${from}::regnamespace and relkind = 'v' order by oid`;
+  for (const { name, definition } of views) {
+    await sql.unsafe(`create view "${to}"."${name}" as ${definition.replaceAll(`${from}.`, `${to}.`)}`);
   }
 }

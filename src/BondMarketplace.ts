@@ -2,7 +2,7 @@ import { ponder } from "ponder:registry";
 import { listing, listingCancellation, sale } from "ponder:schema";
 import { recordActivity } from "./shared/activity.ts";
 import { type Db, type LogEvent, position } from "./shared/event.ts";
-import { changeHolding, changeProtocol } from "./shared/sums.ts";
+import { changeHolding } from "./shared/sums.ts";
 
 /** USDC per bond, rounded down; 0 for a listing without bonds. */
 const perUnit = (price: bigint, amount: bigint) => (amount === 0n ? 0n : price / amount);
@@ -20,10 +20,6 @@ ponder.on("BondMarketplace:Listed", async ({ event, context: { db } }) => {
     .onConflictDoNothing();
   if (listed === null) return;
   await changeHolding(db, seller, epochId, (held) => ({ escrowed: held.escrowed + amount }));
-  await changeProtocol(db, (sums) => ({
-    listings: sums.listings + 1,
-    activeListings: sums.activeListings + 1,
-  }));
 });
 
 /** Closes an active listing. @returns the listing, or null when the index does not know it. */
@@ -41,7 +37,6 @@ async function close(
       .update(listing, { listingId })
       .set({ ...how, closedAt: event.block.timestamp, closedTxHash: event.transaction.hash });
     await changeHolding(db, seller, epochId, (held) => ({ escrowed: held.escrowed - amount }));
-    await changeProtocol(db, (sums) => ({ activeListings: sums.activeListings - 1 }));
   }
   return { epochId, amount, unitPrice, listedAt };
 }
@@ -54,11 +49,6 @@ ponder.on("BondMarketplace:Bought", async ({ event, context: { db } }) => {
     .values({ ...position(event), listingId, buyer, seller, price, sellerFee, buyerFee, ...sold })
     .onConflictDoNothing();
   if (added === null) return;
-  await changeProtocol(db, (sums) => ({
-    sales: sums.sales + 1,
-    marketVolume: sums.marketVolume + price,
-    marketFees: sums.marketFees + sellerFee + buyerFee,
-  }));
   await recordActivity(db, event, {
     type: "marketplace_buy",
     actor: buyer,

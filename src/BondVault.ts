@@ -3,7 +3,7 @@ import { bondIssue, bondRedemption, redemptionQueue } from "ponder:schema";
 import { recordActivity } from "./shared/activity.ts";
 import { linkTrigger } from "./shared/bonds.ts";
 import { type Db, type LogEvent, position } from "./shared/event.ts";
-import { changeEpoch, changeHolding, changeProtocol } from "./shared/sums.ts";
+import { changeEpoch, changeHolding } from "./shared/sums.ts";
 import { changeVault, recordVault } from "./shared/vault.ts";
 
 ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
@@ -15,7 +15,6 @@ ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
   if (issued === null) return;
   await changeEpoch(db, epochId, (sums) => ({ issued: sums.issued + usdAmount }));
   await changeHolding(db, holder, epochId, (sums) => ({ issued: sums.issued + usdAmount }));
-  await changeProtocol(db, (sums) => ({ bondsIssued: sums.bondsIssued + usdAmount }));
   await changeVault(db, (vault) => ({ obligations: (vault.obligations ?? 0n) + usdAmount }));
   await linkTrigger(db, event, "second", holder);
   await recordActivity(db, event, {
@@ -40,7 +39,6 @@ ponder.on("BondVault:BondRedeemed", async ({ event, context: { db } }) => {
   await pay(db, tokenAmount);
   await changeEpoch(db, epochId, (sums) => ({ redeemed: sums.redeemed + usdAmount }));
   await changeHolding(db, holder, epochId, (sums) => ({ redeemed: sums.redeemed + usdAmount }));
-  await changeProtocol(db, (sums) => ({ bondsRedeemed: sums.bondsRedeemed + usdAmount }));
   await recordActivity(db, event, {
     type: "bond_redeemed",
     actor: holder,
@@ -58,7 +56,6 @@ ponder.on("BondVault:BondQueued", async ({ event, context: { db } }) => {
   if (queued === null) return;
   await changeEpoch(db, epochId, (sums) => ({ queued: sums.queued + usdAmount }));
   await changeHolding(db, holder, epochId, (sums) => ({ queued: sums.queued + usdAmount }));
-  await changeProtocol(db, (sums) => ({ bondsQueued: sums.bondsQueued + usdAmount }));
 });
 
 /** Marks a queued redemption as paid. @returns it, or null when the index does not know it. */
@@ -105,10 +102,6 @@ ponder.on("BondVault:QueueProcessed", async ({ event, context: { db } }) => {
   });
   await changeEpoch(db, epochId, move);
   await changeHolding(db, entry.holder, epochId, move);
-  await changeProtocol(db, (sums) => ({
-    bondsQueued: sums.bondsQueued - usdAmount,
-    bondsRedeemed: sums.bondsRedeemed + usdAmount,
-  }));
 });
 
 ponder.on("BondVault:CapacityReserved", async ({ event, context: { db } }) => {

@@ -2,7 +2,7 @@ import { ponder } from "ponder:registry";
 import { bondSupplyEvent, bondTransfer } from "ponder:schema";
 import { zeroAddress } from "viem";
 import { type Db, type LogEvent, position } from "./shared/event.ts";
-import { changeEpoch, changeHolding, changeProtocol } from "./shared/sums.ts";
+import { changeEpoch, changeHolding } from "./shared/sums.ts";
 
 type Transfer = {
   operator: `0x${string}`;
@@ -29,7 +29,6 @@ async function transfer(db: Db, event: LogEvent, item: number, moved: Transfer):
   const supplied = (from === zeroAddress ? amount : 0n) - (to === zeroAddress ? amount : 0n);
   if (supplied === 0n) return;
   await changeEpoch(db, epochId, (sums) => ({ supply: sums.supply + supplied }));
-  await changeProtocol(db, (sums) => ({ bondsOutstanding: sums.bondsOutstanding + supplied }));
 }
 
 ponder.on("ClaimBond:TransferSingle", async ({ event, context: { db } }) => {

@@ -4,7 +4,6 @@ import { linkTrigger } from "./shared/bonds.ts";
 import { position } from "./shared/event.ts";
 import { closePolicy, openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
-import { changeProduct, changeProtocol } from "./shared/sums.ts";
 
 ponder.on("PolicyManager:PolicyCreated", async ({ event, context: { db } }) => {
   await openPolicy(db, event, event.args, null);
@@ -19,8 +18,6 @@ ponder.on("PolicyManager:PolicyTriggered", async ({ event, context: { db } }) =>
   if (triggered === null) return;
   await closePolicy(db, { productId, policyId }, { triggeredAt: event.block.timestamp });
   await linkTrigger(db, event, "first", buyer);
-  await changeProduct(db, productId, (sums) => ({ triggered: sums.triggered + 1 }));
-  await changeProtocol(db, (sums) => ({ triggered: sums.triggered + 1 }));
 });
 
 ponder.on("PolicyManager:PolicyCancelled", async ({ event, context: { db } }) => {
@@ -28,14 +25,9 @@ ponder.on("PolicyManager:PolicyCancelled", async ({ event, context: { db } }) =>
   const closed = await closePolicy(db, { productId, policyId }, { cancelledAt: event.block.timestamp });
   const cancelled = await db
     .insert(policyClosing)
-    .values({ ...position(event), kind: "cancelled", productId, policyId, buyer: closed?.buyer ?? null })
+    .values({ ...position(event), kind: "cancelled", productId, policyId, ...closed })
     .onConflictDoNothing();
   if (cancelled === null) return;
-  await changeProduct(db, productId, (sums) => ({ cancelled: sums.cancelled + 1 }));
-  await changeProtocol(db, (sums) => ({
-    cancelled: sums.cancelled + 1,
-    premiumRefunded: sums.premiumRefunded + (closed?.premium ?? 0n),
-  }));
 });
 
 ponder.on("PolicyManager:PolicyExpired", async ({ event, context: { db } }) => {
@@ -43,7 +35,14 @@ ponder.on("PolicyManager:PolicyExpired", async ({ event, context: { db } }) => {
   const expired = await db.find(policy, { productId, policyId });
   await db
     .insert(policyClosing)
-    .values({ ...position(event), kind: "expired", productId, policyId, buyer: expired?.buyer ?? null })
+    .values({
+      ...position(event),
+      kind: "expired",
+      productId,
+      policyId,
+      buyer: expired?.buyer,
+      premium: expired?.premium,
+    })
     .onConflictDoNothing();
   // A policy expires by time. This event only releases its capacity.
   if (expired) {

@@ -4,7 +4,7 @@ import { zeroAddress } from "viem";
 import { recordActivity } from "./shared/activity.ts";
 import { attributeBurn } from "./shared/burns.ts";
 import { position } from "./shared/event.ts";
-import { changeBurnDay, changeBurnSource, changeProtocol } from "./shared/sums.ts";
+import { changeBurnDay, changeBurnSource } from "./shared/sums.ts";
 
 /** Ponder's filter passes only transfers to the zero address, the burns. A burner's `BurnExecuted` follows later. */
 ponder.on("ProtocolToken:Transfer", async ({ event, context: { db } }) => {
@@ -21,7 +21,6 @@ ponder.on("ProtocolToken:Transfer", async ({ event, context: { db } }) => {
   });
   await changeBurnDay(db, event.block.timestamp, add);
   await changeBurnSource(db, "direct", add);
-  await changeProtocol(db, add);
   await recordActivity(db, event, {
     type: "token_burned",
     actor: burner,

@@ -7,9 +7,9 @@ import { projectRoot } from "../../lib/project-root.ts";
 /** For each top-level folder or file: the others that it may import, and the packages, where not all are allowed. */
 const rules: Readonly<Record<string, { ours: readonly string[]; packages?: readonly RegExp[] }>> = {
   abis: { ours: [], packages: [] },
-  "ponder.schema.ts": { ours: [], packages: [/^ponder$/] },
+  "ponder.schema.ts": { ours: ["src"], packages: [/^ponder$/] },
   "ponder.config.ts": { ours: ["abis", "lib", "src"] },
-  src: { ours: ["abis"], packages: [/^ponder(:|$)/, /^(viem|hono|drizzle-orm|zod)(\/|$)/] },
+  src: { ours: ["abis"], packages: [/^ponder(:|$)/, /^(viem|hono|drizzle-orm|pg|zod)(\/|$)/] },
   lib: { ours: ["abis", "ponder.schema.ts"] },
   api: { ours: ["abis", "lib", "ponder.schema.ts"] },
   workers: { ours: ["abis", "lib", "ponder.schema.ts"] },

@@ -1,7 +1,7 @@
 import { activity, burnExecution, burnerIncome, type burnSources, tokenBurn } from "ponder:schema";
 import { type Db, type LogEvent, position } from "./event.ts";
 import { pairWithinTransaction } from "./pairing.ts";
-import { changeBurnDay, changeBurnSource, changeProtocol } from "./sums.ts";
+import { changeBurnDay, changeBurnSource } from "./sums.ts";
 
 export type BurnerKind = Exclude<(typeof burnSources)[number], "direct">;
 
@@ -52,7 +52,6 @@ export async function recordExecution(db: Db, event: BurnExecuted, source: Burne
   if (added === null) return;
   await changeBurnDay(db, event.block.timestamp, (sums) => ({ usdcSpent: sums.usdcSpent + usdcSpent }));
   await changeBurnSource(db, source, (sums) => ({ usdcSpent: sums.usdcSpent + usdcSpent }));
-  await changeProtocol(db, (sums) => ({ burnUsdcSpent: sums.burnUsdcSpent + usdcSpent }));
   await attributeBurn(db, event, "second", { burner, tokenAmount: tokenBurned });
 }
 

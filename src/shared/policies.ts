@@ -2,7 +2,7 @@ import { policy, policyPrice, product } from "ponder:schema";
 import { knownTerms } from "./catalogue.ts";
 import { type Db, type LogEvent, position } from "./event.ts";
 import { strikeOf, triggerPriceOf } from "./oracle.ts";
-import { changeProduct, changeProtocol, countInClock, countPolicyOf } from "./sums.ts";
+import { countInClock } from "./sums.ts";
 
 type Purchase = {
   productId: `0x${string}`;
@@ -58,17 +58,6 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
     return;
   }
   await countInClock(db, cover, 1);
-  await countPolicyOf(db, buyer);
-  await changeProduct(db, productId, (sums) => ({
-    policies: sums.policies + 1,
-    coverage: sums.coverage + coverage,
-    premium: sums.premium + premium,
-  }));
-  await changeProtocol(db, (sums) => ({
-    policies: sums.policies + 1,
-    coverage: sums.coverage + coverage,
-    premium: sums.premium + premium,
-  }));
 }
 
 /** Closes a policy before it expires. @returns its former state, or null when the index does not know it. */
@@ -76,12 +65,12 @@ export async function closePolicy(
   db: Db,
   key: { productId: `0x${string}`; policyId: bigint },
   how: { triggeredAt: bigint } | { cancelledAt: bigint },
-): Promise<{ buyer: `0x${string}`; premium: bigint; wasOpen: boolean } | null> {
+): Promise<{ buyer: `0x${string}`; premium: bigint } | null> {
   const row = await db.find(policy, key);
   if (row === null) return null;
   const { buyer, premium, waitingEndsAt, expiresAt } = row;
   const wasOpen = row.triggeredAt === null && row.cancelledAt === null;
   await db.update(policy, key).set(how);
   if (wasOpen) await countInClock(db, { waitingEndsAt, expiresAt }, -1);
-  return { buyer, premium, wasOpen };
+  return { buyer, premium };
 }

@@ -1,13 +1,4 @@
-import {
-  account,
-  bondEpoch,
-  bondHolding,
-  burnDay,
-  burnSourceStats,
-  policyClock,
-  productStats,
-  protocolStats,
-} from "ponder:schema";
+import { bondEpoch, bondHolding, burnDay, burnSourceStats, policyClock } from "ponder:schema";
 import type { Db } from "./event.ts";
 
 /**
@@ -20,54 +11,6 @@ const SECONDS_PER_DAY = 86_400n;
 
 type Change<Row> = (row: Row) => Partial<Row>;
 type Row<Table extends { $inferSelect: unknown }> = Table["$inferSelect"];
-
-const noStats: Row<typeof protocolStats> = {
-  id: "protocol",
-  policies: 0,
-  coverage: 0n,
-  premium: 0n,
-  premiumRefunded: 0n,
-  triggered: 0,
-  cancelled: 0,
-  bondsOutstanding: 0n,
-  bondsIssued: 0n,
-  bondsRedeemed: 0n,
-  bondsQueued: 0n,
-  listings: 0,
-  activeListings: 0,
-  sales: 0,
-  marketVolume: 0n,
-  marketFees: 0n,
-  tokenBurned: 0n,
-  burns: 0,
-  burnUsdcSpent: 0n,
-};
-
-export async function changeProtocol(db: Db, change: Change<Row<typeof protocolStats>>): Promise<void> {
-  await db
-    .insert(protocolStats)
-    .values({ ...noStats, ...change(noStats) })
-    .onConflictDoUpdate(change);
-}
-
-export async function changeProduct(
-  db: Db,
-  productId: `0x${string}`,
-  change: Change<Omit<Row<typeof productStats>, "productId">>,
-): Promise<void> {
-  const none = { policies: 0, triggered: 0, cancelled: 0, coverage: 0n, premium: 0n };
-  await db
-    .insert(productStats)
-    .values({ productId, ...none, ...change(none) })
-    .onConflictDoUpdate(change);
-}
-
-export async function countPolicyOf(db: Db, buyer: `0x${string}`): Promise<void> {
-  await db
-    .insert(account)
-    .values({ address: buyer, policies: 1 })
-    .onConflictDoUpdate((row) => ({ policies: row.policies + 1 }));
-}
 
 /** Adds an open policy to the minutes in which it expires and its waiting period ends; `by` -1 removes a closed one. */
 export async function countInClock(

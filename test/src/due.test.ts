@@ -2,7 +2,7 @@
  * Proves that at every block the index knows the strike of each policy and which policies are due, with a proof that the
  * contracts accept, and that the keeper finds the same policies on the chain without the index. Prices and purchases are random; `DUE_SEED` repeats those of an earlier run.
  */
-import { setDatabaseSchema } from "@ponder/client";
+
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { mockAggregatorAbi } from "../../abis/MockAggregator.ts";
 import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
 import { call } from "../../bench/miner.ts";
 import { type DuePolicy, readDue } from "../../lib/indexed/due.ts";
+import { readFrom } from "../../lib/indexed/views-schema.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
@@ -42,7 +43,7 @@ beforeAll(async () => {
   walk = await startPriceWalk(chain, seed);
   stack = await startStack({ chain, services: ["indexer"] });
   rows = openRows(stack.databaseUrl);
-  setDatabaseSchema(indexed, VIEWS_SCHEMA);
+  readFrom(indexed, VIEWS_SCHEMA);
   sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
 }, slowMs);

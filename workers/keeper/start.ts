@@ -1,8 +1,8 @@
-import { setDatabaseSchema } from "@ponder/client";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { LRUCache } from "lru-cache";
 import type { WriterConfig } from "../../lib/config.ts";
 import { connect } from "../../lib/db/connect.ts";
+import { readFrom } from "../../lib/indexed/views-schema.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { startLoop } from "../common/loop.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
@@ -39,7 +39,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema, KEEPER_GAS_BUDGET_ETH: gasBudget } = config;
   const { multicall3 } = deployment;
   const ending = new AbortController();
-  setDatabaseSchema(indexed, viewsSchema);
+  readFrom(indexed, viewsSchema);
   const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true, snapshots: true });
   const relayContext: ServiceTransactionContext = {
     ...engine,

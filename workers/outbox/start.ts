@@ -1,7 +1,7 @@
-import { setDatabaseSchema } from "@ponder/client";
 import { connect } from "../../lib/db/connect.ts";
 import { listenTo } from "../../lib/db/listen.ts";
 import type { Deployment } from "../../lib/deployments.ts";
+import { readFrom } from "../../lib/indexed/views-schema.ts";
 import type { Logger } from "../../lib/log.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { startLoop } from "../common/loop.ts";
@@ -42,7 +42,7 @@ export type Outbox = {
 export function startOutbox(options: OutboxOptions): Outbox {
   const { config, deployment, holdMs = HOLD_MS, onDeliveries, log } = options;
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema } = config;
-  setDatabaseSchema(indexed, viewsSchema);
+  readFrom(indexed, viewsSchema);
   const statementTimeout = STATEMENT_TIMEOUT_MS;
   // Tables may grow a thousandfold in a minute: a plan cached while they were small would scan them completely.
   const common = { max: 1, statementTimeout, freshPlans: true };

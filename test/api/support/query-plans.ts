@@ -1,11 +1,12 @@
 /** The plans of queries on an index with the data of years of a busy protocol. */
-import { setDatabaseSchema } from "@ponder/client";
+
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { IndexQuery } from "../../../api/indexed/reader.ts";
 import { copyTables, fillIndex, type Sizes } from "../../../bench/fill-index.ts";
+import { readFrom } from "../../../lib/indexed/views-schema.ts";
 import * as indexed from "../../../ponder.schema.ts";
 import { openRows, servedSchema } from "../../src/support/rows.ts";
 import { startChain } from "../../support/chain.ts";
@@ -62,7 +63,7 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
   atEnd(() => planner.end());
   await copyTables(planner, source ?? "", LARGE);
   await fillIndex(planner, LARGE, sizes, Number(now));
-  setDatabaseSchema(indexed, LARGE);
+  readFrom(indexed, LARGE);
   /** The statements of one query, as sent. */
   const sent: { text: string; parameters: unknown[] }[] = [];
   const sql = postgres(stack.databaseUrl, {

@@ -5,6 +5,7 @@ import type { TestChain } from "../../support/chain.ts";
 import * as sums from "./expected-sums.ts";
 import { type Arguments, type ChainEvent, chainEvents, expectedRows } from "./logs.ts";
 import * as oracle from "./oracle-views.ts";
+import { expectSumsOfRows } from "./recomputed-sums.ts";
 import { byText, type Row, type Rows } from "./rows.ts";
 import * as views from "./views.ts";
 
@@ -155,6 +156,7 @@ export async function expectRowsMatchChain(rows: Rows, chain: TestChain): Promis
   await expectEvents(rows, events);
   await expectEntities(rows, chain);
   await expectSums(rows, chain, events);
+  await expectSumsOfRows(rows);
   const { number, hash, timestamp } = await client.getBlock();
   expect(await rows.rows("head")).toEqual([
     { chain_id: deployment.chainId, number: String(number), hash, timestamp: String(timestamp) },

@@ -1,6 +1,6 @@
 /** Reads the indexed rows through the views schema. */
-import { getTableName, is } from "drizzle-orm";
-import { PgTable } from "drizzle-orm/pg-core";
+import { getTableName, getViewName, is } from "drizzle-orm";
+import { PgTable, PgView } from "drizzle-orm/pg-core";
 import postgres from "postgres";
 import * as schema from "../../../ponder.schema.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
@@ -8,10 +8,11 @@ import type { TestClient } from "../../support/chain.ts";
 
 export const VIEWS_SCHEMA = "indexer";
 
-/** The names of all indexed tables. */
-export const tableNames: readonly string[] = Object.values(schema)
-  .filter((value) => is(value, PgTable))
-  .map((table) => getTableName(table));
+/** The names of all indexed tables and views. */
+export const tableNames: readonly string[] = Object.values(schema).flatMap((value) => {
+  if (is(value, PgTable)) return getTableName(value);
+  return is(value, PgView) ? getViewName(value) : [];
+});
 
 /** A row, with numerics as text, because 78 digits do not fit into a JavaScript number. */
 export type Row = Readonly<Record<string, unknown>>;
