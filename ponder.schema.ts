@@ -482,7 +482,6 @@ export const sale = onchainTable(
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
     byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
     bySeller: index().on(table.seller, table.blockNumber, table.logIndex),
     byTx: index().on(table.txHash),
@@ -520,7 +519,6 @@ export const tokenBurn = onchainTable(
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
     bySource: index().on(table.source, table.blockNumber, table.logIndex),
-    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
   }),
 );
 
@@ -537,10 +535,7 @@ export const burnExecution = onchainTable(
     /** From the event. */
     executedAt: t.bigint().notNull(),
   }),
-  (table) => ({
-    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
-  }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
 );
 
 /** Burns of one UTC day, by block time. A day without burns has no row. */
@@ -590,7 +585,6 @@ export const activity = onchainTable(
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byTime: index().on(table.blockTimestamp, table.blockNumber),
     byType: index().on(table.type, table.blockNumber, table.logIndex),
     byActor: index().on(table.actor, table.blockNumber, table.logIndex),
     byActorAndType: index().on(table.actor, table.type, table.blockNumber, table.logIndex),

@@ -1,5 +1,6 @@
 import { getAddress } from "viem";
 import type { Api } from "../http/env.ts";
+import { decimalOrNull } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexReader } from "../indexed/reader.ts";
@@ -19,7 +20,14 @@ import {
 /** The token's supply before any burn: 100 million, 18 decimals. */
 const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
 
-type PricePage = FeedPage & { readonly range: keyof typeof PRICE_RANGES };
+type PricePage = FeedPage & { readonly range?: keyof typeof PRICE_RANGES | undefined };
+
+/** The range of a price history for which none was asked. */
+const rangeOf = ({ range, from, to }: PricePage) =>
+  range ?? (from === undefined && to === undefined ? "30d" : "all");
+
+/** The later one of two times, Unix seconds; null stands for the beginning. */
+const later = (a: bigint | null, b: bigint | null) => (a === null || (b !== null && b > a) ? b : a);
 
 export type StatsParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
 
@@ -91,10 +99,12 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
   );
 
   const priceHistory = responses.define(
-    (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[page.range], page)),
+    (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[rangeOf(page)], page)),
     (found, page, asOf) => {
       const { rows, next } = cutPage(pageRows(found), page.limit, cursorOf);
-      const seconds = PRICE_RANGES[page.range];
+      const range = rangeOf(page);
+      const seconds = PRICE_RANGES[range];
+      const start = seconds === null ? null : asOf.timestamp > seconds ? asOf.timestamp - seconds : 0n;
       const points = rows.toReversed().map((point) => ({
         timestamp: String(point.blockTimestamp),
         price: String(point.effectivePrice),
@@ -106,8 +116,8 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
         log_index: point.logIndex,
       }));
       return {
-        range: page.range,
-        from: seconds === null ? null : String(asOf.timestamp > seconds ? asOf.timestamp - seconds : 0n),
+        range,
+        from: decimalOrNull(later(start, page.from ?? null)),
         count: points.length,
         points,
         next_cursor: next,

@@ -13,8 +13,9 @@ import {
   feedQuery,
   limitInput,
   offsetInput,
+  periodInput,
   positionCursor,
-  refuseOffsetWithCursor,
+  refuseFeedQuery,
 } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { Day, decimal, dollars, integer, position, token, usdc } from "./fields.ts";
@@ -125,10 +126,12 @@ export const activityRoute = createRoute({
       {
         type: z.enum(activityTypes).optional().openapi({ description: "Only events of this type." }),
         actor: addressInput.optional().openapi({ description: "Only events of this actor." }),
-        since: unixSecondsInput.optional().openapi({ description: "Only events of blocks since this time." }),
+        since: unixSecondsInput
+          .optional()
+          .openapi({ description: "The older name of `from`; of both the later one counts." }),
       },
       { defaultLimit: 100 },
-    ).superRefine(refuseOffsetWithCursor),
+    ).superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "At most 100 events, newest first.",
@@ -158,15 +161,16 @@ export const priceHistoryRoute = createRoute({
   request: {
     query: z
       .object({
-        range: z
-          .enum(ranges)
-          .default("30d")
-          .openapi({ description: "How far back; `all` starts at the first burn." }),
+        range: z.enum(ranges).optional().openapi({
+          description:
+            "How far back; `all` starts at the first burn. If absent, `all` with `from` or `to`, and `30d` without.",
+        }),
+        ...periodInput,
         limit: limitInput(1000, 1000),
         offset: offsetInput,
         cursor: positionCursor,
       })
-      .superRefine(refuseOffsetWithCursor),
+      .superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "The points, oldest first.",
@@ -174,7 +178,7 @@ export const priceHistoryRoute = createRoute({
       .object({
         range: z.enum(ranges),
         from: z.string().regex(/^\d+$/).nullable().openapi({
-          description: "Start of the range, Unix seconds; null for `all`.",
+          description: "Start of the range or `from`, whichever is later, Unix seconds; null for neither.",
           example: "1767225600",
         }),
         count: integer("Points in this response.", 1),

@@ -49,6 +49,9 @@ const deep = { ...first, cursor: { blockNumber: 50_000n, logIndex: 100 } };
 const policyKey = { productId: productIdOf("FLASHBTC1H-001"), policyId: 1_000_500n };
 const type = "token_burned";
 const longAgo = 1_000_000_000n;
+const YEAR = 31_536_000n;
+/** A month in the middle of every table: an index on time alone would read the later half. */
+const aMonth = () => ({ ...first, from: now - YEAR, to: now - YEAR + 2_592_000n });
 
 test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["one policy", (db) => findPolicy(db, policyKey)],
@@ -66,6 +69,16 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["activity since the beginning", (db) => readActivity(db, { ...first, since: longAgo })],
   ["activity since the future", (db) => readActivity(db, { ...first, since: now + 86_400n })],
   ["activity with all filters", (db) => readActivity(db, { ...deep, actor: wallet, type, since: longAgo })],
+  ["activity of a month", (db) => readActivity(db, aMonth())],
+  ["activity of a month and an actor", (db) => readActivity(db, { ...aMonth(), actor: wallet })],
+  ["activity before the beginning", (db) => readActivity(db, { ...first, to: longAgo })],
+  ["activity of a month after a cursor", (db) => readActivity(db, { ...aMonth(), ...deep })],
+  ["a buyer's policies of a month", (db) => preparePoliciesOf(db)({ buyer: wallet, ...aMonth() })],
+  ["sales of a month", (db) => readSales(db, aMonth())],
+  ["triggers of a month", (db) => readTriggers(db, aMonth())],
+  ["burns of a month", (db) => readBurns(db, aMonth())],
+  ["burns of a source and a month", (db) => readBurns(db, { ...aMonth(), source: "direct" })],
+  ["prices of a month", (db) => readPricePoints(db, null, aMonth())],
   ["burns", (db) => readBurns(db, first)],
   ["burns after a cursor", (db) => readBurns(db, deep)],
   ["burns of a source", (db) => readBurns(db, { ...first, source: "direct" })],
