@@ -3,12 +3,17 @@ import type { Api } from "../http/env.ts";
 import { decimalOrNull } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
-import type { IndexReader } from "../indexed/reader.ts";
-import type { IndexedResponses } from "../indexed/responses.ts";
 import { type ActivityFilter, readActivity } from "./activity.ts";
+import { addMaturityRoutes } from "./bonds/handlers.ts";
+import { addBurnerRoutes } from "./burners/handlers.ts";
 import { burnStatsBody } from "./burns-body.ts";
+import { addHolderRoutes } from "./holders/handlers.ts";
+import { addMarketRoutes } from "./market/handlers.ts";
+import { addPauseRoutes } from "./pauses/handlers.ts";
 import { readPricePoints } from "./price-points.ts";
+import { addPriceRoutes } from "./prices/handlers.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "./queries.ts";
+import { addQueueRoutes } from "./queue/handlers.ts";
 import {
   activityRoute,
   burnStatsRoute,
@@ -16,6 +21,8 @@ import {
   priceHistoryRoute,
   protocolStatsRoute,
 } from "./routes.ts";
+import type { StatsParts } from "./stats-parts.ts";
+import { addVaultRoutes } from "./vault/handlers.ts";
 
 /** The token's supply before any burn: 100 million, 18 decimals. */
 const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
@@ -29,10 +36,9 @@ const rangeOf = ({ range, from, to }: PricePage) =>
 /** The later one of two times, Unix seconds; null stands for the beginning. */
 const later = (a: bigint | null, b: bigint | null) => (a === null || (b !== null && b > a) ? b : a);
 
-export type StatsParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
-
-/** The protocol's sums, the activity feed, and the token's price history. */
-export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void {
+/** The protocol's sums, the activity feed, the token's price history, and what each part of the protocol has to tell. */
+export function addStatsRoutes(app: Api, parts: StatsParts): void {
+  const { index, responses } = parts;
   const burnStats = responses.define(
     (_: null) =>
       index.read(async (db) => {
@@ -127,4 +133,13 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
   app.openapi(priceHistoryRoute, async (c) =>
     responses.send(c, await priceHistory(c.req.valid("query")), priceHistoryRoute),
   );
+
+  addVaultRoutes(app, parts);
+  addMaturityRoutes(app, parts);
+  addQueueRoutes(app, parts);
+  addHolderRoutes(app, parts);
+  addMarketRoutes(app, parts);
+  addBurnerRoutes(app, parts);
+  addPauseRoutes(app, parts);
+  addPriceRoutes(app, parts);
 }
