@@ -19,8 +19,8 @@ const integerText = z.string().transform(BigInt);
 const row = z.object({
   source: z.enum(sources),
   price: integerText,
-  block_number: integerText,
-  block_timestamp: integerText,
+  blockNumber: integerText,
+  blockTimestamp: integerText,
 });
 
 export type TokenPrice = z.output<typeof row>;
@@ -33,7 +33,7 @@ export async function readTokenPrice(db: IndexQuery): Promise<TokenPrice | undef
   const columns = sql`block_number, log_index, block_timestamp`;
   const newestFirst = sql`order by block_number desc, log_index desc`;
   const [found] = await db.execute(sql`
-    select source, price::text, block_number::text, block_timestamp::text from (
+    select source, price::text, block_number::text as "blockNumber", block_timestamp::text as "blockTimestamp" from (
       (select 'purchase' as source, price_snapshot as price, ${columns}
         from (select price_snapshot, ${columns} from ${policy} ${newestFirst} limit ${sql.raw(String(RECENT_POLICIES))}) recent
         where price_snapshot > 0 ${newestFirst} limit 1)
@@ -65,7 +65,7 @@ export const tokenPriceBody = (found: TokenPrice | undefined, { timestamp }: AsO
     : {
         price: String(found.price),
         source: found.source,
-        block_number: String(found.block_number),
-        observed_at: String(found.block_timestamp),
-        age_seconds: Number(timestamp - found.block_timestamp),
+        block_number: String(found.blockNumber),
+        observed_at: String(found.blockTimestamp),
+        age_seconds: Number(timestamp - found.blockTimestamp),
       };
