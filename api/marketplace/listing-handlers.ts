@@ -9,7 +9,7 @@ import { listingBody } from "./listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "./listing-queries.ts";
 import { listingRoute, listingsRoute } from "./listing-routes.ts";
 import { readSales } from "./queries.ts";
-import { readMarketStats } from "./stats-queries.ts";
+import { readMarketStats } from "../indexed/market-stats.ts";
 import { marketHistoryRoute, marketStatsRoute } from "./trade-routes.ts";
 
 /** Listings as a resource, the marketplace's figures, and its trades. */

@@ -18,20 +18,7 @@ import {
   refuseFeedQuery,
 } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
-
-const integer = (description: string, example: number) => z.int().openapi({ description, example });
-const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
-const token = (what: string, example = "526000000000000000000") => decimal(`${what} 18 decimals.`, example);
-const usdc = (what: string, example = "52600000") => decimal(`${what} USDC, 6 decimals.`, example);
-const dollars = (what: string, example: string) => decimal(`${what} Whole dollars of face value.`, example);
-
-/** The position of an event, in the statistics' snake_case. */
-const position = {
-  tx_hash: TxHash,
-  block_number: decimal("Block of the event.", "1234"),
-  block_timestamp: UnixSeconds,
-  log_index: integer("Index of the event's log in its block.", 5),
-};
+import { Day, decimal, dollars, integer, position, token, usdc } from "./fields.ts";
 
 const burnSums = {
   token_burned: token("Tokens burned."),
@@ -61,7 +48,7 @@ export const burnStatsRoute = createRoute({
         by_day: z
           .array(
             z.object({
-              day: z.string().openapi({ description: "UTC day.", example: "2026-01-31" }),
+              day: Day,
               ...burnSums,
             }),
           )

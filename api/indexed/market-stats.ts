@@ -1,8 +1,8 @@
-/** Reads the marketplace's figures. */
+/** The figures of the whole marketplace. */
 import { asc, type Column, count, gte, sql, sum } from "drizzle-orm";
 import { listing, protocolStats, sale } from "../../ponder.schema.ts";
-import type { IndexQuery } from "../indexed/reader.ts";
-import { between, blockAt } from "../indexed/walk.ts";
+import type { IndexQuery } from "./reader.ts";
+import { between, blockAt } from "./walk.ts";
 
 const DAY_SECONDS = 86_400n;
 const NO_LIMIT = sql`'Infinity'::numeric`;
