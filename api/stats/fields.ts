@@ -19,7 +19,10 @@ export const nullableRatio = (description: string, example: string) =>
     .string()
     .regex(/^-?\d+\.\d{6}$/)
     .nullable()
-    .openapi({ description: `${description} A decimal fraction with 6 digits, rounded towards zero.`, example });
+    .openapi({
+      description: `${description} A decimal fraction with 6 digits, rounded towards zero.`,
+      example,
+    });
 
 /** An integer that may be below zero. */
 export const signed = (description: string, example: string) =>

@@ -3,11 +3,12 @@ import type { Api } from "../http/env.ts";
 import { decimalOrNull } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
-import type { IndexReader } from "../indexed/reader.ts";
-import type { IndexedResponses } from "../indexed/responses.ts";
 import { type ActivityFilter, readActivity } from "./activity.ts";
 import { burnStatsBody } from "./burns-body.ts";
+import { addClaimsRoute } from "./claims/handlers.ts";
+import { addCoverRoute } from "./cover/handlers.ts";
 import { readPricePoints } from "./price-points.ts";
+import { addProductStatsRoute } from "./products/handlers.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "./queries.ts";
 import {
   activityRoute,
@@ -16,6 +17,8 @@ import {
   priceHistoryRoute,
   protocolStatsRoute,
 } from "./routes.ts";
+import { addSeriesRoute } from "./series/handlers.ts";
+import type { StatsParts } from "./stats-parts.ts";
 
 /** The token's supply before any burn: 100 million, 18 decimals. */
 const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
@@ -29,10 +32,17 @@ const rangeOf = ({ range, from, to }: PricePage) =>
 /** The later one of two times, Unix seconds; null stands for the beginning. */
 const later = (a: bigint | null, b: bigint | null) => (a === null || (b !== null && b > a) ? b : a);
 
-export type StatsParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
+/** Every statistic. Each subject has a folder; those of this file have their parts beside it. */
+export function addStatsRoutes(app: Api, parts: StatsParts): void {
+  addSummaryRoutes(app, parts);
+  addCoverRoute(app, parts);
+  addProductStatsRoute(app, parts);
+  addSeriesRoute(app, parts);
+  addClaimsRoute(app, parts);
+}
 
 /** The protocol's sums, the activity feed, and the token's price history. */
-export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void {
+function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
   const burnStats = responses.define(
     (_: null) =>
       index.read(async (db) => {

@@ -206,7 +206,9 @@ test.each([...feeds, "/api/v1/stats/token-price-history"])(
   "GET %s with from and to: exactly the rows from the one to before the other, on pages too",
   async (path) => {
     const rowsOf = async (query: Readonly<Record<string, string | number>>) => {
-      const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+      const search = Object.entries(query)
+        .map(([name, value]) => `${name}=${value}`)
+        .join("&");
       const answer = await api.request(`${path}?${search}`);
       expect(answer.status, answer.text).toBe(200);
       return timedRows.parse(answer.json);
@@ -217,7 +219,9 @@ test.each([...feeds, "/api/v1/stats/token-price-history"])(
     expect(await rowsOf({ limit: 100, to: 999_999_999_999 })).toEqual(all);
     expect(await rowsOf({ to: times[0] ?? 0 })).toEqual([]);
     expect(await rowsOf({ from: (times.at(-1) ?? 0) + 1 })).toEqual([]);
-    for (const edge of new Set([0, 0.3, 0.5, 0.8].map((part) => times[Math.floor(part * times.length)] ?? 0))) {
+    for (const edge of new Set(
+      [0, 0.3, 0.5, 0.8].map((part) => times[Math.floor(part * times.length)] ?? 0),
+    )) {
       const later = all.filter((row) => timeOf(row) >= edge);
       expect(await rowsOf({ limit: 100, from: edge })).toEqual(later);
       expect(await rowsOf({ limit: 100, to: edge, from: 0 })).toEqual(

@@ -5,11 +5,11 @@
 import { beforeAll, expect, test } from "vitest";
 import { prepareHoldings } from "../../api/bonds/queries.ts";
 import { readBurns } from "../../api/burns/queries.ts";
+import { readMarketStats } from "../../api/indexed/market-stats.ts";
 import type { IndexQuery } from "../../api/indexed/reader.ts";
 import { discountBps } from "../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
-import { readMarketStats } from "../../api/indexed/market-stats.ts";
 import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
 import { readPricePoints } from "../../api/stats/price-points.ts";
