@@ -1,4 +1,4 @@
-import { bigint, hex, index, integer, onchainTable, primaryKey, text } from "ponder";
+import { bigint, hex, index, integer, onchainTable, primaryKey, sql, text } from "ponder";
 import { sumTable } from "./src/shared/sums/sum-table.ts";
 
 /**
@@ -139,6 +139,13 @@ export const policy = onchainTable(
     pk: primaryKey({ columns: [table.productId, table.policyId] }),
     byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
     byBlock: index().on(table.blockNumber, table.logIndex),
+    byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
+    triggeredByProduct: index()
+      .on(table.productId, table.blockNumber, table.logIndex)
+      .where(sql`triggered_at is not null`),
+    cancelledByProduct: index()
+      .on(table.productId, table.blockNumber, table.logIndex)
+      .where(sql`cancelled_at is not null`),
     byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
     byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
     // The open ones, with nulls first, by their expiry: those that expired and nobody has closed.
@@ -206,6 +213,7 @@ export const policyTrigger = onchainTable(
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
     byPolicy: index().on(table.productId, table.policyId),
+    byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
     byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
   }),
 );
@@ -733,8 +741,16 @@ export const productStats = sumTable(
     policies: integer().notNull(),
     triggered: integer().notNull(),
     cancelled: integer().notNull(),
+    /** Policies with a known expiry that are neither triggered nor cancelled: open or expired, as the time tells. */
+    untouched: integer().notNull(),
     coverage: bigint().notNull(),
+    /** All premiums paid, including the refunded ones in `premiumRefunded`. */
     premium: bigint().notNull(),
+    premiumRefunded: bigint().notNull(),
+    /** What all policies together would be paid if each were triggered, 6 decimals. */
+    payout: bigint().notNull(),
+    /** Bonds issued for triggered policies, in whole dollars. */
+    paid: bigint().notNull(),
   },
   {
     key: ["productId"],
@@ -742,12 +758,51 @@ export const productStats = sumTable(
       {
         from: policy,
         key: { productId: "product_id" },
-        add: { policies: "1", coverage: "coverage", premium: "premium" },
+        add: {
+          ...{ policies: "1", coverage: "coverage", premium: "premium", payout: "payout" },
+          untouched:
+            "case when triggered_at is null and cancelled_at is null and expires_at is not null then 1 end",
+        },
       },
-      { from: policyTrigger, key: { productId: "product_id" }, add: { triggered: "1" } },
+      {
+        ...{ from: policyTrigger, key: { productId: "product_id" } },
+        add: { triggered: "1", paid: "bond_amount" },
+      },
       {
         ...{ from: policyClosing, where: "kind = 'cancelled'" },
-        ...{ key: { productId: "product_id" }, add: { cancelled: "1" } },
+        ...{ key: { productId: "product_id" }, add: { cancelled: "1", premiumRefunded: "premium" } },
+      },
+    ],
+  },
+);
+
+/** Purchases and triggers of a product in one UTC day, by block time. A day without any has no row. */
+export const productDay = sumTable(
+  "product_day",
+  {
+    /** Start of the day, Unix seconds. */
+    dayStart: bigint().notNull(),
+    productId: hex().notNull(),
+    policies: integer().notNull(),
+    coverage: bigint().notNull(),
+    /** All premiums paid, including those refunded since. */
+    premium: bigint().notNull(),
+    triggered: integer().notNull(),
+    /** Bonds issued for triggered policies, in whole dollars. */
+    paid: bigint().notNull(),
+  },
+  {
+    key: ["dayStart", "productId"],
+    sources: [
+      {
+        from: policy,
+        key: { dayStart: "created_at - created_at % 86400", productId: "product_id" },
+        add: { policies: "1", coverage: "coverage", premium: "premium" },
+      },
+      {
+        from: policyTrigger,
+        key: { dayStart: "block_timestamp - block_timestamp % 86400", productId: "product_id" },
+        add: { triggered: "1", paid: "bond_amount" },
       },
     ],
   },

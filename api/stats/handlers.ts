@@ -7,11 +7,14 @@ import { type ActivityFilter, readActivity } from "./activity.ts";
 import { addMaturityRoutes } from "./bonds/handlers.ts";
 import { addBurnerRoutes } from "./burners/handlers.ts";
 import { burnStatsBody } from "./burns-body.ts";
+import { addClaimsRoute } from "./claims/handlers.ts";
+import { addCoverRoute } from "./cover/handlers.ts";
 import { addHolderRoutes } from "./holders/handlers.ts";
 import { addMarketRoutes } from "./market/handlers.ts";
 import { addPauseRoutes } from "./pauses/handlers.ts";
 import { readPricePoints } from "./price-points.ts";
 import { addPriceRoutes } from "./prices/handlers.ts";
+import { addProductStatsRoute } from "./products/handlers.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "./queries.ts";
 import { addQueueRoutes } from "./queue/handlers.ts";
 import {
@@ -21,6 +24,7 @@ import {
   priceHistoryRoute,
   protocolStatsRoute,
 } from "./routes.ts";
+import { addSeriesRoute } from "./series/handlers.ts";
 import type { StatsParts } from "./stats-parts.ts";
 import { addVaultRoutes } from "./vault/handlers.ts";
 
@@ -36,9 +40,25 @@ const rangeOf = ({ range, from, to }: PricePage) =>
 /** The later one of two times, Unix seconds; null stands for the beginning. */
 const later = (a: bigint | null, b: bigint | null) => (a === null || (b !== null && b > a) ? b : a);
 
-/** The protocol's sums, the activity feed, the token's price history, and what each part of the protocol has to tell. */
+/** Every statistic. Each subject has a folder; those of this file have their parts beside it. */
 export function addStatsRoutes(app: Api, parts: StatsParts): void {
-  const { index, responses } = parts;
+  addSummaryRoutes(app, parts);
+  addCoverRoute(app, parts);
+  addProductStatsRoute(app, parts);
+  addSeriesRoute(app, parts);
+  addClaimsRoute(app, parts);
+  addVaultRoutes(app, parts);
+  addMaturityRoutes(app, parts);
+  addQueueRoutes(app, parts);
+  addHolderRoutes(app, parts);
+  addMarketRoutes(app, parts);
+  addBurnerRoutes(app, parts);
+  addPauseRoutes(app, parts);
+  addPriceRoutes(app, parts);
+}
+
+/** The protocol's sums, the activity feed, and the token's price history. */
+function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
   const burnStats = responses.define(
     (_: null) =>
       index.read(async (db) => {
@@ -134,12 +154,4 @@ export function addStatsRoutes(app: Api, parts: StatsParts): void {
     responses.send(c, await priceHistory(c.req.valid("query")), priceHistoryRoute),
   );
 
-  addVaultRoutes(app, parts);
-  addMaturityRoutes(app, parts);
-  addQueueRoutes(app, parts);
-  addHolderRoutes(app, parts);
-  addMarketRoutes(app, parts);
-  addBurnerRoutes(app, parts);
-  addPauseRoutes(app, parts);
-  addPriceRoutes(app, parts);
 }

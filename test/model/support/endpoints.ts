@@ -139,6 +139,17 @@ function activityFeeds({ request, chainState }: Reader): Feed[] {
     },
     { query: { since: middle }, expected: all.filter((row) => big(row.block_timestamp) >= big(middle)) },
     { query: { since: String(chainState.now + 1n) }, expected: [] },
+    { query: { from: middle }, expected: all.filter((row) => big(row.block_timestamp) >= big(middle)) },
+    { query: { to: middle }, expected: all.filter((row) => big(row.block_timestamp) < big(middle)) },
+    {
+      query: { from: middle, to: String(big(middle) + DAY), actor: addresses[0] ?? "" },
+      expected: all.filter(
+        (row) =>
+          row.actor === addresses[0] &&
+          big(row.block_timestamp) >= big(middle) &&
+          big(row.block_timestamp) < big(middle) + DAY,
+      ),
+    },
   ];
   return filters.map(({ query, expected }) => ({
     request,
