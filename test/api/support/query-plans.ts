@@ -99,11 +99,17 @@ const SMALL = [
   "protocol_stats",
   "burn_source_stats",
   "burn_day",
+  "burner_day",
+  "market_day",
+  "market_epoch",
+  "vault_week",
+  "vault_state",
   "bond_epoch",
   "head",
   "oracle_feed",
   "sequencer_state",
   "pause_state",
+  "pause_event",
 ];
 
 /** Expects no node to read a table as a whole, or more rows than `mostRows`. */
