@@ -4,12 +4,12 @@ import type { Api } from "../http/env.ts";
 import { decimalOrNull, isoTime } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
+import { readMarketStats } from "../indexed/market-stats.ts";
 import type { MarketplaceParts } from "./handlers.ts";
 import { listingBody } from "./listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "./listing-queries.ts";
 import { listingRoute, listingsRoute } from "./listing-routes.ts";
 import { readSales } from "./queries.ts";
-import { readMarketStats } from "./stats-queries.ts";
 import { marketHistoryRoute, marketStatsRoute } from "./trade-routes.ts";
 
 /** Listings as a resource, the marketplace's figures, and its trades. */

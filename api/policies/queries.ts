@@ -9,7 +9,7 @@ import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
-import { after, always, firstRows, walkBack } from "../indexed/walk.ts";
+import { after, always, firstRows, type WalkPeriod, walkBack } from "../indexed/walk.ts";
 import { isCompleteRow, policyEntry } from "./entry-json.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
@@ -91,22 +91,35 @@ export async function findPolicy(
 
 export type PolicyPage = FeedPage & { readonly buyer: Address };
 
+/** A period that a statement receives later. */
+const laterPeriod = { from: sql.placeholder("from"), to: sql.placeholder("to") };
+/** Later than every block, Unix seconds. */
+const NO_TIME = 10n ** 15n;
+
 /** A buyer's newest policies after a position. Uses the index on buyer, block and log index. */
-function walkOf() {
-  const from = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
-  return walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], from);
+function walkOf(period: WalkPeriod) {
+  const start = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
+  return walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], start, period);
 }
 
-const parameters = ({ buyer, offset, cursor }: PolicyPage) => ({
-  ...{ owner: lower(buyer), offset },
-  ...after(cursor),
+const hasPeriod = ({ from, to }: PolicyPage) => from !== undefined || to !== undefined;
+
+const parameters = (page: PolicyPage) => ({
+  ...{ owner: lower(page.buyer), offset: page.offset },
+  ...after(page.cursor),
+  ...(hasPeriod(page) ? { from: String(page.from ?? 0), to: String(page.to ?? NO_TIME) } : {}),
 });
 
 /** Lengths of pages for which a statement is prepared; a shorter page reads more rows than it shows. */
 const PAGE_SIZES = [10, 50, 100];
 
-function prepareEntries(db: IndexQuery, size: number, { skips }: { skips: boolean }) {
-  const { where, orderBy } = walkOf();
+/** Without a period, a statement has nothing to search for in the index. */
+function prepareEntries(
+  db: IndexQuery,
+  size: number,
+  { skips, period }: { readonly skips: boolean; readonly period: WalkPeriod },
+) {
+  const { where, orderBy } = walkOf(period);
   const order = firstRows(orderBy, size + 1, skips ? sql.placeholder("offset") : undefined);
   const page = selectPolicies(db).where(where).orderBy(order).as("page");
   const entry = policyEntry(page, sql`${sql.placeholder("buyer")}::text`);
@@ -128,7 +141,7 @@ function prepareEntries(db: IndexQuery, size: number, { skips }: { skips: boolea
     .from(head)
     .leftJoin(account, eq(account.address, sql.placeholder("owner")))
     .innerJoin(entries, always)
-    .prepare(`policies_${size}_${skips}`);
+    .prepare(`policies_${size}`);
 }
 
 /**
@@ -140,32 +153,40 @@ function prepareEntries(db: IndexQuery, size: number, { skips }: { skips: boolea
 export function preparePolicyEntries(db: IndexQuery) {
   const statements = PAGE_SIZES.map((size) => ({
     size,
-    first: prepareEntries(db, size, { skips: false }),
-    later: prepareEntries(db, size, { skips: true }),
+    first: prepareEntries(db, size, { skips: false, period: {} }),
+    later: prepareEntries(db, size, { skips: true, period: {} }),
+    within: prepareEntries(db, size, { skips: true, period: laterPeriod }),
   }));
   return (page: PolicyPage) => {
     const found = statements.find(({ size }) => size >= page.limit);
     if (!found) throw new Error(`no page has ${page.limit} policies`);
-    const statement = page.offset === 0 ? found.first : found.later;
+    const ofAll = page.offset === 0 ? found.first : found.later;
+    const statement = hasPeriod(page) ? found.within : ofAll;
     return statement.execute({ ...parameters(page), buyer: page.buyer, limit: page.limit });
   };
 }
 
 /** Prepares the read of a page as rows, one more than `limit`, and of the account, as {@link preparePolicyEntries}. */
 export function preparePoliciesOf(db: IndexQuery) {
-  const { where, orderBy } = walkOf();
+  const all = prepareRows(db, {});
+  const within = prepareRows(db, laterPeriod);
+  return (page: PolicyPage) =>
+    (hasPeriod(page) ? within : all).execute({ ...parameters(page), rows: page.limit + 1 });
+}
+
+function prepareRows(db: IndexQuery, period: WalkPeriod) {
+  const { where, orderBy } = walkOf(period);
   const page = selectPolicies(db)
     .where(where)
     .orderBy(...orderBy)
     .limit(sql.placeholder("rows"))
     .offset(sql.placeholder("offset"))
     .as("page");
-  const statement = db
+  return db
     .select()
     .from(head)
     .leftJoin(account, eq(account.address, sql.placeholder("owner")))
     .leftJoin(page, always)
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare("policies_of");
-  return (asked: PolicyPage) => statement.execute({ ...parameters(asked), rows: asked.limit + 1 });
 }

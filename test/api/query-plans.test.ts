@@ -5,22 +5,31 @@
 import { beforeAll, expect, test } from "vitest";
 import { prepareHoldings } from "../../api/bonds/queries.ts";
 import { readBurns } from "../../api/burns/queries.ts";
+import { readMarketStats } from "../../api/indexed/market-stats.ts";
 import type { IndexQuery } from "../../api/indexed/reader.ts";
 import { discountBps } from "../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
-import { readMarketStats } from "../../api/marketplace/stats-queries.ts";
 import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
+import { readMaturities } from "../../api/stats/bonds/queries.ts";
+import { readBurnerDays } from "../../api/stats/burners/queries.ts";
+import * as ranking from "../../api/stats/holders/queries.ts";
+import { readMarketDays, readMarketEpochs } from "../../api/stats/market/queries.ts";
+import { readPauseStates, readPauses, readSequencer } from "../../api/stats/pauses/queries.ts";
 import { readPricePoints } from "../../api/stats/price-points.ts";
+import { readFeeds } from "../../api/stats/prices/queries.ts";
 import {
   countOpenPolicies,
   readBurnDays,
   readBurnSources,
   readProtocolSums,
 } from "../../api/stats/queries.ts";
+import { readEarlier, readQueue, readWaiting, readWeek } from "../../api/stats/queue/queries.ts";
+import { readTokenPrice } from "../../api/stats/token-price.ts";
+import { readVault } from "../../api/stats/vault/queries.ts";
 import { readTriggers } from "../../api/triggers/queries.ts";
-import { million, walletOf } from "../../bench/fill-index.ts";
+import { million, waitingOf, walletOf } from "../../bench/fill-index.ts";
 import { readDue, readFallenRounds } from "../../lib/indexed/due.ts";
 import { productIdOf } from "../../lib/products.ts";
 import { expectIndexed, LARGE, type LargeIndex, PAGE_ROWS, startLargeIndex } from "./support/query-plans.ts";
@@ -48,7 +57,13 @@ const first = { limit: 100, offset: 0 };
 const deep = { ...first, cursor: { blockNumber: 50_000n, logIndex: 100 } };
 const policyKey = { productId: productIdOf("FLASHBTC1H-001"), policyId: 1_000_500n };
 const type = "token_burned";
+const marketplace = "0x00000000000000000000000000000000000000aa";
+const epoch = 203_001n;
+const place = (amount: bigint) => ({ amount, address: wallet });
 const longAgo = 1_000_000_000n;
+const YEAR = 31_536_000n;
+/** A month in the middle of every table: an index on time alone would read the later half. */
+const aMonth = () => ({ ...first, from: now - YEAR, to: now - YEAR + 2_592_000n });
 
 test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["one policy", (db) => findPolicy(db, policyKey)],
@@ -66,6 +81,16 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["activity since the beginning", (db) => readActivity(db, { ...first, since: longAgo })],
   ["activity since the future", (db) => readActivity(db, { ...first, since: now + 86_400n })],
   ["activity with all filters", (db) => readActivity(db, { ...deep, actor: wallet, type, since: longAgo })],
+  ["activity of a month", (db) => readActivity(db, aMonth())],
+  ["activity of a month and an actor", (db) => readActivity(db, { ...aMonth(), actor: wallet })],
+  ["activity before the beginning", (db) => readActivity(db, { ...first, to: longAgo })],
+  ["activity of a month after a cursor", (db) => readActivity(db, { ...aMonth(), ...deep })],
+  ["a buyer's policies of a month", (db) => preparePoliciesOf(db)({ buyer: wallet, ...aMonth() })],
+  ["sales of a month", (db) => readSales(db, aMonth())],
+  ["triggers of a month", (db) => readTriggers(db, aMonth())],
+  ["burns of a month", (db) => readBurns(db, aMonth())],
+  ["burns of a source and a month", (db) => readBurns(db, { ...aMonth(), source: "direct" })],
+  ["prices of a month", (db) => readPricePoints(db, null, aMonth())],
   ["burns", (db) => readBurns(db, first)],
   ["burns after a cursor", (db) => readBurns(db, deep)],
   ["burns of a source", (db) => readBurns(db, { ...first, source: "direct" })],
@@ -83,8 +108,48 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["the protocol's sums", (db) => readProtocolSums(db)],
   ["burns by source", (db) => readBurnSources(db)],
   ["burns by day", (db) => readBurnDays(db)],
+  ["the vault's totals", readVault],
+  ["the token's price", readTokenPrice],
+  ["the assets' prices", readFeeds],
+  ["the maturities", readMaturities],
+  ["the redemption queue", (db) => readQueue(db, first)],
+  ["the redemption queue after a cursor", (db) => readQueue(db, { ...first, cursor: 1_099_500n })],
+  ["what a week's redemptions took", (db) => readWeek(db, now)],
+  ["bond holders", (db) => ranking.readHolders(db, { ...first, marketplace })],
+  [
+    "bond holders after a cursor",
+    (db) => ranking.readHolders(db, { ...first, marketplace, cursor: place(4000n) }),
+  ],
+  ["an epoch's holders", (db) => ranking.readHolders(db, { ...first, marketplace, epoch })],
+  [
+    "an epoch's holders after a cursor",
+    (db) => ranking.readHolders(db, { ...first, epoch, cursor: place(850n) }),
+  ],
+  ["an epoch's bonds", (db) => ranking.readOutstanding(db, { epoch })],
+  ["buyers", (db) => ranking.readBuyers(db, first)],
+  ["buyers after a cursor", (db) => ranking.readBuyers(db, { ...first, cursor: place(50_000_000_000n) })],
+  ["the market by epoch", readMarketEpochs],
+  ["the market by day", readMarketDays],
+  ["the burners by day", readBurnerDays],
+  ["pauses", (db) => readPauses(db, { ...first, from: longAgo })],
+  ["the state of the pauses", readPauseStates],
+  ["the sequencer's status", readSequencer],
 ])("%s: the query uses an index and reads at most one page", async (_name, query) => {
   expectIndexed(await run(query), PAGE_ROWS);
+});
+
+test("holders and buyers are counted along an index, each wallet once, and each epoch's holders", async () => {
+  const { wallets, others } = million;
+  expectIndexed(await run((db) => ranking.countHolders(db, { marketplace })), wallets + 1);
+  expectIndexed(await run((db) => ranking.countHolders(db, { marketplace, epoch })), wallets + 1);
+  expectIndexed(await run((db) => ranking.readEpochHolders(db, { marketplace })), others + 1);
+  expectIndexed(await run(ranking.countBuyers), wallets + 10);
+});
+
+test("waiting redemptions are counted, and those before a page read, without the paid ones", async () => {
+  const waiting = waitingOf(million);
+  expectIndexed(await run((db) => readWaiting(db, now)), waiting + 1);
+  expectIndexed(await run((db) => readEarlier(db, { ...first, cursor: 1_099_900n })), waiting + 1);
 });
 
 test.each([2n ** 63n, 2n ** 256n - 1n])("the policy id %s, above every int8, finds no policy", async (id) => {

@@ -10,6 +10,7 @@ import * as lists from "./expected-lists.ts";
 import * as market from "./expected-market.ts";
 import * as stats from "./expected-stats.ts";
 import { byPosition, expectFeed, type Feed, type Page } from "./pages.ts";
+import { expectStats } from "./stats-endpoints.ts";
 
 const HOUR = 3_600n;
 const DAY = 24n * HOUR;
@@ -138,6 +139,17 @@ function activityFeeds({ request, chainState }: Reader): Feed[] {
     },
     { query: { since: middle }, expected: all.filter((row) => big(row.block_timestamp) >= big(middle)) },
     { query: { since: String(chainState.now + 1n) }, expected: [] },
+    { query: { from: middle }, expected: all.filter((row) => big(row.block_timestamp) >= big(middle)) },
+    { query: { to: middle }, expected: all.filter((row) => big(row.block_timestamp) < big(middle)) },
+    {
+      query: { from: middle, to: String(big(middle) + DAY), actor: addresses[0] ?? "" },
+      expected: all.filter(
+        (row) =>
+          row.actor === addresses[0] &&
+          big(row.block_timestamp) >= big(middle) &&
+          big(row.block_timestamp) < big(middle) + DAY,
+      ),
+    },
   ];
   return filters.map(({ query, expected }) => ({
     request,
@@ -213,6 +225,7 @@ export async function expectEndpoints(request: CheckedRequest, chainState: Chain
   const reader = { request, chainState };
   await expectSums(reader);
   await expectMarketplace(reader);
+  await expectStats(request, chainState);
   for (const feed of [
     ...feeds(reader),
     ...activityFeeds(reader),
