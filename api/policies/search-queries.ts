@@ -104,7 +104,9 @@ export async function searchPolicies(db: IndexQuery, search: PolicySearch, now: 
           order by block_number desc, log_index desc limit ${rows} offset ${offset}`
       : sql`${walk([policy.buyer, lower(buyer)], ofProducts, rows)} offset ${offset}`;
   const page = selectPolicies(db)
-    .where(sql`(${policy.productId}, ${policy.policyId}) in (select product_id, policy_id from (${keys}) keys)`)
+    .where(
+      sql`(${policy.productId}, ${policy.policyId}) in (select product_id, policy_id from (${keys}) keys)`,
+    )
     .as("page");
   return readFeed(db, page);
 }

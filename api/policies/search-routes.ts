@@ -38,7 +38,9 @@ export const searchPoliciesRoute = createRoute({
         .optional()
         .openapi({ description: "Only policies with this status at the indexed block's time." }),
       buyer: addressInput.optional().openapi({ description: "Only policies of this buyer." }),
-      from: periodInput.from.openapi({ description: "Only policies bought from this time on, Unix seconds." }),
+      from: periodInput.from.openapi({
+        description: "Only policies bought from this time on, Unix seconds.",
+      }),
       to: periodInput.to.openapi({
         description: "Only policies bought before this time, Unix seconds; later than `from`.",
       }),
