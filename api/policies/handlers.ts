@@ -20,6 +20,7 @@ import {
   policyRoute,
   prefixedPolicyRoute,
 } from "./routes.ts";
+import { addPolicySearchRoute } from "./search-handlers.ts";
 
 export type PolicyParts = PolicyReaders & {
   readonly responses: IndexedResponses;
@@ -55,6 +56,8 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
       policiesByBuyerRoute,
     ),
   );
+
+  addPolicySearchRoute(app, parts);
 
   // After the route by buyer, which has as many parts.
   app.openapi(prefixedPolicyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));

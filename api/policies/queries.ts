@@ -50,7 +50,7 @@ const columns = {
 };
 
 /** Rows of policies, each with its product and the newest round of its asset's feed. */
-const selectPolicies = (db: IndexQuery) =>
+export const selectPolicies = (db: IndexQuery) =>
   db
     .select(columns)
     .from(policy)

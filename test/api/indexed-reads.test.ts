@@ -24,6 +24,11 @@ const paths = [
   "/api/v1/stats/protocol",
   "/api/v1/stats/activity",
   "/api/v1/stats/token-price-history",
+  "/api/v1/stats/cover",
+  "/api/v1/stats/products",
+  "/api/v1/stats/series?metric=premiums",
+  "/api/v1/stats/claims",
+  "/api/v1/policies/all",
   `/api/v1/policies/by-buyer/${wallet}`,
   `/api/v1/bonds/by-owner/${wallet}`,
   "/api/v1/triggers/recent",
@@ -137,6 +142,8 @@ const byBuyer = `/api/v1/policies/by-buyer/${wallet}`;
 const byOwner = `/api/v1/bonds/by-owner/${wallet}`;
 const feeds = [
   "/api/v1/stats/activity",
+  "/api/v1/stats/claims",
+  "/api/v1/policies/all",
   byBuyer,
   "/api/v1/triggers/recent",
   "/api/v1/marketplace/recent-sales",

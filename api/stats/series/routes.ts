@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Bytes32, bytes32Input, UnixSeconds } from "../../http/field-types.ts";
+import { bytes32Input, nullableBytes32, UnixSeconds } from "../../http/field-types.ts";
 import { type Period, periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { Day, integer, signed } from "../fields.ts";
@@ -67,7 +67,7 @@ export const seriesRoute = createRoute({
       .object({
         metric: z.enum(metrics),
         interval: z.enum(intervals),
-        product: Bytes32.nullable().openapi({ description: "Null for all products.", example: null }),
+        product: nullableBytes32("Null for all products."),
         unit: z.enum(units).openapi({
           description:
             "Of `value`: `usdc` has 6 decimals, `token` 18, `dollars` are whole dollars of face value.",
