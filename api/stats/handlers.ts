@@ -153,5 +153,4 @@ function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
   app.openapi(priceHistoryRoute, async (c) =>
     responses.send(c, await priceHistory(c.req.valid("query")), priceHistoryRoute),
   );
-
 }
