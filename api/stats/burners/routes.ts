@@ -12,7 +12,7 @@ const source = z.enum(burnerSources).openapi({
 });
 const sums = {
   premium_usdc: usdc("Premiums received.", "9120500000"),
-  fee_usdc: usdc("Fees of the marketplace received.", "330000000"),
+  fee_usdc: usdc("Fees of the marketplace received.", "0"),
   spent_usdc: usdc("Spent on tokens.", "60000000"),
   token_burned: token("Tokens burned for it.", "600000000000000000000"),
   burns: integer("Number of burns.", 3),

@@ -31,7 +31,7 @@ export const holdersRoute = createRoute({
             .object({
               holder: Address,
               bonds_usd: dollars("Its bonds.", "15883"),
-              share: nullableRatio("Its part of all bonds in circulation.", "0.542000"),
+              share: nullableRatio("Its part of all bonds in circulation.", "0.542081"),
             })
             .openapi("BondHolder"),
         ),
@@ -79,7 +79,7 @@ export const buyersRoute = createRoute({
               policies: integer("Policies bought.", 3),
               coverage_usdc: usdc("Their coverage.", "150000000000"),
               premium_usdc: usdc("Their premiums, including refunded ones.", "8120000000"),
-              share: nullableRatio("Part of all coverage so far; null without coverage.", "0.412000"),
+              share: nullableRatio("Part of all coverage so far; null without coverage.", "0.784313"),
             })
             .openapi("Buyer"),
         ),

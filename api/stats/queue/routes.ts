@@ -5,7 +5,8 @@ import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { decimal, dollars, integer, nullableUsdc, position, token } from "../fields.ts";
 import { tokenPriceField } from "../token-price.ts";
 
-const week = (description: string) => decimal(`${description} floor(time / 7 days).`, "2952");
+const week = (description: string, example: string) =>
+  decimal(`${description} floor(time / 7 days).`, example);
 
 const Entry = z
   .object({
@@ -14,8 +15,11 @@ const Entry = z
     epoch_id: decimal("The month of the redeemed bonds' maturity, YYYYMM.", "202812"),
     usd_amount: dollars("Redeemed bonds.", "66000"),
     ahead_usd: dollars("Waiting entries that are paid before this one.", "1200"),
-    target_week: week("The first week in which it can be paid."),
-    payable_from: UnixSeconds.openapi({ description: "Start of that week, Unix seconds." }),
+    target_week: week("The first week in which it can be paid.", "2952"),
+    payable_from: UnixSeconds.openapi({
+      description: "Start of that week, Unix seconds.",
+      example: "1785369600",
+    }),
     expected_from: nullableDecimal(
       "Start of the week in which the vault will pay it, or of the current week, Unix seconds: by the throttle's rules, if the price stays at `token_price`, nobody redeems at once or changes the reserve, and the queue is processed each week. Null without a price, and when the reserve does not suffice.",
       "1785369600",
@@ -46,8 +50,11 @@ export const queueStatsRoute = createRoute({
           due_usd: dollars("Of these, payable in the current week.", "0"),
         }),
         throttle: z.object({
-          week: week("The current redemption epoch."),
-          ends_at: UnixSeconds.openapi({ description: "Start of the next week, Unix seconds." }),
+          week: week("The current redemption epoch.", "2951"),
+          ends_at: UnixSeconds.openapi({
+            description: "Start of the next week, Unix seconds.",
+            example: "1785369600",
+          }),
           limit_token: token(
             "What redemptions may take in this week: 1.08 % of the reserve at its start.",
             "216000000000000000000000",
