@@ -552,11 +552,9 @@ export const burnerIncome = onchainTable(
 
 // --------------------------------------------------------------------------------------- feed, sums, state, administration
 
-/** The vault's totals, from its events; null until an event has named one. One row (`id` is `vault`). */
-export const vaultState = onchainTable("vault_state", (t) => ({
+/** Totals of the vault that no single event names; null until an event has named one. One row (`id` is `vault`). */
+export const vaultBalance = onchainTable("vault_balance", (t) => ({
   id: t.text({ enum: ["vault"] }).primaryKey(),
-  /** Payouts reserved for open policies, 6 decimals. */
-  totalReserved: t.bigint(),
   /** Bonds in circulation and redemptions in the queue, in whole dollars. */
   obligations: t.bigint(),
   /** Tokens that back the bonds, 18 decimals: the newest balance in an event, minus later payments. */
@@ -1194,3 +1192,22 @@ export const relayer = onchainView("relayer", {
 }).as(sql`
   select distinct on (relayer) relayer as address, authorized, block_number, log_index, block_hash, block_timestamp, tx_hash
   from ${relayerEvent} order by relayer, block_number desc, log_index desc`);
+
+/** The vault's totals, from its events; null until an event has named one. One row (`id` is `vault`). */
+export const vaultState = onchainView("vault_state", {
+  id: text({ enum: ["vault"] }).notNull(),
+  /** Payouts reserved for open policies, 6 decimals. */
+  totalReserved: bigint(),
+  /** See `vaultBalance`. */
+  obligations: bigint(),
+  reserve: bigint(),
+}).as(sql`
+  select 'vault' as id, r.new_total as total_reserved, b.obligations, b.reserve
+  from (select 1) one
+  left join lateral (
+    select n.new_total from (values ('reserved'), ('committed'), ('released')) k (kind)
+    cross join lateral (
+      select * from ${vaultEvent} e where e.kind = k.kind order by e.block_number desc, e.log_index desc limit 1) n
+    order by n.block_number desc, n.log_index desc limit 1) r on true
+  left join ${vaultBalance} b on true
+  where r.new_total is not null or b.id is not null`);

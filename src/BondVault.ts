@@ -43,36 +43,33 @@ ponder.on("BondVault:QueueProcessed", async ({ event, context: { db } }) => {
 
 ponder.on("BondVault:CapacityReserved", async ({ event, context: { db } }) => {
   const { amount, newTotalReserved: newTotal } = event.args;
-  await recordVault(db, event, { kind: "reserved", amount, newTotal }, { totalReserved: newTotal });
+  await recordVault(db, event, { kind: "reserved", amount, newTotal });
 });
 
 ponder.on("BondVault:ReservationCommitted", async ({ event, context: { db } }) => {
   const { amount, newTotalReserved: newTotal } = event.args;
-  await recordVault(db, event, { kind: "committed", amount, newTotal }, { totalReserved: newTotal });
+  await recordVault(db, event, { kind: "committed", amount, newTotal });
 });
 
 ponder.on("BondVault:ReservationReleased", async ({ event, context: { db } }) => {
   const { amount, newTotalReserved: newTotal } = event.args;
-  await recordVault(db, event, { kind: "released", amount, newTotal }, { totalReserved: newTotal });
+  await recordVault(db, event, { kind: "released", amount, newTotal });
 });
 
 ponder.on("BondVault:ObligationsDecreased", async ({ event, context: { db } }) => {
   const { amount, newTotal, caller } = event.args;
-  const row = { kind: "obligations_decreased", amount, newTotal, caller } as const;
-  await recordVault(db, event, row, { obligations: newTotal });
+  await recordVault(db, event, { kind: "obligations_decreased", amount, newTotal, caller });
+  await changeVault(db, () => ({ obligations: newTotal }));
 });
 
 ponder.on("BondVault:ReservesBurned", async ({ event, context: { db } }) => {
   const { amount, newBalance: newTotal, caller } = event.args;
-  await recordVault(db, event, { kind: "reserves_burned", amount, newTotal, caller }, { reserve: newTotal });
+  await recordVault(db, event, { kind: "reserves_burned", amount, newTotal, caller });
+  await changeVault(db, () => ({ reserve: newTotal }));
 });
 
 ponder.on("BondVault:ReserveDeposited", async ({ event, context: { db } }) => {
   const { amount, newBalance: newTotal, from: caller } = event.args;
-  await recordVault(
-    db,
-    event,
-    { kind: "reserve_deposited", amount, newTotal, caller },
-    { reserve: newTotal },
-  );
+  await recordVault(db, event, { kind: "reserve_deposited", amount, newTotal, caller });
+  await changeVault(db, () => ({ reserve: newTotal }));
 });
