@@ -11,8 +11,8 @@ import { type Build, replaceViews, servedSchema } from "./views.ts";
 const EVERY_MS = 200;
 /** Longest wait for readers of the old views, and of another build for this one, in ms: meanwhile new readers wait too. */
 const LOCK_TIMEOUT_MS = 1000;
-/** As many blocks a build indexes within that time. */
-const FEW_BLOCKS = 20n;
+/** A machine that is not busy indexes so many blocks within that time. On a busy one each look brings the build nearer. */
+const FEW_BLOCKS = 50n;
 
 const digits = z.string().regex(/^\d+$/).transform(BigInt).nullable();
 
