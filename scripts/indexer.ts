@@ -150,17 +150,18 @@ async function main(): Promise<void> {
     intervalMs: 500,
   });
   const build = { schema, viewsSchema: config.VIEWS_SCHEMA };
+  const views = connect(config.DATABASE_URL, { name: "indexer-views", max: 1 });
   const lastBlock = await waitFor({
     what: "the database (DATABASE_URL)",
-    probe: () => beginCatchUp(guard.sql, config.DATABASE_URL, { ...build, maxAge: config.INDEX_MAX_AGE }),
+    probe: () => beginCatchUp(views.sql, config.DATABASE_URL, { ...build, maxAge: config.INDEX_MAX_AGE }),
     timeoutMs: dependencyTimeoutMs,
     intervalMs: 500,
   });
-  watchCatchUp(guard.sql, build, {
+  watchCatchUp(views.sql, build, {
     newestBlock: () => reader.getBlockNumber({ cacheTime: 0 }),
     onShown: () => {
       log.info({ schema }, "readers see the index");
-      void lastBlock.release();
+      void Promise.all([lastBlock.release(), views.close()]);
     },
     onFault: (error) => log.warn({ err: errorText(error) }, "readers cannot be shown the index yet"),
   });

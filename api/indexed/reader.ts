@@ -129,16 +129,16 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
     { inSnapshot }: { inSnapshot: boolean },
   ): Promise<T> {
     const now = () => attempt(() => (inSnapshot ? db.transaction(read) : read(db)));
-    const before = () => attempt(() => readAtLastBlock(parts, db, read));
-    try {
-      const newest = catchingUp ? undefined : await within(READ_TIMEOUT_MS, now(), databaseUnavailable);
-      if (newest !== undefined) return newest;
-      const last = await within(READ_TIMEOUT_MS, before(), databaseUnavailable);
+    async function lastBlock(): Promise<T | undefined> {
+      const last = await attempt(() => readAtLastBlock(parts, db, read));
       catchingUp = last !== undefined;
-      if (last !== undefined) return last;
-      // It may have caught up meanwhile.
-      const again = await within(READ_TIMEOUT_MS, now(), databaseUnavailable);
-      if (again !== undefined) return again;
+      return last;
+    }
+    // Between the first two it may have caught up.
+    const inTurn = async () => (catchingUp ? undefined : await now()) ?? (await lastBlock()) ?? (await now());
+    try {
+      const found = await within(READ_TIMEOUT_MS, inTurn(), databaseUnavailable);
+      if (found !== undefined) return found;
     } catch (error) {
       if (isConnectionError(error)) throw databaseUnavailable(error);
       throw error;

@@ -1,4 +1,5 @@
 /** Lets readers see a build's rows once they are those of one block, and never of a lower one than readers have seen. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ISql, Sql, TransactionSql } from "postgres";
 import { z } from "zod";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
@@ -8,8 +9,10 @@ import { type Build, replaceViews, servedSchema } from "./views.ts";
 
 /** Between two looks, in ms: readers wait for the new rows, and a look takes a few ms. */
 const EVERY_MS = 200;
-/** Longest wait for readers of the old views, in ms: meanwhile new readers wait too. */
+/** Longest wait for readers of the old views, and of another build for this one, in ms: meanwhile new readers wait too. */
 const LOCK_TIMEOUT_MS = 1000;
+/** A machine that is not busy indexes so many blocks within that time. On a busy one each look brings the build nearer. */
+const FEW_BLOCKS = 50n;
 
 const digits = z.string().regex(/^\d+$/).transform(BigInt).nullable();
 
@@ -34,6 +37,30 @@ async function newestSeen(tx: ISql, { schema, viewsSchema }: Build, served: stri
   return z.object({ block: digits }).parse(row).block ?? 0n;
 }
 
+/**
+ * Whether the build's rows are those of a block that is not below what readers have seen. Two builds index the same blocks at the
+ * same time: from a few blocks before, the other one's next block waits until the end of this transaction.
+ */
+async function hasCaughtUp(
+  tx: TransactionSql,
+  build: Build,
+  served: string,
+  newestBlock: NewestBlock,
+): Promise<boolean> {
+  const blockNow = async () => (await indexedBlock(tx, build.schema)).block ?? -1n;
+  let block = await blockNow();
+  let seen = await newestSeen(tx, build, served);
+  if (served !== build.schema && block + FEW_BLOCKS >= seen) {
+    await tx`lock table ${tx(served)}.head in share mode`;
+    seen = await newestSeen(tx, build, served);
+    const deadline = Date.now() + LOCK_TIMEOUT_MS;
+    for (block = await blockNow(); block < seen && Date.now() < deadline; block = await blockNow())
+      await sleep(20);
+  }
+  // After a reorganisation the chain itself may be shorter.
+  return block >= seen || (block >= 0n && block >= (await newestBlock()));
+}
+
 async function show(tx: TransactionSql, build: Build, newestBlock: NewestBlock): Promise<boolean> {
   const { schema, viewsSchema } = build;
   await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -44,13 +71,9 @@ async function show(tx: TransactionSql, build: Build, newestBlock: NewestBlock):
   // A first index has nothing to replace: its views stand before its first live block.
   if (served === undefined) await replaceViews(tx, build);
   if (block === null) return false;
-  if (served !== undefined) {
-    if (served !== schema && !(await mayReplace(tx, schema, served))) return false;
-    const seen = await newestSeen(tx, build, served);
-    // After a reorganisation the chain itself may be shorter.
-    if (block < seen && block < (await newestBlock())) return false;
-    if (served !== schema) await replaceViews(tx, build);
-  }
+  if (served !== undefined && served !== schema && !(await mayReplace(tx, schema, served))) return false;
+  if (served !== undefined && !(await hasCaughtUp(tx, build, served, newestBlock))) return false;
+  if (served !== undefined && served !== schema) await replaceViews(tx, build);
   await tx`
     update service.indexer_deployment set catching_up = false, snapshot = null, last_block = null
     where schema_name = ${schema}`;

@@ -54,7 +54,7 @@ const hideRows = (sql: Sql, { schema }: Build, snapshot: string | null): Promise
 /**
  * Call it before Ponder starts. From now on readers do not see the build's rows, until they are those of one block again. The
  * rows as they are now stay readable in a snapshot for `maxAge` seconds at most, if the views are on this build and show a block.
- * @param sql holds the lock of the schema, which has its row in `service.indexer_deployment`
+ * The caller holds the lock of the schema, which has its row in `service.indexer_deployment`.
  */
 export async function beginCatchUp(
   sql: Sql,

@@ -74,8 +74,8 @@ export type IndexLoad = {
   readonly reached: (block: bigint) => Promise<void>;
   /** The newest block that an answer has had, and how many answers there are. */
   readonly seen: () => { readonly block: bigint; readonly answers: number };
-  /** From now on a lower block is right too: the chain is reorganised. */
-  readonly expectReorganisation: () => void;
+  /** While the chain is reorganised a lower block is right too, until an answer has this block or a newer one. */
+  readonly reorganise: (reorganisation: () => Promise<bigint>) => Promise<void>;
   /** Ends the load and resolves to all answers. */
   readonly stop: () => Promise<readonly Read[]>;
 };
@@ -88,11 +88,12 @@ export function startIndexLoad(apiUrl: string, buyer: string): IndexLoad {
   const faults: unknown[] = [];
   let sent = 0;
   let block = -1n;
-  /** A read from before a reorganisation may arrive after it. */
+  /** A read from before or within a reorganisation may arrive after it. */
   let era = 0;
+  let reorganising = false;
 
   async function read(endpoint: Endpoint): Promise<void> {
-    const [seen, begun, bornIn] = [block, performance.now(), era];
+    const [seen, begun, bornIn] = [reorganising ? -1n : block, performance.now(), era];
     const answer = await http(`${apiUrl}${endpoint.path}`);
     reads.push({ ...answer, endpoint, seen, tookMs: performance.now() - begun });
     if (bornIn === era && blockOf(answer) > block) block = blockOf(answer);
@@ -106,12 +107,22 @@ export function startIndexLoad(apiUrl: string, buyer: string): IndexLoad {
       .finally(() => open.delete(request));
     open.add(request);
   }, 1000 / RATE);
+  const forget = () => {
+    era += 1;
+    block = -1n;
+  };
+  const reached = (height: bigint) =>
+    expect.poll(() => block, { interval: 100 }).toBeGreaterThanOrEqual(height);
   return {
-    reached: (height) => expect.poll(() => block, { interval: 100 }).toBeGreaterThanOrEqual(height),
+    reached,
     seen: () => ({ block, answers: reads.length }),
-    expectReorganisation() {
-      era += 1;
-      block = -1n;
+    async reorganise(reorganisation) {
+      reorganising = true;
+      const newest = await reorganisation();
+      forget();
+      await reached(newest);
+      forget();
+      reorganising = false;
     },
     async stop() {
       clearInterval(timer);
