@@ -41,6 +41,7 @@ export type WebhooksStack = {
   readonly targets: (kind: Kind, count: number) => string[];
   readonly owner: LocalAccount;
   readonly writerPid: number;
+  readonly stopIndexer: () => Promise<void>;
   /** Replaces all subscriptions by new ones, one per URL, of the n-th URL's wallet. */
   readonly subscribe: (
     urls: readonly string[],
@@ -92,6 +93,7 @@ export async function prepareWebhooks(stack: BenchStack): Promise<WebhooksStack>
     targets: (kind, count) => Array.from({ length: count }, (_, n) => `${originOf(kind)}/${kind}/${n}`),
     owner,
     writerPid: writer.pid,
+    stopIndexer: () => services.stopService("indexer"),
     counts,
     async subscribe(urls, walletOf, event) {
       const sealer = createSealer(DEV_SECRETS_KEY);

@@ -147,8 +147,8 @@ test("while the node does not answer, expiries wait and log events do not", asyn
   await expect.poll(expiredPolicies).toEqual([`policy_expired ${policyId}`]);
 });
 
-test("450 policies that expire in one block have one event each, before the events of later blocks", async () => {
-  const count = 450;
+test("550 policies that expire in one block have one event each, before the events of later blocks", async () => {
+  const count = 550;
   const ids = Array.from({ length: count }, () => {
     policies += 1n;
     return policies;
