@@ -65,7 +65,7 @@ export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
     ];
     const status = matchesTag(incoming.headers["if-none-match"], found.tag) ? 304 : 200;
     if (status === 304) outgoing.writeHead(304, [...found.headers, ...own]).end();
-    else outgoing.writeHead(200, [...found.contentHeaders, ...own]).end(found.text, found.encoding);
+    else outgoing.writeHead(200, [...found.contentHeaders, ...own]).end(found.body, "latin1");
     if (log.isLevelEnabled("debug")) {
       log.debug({ requestId, method: "GET", path: incoming.url?.split("?")[0], status, cached: true });
     }

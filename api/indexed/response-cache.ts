@@ -15,8 +15,8 @@ export type CachedResponse = KeptAnswer & {
   /** Names and values in turn, without those that differ between requests: of a 304, and of the whole response. */
   readonly headers: readonly string[];
   readonly contentHeaders: readonly string[];
-  /** Node sends headers and body in one write where the body is a string; `latin1` is the fastest, for ASCII alone. */
-  readonly encoding: "latin1" | "utf8";
+  /** A string only if it is ASCII. */
+  readonly body: string | Buffer;
 };
 
 /**
@@ -38,6 +38,9 @@ const MAX_ADDRESS_BYTES = 4 * 1024 * 1024;
 /** Size of an answer beside its text, and of an address beside its text, roughly. */
 const ENTRY_BYTES = 2048;
 const ADDRESS_BYTES = 256;
+
+/** Longest body that is sent as a string, together with the headers. Node copies a longer one several times, and bytes never. */
+const MAX_STRING = 16 * 1024;
 
 /** The headers of an indexed response: it may be stored, and must be revalidated each time. */
 export const indexedHeaders = ({ blockNumber, tag }: { blockNumber: bigint; tag: string }) =>
@@ -63,7 +66,8 @@ export function createResponseCache(
 ): ResponseCache {
   const answers = new LRUCache<string, CachedResponse>({
     maxSize: maxBytes,
-    sizeCalculation: ({ text }, key) => text.length + key.length + ENTRY_BYTES,
+    sizeCalculation: ({ text, body }, key) =>
+      text.length + (typeof body === "string" ? 0 : body.length) + key.length + ENTRY_BYTES,
   });
   const keys = new LRUCache<string, string>({
     maxSize: MAX_ADDRESS_BYTES,
@@ -80,11 +84,12 @@ export function createResponseCache(
       keys.set(url, key);
       if (answers.peek(key)?.asOf.hash === answer.asOf.hash) return;
       const { asOf, tag, text } = answer;
-      const size = Buffer.byteLength(text);
-      const content = ["Content-Type", "application/json", "Content-Length", String(size)];
+      const bytes = Buffer.from(text);
+      const content = ["Content-Type", "application/json", "Content-Length", String(bytes.length)];
       const headers = [...commonHeaders, ...indexedHeaders({ blockNumber: asOf.number, tag })].flat();
-      const encoding = size === text.length ? "latin1" : "utf8";
-      answers.set(key, { asOf, tag, text, headers, contentHeaders: [...headers, ...content], encoding });
+      const isShortAscii = bytes.length === text.length && text.length <= MAX_STRING;
+      const body = isShortAscii ? text : bytes;
+      answers.set(key, { asOf, tag, text, headers, contentHeaders: [...headers, ...content], body });
     },
   };
 }

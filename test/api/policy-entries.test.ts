@@ -78,7 +78,7 @@ async function insertWorld(random: (below: number) => number): Promise<void> {
       await tx`insert into ${table("oracle_round")} ${tx(row)}`;
     }
     for (let n = 0; n < POLICIES; n += 1) {
-      const maybe = (value: string) => (random(4) === 0 ? value : null);
+      const maybe = (value: string) => (random(8) === 0 ? value : null);
       const near = (seconds: number) => String(now - BigInt(seconds) + BigInt(random(2 * seconds + 1)));
       const row = {
         // A few are of an unknown product: their page is read as rows.
@@ -86,10 +86,10 @@ async function insertWorld(random: (below: number) => number): Promise<void> {
         policy_id: String(BigInt(n + 1) * 10n ** BigInt(random(70))),
         buyer: BUYER,
         shield: hex(0xabcdef + random(3), 20),
-        asset: hex(2000 + random(answers.length + 1), 32),
+        asset: hex(2000 + random(2) * random(answers.length + 1), 32),
         strike: maybe(`6${"0".repeat(22)}`),
         trigger_price:
-          random(5) === 0 ? null : ["58000000000000000000000", "58500000000000000000001", "3"][random(3)],
+          random(8) === 0 ? null : ["58000000000000000000000", "58500000000000000000001", "3"][random(3)],
         coverage: String(random(1e9)),
         premium: String(random(1e9)),
         payout: String(random(1e9)),
