@@ -11,7 +11,6 @@ import type { IndexQuery } from "../../api/indexed/reader.ts";
 import { discountBps } from "../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
-import { readMarketStats } from "../../api/marketplace/stats-queries.ts";
 import { findPolicy, preparePoliciesOf, preparePolicyEntries } from "../../api/policies/queries.ts";
 import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
