@@ -60,9 +60,11 @@ const activityOf = (
   from ${table} where ${sql.raw(where)}`;
 /** The key of sums over the whole protocol, in SQL. */
 const whole = { id: "'protocol'" };
+/** SQL for the start of the UTC day, or of the redemption throttle's week, of a row's block. */
+const dayOfBlock = "block_timestamp - block_timestamp % 86400";
+const weekOfBlock = "block_timestamp - block_timestamp % 604800";
 const ofEpoch = { epochId: "epoch_id" };
 const ofHolder = { owner: "holder", epochId: "epoch_id" };
-const ofDay = { dayStart: "block_timestamp - block_timestamp % 86400" };
 /** What a redemption in the queue adds to the bonds of its epoch or holder. */
 const queueAmounts = {
   queued: "case status when 'queued' then usd_amount end",
@@ -172,6 +174,13 @@ export const policy = onchainTable("policy", policyColumns(), (table) => ({
   pk: primaryKey({ columns: [table.productId, table.policyId] }),
   byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
   byBlock: index().on(table.blockNumber, table.logIndex),
+  byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
+  triggeredByProduct: index()
+    .on(table.productId, table.blockNumber, table.logIndex)
+    .where(sql`triggered_at is not null`),
+  cancelledByProduct: index()
+    .on(table.productId, table.blockNumber, table.logIndex)
+    .where(sql`cancelled_at is not null`),
   byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
   byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
   // The open ones, with nulls first, by their expiry: those that expired and nobody has closed.
@@ -234,6 +243,7 @@ export const policyTrigger = onchainTable(
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
     byPolicy: index().on(table.productId, table.policyId),
+    byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
     byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
   }),
 );
@@ -446,6 +456,7 @@ export const listing = onchainTable(
     byStatus: index().on(table.status, table.listingId),
     byPrice: index().on(table.status, table.price, table.listingId),
     byUnitPrice: index().on(table.status, table.unitPrice, table.listingId),
+    byEpoch: index().on(table.status, table.epochId, table.unitPrice, table.listingId),
     bySeller: index().on(table.seller, table.status, table.price, table.listingId),
     byBlock: index().on(table.blockNumber, table.logIndex),
     byTx: index().on(table.txHash),
@@ -471,7 +482,6 @@ export const sale = onchainTable(
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
     byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
     bySeller: index().on(table.seller, table.blockNumber, table.logIndex),
     byTx: index().on(table.txHash),
@@ -510,7 +520,6 @@ export const tokenBurn = onchainTable(
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
     bySource: index().on(table.source, table.blockNumber, table.logIndex),
     byBurner: index().on(table.burner, table.blockNumber, table.logIndex),
-    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
   }),
 );
 
@@ -527,10 +536,7 @@ export const burnExecution = onchainTable(
     /** From the event. */
     executedAt: t.bigint().notNull(),
   }),
-  (table) => ({
-    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byTime: index().on(table.blockTimestamp, table.blockNumber, table.logIndex),
-  }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
 );
 
 /** USDC that a burner received: premiums and marketplace fees. */
@@ -648,10 +654,23 @@ export const eventPair = onchainTable("event_pair", (t) => ({
 /** One row per buyer. */
 export const account = sumTable(
   "account",
-  { address: hex().notNull(), policies: integer().notNull() },
+  {
+    address: hex().notNull(),
+    policies: integer().notNull(),
+    coverage: bigint().notNull(),
+    /** All premiums paid, including refunded ones. */
+    premium: bigint().notNull(),
+  },
   {
     key: ["address"],
-    sources: [{ from: policies, key: { address: "buyer" }, add: { policies: "1" } }],
+    indexes: [["coverage", "address"]],
+    sources: [
+      {
+        from: policies,
+        key: { address: "buyer" },
+        add: { policies: "1", coverage: "coverage", premium: "premium" },
+      },
+    ],
   },
 );
 
@@ -663,8 +682,16 @@ export const productStats = sumTable(
     policies: integer().notNull(),
     triggered: integer().notNull(),
     cancelled: integer().notNull(),
+    /** Policies with a known expiry that are neither triggered nor cancelled: open or expired, as the time tells. */
+    untouched: integer().notNull(),
     coverage: bigint().notNull(),
+    /** All premiums paid, including the refunded ones in `premiumRefunded`. */
     premium: bigint().notNull(),
+    premiumRefunded: bigint().notNull(),
+    /** What all policies together would be paid if each were triggered, 6 decimals. */
+    payout: bigint().notNull(),
+    /** Bonds issued for triggered policies, in whole dollars. */
+    paid: bigint().notNull(),
   },
   {
     key: ["productId"],
@@ -672,12 +699,51 @@ export const productStats = sumTable(
       {
         from: policies,
         key: { productId: "product_id" },
-        add: { policies: "1", coverage: "coverage", premium: "premium" },
+        add: {
+          ...{ policies: "1", coverage: "coverage", premium: "premium", payout: "payout" },
+          untouched:
+            "case when triggered_at is null and cancelled_at is null and expires_at is not null then 1 end",
+        },
       },
-      { from: policyTrigger, key: { productId: "product_id" }, add: { triggered: "1" } },
+      {
+        ...{ from: policyTrigger, key: { productId: "product_id" } },
+        add: { triggered: "1", paid: "bond_amount" },
+      },
       {
         ...{ from: policyClosing, where: "kind = 'cancelled'" },
-        ...{ key: { productId: "product_id" }, add: { cancelled: "1" } },
+        ...{ key: { productId: "product_id" }, add: { cancelled: "1", premiumRefunded: "premium" } },
+      },
+    ],
+  },
+);
+
+/** Purchases and triggers of a product in one UTC day, by block time. A day without any has no row. */
+export const productDay = sumTable(
+  "product_day",
+  {
+    /** Start of the day, Unix seconds. */
+    dayStart: bigint().notNull(),
+    productId: hex().notNull(),
+    policies: integer().notNull(),
+    coverage: bigint().notNull(),
+    /** All premiums paid, including those refunded since. */
+    premium: bigint().notNull(),
+    triggered: integer().notNull(),
+    /** Bonds issued for triggered policies, in whole dollars. */
+    paid: bigint().notNull(),
+  },
+  {
+    key: ["dayStart", "productId"],
+    sources: [
+      {
+        from: policies,
+        key: { dayStart: "created_at - created_at % 86400", productId: "product_id" },
+        add: { policies: "1", coverage: "coverage", premium: "premium" },
+      },
+      {
+        from: policyTrigger,
+        key: { dayStart: "block_timestamp - block_timestamp % 86400", productId: "product_id" },
+        add: { triggered: "1", paid: "bond_amount" },
       },
     ],
   },
@@ -888,8 +954,8 @@ export const burnDay = sumTable(
   {
     key: ["dayStart"],
     sources: [
-      { from: tokenBurn, key: ofDay, add: { tokenBurned: "token_amount", burns: "1" } },
-      { from: burnExecution, key: ofDay, add: { usdcSpent: "usdc_spent" } },
+      { from: tokenBurn, key: { dayStart: dayOfBlock }, add: { tokenBurned: "token_amount", burns: "1" } },
+      { from: burnExecution, key: { dayStart: dayOfBlock }, add: { usdcSpent: "usdc_spent" } },
     ],
   },
 );
@@ -908,6 +974,157 @@ export const burnSourceStats = sumTable(
     sources: [
       { from: tokenBurn, key: { source: "source" }, add: { tokenBurned: "token_amount", burns: "1" } },
       { from: burnExecution, key: { source: "source" }, add: { usdcSpent: "usdc_spent" } },
+    ],
+  },
+);
+
+/**
+ * An address's bonds of all epochs, in whole dollars, with those in escrow for its open listings. The marketplace has a row
+ * for the bonds in escrow.
+ */
+export const bondHolder = sumTable(
+  "bond_holder",
+  { owner: hex().notNull(), bonds: bigint().notNull() },
+  {
+    key: ["owner"],
+    indexes: [["bonds", "owner"]],
+    sources: [
+      { from: bondTransfer, where: `"to" <> ${nobody}`, key: { owner: '"to"' }, add: { bonds: "amount" } },
+      {
+        ...{ from: bondTransfer, where: `"from" <> ${nobody}` },
+        ...{ key: { owner: '"from"' }, add: { bonds: "-amount" } },
+      },
+      { from: listing, where: "status = 'active'", key: { owner: "seller" }, add: { bonds: "amount" } },
+    ],
+  },
+);
+
+/** The same by epoch. */
+export const epochHolder = sumTable(
+  "epoch_holder",
+  { epochId: bigint().notNull(), owner: hex().notNull(), bonds: bigint().notNull() },
+  {
+    key: ["epochId", "owner"],
+    indexes: [["epochId", "bonds", "owner"]],
+    sources: [
+      {
+        ...{ from: bondTransfer, where: `"to" <> ${nobody}` },
+        ...{ key: { epochId: "epoch_id", owner: '"to"' }, add: { bonds: "amount" } },
+      },
+      {
+        ...{ from: bondTransfer, where: `"from" <> ${nobody}` },
+        ...{ key: { epochId: "epoch_id", owner: '"from"' }, add: { bonds: "-amount" } },
+      },
+      {
+        ...{ from: listing, where: "status = 'active'" },
+        ...{ key: { epochId: "epoch_id", owner: "seller" }, add: { bonds: "amount" } },
+      },
+    ],
+  },
+);
+
+/** What the redemption throttle counts in a week: tokens paid by the vault, put into it and burned, 18 decimals. */
+export const vaultWeek = sumTable(
+  "vault_week",
+  {
+    /** Unix seconds; weeks begin on Thursdays, as the epoch did. */
+    weekStart: bigint().notNull(),
+    paid: bigint().notNull(),
+    deposited: bigint().notNull(),
+    burned: bigint().notNull(),
+  },
+  {
+    key: ["weekStart"],
+    sources: [
+      { from: bondRedemption, key: { weekStart: weekOfBlock }, add: { paid: "token_amount" } },
+      {
+        ...{ from: vaultEvent, where: "kind = 'reserve_deposited'" },
+        ...{ key: { weekStart: weekOfBlock }, add: { deposited: "amount" } },
+      },
+      {
+        ...{ from: vaultEvent, where: "kind = 'reserves_burned'" },
+        ...{ key: { weekStart: weekOfBlock }, add: { burned: "amount" } },
+      },
+    ],
+  },
+);
+
+/** Sales of one UTC day. A day without sales has no row. */
+export const marketDay = sumTable(
+  "market_day",
+  {
+    dayStart: bigint().notNull(),
+    sales: integer().notNull(),
+    /** Bonds sold, in whole dollars; without those of listings that the index does not know. */
+    amount: bigint().notNull(),
+    volume: bigint().notNull(),
+    fees: bigint().notNull(),
+  },
+  {
+    key: ["dayStart"],
+    sources: [
+      {
+        ...{ from: sale, key: { dayStart: dayOfBlock } },
+        add: { sales: "1", amount: "amount", volume: "price", fees: "seller_fee + buyer_fee" },
+      },
+    ],
+  },
+);
+
+/** Listings and sales of an epoch's bonds. Sales of listings that the index does not know are left out. */
+export const marketEpoch = sumTable(
+  "market_epoch",
+  {
+    epochId: bigint().notNull(),
+    activeListings: integer().notNull(),
+    /** Bonds in active listings, in whole dollars. */
+    listed: bigint().notNull(),
+    sales: integer().notNull(),
+    amount: bigint().notNull(),
+    volume: bigint().notNull(),
+    fees: bigint().notNull(),
+  },
+  {
+    key: ["epochId"],
+    sources: [
+      {
+        ...{ from: listing, where: "status = 'active'", key: { epochId: "epoch_id" } },
+        add: { activeListings: "1", listed: "amount" },
+      },
+      {
+        ...{ from: sale, where: "epoch_id is not null", key: { epochId: "epoch_id" } },
+        add: { sales: "1", amount: "amount", volume: "price", fees: "seller_fee + buyer_fee" },
+      },
+    ],
+  },
+);
+
+/** What a burner received, spent and burned in one UTC day. A day without any has no row. */
+export const burnerDay = sumTable(
+  "burner_day",
+  {
+    source: text({ enum: ["twap_burner", "buyback_engine"] }).notNull(),
+    dayStart: bigint().notNull(),
+    premium: bigint().notNull(),
+    fee: bigint().notNull(),
+    spent: bigint().notNull(),
+    tokenBurned: bigint().notNull(),
+    burns: integer().notNull(),
+  },
+  {
+    key: ["source", "dayStart"],
+    sources: [
+      {
+        ...{ from: burnerIncome, key: { source: "source", dayStart: dayOfBlock } },
+        add: {
+          premium: "case kind when 'premium' then usdc_amount end",
+          fee: "case kind when 'marketplace_fee' then usdc_amount end",
+        },
+      },
+      {
+        ...{ from: burnExecution, key: { source: "source", dayStart: dayOfBlock } },
+        add: { spent: "usdc_spent", tokenBurned: "token_burned", burns: "1" },
+      },
     ],
   },
 );

@@ -6,7 +6,6 @@ import { recompute, sumsOf } from "../src/shared/sums/sum-table.ts";
 
 export type Sizes = {
   readonly policies: number;
-  readonly activity: number;
   readonly burns: number;
   /** The number of bond holdings, of listings, of sales, of triggers and of price rounds. */
   readonly others: number;
@@ -16,7 +15,6 @@ export type Sizes = {
 
 export const million: Sizes = {
   policies: 1_000_000,
-  activity: 2_000_000,
   burns: 100_000,
   others: 100_000,
   wallets: 20_000,
@@ -24,7 +22,6 @@ export const million: Sizes = {
 /** As many rows per wallet, for far fewer wallets. */
 export const small: Sizes = {
   policies: 10_000,
-  activity: 20_000,
   burns: 1_000,
   others: 1_000,
   wallets: 200,
@@ -49,7 +46,7 @@ const YEARS_SECONDS = 2 * 365 * 86_400;
  */
 export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: number): Promise<void> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
-  const { policies, activity, burns, others, wallets } = sizes;
+  const { policies, burns, others, wallets } = sizes;
   const wallet = (of: string) => sql.unsafe(`'0x' || lpad(to_hex(${of} % ${wallets}), 40, '0')`);
   const hash = sql.unsafe(`'0x' || md5(i::text) || md5((-i)::text)`);
   /** The position of the i-th of `count` events: one event per block, at equal intervals. */
@@ -74,7 +71,8 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
     // Delete the rows of an earlier call. The chain's own events have lower log indexes and lower ids.
     for (const name of [
       "policy",
-      "activity",
+      "bond_issue",
+      "bond_redemption",
       "token_burn",
       "burn_execution",
       "listing",
@@ -84,27 +82,23 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       "oracle_round",
     ])
       await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
-    await tx`delete from ${table("bond_holding")} where epoch_id >= ${FIRST_EPOCH}`;
     for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
     await tx`
-      insert into ${table("policy")} (product_id, policy_id, shield, buyer, coverage, premium, payout, price_snapshot,
+      insert into ${table("policy")} (product_id, policy_id, shield, buyer, paid_by, coverage, premium, payout, price_snapshot,
         created_at, expires_at, triggered_at, asset, strike, trigger_price, ${positionColumns})
-      select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
+      select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
         block_timestamp, block_timestamp + ${product.duration_seconds}::numeric,
         case when i % 20 = 0 then block_timestamp + 60 end,
         ${product.asset}, 60000000000000000000000, 58500000000000000000000, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(policies)} from generate_series(1, ${policies}) i) p`;
     await tx`
-      insert into ${table("policy_clock")} (edge, minute, policies)
-      select 'expiry', expires_at - expires_at % 60, count(*) from ${table("policy")}
-      where triggered_at is null and cancelled_at is null and expires_at is not null group by 2
-      on conflict (edge, minute) do update set policies = excluded.policies`;
+      insert into ${table("bond_issue")} (holder, epoch_id, usd_amount, ${positionColumns})
+      select ${wallet("i")}, ${FIRST_EPOCH}, 800, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) b`;
     await tx`
-      insert into ${table("activity")} (type, actor, amount, ref, ${positionColumns})
-      select (array['token_burned', 'bond_redeemed', 'marketplace_buy', 'bond_minted', 'policy_purchased'])
-          [1 + i * 5 / ${activity + 1}],
-        ${wallet("i")}, 1000, i::text, block_number, log_index, block_hash, block_timestamp, ${hash}
-      from (select i, ${position(activity)} from generate_series(1, ${activity}) i) a`;
+      insert into ${table("bond_redemption")} (holder, epoch_id, usd_amount, token_amount, price_used, ${positionColumns})
+      select ${wallet("i")}, ${FIRST_EPOCH}, 800, 1000000000000000000, 1, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) b`;
     await tx`
       insert into ${table("token_burn")} (burner, token_amount, source, usdc_spent, effective_price, ${positionColumns})
       select ${wallet("i")}, 1000000000000000000,
@@ -117,10 +111,6 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select (array['twap_burner', 'buyback_engine'])[1 + i % 2], ${wallet("i")}, 1000000, 1000000000000000000,
         100000000000000000, block_timestamp, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(burns)} from generate_series(1, ${burns}) i) b`;
-    await tx`
-      insert into ${table("bond_holding")} (owner, epoch_id, balance, escrowed, issued, redeemed, queued, surrendered)
-      select ${wallet("i")}, ${FIRST_EPOCH} + i / ${wallets}, 800, 0, 800, 0, 0, 0 from generate_series(0, ${others - 1}) i
-      on conflict do nothing`;
     await tx`
       insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${positionColumns})
       select 1000000 + i, ${wallet("i")}, 203000, 800, price, price / 800,
@@ -154,11 +144,15 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       await tx.unsafe(`truncate ${kept}`);
       await tx.unsafe(`insert into ${kept} select *, 1 from (${recompute(sum, schema)}) s`);
     }
+    await tx`
+      insert into ${table("kept_bond_holding")} (owner, epoch_id, balance, escrowed, issued, redeemed, queued, surrendered, sources)
+      select ${wallet("i")}, ${FIRST_EPOCH} + i / ${wallets}, 800, 0, 800, 0, 0, 0, 1 from generate_series(0, ${others - 1}) i
+      on conflict do nothing`;
     for (const { definition } of indexes) await tx.unsafe(definition);
   });
-  await sql.unsafe(`analyze "${schema}".policy, "${schema}".activity, "${schema}".token_burn, "${schema}".burn_execution,
-    "${schema}".bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
-    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".kept_account, "${schema}".oracle_round`);
+  await sql.unsafe(`analyze "${schema}".policy, "${schema}".bond_issue, "${schema}".bond_redemption, "${schema}".token_burn, "${schema}".burn_execution,
+    "${schema}".kept_bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
+    "${schema}".policy_trigger, "${schema}".kept_policy_clock, "${schema}".kept_account, "${schema}".oracle_round`);
 }
 
 /** Copies all tables of `from`, with their rows and indexes, and its views to a new schema. Triggers are not copied. */

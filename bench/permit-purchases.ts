@@ -5,7 +5,7 @@ import { permitTypes } from "../lib/chain/permit.ts";
 import { freePort } from "../scripts/local/ports.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import { CONNECTIONS, inTurn, measureService, openAgentsOf } from "./measure-purchases.ts";
-import { buyAtFullLoad, openAgents, type PermitBody } from "./purchase-load.ts";
+import { type Agents, buyAtFullLoad, openAgents, type PermitBody } from "./purchase-load.ts";
 import { type PurchasesStack, untilFinal } from "./purchases-stack.ts";
 import { type Finding, median } from "./report.ts";
 import { startRpcMeter } from "./rpc-meter.ts";
@@ -38,18 +38,14 @@ async function signPermit(
 /** Buys once per buyer, each with its permit of this nonce. @returns purchases a second. */
 async function buyWithPermits(
   stack: PurchasesStack,
-  { apiUrl, settings }: ServiceStack,
+  agents: Agents,
   name: string,
   { buyers, nonce }: { buyers: readonly LocalAccount[]; nonce: number },
 ): Promise<number> {
   const permits = await Promise.all(buyers.map((buyer) => signPermit(stack, buyer, BigInt(nonce))));
-  const addresses = buyers.map(({ address }) => address);
-  const agents = await openAgents(apiUrl, settings.adminToken, addresses, CONNECTIONS, permits);
   const { length: count } = buyers;
-  const buy = () => buyAtFullLoad(agents, name, inTurn(count));
-  const { perSecond } = await measureService(stack, count, buy, TRANSACTIONS);
-  await agents.close();
-  return perSecond;
+  const buy = () => buyAtFullLoad(agents, name, inTurn(count), permits);
+  return (await measureService(stack, count, buy, TRANSACTIONS)).perSecond;
 }
 
 /** The rates of both in turn, and then the RPC calls of those with permits. */
@@ -58,26 +54,33 @@ export async function measurePermits(
   { purchases = PURCHASES, rounds = ROUNDS } = {},
 ): Promise<Finding[]> {
   const buyers = await stack.newBuyers(purchases);
+  const addresses = buyers.map(({ address }) => address);
   const [plain, permits]: [number[], number[]] = [[], []];
   const services = await stack.serve(stack.chain.url);
   const agents = await openAgentsOf(stack, services);
+  // A wallet has three keys at most: one here and one of the metered service.
+  const ofBuyers = ({ apiUrl, settings }: ServiceStack) =>
+    openAgents(apiUrl, settings.adminToken, addresses, CONNECTIONS);
+  const permitted = await ofBuyers(services);
   await measureService(stack, CONNECTIONS, () => buyAtFullLoad(agents, "warm-permits", inTurn(CONNECTIONS)));
   for (let nonce = 0; nonce < rounds; nonce += 1) {
     await untilFinal(stack);
     const buy = () => buyAtFullLoad(agents, `plain-${nonce}`, inTurn(purchases));
     plain.push((await measureService(stack, purchases, buy)).perSecond);
     await untilFinal(stack);
-    permits.push(await buyWithPermits(stack, services, `permit-${nonce}`, { buyers, nonce }));
+    permits.push(await buyWithPermits(stack, permitted, `permit-${nonce}`, { buyers, nonce }));
   }
-  await agents.close();
+  await Promise.all([agents.close(), permitted.close()]);
   await untilFinal(stack);
   await services.stop();
 
   const meter = await startRpcMeter(stack.chain.url, await freePort());
   const metered = await stack.serve(meter.url);
+  const meteredAgents = await ofBuyers(metered);
   meter.reset();
-  await buyWithPermits(stack, metered, "permit-metered", { buyers, nonce: rounds });
+  await buyWithPermits(stack, meteredAgents, "permit-metered", { buyers, nonce: rounds });
   const calls = [...meter.calls.values()].reduce((total, count) => total + count, 0);
+  await meteredAgents.close();
   await metered.stop();
   await meter.stop();
   return [

@@ -11,7 +11,11 @@ export const PRODUCT = "FLASHBTC1H-001";
 export type Answer = { readonly status: number; readonly ms: number };
 export type Agents = {
   /** Makes one purchase. With `wait` false the api responds before it is mined. */
-  readonly buy: (idempotencyKey: string, n: number, wait: boolean) => Promise<Answer>;
+  readonly buy: (
+    idempotencyKey: string,
+    n: number,
+    how: { readonly wait: boolean; readonly permit?: PermitBody | undefined },
+  ) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
@@ -20,21 +24,17 @@ const created = z.object({ apiKey: z.string() });
 /** The permit of a purchase's body. */
 export type PermitBody = Readonly<Record<keyof Permit, string>>;
 
-/**
- * Creates a key for each buyer and opens a pool of `connections` for all of them. With `permits`, each purchase has that of its
- * buyer, in the order of the buyers.
- */
+/** Creates a key for each buyer and opens a pool of `connections` for all of them. */
 export async function openAgents(
   apiUrl: string,
   adminToken: string,
   buyers: readonly Address[],
   connections: number,
-  permits: readonly PermitBody[] = [],
 ): Promise<Agents> {
   const pool = new Pool(apiUrl, { connections, pipelining: 1, headersTimeout: 60_000 });
   const json = { "content-type": "application/json" };
-  const agents: { buyer: Address; apiKey: string; permit: PermitBody | undefined }[] = [];
-  for (const [index, buyer] of buyers.entries()) {
+  const agents: { buyer: Address; apiKey: string }[] = [];
+  for (const buyer of buyers) {
     const { statusCode, body } = await pool.request({
       method: "POST",
       path: "/api/v1/keys/generate",
@@ -43,10 +43,10 @@ export async function openAgents(
     });
     if (statusCode !== 201) throw new Error(`no key for ${buyer}: ${statusCode} ${await body.text()}`);
     const { apiKey } = created.parse(await body.json());
-    agents.push({ buyer, apiKey, permit: permits[index] });
+    agents.push({ buyer, apiKey });
   }
   return {
-    async buy(idempotencyKey, n, wait) {
+    async buy(idempotencyKey, n, { wait, permit }) {
       const agent = agents[n % agents.length];
       if (!agent) throw new Error("there are no agents");
       const started = performance.now();
@@ -63,7 +63,7 @@ export async function openAgents(
           productName: PRODUCT,
           coverageAmount: String(MINIMUM_COVERAGE),
           buyer: agent.buyer,
-          permit: agent.permit,
+          permit,
         }),
       });
       const text = await body.text();
@@ -74,11 +74,15 @@ export async function openAgents(
   };
 }
 
-/** Makes `count` purchases: each connection sends the next one when it has its response. */
+/**
+ * Makes `count` purchases: each connection sends the next one when it has its response. With `permits`, the purchase of each
+ * buyer has that of the same place.
+ */
 export async function buyAtFullLoad(
   agents: Agents,
   name: string,
   { count, connections, wait }: { count: number; connections: number; wait: boolean },
+  permits: readonly PermitBody[] = [],
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
   let next = 0;
@@ -86,7 +90,7 @@ export async function buyAtFullLoad(
     while (next < count) {
       const n = next;
       next += 1;
-      answers.push(await agents.buy(`${name}-${n}`, n, wait));
+      answers.push(await agents.buy(`${name}-${n}`, n, { wait, permit: permits[n] }));
     }
   };
   await Promise.all(Array.from({ length: connections }, client));
@@ -104,7 +108,7 @@ export async function buyAtRate(
   for (let n = 0; n < count; n += 1) {
     const due = started + (n * 1000) / perSecond - performance.now();
     if (due > 0) await sleep(due);
-    answers.push(agents.buy(`${name}-${n}`, n, false));
+    answers.push(agents.buy(`${name}-${n}`, n, { wait: false }));
   }
   return Promise.all(answers);
 }

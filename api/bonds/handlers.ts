@@ -40,7 +40,7 @@ export function addBondRoutes(app: Api, parts: BondParts): void {
     },
   );
   app.openapi(bondsByOwnerRoute, async (c) =>
-    responses.send(c, await byOwner({ ...c.req.valid("param"), ...c.req.valid("query") })),
+    responses.send(c, await byOwner({ ...c.req.valid("param"), ...c.req.valid("query") }), bondsByOwnerRoute),
   );
 
   const walletBonds = responses.define(

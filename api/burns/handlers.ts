@@ -26,5 +26,7 @@ export function addBurnRoutes(app: Api, { index, responses }: BurnParts): void {
       return { count: burns.length, limit, offset, nextCursor: next, burns };
     },
   );
-  app.openapi(burnsRoute, async (c) => responses.send(c, await recentBurns(c.req.valid("query"))));
+  app.openapi(burnsRoute, async (c) =>
+    responses.send(c, await recentBurns(c.req.valid("query")), burnsRoute),
+  );
 }

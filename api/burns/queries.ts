@@ -7,8 +7,8 @@ import { after, walkBack } from "../indexed/walk.ts";
 export type BurnQuery = FeedPage & { readonly source?: (typeof burnSources)[number] | undefined };
 
 /** Reads burns, newest first, one row more than `limit`. Uses the primary key, or the index on the source. */
-export function readBurns(db: IndexQuery, { source, limit, offset, cursor }: BurnQuery) {
-  const { where, orderBy } = walkBack(tokenBurn, [[tokenBurn.source, source]], after(cursor));
+export function readBurns(db: IndexQuery, { source, limit, offset, cursor, ...period }: BurnQuery) {
+  const { where, orderBy } = walkBack(tokenBurn, [[tokenBurn.source, source]], after(cursor), period);
   const page = db
     .select({
       source: tokenBurn.source,

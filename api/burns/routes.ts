@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { burnSources } from "../../ponder.schema.ts";
 import { Address, DecimalString, nullableDecimal } from "../http/field-types.ts";
-import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
+import { feedQuery, pageFields, refuseFeedQuery } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 
@@ -33,7 +33,7 @@ export const burnsRoute = createRoute({
   request: {
     query: feedQuery({
       source: z.enum(burnSources).optional().openapi({ description: "Only burns of this kind." }),
-    }).superRefine(refuseOffsetWithCursor),
+    }).superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "One page, newest first.",

@@ -16,6 +16,7 @@ export const crossOrigin = cors({
     "Retry-After",
     "Location",
     "ETag",
+    "Link",
     "x-indexed-block",
     "x-chain-block",
     "x-request-id",

@@ -1,7 +1,7 @@
 /** Pages of a list: by `limit` and `offset`, or by `cursor` along a feed. */
 import { z } from "@hono/zod-openapi";
 import { failures } from "./error-envelope.ts";
-import { Address, integerInput } from "./field-types.ts";
+import { Address, integerInput, unixSecondsInput } from "./field-types.ts";
 
 /** The position of an event in the chain, and of its row in a feed. */
 export type Position = { readonly blockNumber: bigint; readonly logIndex: number };
@@ -53,19 +53,51 @@ export function refuseOffsetWithCursor(
   }
 }
 
-/** The query of a feed in chain order. */
+/** The times of the blocks of a list's rows, Unix seconds: `from` included, `to` excluded. Without either, all times. */
+export type Period = { readonly from?: bigint | undefined; readonly to?: bigint | undefined };
+
+/** `from` and `to` of a query; see {@link refuseEmptyPeriod}. */
+export const periodInput = {
+  from: unixSecondsInput.optional().openapi({
+    description: "Only rows of blocks from this time on, Unix seconds.",
+    example: "1767225600",
+  }),
+  to: unixSecondsInput.optional().openapi({
+    description: "Only rows of blocks before this time, Unix seconds; later than `from`.",
+    example: "1769904000",
+  }),
+};
+
+/** For `superRefine` of a query: a period must have a length. */
+export function refuseEmptyPeriod({ from, to }: Period, context: z.core.$RefinementCtx): void {
+  if (from !== undefined && to !== undefined && to <= from) {
+    context.addIssue({ code: "custom", path: ["to"], message: "must be later than from" });
+  }
+}
+
+/** For `superRefine` of a feed's query. */
+export function refuseFeedQuery(
+  query: Period & { offset: number; cursor?: unknown },
+  context: z.core.$RefinementCtx,
+): void {
+  refuseOffsetWithCursor(query, context);
+  refuseEmptyPeriod(query, context);
+}
+
+/** The query of a feed in chain order, to be refined by {@link refuseFeedQuery}. */
 export const feedQuery = <Shape extends z.ZodRawShape>(
   more: Shape,
   { maxLimit = 100, defaultLimit = 50 }: { maxLimit?: number; defaultLimit?: number } = {},
 ) =>
   z.object({
     ...more,
+    ...periodInput,
     limit: limitInput(maxLimit, defaultLimit),
     offset: offsetInput,
     cursor: positionCursor,
   });
 
-export type FeedPage = {
+export type FeedPage = Period & {
   readonly limit: number;
   readonly offset: number;
   readonly cursor?: Position | undefined;

@@ -1,7 +1,8 @@
 /** The parts of the OpenAPI document that all indexed responses share. */
-import type { z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { ErrorCode } from "../../lib/errors.ts";
 import { failures } from "../http/error-envelope.ts";
+import { csvTable } from "./csv.ts";
 
 const text = (description: string, example: string) => ({
   description,
@@ -25,13 +26,33 @@ const headers = {
   ),
 };
 
+const nextPageLink = text(
+  'Of a table alone: the next page, `rel="next"`. In JSON it is the cursor in the body.',
+  '</api/v1/burns?cursor=1234-5>; rel="next"',
+);
+
+const csvSchema = z.string().openapi({
+  description:
+    "For `Accept: text/csv`: the list in the body as a table, or the body as its only row. Columns are named as the fields, nested ones as `outer.inner`; amounts are the same decimal strings.",
+});
+
+/** The header line of the route's table. */
+const csvExample = (schema: z.ZodType) => `${csvTable(schema).columns.join(",")}\r\n`;
+
 /** The responses of a route that reads only the index: its body, 304, `codes`, and the failures of every such route. */
 export const indexedResponses = <Body extends z.ZodType>(
   description: string,
   schema: Body,
   ...codes: ErrorCode[]
 ) => ({
-  200: { description, headers, content: { "application/json": { schema } } },
+  200: {
+    description,
+    headers: { ...headers, Link: nextPageLink },
+    content: {
+      "application/json": { schema },
+      "text/csv": { schema: csvSchema, example: csvExample(schema) },
+    },
+  },
   304: { description: "Nothing has changed since the response that `If-None-Match` names.", headers },
   ...failures(...codes, "internal_error", "database_unavailable", "indexer_syncing", "indexer_unavailable"),
 });

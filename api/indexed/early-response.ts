@@ -30,7 +30,8 @@ async function respond(
   outgoing: ServerResponse,
 ): Promise<boolean> {
   const { method, url = "", headers } = incoming;
-  const found = method === "GET" ? cache.find(url) : undefined;
+  // Only JSON is kept.
+  const found = method === "GET" && !headers.accept?.includes("csv") ? cache.find(url) : undefined;
   // The app validates a request id that the client sends, and counts the request for a key.
   if (!found || headers["x-request-id"] !== undefined || headers["x-api-key"] !== undefined) return false;
   const { hash } = newest.fresh() ?? (await within(HEAD_TIMEOUT_MS, newest.get(), databaseUnavailable));

@@ -27,6 +27,7 @@ export const indexedHeaders = ({ blockNumber, tag }: { blockNumber: bigint; tag:
   [
     ["ETag", tag],
     ["Cache-Control", "public, no-cache"],
+    ["Vary", "Accept"],
     ["x-indexed-block", String(blockNumber)],
   ] as const;
 

@@ -3,14 +3,14 @@ import { type Column, desc, type Placeholder, type SQL, type SQLWrapper, sql } f
 import type { PgTable, PgView } from "drizzle-orm/pg-core";
 import type { Position } from "../http/paging.ts";
 
-/** The columns that every event table is read by: its primary key, and the block time. */
+/** The columns that every event table is read by: its position, by which it has an index, and the block time. */
 type EventTable = (PgTable | PgView) & { blockNumber: Column; logIndex: Column; blockTimestamp: Column };
 
 /** Higher than every block. */
 const NO_BLOCK = "1000000000000000";
 
 /** A column and the value that all rows of the walk have there; undefined for any value. */
-type Key = readonly [column: Column, value: string | Placeholder | undefined];
+type Key = readonly [column: Column, value: string | SQL | Placeholder | undefined];
 
 /** The position after which a walk begins; a prepared statement receives it later. */
 type After = {
@@ -28,26 +28,56 @@ type Walk = { readonly where: SQL; readonly orderBy: readonly SQL[] };
 
 const list = (parts: readonly SQLWrapper[]) => sql`(${sql.join([...parts], sql`, `)})`;
 
+/** The times of a walk's rows, Unix seconds: `from` included, `to` excluded. A prepared statement receives them later. */
+export type WalkPeriod = {
+  readonly from?: bigint | SQL | Placeholder | undefined;
+  readonly to?: bigint | SQL | Placeholder | undefined;
+};
+
 /**
- * Rows of `table` with the keys' values, newest first, after the position `from`, of blocks since `since` (Unix seconds,
- * or an expression). There must be an index on the given keys, block number and log index.
+ * The block from which on `table`'s rows are of `time` (Unix seconds) or later. Time rises with the block number, so a binary
+ * search along the index on the position finds it in about twenty steps; an index on time would cost the indexer a write
+ * per row.
+ */
+export const blockAt = (table: EventTable, time: NonNullable<WalkPeriod["from"]>): SQL => sql`(
+  with recursive search (low, high) as (
+    select coalesce(min(block_number), 0)::bigint, coalesce(max(block_number) + 1, 0)::bigint from ${table}
+    union all
+    select case when row.later then low else row.block + 1 end, case when row.later then middle else high end
+    from (select low, high, (low + high) / 2 as middle from search where low < high) half,
+      lateral (select t.block_number::bigint as block, t.block_timestamp >= ${typeof time === "bigint" ? String(time) : time} as later
+        from ${table} t where t.block_number >= middle::numeric order by t.block_number, t.log_index limit 1) row)
+  select low from search where low >= high)`;
+
+/** The position before which a walk begins: the cursor's, or the end of the period, whichever is earlier. */
+function beginning(table: EventTable, { blockNumber, logIndex }: After, { to }: WalkPeriod): [SQL, SQL] {
+  if (to === undefined) return [sql`${blockNumber}`, sql`${logIndex}`];
+  const end = blockAt(table, to);
+  return [
+    sql`least(${blockNumber}::numeric, ${end})`,
+    sql`case when ${blockNumber}::numeric < ${end} then ${logIndex}::integer else 0 end`,
+  ];
+}
+
+/**
+ * Rows of `table` with the keys' values, newest first, after the position `start`, of blocks within `period`. There must be an
+ * index on the given keys, block number and log index, and one on block number and log index.
  *
  * Range and order compare whole rows of that index, keys included. With `key = value` instead, Postgres may walk the
  * primary key and filter, which takes very long for a kind of event that was common only years ago.
  */
-export function walkBack(table: EventTable, keys: readonly Key[], from: After, since?: bigint | SQL): Walk {
+export function walkBack(
+  table: EventTable,
+  keys: readonly Key[],
+  start: After,
+  period: WalkPeriod = {},
+): Walk {
   const given = keys.filter(([, value]) => value !== undefined);
   const columns = [...given.map(([column]) => column), table.blockNumber, table.logIndex];
   const values = given.map(([, value]) => sql`${value}`);
-  // Time rises with the block number, so the range begins at the first block that is new enough. Without one the
-  // comparison is with null, and matches nothing.
-  const first =
-    since === undefined
-      ? sql`0`
-      : sql`(select t.block_number from ${table} t
-          where t.block_timestamp >= ${typeof since === "bigint" ? String(since) : since} order by t.block_timestamp, t.block_number limit 1)`;
+  const first = period.from === undefined ? sql`0` : blockAt(table, period.from);
   return {
-    where: sql`${list(columns)} >= ${list([...values, first, sql`0`])} and ${list(columns)} < ${list([...values, sql`${from.blockNumber}`, sql`${from.logIndex}`])}`,
+    where: sql`${list(columns)} >= ${list([...values, first, sql`0`])} and ${list(columns)} < ${list([...values, ...beginning(table, start, period)])}`,
     orderBy: columns.map((column) => desc(column)),
   };
 }

@@ -38,7 +38,7 @@ export function addMarketplaceRoutes(app: Api, parts: MarketplaceParts): void {
     },
   );
   app.openapi(activeListingsRoute, async (c) =>
-    responses.send(c, await activeListings(c.req.valid("query"))),
+    responses.send(c, await activeListings(c.req.valid("query")), activeListingsRoute),
   );
 
   const recentSales = responses.define(
@@ -65,7 +65,9 @@ export function addMarketplaceRoutes(app: Api, parts: MarketplaceParts): void {
       return { count: sales.length, limit, offset, nextCursor: next, sales };
     },
   );
-  app.openapi(recentSalesRoute, async (c) => responses.send(c, await recentSales(c.req.valid("query"))));
+  app.openapi(recentSalesRoute, async (c) =>
+    responses.send(c, await recentSales(c.req.valid("query")), recentSalesRoute),
+  );
 
   addListingRoutes(app, parts);
 }

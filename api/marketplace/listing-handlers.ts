@@ -4,12 +4,12 @@ import type { Api } from "../http/env.ts";
 import { decimalOrNull, isoTime } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
+import { readMarketStats } from "../indexed/market-stats.ts";
 import type { MarketplaceParts } from "./handlers.ts";
 import { listingBody } from "./listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "./listing-queries.ts";
 import { listingRoute, listingsRoute } from "./listing-routes.ts";
 import { readSales } from "./queries.ts";
-import { readMarketStats } from "./stats-queries.ts";
 import { marketHistoryRoute, marketStatsRoute } from "./trade-routes.ts";
 
 /** Listings as a resource, the marketplace's figures, and its trades. */
@@ -22,7 +22,9 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       return { count: listings.length, total, limit, offset, listings };
     },
   );
-  app.openapi(listingsRoute, async (c) => responses.send(c, await search(c.req.valid("query"))));
+  app.openapi(listingsRoute, async (c) =>
+    responses.send(c, await search(c.req.valid("query")), listingsRoute),
+  );
 
   const one = responses.define(
     (listingId: bigint) => index.rows((db) => findListing(db, listingId)),
@@ -32,7 +34,9 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       return listingBody(row, timestamp);
     },
   );
-  app.openapi(listingRoute, async (c) => responses.send(c, await one(c.req.valid("param").listingId)));
+  app.openapi(listingRoute, async (c) =>
+    responses.send(c, await one(c.req.valid("param").listingId), listingRoute),
+  );
 
   const stats = responses.define(
     (_: null) =>
@@ -53,7 +57,7 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       totalFees: String(sums?.fees ?? 0),
     }),
   );
-  app.openapi(marketStatsRoute, async (c) => responses.send(c, await stats(null)));
+  app.openapi(marketStatsRoute, async (c) => responses.send(c, await stats(null), marketStatsRoute));
 
   const history = responses.define(
     (page: FeedPage) => index.rows((db) => readSales(db, page)),
@@ -84,5 +88,7 @@ export function addListingRoutes(app: Api, { index, responses }: MarketplacePart
       return { count: trades.length, limit, offset, nextCursor: next, trades };
     },
   );
-  app.openapi(marketHistoryRoute, async (c) => responses.send(c, await history(c.req.valid("query"))));
+  app.openapi(marketHistoryRoute, async (c) =>
+    responses.send(c, await history(c.req.valid("query")), marketHistoryRoute),
+  );
 }

@@ -50,8 +50,8 @@ export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: Li
 }
 
 /** Reads sales, newest first, one row more than `limit`. Uses the primary key. */
-export function readSales(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
-  const { where, orderBy } = walkBack(sale, [], after(cursor));
+export function readSales(db: IndexQuery, { limit, offset, cursor, ...period }: FeedPage) {
+  const { where, orderBy } = walkBack(sale, [], after(cursor), period);
   const page = db
     .select({
       listingId: sale.listingId,

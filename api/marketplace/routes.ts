@@ -6,6 +6,7 @@ import {
   limitInput,
   offsetInput,
   pageFields,
+  refuseFeedQuery,
   refuseOffsetWithCursor,
 } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
@@ -86,7 +87,7 @@ export const recentSalesRoute = createRoute({
   operationId: "listRecentSales",
   tags: ["marketplace"],
   summary: "List recent sales",
-  request: { query: feedQuery({}).superRefine(refuseOffsetWithCursor) },
+  request: { query: feedQuery({}).superRefine(refuseFeedQuery) },
   responses: indexedResponses(
     "One page, newest first.",
     z.object({ ...pageFields, sales: z.array(Sale) }).openapi("SaleFeed"),

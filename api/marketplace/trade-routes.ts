@@ -7,7 +7,7 @@ import {
   TxHash,
   UnixSeconds,
 } from "../http/field-types.ts";
-import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
+import { feedQuery, pageFields, refuseFeedQuery } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
@@ -68,7 +68,7 @@ export const marketHistoryRoute = createRoute({
   tags: ["marketplace"],
   summary: "List trades",
   description: "The sales of `/api/v1/marketplace/recent-sales`, with what the buyer paid.",
-  request: { query: feedQuery({}).superRefine(refuseOffsetWithCursor) },
+  request: { query: feedQuery({}).superRefine(refuseFeedQuery) },
   responses: indexedResponses(
     "One page, newest first.",
     z.object({ ...pageFields, trades: z.array(Trade) }).openapi("TradeFeed"),

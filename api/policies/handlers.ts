@@ -21,6 +21,7 @@ import {
   policyRoute,
   prefixedPolicyRoute,
 } from "./routes.ts";
+import { addPolicySearchRoute } from "./search-handlers.ts";
 
 export type PolicyParts = PolicyReaders & {
   readonly responses: IndexedResponses;
@@ -62,8 +63,14 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
     },
   );
   app.openapi(policiesByBuyerRoute, async (c) =>
-    responses.send(c, await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") })),
+    responses.send(
+      c,
+      await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") }),
+      policiesByBuyerRoute,
+    ),
   );
+
+  addPolicySearchRoute(app, parts);
 
   // After the route by buyer, which has as many parts.
   app.openapi(prefixedPolicyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));

@@ -10,7 +10,7 @@ import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
-import { after, always, walkBack } from "../indexed/walk.ts";
+import { after, always, type WalkPeriod, walkBack } from "../indexed/walk.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
@@ -49,7 +49,8 @@ const columns = {
   productPaused: product.paused,
 };
 
-const selectPolicies = (db: IndexQuery) =>
+/** Rows of policies, each with its product and the newest round of its asset's feed. */
+export const selectPolicies = (db: IndexQuery) =>
   db
     .select(columns)
     .from(policy)
@@ -88,29 +89,44 @@ export async function findPolicy(
   return row && toIndexedPolicy(row);
 }
 
-/**
- * Prepares the read of a buyer's policies, newest first, one row more than `limit`, and the buyer's account, which holds
- * their total. Uses the index on buyer, block and log index. Prepared because building the statement takes longer than
- * running it.
- */
-export function preparePoliciesOf(db: IndexQuery) {
+/** Prepares a statement under a name of its own. Without a period it has nothing to search for in the index. */
+function preparePage(db: IndexQuery, name: string, period: WalkPeriod) {
   const owner = sql.placeholder("owner");
-  const from = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
-  const { where, orderBy } = walkBack(policy, [[policy.buyer, owner]], from);
+  const start = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
+  const { where, orderBy } = walkBack(policy, [[policy.buyer, owner]], start, period);
   const page = selectPolicies(db)
     .where(where)
     .orderBy(...orderBy)
     .limit(sql.placeholder("rows"))
     .offset(sql.placeholder("offset"))
     .as("page");
-  const statement = db
+  return db
     .select()
     .from(head)
     .leftJoin(account, eq(account.address, owner))
     .leftJoin(page, always)
     .where(isWhole())
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
-    .prepare("policies_of");
-  return ({ buyer, limit, offset, cursor }: FeedPage & { buyer: Address }) =>
-    statement.execute({ owner: lower(buyer), ...after(cursor), rows: limit + 1, offset });
+    .prepare(name);
+}
+
+/** Later than every block, Unix seconds. */
+const NO_TIME = 10n ** 15n;
+
+/**
+ * Prepares the read of a buyer's policies, newest first, one row more than `limit`, and the buyer's account, which holds
+ * their total. Uses the index on buyer, block and log index. Prepared because building the statement takes longer than
+ * running it.
+ */
+export function preparePoliciesOf(db: IndexQuery) {
+  const all = preparePage(db, "policies_of", {});
+  const within = preparePage(db, "policies_of_period", {
+    from: sql.placeholder("from"),
+    to: sql.placeholder("to"),
+  });
+  return ({ buyer, limit, offset, cursor, from, to }: FeedPage & { buyer: Address }) => {
+    const page = { owner: lower(buyer), ...after(cursor), rows: limit + 1, offset };
+    if (from === undefined && to === undefined) return all.execute(page);
+    return within.execute({ ...page, from: String(from ?? 0), to: String(to ?? NO_TIME) });
+  };
 }

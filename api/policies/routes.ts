@@ -3,7 +3,15 @@ import { scanDescription, scanResponses, walletParam } from "../chain/documented
 import { Policy, policyParams } from "../chain/policy-schemas.ts";
 import { failures } from "../http/error-envelope.ts";
 import { Address, addressInput, DecimalString, TxHash } from "../http/field-types.ts";
-import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
+import {
+  feedQuery,
+  limitInput,
+  offsetInput,
+  pageFields,
+  positionCursor,
+  refuseFeedQuery,
+  refuseOffsetWithCursor,
+} from "../http/paging.ts";
 import { indexedBlockHeader, indexedResponses } from "../indexed/documented-responses.ts";
 
 export const policyRoute = createRoute({
@@ -45,20 +53,18 @@ export const prefixedPolicyRoute = createRoute({
   description: "The same as `GET /policies/{productId}/{policyId}`.",
 });
 
-const IndexedPolicy = Policy.extend({
+export const IndexedPolicy = Policy.extend({
   txHash: TxHash.openapi({ description: "The purchase's transaction." }),
   blockNumber: DecimalString.openapi({ description: "The purchase's block.", example: "1200" }),
   logIndex: z.int().openapi({ description: "Place of the purchase's log in its block.", example: 5 }),
 }).openapi("IndexedPolicy");
-
-const policyPageQuery = feedQuery({}).superRefine(refuseOffsetWithCursor);
 
 /** The policies of one buyer, from the index or the chain. */
 const PolicyList = z
   .object({
     buyer: Address,
     ...pageFields,
-    total: z.int().openapi({ description: "Policies of the buyer.", example: 1 }),
+    total: z.int().openapi({ description: "All policies of the buyer, also of other times.", example: 1 }),
     policies: z.array(IndexedPolicy),
   })
   .openapi("PolicyList");
@@ -69,7 +75,10 @@ export const policiesByBuyerRoute = createRoute({
   operationId: "listPoliciesByBuyer",
   tags: ["stats", "policies"],
   summary: "List a buyer's policies",
-  request: { params: z.object({ address: addressInput }), query: policyPageQuery },
+  request: {
+    params: z.object({ address: addressInput }),
+    query: feedQuery({}).superRefine(refuseFeedQuery),
+  },
   responses: indexedResponses(
     "One page, newest first; statuses are those at the indexed block's time.",
     PolicyList,
@@ -92,7 +101,7 @@ export const ownPoliciesRoute = createRoute({
       owner: addressInput.optional().openapi({
         description: "The key's own wallet, which is the default; any other is 403.",
       }),
-    }).superRefine(refuseOffsetWithCursor),
+    }).superRefine(refuseFeedQuery),
   },
   responses: {
     200: {
@@ -121,7 +130,12 @@ export const livePoliciesRoute = createRoute({
   tags: ["policies"],
   summary: "List a buyer's policies by a live scan of the chain",
   description: scanDescription,
-  request: { params: walletParam, query: policyPageQuery },
+  request: {
+    params: walletParam,
+    query: z
+      .object({ limit: limitInput(), offset: offsetInput, cursor: positionCursor })
+      .superRefine(refuseOffsetWithCursor),
+  },
   responses: scanResponses(
     "One page, newest first; statuses are those at the block's time, and `source` is `chain`.",
     PolicyList,

@@ -10,7 +10,7 @@ import { after, walkBack } from "../indexed/walk.ts";
 export type ActivityFilter = {
   readonly type?: (typeof activityTypes)[number] | undefined;
   readonly actor?: Address | undefined;
-  /** Unix seconds. */
+  /** The older name of `from`; of both the later one counts. */
   readonly since?: bigint | undefined;
 };
 
@@ -20,14 +20,13 @@ export type ActivityFilter = {
  */
 export function readActivity(
   db: IndexQuery,
-  { limit, offset, cursor, type, actor, since }: ActivityFilter & FeedPage,
+  { limit, offset, cursor, type, actor, since, from = since, to }: ActivityFilter & FeedPage,
 ) {
-  const { where, orderBy } = walkBack(
-    activity,
-    [[activity.actor, actor && lower(actor)]],
-    after(cursor),
-    since,
-  );
+  const keys = [[activity.actor, actor && lower(actor)]] as const;
+  const { where, orderBy } = walkBack(activity, keys, after(cursor), {
+    from: since !== undefined && from !== undefined && since > from ? since : from,
+    to,
+  });
   const page = db
     .select({
       type: activity.type,

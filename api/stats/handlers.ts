@@ -1,12 +1,14 @@
 import { getAddress } from "viem";
 import type { Api } from "../http/env.ts";
+import { decimalOrNull } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
-import type { IndexReader } from "../indexed/reader.ts";
-import type { IndexedResponses } from "../indexed/responses.ts";
 import { type ActivityFilter, readActivity } from "./activity.ts";
 import { burnStatsBody } from "./burns-body.ts";
+import { addClaimsRoute } from "./claims/handlers.ts";
+import { addCoverRoute } from "./cover/handlers.ts";
 import { readPricePoints } from "./price-points.ts";
+import { addProductStatsRoute } from "./products/handlers.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "./queries.ts";
 import {
   activityRoute,
@@ -15,16 +17,32 @@ import {
   priceHistoryRoute,
   protocolStatsRoute,
 } from "./routes.ts";
+import { addSeriesRoute } from "./series/handlers.ts";
+import type { StatsParts } from "./stats-parts.ts";
 
 /** The token's supply before any burn: 100 million, 18 decimals. */
 const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
 
-type PricePage = FeedPage & { readonly range: keyof typeof PRICE_RANGES };
+type PricePage = FeedPage & { readonly range?: keyof typeof PRICE_RANGES | undefined };
 
-export type StatsParts = { readonly index: IndexReader; readonly responses: IndexedResponses };
+/** The range of a price history for which none was asked. */
+const rangeOf = ({ range, from, to }: PricePage) =>
+  range ?? (from === undefined && to === undefined ? "30d" : "all");
+
+/** The later one of two times, Unix seconds; null stands for the beginning. */
+const later = (a: bigint | null, b: bigint | null) => (a === null || (b !== null && b > a) ? b : a);
+
+/** Every statistic. Each subject has a folder; those of this file have their parts beside it. */
+export function addStatsRoutes(app: Api, parts: StatsParts): void {
+  addSummaryRoutes(app, parts);
+  addCoverRoute(app, parts);
+  addProductStatsRoute(app, parts);
+  addSeriesRoute(app, parts);
+  addClaimsRoute(app, parts);
+}
 
 /** The protocol's sums, the activity feed, and the token's price history. */
-export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void {
+function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
   const burnStats = responses.define(
     (_: null) =>
       index.read(async (db) => {
@@ -37,7 +55,7 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
       }),
     (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
   );
-  app.openapi(burnStatsRoute, async (c) => responses.send(c, await burnStats(null)));
+  app.openapi(burnStatsRoute, async (c) => responses.send(c, await burnStats(null), burnStatsRoute));
 
   const protocolStats = responses.define(
     (_: null) =>
@@ -65,7 +83,9 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
       };
     },
   );
-  app.openapi(protocolStatsRoute, async (c) => responses.send(c, await protocolStats(null)));
+  app.openapi(protocolStatsRoute, async (c) =>
+    responses.send(c, await protocolStats(null), protocolStatsRoute),
+  );
 
   const activity = responses.define(
     (query: ActivityFilter & FeedPage) => index.rows((db) => readActivity(db, query)),
@@ -84,13 +104,17 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
       return { events, count: events.length, next_cursor: next };
     },
   );
-  app.openapi(activityRoute, async (c) => responses.send(c, await activity(c.req.valid("query"))));
+  app.openapi(activityRoute, async (c) =>
+    responses.send(c, await activity(c.req.valid("query")), activityRoute),
+  );
 
   const priceHistory = responses.define(
-    (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[page.range], page)),
+    (page: PricePage) => index.rows((db) => readPricePoints(db, PRICE_RANGES[rangeOf(page)], page)),
     (found, page, asOf) => {
       const { rows, next } = cutPage(pageRows(found), page.limit, cursorOf);
-      const seconds = PRICE_RANGES[page.range];
+      const range = rangeOf(page);
+      const seconds = PRICE_RANGES[range];
+      const start = seconds === null ? null : asOf.timestamp > seconds ? asOf.timestamp - seconds : 0n;
       const points = rows.toReversed().map((point) => ({
         timestamp: String(point.blockTimestamp),
         price: String(point.effectivePrice),
@@ -102,13 +126,15 @@ export function addStatsRoutes(app: Api, { index, responses }: StatsParts): void
         log_index: point.logIndex,
       }));
       return {
-        range: page.range,
-        from: seconds === null ? null : String(asOf.timestamp > seconds ? asOf.timestamp - seconds : 0n),
+        range,
+        from: decimalOrNull(later(start, page.from ?? null)),
         count: points.length,
         points,
         next_cursor: next,
       };
     },
   );
-  app.openapi(priceHistoryRoute, async (c) => responses.send(c, await priceHistory(c.req.valid("query"))));
+  app.openapi(priceHistoryRoute, async (c) =>
+    responses.send(c, await priceHistory(c.req.valid("query")), priceHistoryRoute),
+  );
 }

@@ -6,16 +6,21 @@ import type { IndexQuery } from "../indexed/reader.ts";
 import { after, walkBack } from "../indexed/walk.ts";
 
 /**
- * Reads the burners' own reports of their burns within `seconds` before the indexed head (null for all), newest first, one
- * row more than `limit`. Uses the primary key.
+ * Reads the burners' own reports of their burns within `seconds` before the indexed head (null for all) and within the
+ * page's period, newest first, one row more than `limit`. Uses the primary key.
  */
-export function readPricePoints(db: IndexQuery, seconds: bigint | null, { limit, offset, cursor }: FeedPage) {
-  const { where, orderBy } = walkBack(
-    burnExecution,
-    [],
-    after(cursor),
-    seconds === null ? undefined : sql`(select timestamp - ${String(seconds)} from ${head})`,
-  );
+export function readPricePoints(
+  db: IndexQuery,
+  seconds: bigint | null,
+  { limit, offset, cursor, from, to }: FeedPage,
+) {
+  const { where, orderBy } = walkBack(burnExecution, [], after(cursor), {
+    from:
+      seconds === null
+        ? from
+        : sql`(select greatest(timestamp - ${String(seconds)}, ${String(from ?? 0)}) from ${head})`,
+    to,
+  });
   const page = db
     .select({
       source: burnExecution.source,

@@ -13,24 +13,12 @@ import {
   feedQuery,
   limitInput,
   offsetInput,
+  periodInput,
   positionCursor,
-  refuseOffsetWithCursor,
+  refuseFeedQuery,
 } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
-
-const integer = (description: string, example: number) => z.int().openapi({ description, example });
-const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
-const token = (what: string, example = "526000000000000000000") => decimal(`${what} 18 decimals.`, example);
-const usdc = (what: string, example = "52600000") => decimal(`${what} USDC, 6 decimals.`, example);
-const dollars = (what: string, example: string) => decimal(`${what} Whole dollars of face value.`, example);
-
-/** The position of an event, in the statistics' snake_case. */
-const position = {
-  tx_hash: TxHash,
-  block_number: decimal("Block of the event.", "1234"),
-  block_timestamp: UnixSeconds,
-  log_index: integer("Index of the event's log in its block.", 5),
-};
+import { Day, decimal, dollars, integer, position, token, usdc } from "./fields.ts";
 
 const burnSums = {
   token_burned: token("Tokens burned."),
@@ -60,7 +48,7 @@ export const burnStatsRoute = createRoute({
         by_day: z
           .array(
             z.object({
-              day: z.string().openapi({ description: "UTC day.", example: "2026-01-31" }),
+              day: Day,
               ...burnSums,
             }),
           )
@@ -138,10 +126,12 @@ export const activityRoute = createRoute({
       {
         type: z.enum(activityTypes).optional().openapi({ description: "Only events of this type." }),
         actor: addressInput.optional().openapi({ description: "Only events of this actor." }),
-        since: unixSecondsInput.optional().openapi({ description: "Only events of blocks since this time." }),
+        since: unixSecondsInput
+          .optional()
+          .openapi({ description: "The older name of `from`; of both the later one counts." }),
       },
       { defaultLimit: 100 },
-    ).superRefine(refuseOffsetWithCursor),
+    ).superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "At most 100 events, newest first.",
@@ -171,15 +161,16 @@ export const priceHistoryRoute = createRoute({
   request: {
     query: z
       .object({
-        range: z
-          .enum(ranges)
-          .default("30d")
-          .openapi({ description: "How far back; `all` starts at the first burn." }),
+        range: z.enum(ranges).optional().openapi({
+          description:
+            "How far back; `all` starts at the first burn. If absent, `all` with `from` or `to`, and `30d` without.",
+        }),
+        ...periodInput,
         limit: limitInput(1000, 1000),
         offset: offsetInput,
         cursor: positionCursor,
       })
-      .superRefine(refuseOffsetWithCursor),
+      .superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "The points, oldest first.",
@@ -187,7 +178,7 @@ export const priceHistoryRoute = createRoute({
       .object({
         range: z.enum(ranges),
         from: z.string().regex(/^\d+$/).nullable().openapi({
-          description: "Start of the range, Unix seconds; null for `all`.",
+          description: "Start of the range or `from`, whichever is later, Unix seconds; null for neither.",
           example: "1767225600",
         }),
         count: integer("Points in this response.", 1),

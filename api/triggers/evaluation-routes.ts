@@ -60,10 +60,6 @@ const TriggerEvaluation = known
       "1767229200",
     ),
     verdict: TriggerVerdict,
-    obstacles: z.array(Obstacle).openapi({
-      description:
-        "What stops every trigger of the policy now, whatever the prices are. Empty for a policy that is not open any more.",
-    }),
     roundsCounted: z.int().min(0).max(3).openapi({
       description: "Rounds that count, three at most: as many as a trigger needs.",
       example: 1,
@@ -75,6 +71,11 @@ const TriggerEvaluation = known
     rounds: z.array(EvaluatedRound).openapi({
       description:
         "Rounds of the asset's feed, the newest first by `updatedAt`: from the hour before the purchase, which has the round of the strike price, to the hour after the window. Empty when the window is unknown.",
+    }),
+    // After the rounds: the table of an answer is its first list.
+    obstacles: z.array(Obstacle).openapi({
+      description:
+        "What stops every trigger of the policy now, whatever the prices are. Empty for a policy that is not open any more.",
     }),
   })
   .openapi("TriggerEvaluation");

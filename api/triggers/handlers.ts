@@ -37,7 +37,9 @@ export function addTriggerRoutes(app: Api, { index, responses }: TriggerParts): 
       return { count: triggers.length, limit, offset, nextCursor: next, triggers };
     },
   );
-  app.openapi(triggersRoute, async (c) => responses.send(c, await recentTriggers(c.req.valid("query"))));
+  app.openapi(triggersRoute, async (c) =>
+    responses.send(c, await recentTriggers(c.req.valid("query")), triggersRoute),
+  );
 
   const duePolicies = responses.define(
     (page: DuePage) => index.read((db) => readDuePage(db, page)),
@@ -46,7 +48,9 @@ export function addTriggerRoutes(app: Api, { index, responses }: TriggerParts): 
       return { count: rows.length, limit, offset, nextCursor: next, policies: rows.map(duePolicyBody) };
     },
   );
-  app.openapi(duePoliciesRoute, async (c) => responses.send(c, await duePolicies(c.req.valid("query"))));
+  app.openapi(duePoliciesRoute, async (c) =>
+    responses.send(c, await duePolicies(c.req.valid("query")), duePoliciesRoute),
+  );
 
   const evaluation = responses.define(
     (query: EvaluationQuery) => index.read((db) => readEvaluation(db, query)),
@@ -57,6 +61,10 @@ export function addTriggerRoutes(app: Api, { index, responses }: TriggerParts): 
     },
   );
   app.openapi(triggerEvaluationRoute, async (c) =>
-    responses.send(c, await evaluation({ ...c.req.valid("param"), ...c.req.valid("query") })),
+    responses.send(
+      c,
+      await evaluation({ ...c.req.valid("param"), ...c.req.valid("query") }),
+      triggerEvaluationRoute,
+    ),
   );
 }

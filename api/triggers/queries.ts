@@ -9,8 +9,8 @@ import { after, walkBack } from "../indexed/walk.ts";
  * Reads submitted triggers, newest first, one row more than `limit`, each with its payout. Uses the primary key, and the
  * index on the policy for the payout.
  */
-export function readTriggers(db: IndexQuery, { limit, offset, cursor }: FeedPage) {
-  const { where, orderBy } = walkBack(triggerSubmission, [], after(cursor));
+export function readTriggers(db: IndexQuery, { limit, offset, cursor, ...period }: FeedPage) {
+  const { where, orderBy } = walkBack(triggerSubmission, [], after(cursor), period);
   const page = db
     .select({
       productId: triggerSubmission.productId,

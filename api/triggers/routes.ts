@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { Address, Bytes32, DecimalString, nullableAddress, nullableDecimal } from "../http/field-types.ts";
-import { feedQuery, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
+import { feedQuery, pageFields, refuseFeedQuery } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 
@@ -31,7 +31,7 @@ export const triggersRoute = createRoute({
   summary: "List recent triggers",
   description:
     "Successful submissions, newest first. A submission reverts while the trigger's condition is not met.",
-  request: { query: feedQuery({}).superRefine(refuseOffsetWithCursor) },
+  request: { query: feedQuery({}).superRefine(refuseFeedQuery) },
   responses: indexedResponses(
     "One page.",
     z.object({ ...pageFields, triggers: z.array(TriggerSubmission) }).openapi("TriggerFeed"),

@@ -38,6 +38,19 @@ const paths = [
   "/api/v1/burns/recent",
 ];
 
+test("the pages of a table lead to one another by the header Link", async () => {
+  const first = "/api/v1/stats/activity?limit=3";
+  const lines: string[] = [];
+  for (let path: string | undefined = first; path !== undefined; ) {
+    const { text, headers } = await api.request(path, { headers: { accept: "text/csv" } });
+    lines.push(...text.trimEnd().split("\r\n").slice(1));
+    path = /^<(.+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
+  }
+  const all = await api.request("/api/v1/stats/activity", { headers: { accept: "text/csv" } });
+  expect(lines).toEqual(all.text.trimEnd().split("\r\n").slice(1));
+  expect(lines.length).toBeGreaterThan(3);
+});
+
 /** Waits until responses are of the chain's newest block. */
 async function waitForIndex(): Promise<void> {
   await waitFor({
@@ -68,6 +81,21 @@ describe.each(paths)("GET %s", (path) => {
     expect(stableHeaders(cached.headers)).toEqual(stableHeaders(uncached.headers));
     expect(stableHeaders(cached.headers)).toEqual(stableHeaders(first.headers));
     expect(cached.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("as CSV it is the same block's table, with a tag of its own, beside the cached JSON", async () => {
+    const json = await api.request(path);
+    const csv = { headers: { accept: "text/csv" } };
+    const table = await api.request(path, csv);
+    expect([table.status, table.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
+    const counted = z.object({ count: z.int() }).safeParse(json.json).data?.count;
+    if (counted !== undefined) expect(table.text.split("\r\n")).toHaveLength(counted + 2);
+    expect(table.headers.get("x-indexed-block")).toBe(json.headers.get("x-indexed-block"));
+    const tag = table.headers.get("etag") ?? "";
+    expect(tag).not.toBe(json.headers.get("etag"));
+    const same = await api.request(path, { headers: { ...csv.headers, "if-none-match": tag } });
+    expect([same.status, same.text]).toEqual([304, ""]);
+    expect((await api.request(path)).text).toBe(json.text);
   });
 
   test("a cached response needs one valid Host as every other", async () => {
@@ -136,6 +164,11 @@ test.each([
   ]),
   ["/api/v1/marketplace/active-listings", "cursor", "5-1"],
   ["/api/v1/marketplace/active-listings", "cursor", "9".repeat(79)],
+  ...[...feeds, "/api/v1/stats/token-price-history"].flatMap((path): [string, string, string][] => [
+    [path, "from", "2026-01-01"],
+    [path, "to", "-1"],
+    [path, "to", "0".repeat(16)],
+  ]),
   ["/api/v1/stats/activity", "type", "nothing"],
   ["/api/v1/stats/activity", "type", ""],
   ["/api/v1/stats/activity", "actor", "0x12"],
@@ -158,6 +191,50 @@ test.each(feeds)(
     expect(details.parse(answer.json).details).toEqual([
       { path: "offset", message: "may not be combined with cursor" },
     ]);
+  },
+);
+
+/** The rows of every feed, under whatever name, with the time by which they are listed. */
+const timedRows = z
+  .record(z.string(), z.unknown())
+  .transform((body) => Object.values(body).find((value) => Array.isArray(value)) ?? [])
+  .pipe(z.array(z.looseObject({})));
+const timeOf = (row: Readonly<Record<string, unknown>>) =>
+  Number(row.blockTimestamp ?? row.block_timestamp ?? row.soldAt ?? row.timestamp ?? row.createdAt);
+
+test.each([...feeds, "/api/v1/stats/token-price-history"])(
+  "GET %s with from and to: exactly the rows from the one to before the other, on pages too",
+  async (path) => {
+    const rowsOf = async (query: Readonly<Record<string, string | number>>) => {
+      const search = Object.entries(query)
+        .map(([name, value]) => `${name}=${value}`)
+        .join("&");
+      const answer = await api.request(`${path}?${search}`);
+      expect(answer.status, answer.text).toBe(200);
+      return timedRows.parse(answer.json);
+    };
+    const all = await rowsOf({ limit: 100, from: 0 });
+    const times = all.map(timeOf).sort((a, b) => a - b);
+    expect(times.length).toBeGreaterThan(1);
+    expect(await rowsOf({ limit: 100, to: 999_999_999_999 })).toEqual(all);
+    expect(await rowsOf({ to: times[0] ?? 0 })).toEqual([]);
+    expect(await rowsOf({ from: (times.at(-1) ?? 0) + 1 })).toEqual([]);
+    for (const edge of new Set(
+      [0, 0.3, 0.5, 0.8].map((part) => times[Math.floor(part * times.length)] ?? 0),
+    )) {
+      const later = all.filter((row) => timeOf(row) >= edge);
+      expect(await rowsOf({ limit: 100, from: edge })).toEqual(later);
+      expect(await rowsOf({ limit: 100, to: edge, from: 0 })).toEqual(
+        all.filter((row) => timeOf(row) < edge),
+      );
+      const within = await rowsOf({ limit: 100, from: edge, to: edge + 1 });
+      expect(within).toEqual(all.filter((row) => timeOf(row) === edge));
+      for (const [offset, row] of within.entries())
+        expect(await rowsOf({ limit: 1, offset, from: edge, to: edge + 1 })).toContainEqual(row);
+    }
+    const empty = await api.request(`${path}?from=5&to=5`);
+    expect(failure(empty)).toEqual([400, "validation_error"]);
+    expect(details.parse(empty.json).details).toEqual([{ path: "to", message: "must be later than from" }]);
   },
 );
 

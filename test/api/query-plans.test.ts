@@ -1,17 +1,21 @@
 /**
  * What this proves: every query of a route uses a database index, also with the data of years of a busy protocol: a million
- * policies, two million activities and a hundred thousand burns.
+ * policies and a hundred thousand burns.
  */
 import { beforeAll, expect, test } from "vitest";
 import { prepareHoldings } from "../../api/bonds/queries.ts";
 import { readBurns } from "../../api/burns/queries.ts";
+import { policyStatuses } from "../../api/chain/policy-status.ts";
+import { readMarketStats } from "../../api/indexed/market-stats.ts";
 import type { IndexQuery } from "../../api/indexed/reader.ts";
 import { discountBps } from "../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
-import { readMarketStats } from "../../api/marketplace/stats-queries.ts";
 import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
+import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
+import { type ClaimQuery, readClaims } from "../../api/stats/claims/queries.ts";
+import { readOpenCover } from "../../api/stats/cover/queries.ts";
 import { readPricePoints } from "../../api/stats/price-points.ts";
 import {
   countOpenPolicies,
@@ -19,10 +23,12 @@ import {
   readBurnSources,
   readProtocolSums,
 } from "../../api/stats/queries.ts";
+import { bucketsFrom } from "../../api/stats/series/buckets.ts";
+import { readSeries } from "../../api/stats/series/queries.ts";
 import { readTriggers } from "../../api/triggers/queries.ts";
 import { million, walletOf } from "../../bench/fill-index.ts";
 import { readDue, readFallenRounds } from "../../lib/indexed/due.ts";
-import { productIdOf } from "../../lib/products.ts";
+import { assetBytes32, productIdOf } from "../../lib/products.ts";
 import { expectIndexed, LARGE, type LargeIndex, PAGE_ROWS, startLargeIndex } from "./support/query-plans.ts";
 
 /** The longest page of listings. */
@@ -30,6 +36,7 @@ const LISTING_ROWS = 200;
 /** A search with a filter may read every active listing, to find the matching ones and to count them. */
 const ACTIVE_LISTINGS = Math.ceil(million.others / 3) + 1;
 /** A day's share of the sales of two years, and one more for the edge. */
+const POLICIES_OF_A_DAY = Math.ceil(million.policies / 730) + 1;
 const SALES_OF_A_DAY = Math.ceil(million.others / 730) + 1;
 /** Minutes of the longest cover: the count of open policies may read one row per minute. */
 const OPEN_POLICY_ROWS = 72 * 60;
@@ -49,6 +56,10 @@ const deep = { ...first, cursor: { blockNumber: 50_000n, logIndex: 100 } };
 const policyKey = { productId: productIdOf("FLASHBTC1H-001"), policyId: 1_000_500n };
 const type = "token_burned";
 const longAgo = 1_000_000_000n;
+const YEAR = 31_536_000n;
+/** A month in the middle of every table: an index on time alone would read the later half. */
+const aMonth = () => ({ ...first, from: now - YEAR, to: now - YEAR + 2_592_000n });
+const noMonth = { ...first, from: 1_000_000_000n, to: 1_002_592_000n };
 
 test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["one policy", (db) => findPolicy(db, policyKey)],
@@ -66,6 +77,16 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["activity since the beginning", (db) => readActivity(db, { ...first, since: longAgo })],
   ["activity since the future", (db) => readActivity(db, { ...first, since: now + 86_400n })],
   ["activity with all filters", (db) => readActivity(db, { ...deep, actor: wallet, type, since: longAgo })],
+  ["activity of a month", (db) => readActivity(db, aMonth())],
+  ["activity of a month and an actor", (db) => readActivity(db, { ...aMonth(), actor: wallet })],
+  ["activity before the beginning", (db) => readActivity(db, { ...first, to: longAgo })],
+  ["activity of a month after a cursor", (db) => readActivity(db, { ...aMonth(), ...deep })],
+  ["a buyer's policies of a month", (db) => preparePoliciesOf(db)({ buyer: wallet, ...aMonth() })],
+  ["sales of a month", (db) => readSales(db, aMonth())],
+  ["triggers of a month", (db) => readTriggers(db, aMonth())],
+  ["burns of a month", (db) => readBurns(db, aMonth())],
+  ["burns of a source and a month", (db) => readBurns(db, { ...aMonth(), source: "direct" })],
+  ["prices of a month", (db) => readPricePoints(db, null, aMonth())],
   ["burns", (db) => readBurns(db, first)],
   ["burns after a cursor", (db) => readBurns(db, deep)],
   ["burns of a source", (db) => readBurns(db, { ...first, source: "direct" })],
@@ -146,6 +167,71 @@ test("the due policies: the query reads the open ones by their expiry, and a few
   // A million policies of an hour in two years.
   expect(due).toBeGreaterThan(20);
   expectIndexed(nodes, 20 * due);
+});
+
+const btc = assetBytes32("BTC");
+const product = productIdOf("FLASHBTC1H-001");
+/** A walk for each product; of those with other statuses at the front of one the open ones, or a page's share, are skipped. */
+const SEARCH_ROWS = 20 * PAGE_ROWS;
+
+test.each<[string, Omit<PolicySearch, "limit" | "offset">]>([
+  ["nothing", {}],
+  ["a cursor", { cursor: deep.cursor }],
+  ["a product", { product }],
+  ["a product after a cursor", { product, cursor: deep.cursor }],
+  ["an asset", { asset: btc }],
+  ["an unknown asset", { asset: assetBytes32("NONE") }],
+  ["an asset and a product", { asset: btc, product }],
+  ["a buyer", { buyer: wallet }],
+  ["a buyer, an asset and a status", { buyer: wallet, asset: btc, status: "Cancelled" }],
+  ...policyStatuses.flatMap((status): [string, Omit<PolicySearch, "limit" | "offset">][] => [
+    [`status ${status}`, { status }],
+    [`status ${status} and an asset after a cursor`, { status, asset: btc, cursor: deep.cursor }],
+  ]),
+  ["a day of purchases long ago", { from: longAgo, to: longAgo + 86_400n }],
+  ["expiry from long ago", { expiresFrom: longAgo }],
+  ["expiry before long ago", { expiresTo: longAgo }],
+  ["expiry before long ago and a status", { expiresTo: longAgo, status: "Expired" }],
+])("a search of all policies by %s: the query reads a page along an index", async (_name, search) => {
+  expectIndexed(await run((db) => searchPolicies(db, { ...first, ...search }, now)), SEARCH_ROWS);
+});
+
+test("a search by expiry in the middle of history reads the policies of the days before only", async () => {
+  const middle = { expiresFrom: now - YEAR, expiresTo: now - YEAR + 3_600n };
+  expectIndexed(await run((db) => searchPolicies(db, { ...first, ...middle }, now)), 3 * POLICIES_OF_A_DAY);
+});
+
+test("the active cover reads the open policies, by their expiry", async () => {
+  expectIndexed(await run((db) => readOpenCover(db, now)), 200);
+});
+
+test.each<[string, ClaimQuery]>([
+  ["no filter", first],
+  ["a cursor", deep],
+  ["a month without claims", noMonth],
+  ["a product", { ...first, product }],
+  ["an unknown product", { ...first, product: productIdOf("nothing") }],
+  ["a buyer", { ...first, buyer: wallet }],
+  ["a buyer and a product", { ...first, buyer: wallet, product }],
+])("claims by %s: the query reads a page along an index, and three rounds of each", async (_name, query) => {
+  expectIndexed(await run((db) => readClaims(db, query)), 3 * PAGE_ROWS);
+});
+
+test.each(["day", "week", "month"] as const)(
+  "a series by %s reads a row for each day and product",
+  async (interval) => {
+    const buckets = bucketsFrom(interval, now - YEAR + 86_400n, now, 366) ?? [];
+    for (const metric of ["premiums", "payouts", "burns", "bond_sales"] as const) {
+      expectIndexed(await run((db) => readSeries(db, { metric }, buckets)), 10 * 366);
+    }
+  },
+);
+
+test("a series of buyers reads the policies of its buckets, and the first one of each buyer", async () => {
+  const buckets = bucketsFrom("day", now - 9n * 86_400n, now, 10) ?? [];
+  for (const metric of ["new_buyers", "returning_buyers"] as const) {
+    expectIndexed(await run((db) => readSeries(db, { metric }, buckets)), 11 * POLICIES_OF_A_DAY);
+  }
 });
 
 test("counting open policies reads at most one row per minute of the longest cover", async () => {

@@ -52,6 +52,14 @@ const asTexts = (values: Body): Pairs =>
 const oneMeansOfPaging = (query: Pairs): Pairs =>
   query.some(([name]) => name === "cursor") ? query.filter(([name]) => name !== "offset") : query;
 
+/** A period ends after it begins. */
+function inOrder(query: Pairs): Pairs {
+  const times = new Map(query);
+  const [from, to] = [times.get("from"), times.get("to")];
+  if (from === undefined || to === undefined || BigInt(from) < BigInt(to)) return query;
+  return query.filter(([name]) => name !== "to");
+}
+
 /** A purchase without waiting needs a key. */
 const preferenceWithKey = (headers: Pairs): Pairs =>
   headers.some(([name]) => name === "Idempotency-Key")
@@ -79,7 +87,7 @@ export function validParts(generating: Generating, operation: Operation): fc.Arb
   }));
   return fc.record<Parts>({
     path: texts("path").map((pairs) => Object.fromEntries(pairs)),
-    query: texts("query").map(oneMeansOfPaging),
+    query: texts("query").map(oneMeansOfPaging).map(inOrder),
     headers: texts("header")
       .filter((pairs) => pairs.every(([, text]) => forHeader(text)))
       .map(preferenceWithKey),

@@ -5,6 +5,7 @@ import type { Row } from "../../src/support/rows.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { CheckedRequest } from "../../support/openapi.ts";
 import { users } from "./action.ts";
+import { expectAnalysis } from "./analysis.ts";
 import { big, type ChainState } from "./chain-state.ts";
 import * as lists from "./expected-lists.ts";
 import * as market from "./expected-market.ts";
@@ -138,6 +139,17 @@ function activityFeeds({ request, chainState }: Reader): Feed[] {
     },
     { query: { since: middle }, expected: all.filter((row) => big(row.block_timestamp) >= big(middle)) },
     { query: { since: String(chainState.now + 1n) }, expected: [] },
+    { query: { from: middle }, expected: all.filter((row) => big(row.block_timestamp) >= big(middle)) },
+    { query: { to: middle }, expected: all.filter((row) => big(row.block_timestamp) < big(middle)) },
+    {
+      query: { from: middle, to: String(big(middle) + DAY), actor: addresses[0] ?? "" },
+      expected: all.filter(
+        (row) =>
+          row.actor === addresses[0] &&
+          big(row.block_timestamp) >= big(middle) &&
+          big(row.block_timestamp) < big(middle) + DAY,
+      ),
+    },
   ];
   return filters.map(({ query, expected }) => ({
     request,
@@ -213,6 +225,7 @@ export async function expectEndpoints(request: CheckedRequest, chainState: Chain
   const reader = { request, chainState };
   await expectSums(reader);
   await expectMarketplace(reader);
+  await expectAnalysis(request, chainState);
   for (const feed of [
     ...feeds(reader),
     ...activityFeeds(reader),

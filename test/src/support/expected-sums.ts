@@ -71,6 +71,16 @@ export function accounts(events: readonly ChainEvent[]): Row[] {
   );
 }
 
+/** The purchases of policies that were cancelled. */
+export function refundedOf(events: readonly ChainEvent[]): readonly ChainEvent[] {
+  const cancelled = named(events, "PolicyCancelled");
+  return named(events, "PolicyPurchased").filter(({ args }) =>
+    cancelled.some(
+      (other) => other.args.productId === args.productId && other.args.policyId === args.policyId,
+    ),
+  );
+}
+
 export function productSums(events: readonly ChainEvent[]): Row[] {
   const relevant = named(events, "PolicyPurchased", "PolicyTriggered", "PolicyCancelled");
   return grouped(
@@ -81,8 +91,15 @@ export function productSums(events: readonly ChainEvent[]): Row[] {
       policies: named(group, "PolicyPurchased").length,
       triggered: named(group, "PolicyTriggered").length,
       cancelled: named(group, "PolicyCancelled").length,
+      untouched:
+        named(group, "PolicyPurchased").length -
+        named(group, "PolicyTriggered").length -
+        named(group, "PolicyCancelled").length,
       coverage: String(total(named(group, "PolicyPurchased"), "coverage")),
       premium: String(total(named(group, "PolicyPurchased"), "premium")),
+      premium_refunded: String(total(refundedOf(group), "premium")),
+      payout: String(total(named(group, "PolicyPurchased"), "payout")),
+      paid: String(total(named(group, "PolicyTriggered"), "bondAmount")),
     }),
   );
 }
@@ -92,9 +109,7 @@ const zero = `0x${"0".repeat(40)}`;
 export function protocolSums(events: readonly ChainEvent[]): Row {
   const purchases = named(events, "PolicyPurchased");
   const cancelled = named(events, "PolicyCancelled");
-  const refunded = purchases.filter(({ args }) =>
-    cancelled.some((c) => c.args.productId === args.productId && c.args.policyId === args.policyId),
-  );
+  const refunded = refundedOf(events);
   const transfers = named(events, "TransferSingle");
   const minted = transfers.filter(({ args }) => args.from === zero);
   const burned = transfers.filter(({ args }) => args.to === zero);

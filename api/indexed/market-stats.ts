@@ -1,8 +1,8 @@
-/** Reads the marketplace's figures. */
-import { asc, type Column, count, gt, sql, sum } from "drizzle-orm";
+/** The figures of the whole marketplace. */
+import { asc, type Column, count, gte, sql, sum } from "drizzle-orm";
 import { listing, protocolStats, sale } from "../../ponder.schema.ts";
-import type { IndexQuery } from "../indexed/reader.ts";
-import { between } from "../indexed/walk.ts";
+import type { IndexQuery } from "./reader.ts";
+import { between, blockAt } from "./walk.ts";
 
 const DAY_SECONDS = 86_400n;
 const NO_LIMIT = sql`'Infinity'::numeric`;
@@ -24,7 +24,7 @@ async function salesOfDay(db: IndexQuery, now: bigint): Promise<{ sales: number;
   const [row] = await db
     .select({ sales: count(), volume: sum(sale.price) })
     .from(sale)
-    .where(gt(sale.blockTimestamp, sql`${String(now - DAY_SECONDS)}`));
+    .where(gte(sale.blockNumber, blockAt(sale, now - DAY_SECONDS + 1n)));
   return { sales: row?.sales ?? 0, volume: BigInt(row?.volume ?? 0) };
 }
 

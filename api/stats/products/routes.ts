@@ -1,0 +1,71 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { Bytes32, nullableBytes32 } from "../../http/field-types.ts";
+import { indexedResponses } from "../../indexed/documented-responses.ts";
+import { dollars, integer, nullableRatio, usdc } from "../fields.ts";
+
+const figures = {
+  policies: integer("Policies bought so far.", 40),
+  active: integer("Policies with status `Active`.", 3),
+  waiting: integer("Policies with status `Waiting`.", 0),
+  triggered: integer("Triggered policies.", 4),
+  expired: integer(
+    "Policies with status `Expired`: their cover ended without a trigger, closed on chain or not.",
+    32,
+  ),
+  cancelled: integer("Cancelled policies.", 1),
+  coverage: usdc("Coverage of all policies bought so far.", "191250000000"),
+  premium: usdc("All premiums paid, including refunded ones.", "558450000"),
+  premium_refunded: usdc("Premiums refunded for cancelled policies.", "2920000"),
+  payout: usdc("What all policies bought so far would be paid if each were triggered.", "153000000000"),
+  paid: dollars("Bonds issued for triggered policies.", "8300"),
+  loss_ratio: nullableRatio(
+    "`paid` divided by the premiums that were not refunded; null without any. Bonds count with their face value, which is due two years later.",
+    "14.940552",
+  ),
+  realised_trigger_rate: nullableRatio(
+    "`triggered` divided by `triggered` and `expired` together: the share of ended policies that were triggered. Null before the first one ended.",
+    "0.111111",
+  ),
+  break_even_trigger_rate: nullableRatio(
+    "`premium` divided by `payout`: if this share of the payout were triggered, premiums would equal payouts. Null without policies.",
+    "0.003650",
+  ),
+  modelled_trigger_rate: nullableRatio(
+    "Half of `break_even_trigger_rate`: the probability of a trigger from which the premiums were computed, because a premium is twice the expected payout (margin 2.00). Weighted by payout, where `realised_trigger_rate` counts policies.",
+    "0.001825",
+  ),
+};
+
+export const productStatsRoute = createRoute({
+  method: "get",
+  path: "/api/v1/stats/products",
+  operationId: "getProductStats",
+  tags: ["stats"],
+  summary: "Get statistics by product",
+  description:
+    "Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.",
+  responses: indexedResponses(
+    "The sums as of the indexed block.",
+    z
+      .object({
+        products: z
+          .array(
+            z.object({
+              product_id: Bytes32,
+              product_name: z
+                .string()
+                .nullable()
+                .openapi({ description: "Null when unknown.", example: "FLASHBTC1H-001" }),
+              asset: nullableBytes32(
+                "The covered asset's symbol as bytes32; null when unknown.",
+                "0x4254430000000000000000000000000000000000000000000000000000000000",
+              ),
+              ...figures,
+            }),
+          )
+          .openapi({ description: "Every product that the index knows, by name." }),
+        total: z.object(figures).openapi({ description: "The same over all products." }),
+      })
+      .openapi("ProductStats"),
+  ),
+});

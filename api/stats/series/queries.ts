@@ -1,0 +1,93 @@
+/** Reads the sums of a metric by bucket. */
+import { type Column, type SQL, sql } from "drizzle-orm";
+import type { Hex } from "viem";
+import { z } from "zod";
+import { burnDay, marketDay, policy, productDay } from "../../../ponder.schema.ts";
+import type { IndexQuery } from "../../indexed/reader.ts";
+import { blockAt } from "../../indexed/walk.ts";
+import type { Bucket } from "./buckets.ts";
+import type { Metric, units } from "./routes.ts";
+
+const bucketRow = z.object({
+  bucket: z.int(),
+  value: z.string().transform(BigInt),
+  events: z.coerce.number(),
+});
+/** A bucket with events, by its place in the list. */
+export type BucketSums = z.output<typeof bucketRow>;
+
+type Unit = (typeof units)[number];
+type DaySums = {
+  readonly unit: Unit;
+  /** Rows by day, some by product. */
+  readonly days: SQL;
+  readonly value: Column;
+  readonly events: Column;
+};
+
+const ofProducts = (unit: Unit, value: Column, events: Column): DaySums => ({
+  ...{ unit, value, events, days: sql`${productDay}` },
+});
+
+/** The metrics that are sums of days. */
+const daySums: Readonly<Record<Exclude<Metric, "new_buyers" | "returning_buyers">, DaySums>> = {
+  premiums: ofProducts("usdc", productDay.premium, productDay.policies),
+  cover: ofProducts("usdc", productDay.coverage, productDay.policies),
+  policies: ofProducts("count", productDay.policies, productDay.policies),
+  payouts: ofProducts("dollars", productDay.paid, productDay.triggered),
+  triggers: ofProducts("count", productDay.triggered, productDay.triggered),
+  burns: { unit: "token", days: sql`${burnDay}`, value: burnDay.tokenBurned, events: burnDay.burns },
+  bond_sales: { unit: "usdc", days: sql`${marketDay}`, value: marketDay.volume, events: marketDay.sales },
+};
+
+export const unitOf = (metric: Metric): Unit =>
+  metric === "new_buyers" || metric === "returning_buyers" ? "count" : daySums[metric].unit;
+
+/** The place of a time in the list of buckets. */
+const placeOf = (time: SQL, buckets: readonly Bucket[]): SQL =>
+  sql`width_bucket(${time}, ${`{${buckets.map(({ start }) => start).join(",")}}`}::text::numeric[]) - 1`;
+
+/**
+ * Counts the buyers of each bucket: of a new one the first policy is in the bucket, of a returning one it is in an earlier
+ * bucket. Reads the policies of the buckets, and of each of their buyers the first one.
+ */
+const countBuyers = (
+  which: "new" | "returning",
+  buckets: readonly Bucket[],
+  start: bigint,
+  end: bigint,
+) => sql`
+  with bought as (
+    select distinct ${placeOf(sql`created_at`, buckets)} as bucket, buyer from ${policy}
+    where (block_number, log_index) >= (${blockAt(policy, start)}, 0)
+      and (block_number, log_index) < (${blockAt(policy, end)}, 0)),
+  first as (
+    select buyer, ${placeOf(sql`created_at`, buckets)} as bucket from (select distinct buyer from bought) b,
+      lateral (select p.created_at from ${policy} p where p.buyer = b.buyer
+        order by p.buyer, p.block_number, p.log_index limit 1) f)
+  select bucket::integer as bucket, count(*)::text as value, count(*)::integer as events
+  from bought join first using (buyer)
+  where ${which === "new" ? sql`first.bucket = bought.bucket` : sql`first.bucket < bought.bucket`}
+  group by 1`;
+
+/** Reads the buckets with events. The buckets follow each other. */
+export async function readSeries(
+  db: IndexQuery,
+  { metric, product }: { readonly metric: Metric; readonly product?: Hex | undefined },
+  buckets: readonly Bucket[],
+): Promise<BucketSums[]> {
+  const [first, last] = [buckets[0], buckets.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const rows = z.array(bucketRow);
+  if (metric === "new_buyers" || metric === "returning_buyers") {
+    const which = metric === "new_buyers" ? "new" : "returning";
+    return rows.parse([...(await db.execute(countBuyers(which, buckets, first.start, last.end)))]);
+  }
+  const { days, value, events } = daySums[metric];
+  const found = await db.execute(sql`
+    select (${placeOf(sql`day_start`, buckets)})::integer as bucket,
+      sum(${value})::text as value, sum(${events})::integer as events
+    from ${days} where day_start >= ${String(first.start)} and day_start < ${String(last.end)}
+      ${product === undefined ? sql`` : sql`and product_id = ${product}`} group by 1`);
+  return rows.parse([...found]);
+}

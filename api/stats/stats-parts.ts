@@ -1,0 +1,10 @@
+import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
+import type { IndexReader } from "../indexed/reader.ts";
+import type { IndexedResponses } from "../indexed/responses.ts";
+
+/** What the statistics need. */
+export type StatsParts = {
+  readonly index: IndexReader;
+  readonly responses: IndexedResponses;
+  readonly deployment: Pick<Deployment | IncompleteDeployment, "contracts">;
+};
