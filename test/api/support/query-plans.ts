@@ -105,6 +105,7 @@ const SMALL = [
   "sequencer_state",
   "pause_event",
   "bond_supply_event",
+  "replaced_policy",
 ];
 
 /** Expects no node to read a table as a whole, or more rows than `mostRows`. */
