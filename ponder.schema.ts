@@ -60,9 +60,11 @@ const activityOf = (
   from ${table} where ${sql.raw(where)}`;
 /** The key of sums over the whole protocol, in SQL. */
 const whole = { id: "'protocol'" };
+/** SQL for the start of the UTC day, or of the redemption throttle's week, of a row's block. */
+const dayOfBlock = "block_timestamp - block_timestamp % 86400";
+const weekOfBlock = "block_timestamp - block_timestamp % 604800";
 const ofEpoch = { epochId: "epoch_id" };
 const ofHolder = { owner: "holder", epochId: "epoch_id" };
-const ofDay = { dayStart: "block_timestamp - block_timestamp % 86400" };
 /** What a redemption in the queue adds to the bonds of its epoch or holder. */
 const queueAmounts = {
   queued: "case status when 'queued' then usd_amount end",
@@ -734,7 +736,7 @@ export const productDay = sumTable(
     key: ["dayStart", "productId"],
     sources: [
       {
-        from: policy,
+        from: policies,
         key: { dayStart: "created_at - created_at % 86400", productId: "product_id" },
         add: { policies: "1", coverage: "coverage", premium: "premium" },
       },
@@ -952,8 +954,8 @@ export const burnDay = sumTable(
   {
     key: ["dayStart"],
     sources: [
-      { from: tokenBurn, key: ofDay, add: { tokenBurned: "token_amount", burns: "1" } },
-      { from: burnExecution, key: ofDay, add: { usdcSpent: "usdc_spent" } },
+      { from: tokenBurn, key: { dayStart: dayOfBlock }, add: { tokenBurned: "token_amount", burns: "1" } },
+      { from: burnExecution, key: { dayStart: dayOfBlock }, add: { usdcSpent: "usdc_spent" } },
     ],
   },
 );
@@ -972,6 +974,157 @@ export const burnSourceStats = sumTable(
     sources: [
       { from: tokenBurn, key: { source: "source" }, add: { tokenBurned: "token_amount", burns: "1" } },
       { from: burnExecution, key: { source: "source" }, add: { usdcSpent: "usdc_spent" } },
+    ],
+  },
+);
+
+/**
+ * An address's bonds of all epochs, in whole dollars, with those in escrow for its open listings. The marketplace has a row
+ * for the bonds in escrow.
+ */
+export const bondHolder = sumTable(
+  "bond_holder",
+  { owner: hex().notNull(), bonds: bigint().notNull() },
+  {
+    key: ["owner"],
+    indexes: [["bonds", "owner"]],
+    sources: [
+      { from: bondTransfer, where: `"to" <> ${nobody}`, key: { owner: '"to"' }, add: { bonds: "amount" } },
+      {
+        ...{ from: bondTransfer, where: `"from" <> ${nobody}` },
+        ...{ key: { owner: '"from"' }, add: { bonds: "-amount" } },
+      },
+      { from: listing, where: "status = 'active'", key: { owner: "seller" }, add: { bonds: "amount" } },
+    ],
+  },
+);
+
+/** The same by epoch. */
+export const epochHolder = sumTable(
+  "epoch_holder",
+  { epochId: bigint().notNull(), owner: hex().notNull(), bonds: bigint().notNull() },
+  {
+    key: ["epochId", "owner"],
+    indexes: [["epochId", "bonds", "owner"]],
+    sources: [
+      {
+        ...{ from: bondTransfer, where: `"to" <> ${nobody}` },
+        ...{ key: { epochId: "epoch_id", owner: '"to"' }, add: { bonds: "amount" } },
+      },
+      {
+        ...{ from: bondTransfer, where: `"from" <> ${nobody}` },
+        ...{ key: { epochId: "epoch_id", owner: '"from"' }, add: { bonds: "-amount" } },
+      },
+      {
+        ...{ from: listing, where: "status = 'active'" },
+        ...{ key: { epochId: "epoch_id", owner: "seller" }, add: { bonds: "amount" } },
+      },
+    ],
+  },
+);
+
+/** What the redemption throttle counts in a week: tokens paid by the vault, put into it and burned, 18 decimals. */
+export const vaultWeek = sumTable(
+  "vault_week",
+  {
+    /** Unix seconds; weeks begin on Thursdays, as the epoch did. */
+    weekStart: bigint().notNull(),
+    paid: bigint().notNull(),
+    deposited: bigint().notNull(),
+    burned: bigint().notNull(),
+  },
+  {
+    key: ["weekStart"],
+    sources: [
+      { from: bondRedemption, key: { weekStart: weekOfBlock }, add: { paid: "token_amount" } },
+      {
+        ...{ from: vaultEvent, where: "kind = 'reserve_deposited'" },
+        ...{ key: { weekStart: weekOfBlock }, add: { deposited: "amount" } },
+      },
+      {
+        ...{ from: vaultEvent, where: "kind = 'reserves_burned'" },
+        ...{ key: { weekStart: weekOfBlock }, add: { burned: "amount" } },
+      },
+    ],
+  },
+);
+
+/** Sales of one UTC day. A day without sales has no row. */
+export const marketDay = sumTable(
+  "market_day",
+  {
+    dayStart: bigint().notNull(),
+    sales: integer().notNull(),
+    /** Bonds sold, in whole dollars; without those of listings that the index does not know. */
+    amount: bigint().notNull(),
+    volume: bigint().notNull(),
+    fees: bigint().notNull(),
+  },
+  {
+    key: ["dayStart"],
+    sources: [
+      {
+        ...{ from: sale, key: { dayStart: dayOfBlock } },
+        add: { sales: "1", amount: "amount", volume: "price", fees: "seller_fee + buyer_fee" },
+      },
+    ],
+  },
+);
+
+/** Listings and sales of an epoch's bonds. Sales of listings that the index does not know are left out. */
+export const marketEpoch = sumTable(
+  "market_epoch",
+  {
+    epochId: bigint().notNull(),
+    activeListings: integer().notNull(),
+    /** Bonds in active listings, in whole dollars. */
+    listed: bigint().notNull(),
+    sales: integer().notNull(),
+    amount: bigint().notNull(),
+    volume: bigint().notNull(),
+    fees: bigint().notNull(),
+  },
+  {
+    key: ["epochId"],
+    sources: [
+      {
+        ...{ from: listing, where: "status = 'active'", key: { epochId: "epoch_id" } },
+        add: { activeListings: "1", listed: "amount" },
+      },
+      {
+        ...{ from: sale, where: "epoch_id is not null", key: { epochId: "epoch_id" } },
+        add: { sales: "1", amount: "amount", volume: "price", fees: "seller_fee + buyer_fee" },
+      },
+    ],
+  },
+);
+
+/** What a burner received, spent and burned in one UTC day. A day without any has no row. */
+export const burnerDay = sumTable(
+  "burner_day",
+  {
+    source: text({ enum: ["twap_burner", "buyback_engine"] }).notNull(),
+    dayStart: bigint().notNull(),
+    premium: bigint().notNull(),
+    fee: bigint().notNull(),
+    spent: bigint().notNull(),
+    tokenBurned: bigint().notNull(),
+    burns: integer().notNull(),
+  },
+  {
+    key: ["source", "dayStart"],
+    sources: [
+      {
+        ...{ from: burnerIncome, key: { source: "source", dayStart: dayOfBlock } },
+        add: {
+          premium: "case kind when 'premium' then usdc_amount end",
+          fee: "case kind when 'marketplace_fee' then usdc_amount end",
+        },
+      },
+      {
+        ...{ from: burnExecution, key: { source: "source", dayStart: dayOfBlock } },
+        add: { spent: "usdc_spent", tokenBurned: "token_burned", burns: "1" },
+      },
     ],
   },
 );
