@@ -8,7 +8,7 @@ export type Sizes = {
   readonly policies: number;
   readonly activity: number;
   readonly burns: number;
-  /** The number of bond holdings, of listings, of sales, of triggers and of price rounds. */
+  /** The number of bond holdings and transfers, of redemptions, of listings, of sales, of triggers and of price rounds. */
   readonly others: number;
   /** The number of wallets over which the rows are spread. */
   readonly wallets: number;
@@ -34,6 +34,9 @@ export const small: Sizes = {
 export const walletOf = (index: number, wallets: number): `0x${string}` =>
   `0x${(index % wallets).toString(16).padStart(40, "0")}`;
 
+/** The number of redemptions that wait in the queue. */
+export const waitingOf = ({ others }: Pick<Sizes, "others">): number => others / 100;
+
 /** The log index of all inserted rows. Events of a local chain have lower ones. */
 const LOG_INDEX = 100;
 /** The id of the first inserted price round, of phase 1. */
@@ -50,6 +53,7 @@ const YEARS_SECONDS = 2 * 365 * 86_400;
 export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: number): Promise<void> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
   const { policies, activity, burns, others, wallets } = sizes;
+  const waiting = waitingOf(sizes);
   const wallet = (of: string) => sql.unsafe(`'0x' || lpad(to_hex(${of} % ${wallets}), 40, '0')`);
   const hash = sql.unsafe(`'0x' || md5(i::text) || md5((-i)::text)`);
   /** The position of the i-th of `count` events: one event per block, at equal intervals. */
@@ -82,6 +86,10 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       "trigger_submission",
       "policy_trigger",
       "oracle_round",
+      "bond_transfer",
+      "bond_redemption",
+      "redemption_queue",
+      "burner_income",
     ])
       await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
     await tx`delete from ${table("bond_holding")} where epoch_id >= ${FIRST_EPOCH}`;
@@ -122,8 +130,29 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select ${wallet("i")}, ${FIRST_EPOCH} + i / ${wallets}, 800, 0, 800, 0, 0, 0 from generate_series(0, ${others - 1}) i
       on conflict do nothing`;
     await tx`
+      insert into ${table("bond_transfer")} (item, operator, "from", "to", epoch_id, amount, ${positionColumns})
+      select 0, ${wallet("i")}, ${`0x${"0".repeat(40)}`}, ${wallet("i")}, ${FIRST_EPOCH} + (i - 1) / ${wallets}, 800 + i % 100,
+        block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
+    await tx`
+      insert into ${table("bond_redemption")}
+        (holder, epoch_id, usd_amount, token_amount, price_used, queue_id, ${positionColumns})
+      select ${wallet("i")}, 203000, 800, 8000000000000000000000, 100000000000000000, null,
+        block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) r`;
+    await tx`
+      insert into ${table("redemption_queue")} (queue_id, holder, epoch_id, usd_amount, target_epoch, status, ${positionColumns})
+      select 1000000 + i, ${wallet("i")}, 203000, 800, div(block_timestamp, 604800) + 1,
+        case when i > ${others - waiting} then 'queued' else 'paid' end,
+        block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) q`;
+    await tx`
+      insert into ${table("burner_income")} (source, kind, "from", usdc_amount, ${positionColumns})
+      select 'twap_burner', 'premium', ${wallet("i")}, 2920000, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) b`;
+    await tx`
       insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${positionColumns})
-      select 1000000 + i, ${wallet("i")}, 203000, 800, price, price / 800,
+      select 1000000 + i, ${wallet("i")}, ${FIRST_EPOCH} + i % 24, 800, price, price / 800,
         (array['active', 'sold', 'cancelled'])[1 + i * 3 / ${others + 1}], block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, 500000000 + i % 1000 * 1000000 as price, ${position(others)} from generate_series(1, ${others}) i) l`;
     await tx`
@@ -158,7 +187,11 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
   });
   await sql.unsafe(`analyze "${schema}".policy, "${schema}".activity, "${schema}".token_burn, "${schema}".burn_execution,
     "${schema}".bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
-    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".kept_account, "${schema}".oracle_round`);
+    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".oracle_round, "${schema}".bond_transfer,
+    "${schema}".bond_redemption, "${schema}".redemption_queue, "${schema}".burner_income,
+    ${sumsOf(indexed)
+      .map((sum) => keptTable(sum, schema))
+      .join(", ")}`);
 }
 
 /** Copies all tables of `from`, with their rows and indexes, and its views to a new schema. Triggers are not copied. */

@@ -4,12 +4,19 @@ import { decimalOrNull } from "../http/field-types.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import { type ActivityFilter, readActivity } from "./activity.ts";
+import { addMaturityRoutes } from "./bonds/handlers.ts";
+import { addBurnerRoutes } from "./burners/handlers.ts";
 import { burnStatsBody } from "./burns-body.ts";
 import { addClaimsRoute } from "./claims/handlers.ts";
 import { addCoverRoute } from "./cover/handlers.ts";
+import { addHolderRoutes } from "./holders/handlers.ts";
+import { addMarketRoutes } from "./market/handlers.ts";
+import { addPauseRoutes } from "./pauses/handlers.ts";
 import { readPricePoints } from "./price-points.ts";
+import { addPriceRoutes } from "./prices/handlers.ts";
 import { addProductStatsRoute } from "./products/handlers.ts";
 import { countOpenPolicies, readBurnDays, readBurnSources, readProtocolSums } from "./queries.ts";
+import { addQueueRoutes } from "./queue/handlers.ts";
 import {
   activityRoute,
   burnStatsRoute,
@@ -19,6 +26,7 @@ import {
 } from "./routes.ts";
 import { addSeriesRoute } from "./series/handlers.ts";
 import type { StatsParts } from "./stats-parts.ts";
+import { addVaultRoutes } from "./vault/handlers.ts";
 
 /** The token's supply before any burn: 100 million, 18 decimals. */
 const TOKEN_SUPPLY = 100_000_000n * 10n ** 18n;
@@ -39,6 +47,14 @@ export function addStatsRoutes(app: Api, parts: StatsParts): void {
   addProductStatsRoute(app, parts);
   addSeriesRoute(app, parts);
   addClaimsRoute(app, parts);
+  addVaultRoutes(app, parts);
+  addMaturityRoutes(app, parts);
+  addQueueRoutes(app, parts);
+  addHolderRoutes(app, parts);
+  addMarketRoutes(app, parts);
+  addBurnerRoutes(app, parts);
+  addPauseRoutes(app, parts);
+  addPriceRoutes(app, parts);
 }
 
 /** The protocol's sums, the activity feed, and the token's price history. */

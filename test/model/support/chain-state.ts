@@ -1,7 +1,7 @@
 /** The chain at its newest block: its logs, and its contracts' views. */
 import { type Address, getAddress, isAddress } from "viem";
 import { type ChainEvent, chainEvents } from "../../src/support/logs.ts";
-import { newestRounds } from "../../src/support/oracle-views.ts";
+import { newestRounds, sequencer } from "../../src/support/oracle-views.ts";
 import type { Row } from "../../src/support/rows.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -23,6 +23,15 @@ export type ChainState = {
   readonly tokenSupply: bigint;
   /** The newest round of each asset's feed. */
   readonly prices: readonly Row[];
+  /** The newest answer of the token's feed, 18 decimals. */
+  readonly tokenPrice: bigint;
+  readonly sequencer: Row;
+  readonly throttle: Awaited<ReturnType<typeof views.throttle>>;
+  /** The supply of each epoch's bonds. */
+  readonly supplies: ReadonlyMap<string, bigint>;
+  /** The burner contracts, with the USDC that each has. */
+  readonly burners: readonly { readonly source: string; readonly address: Address; readonly usdc: bigint }[];
+  readonly marketplace: Address;
 };
 
 export const big = (value: unknown): bigint => BigInt(String(value));
@@ -52,7 +61,16 @@ export async function readChainState({ client, deployment }: TestChain): Promise
   const owned = [...keys.values()].filter(({ owner }) => big(owner) !== 0n);
   const epochs = [...new Set(owned.map(({ epochId }) => epochId))];
   const maturities = new Map<string, string>();
-  for (const id of epochs) maturities.set(String(id), await views.maturity(client, deployment, id));
+  const supplies = new Map<string, bigint>();
+  for (const id of epochs) {
+    maturities.set(String(id), await views.maturity(client, deployment, id));
+    supplies.set(String(id), await views.bondSupply(client, deployment, id));
+  }
+  const { twapBurner, buybackEngine, marketplace } = deployment.contracts;
+  const burner = async (source: string, address: Address) => ({
+    ...{ source, address },
+    usdc: await views.usdcOf(client, deployment, address),
+  });
   return {
     block,
     now,
@@ -65,5 +83,11 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     maturities,
     prices: await newestRounds(client, deployment),
     tokenSupply: await views.tokenSupply(client, deployment),
+    tokenPrice: await views.tokenPrice(client, deployment),
+    sequencer: await sequencer(client, deployment),
+    throttle: await views.throttle(client, deployment),
+    supplies,
+    burners: [await burner("twap_burner", twapBurner), await burner("buyback_engine", buybackEngine)],
+    marketplace,
   };
 }

@@ -11,6 +11,7 @@ import * as lists from "./expected-lists.ts";
 import * as market from "./expected-market.ts";
 import * as stats from "./expected-stats.ts";
 import { byPosition, expectFeed, type Feed, type Page } from "./pages.ts";
+import { expectStats } from "./stats-endpoints.ts";
 
 const HOUR = 3_600n;
 const DAY = 24n * HOUR;
@@ -226,6 +227,7 @@ export async function expectEndpoints(request: CheckedRequest, chainState: Chain
   await expectSums(reader);
   await expectMarketplace(reader);
   await expectAnalysis(request, chainState);
+  await expectStats(request, chainState);
   for (const feed of [
     ...feeds(reader),
     ...activityFeeds(reader),

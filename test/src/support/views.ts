@@ -6,6 +6,7 @@ import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
@@ -181,6 +182,47 @@ export async function vault(client: TestClient, { contracts }: Deployment) {
   };
   return { state, queue };
 }
+
+/** What the vault keeps for the redemption throttle (tokens with 18 decimals), and its capacity (USDC). */
+export async function throttle(client: TestClient, { contracts }: Deployment) {
+  const target = { abi: bondVaultAbi, address: contracts.bondVault } as const;
+  const [week, reserveAtStart, paid, capacity] = await Promise.all([
+    client.readContract({ ...target, functionName: "throttleEpoch" }),
+    client.readContract({ ...target, functionName: "reserveAtEpochStart" }),
+    client.readContract({ ...target, functionName: "paidInEpoch" }),
+    client.readContract({ ...target, functionName: "availableCapacityUSD" }),
+  ]);
+  return { week, reserveAtStart, paid, capacity };
+}
+
+/** The supply of an epoch's bonds. */
+export const bondSupply = (client: TestClient, { contracts }: Deployment, epochId: bigint): Promise<bigint> =>
+  client.readContract({
+    abi: claimBondAbi,
+    address: contracts.claimBond,
+    functionName: "totalSupply",
+    args: [epochId],
+  });
+
+/** The newest answer of the token's feed, 18 decimals. */
+export async function tokenPrice(client: TestClient, { contracts }: Deployment): Promise<bigint> {
+  const feed = { abi: priceFeedAbi, address: contracts.tokenUsdFeed } as const;
+  const [, answer] = await client.readContract({ ...feed, functionName: "latestRoundData" });
+  return answer * 10n ** 10n;
+}
+
+/** USDC that an address has. */
+export const usdcOf = (
+  client: TestClient,
+  { contracts }: Deployment,
+  account: `0x${string}`,
+): Promise<bigint> =>
+  client.readContract({
+    abi: protocolTokenAbi,
+    address: contracts.usdc,
+    functionName: "balanceOf",
+    args: [account],
+  });
 
 /** The global pause and the router's. */
 export async function pauses(client: TestClient, { contracts }: Deployment) {

@@ -1,0 +1,55 @@
+import { getAddress } from "viem";
+import type { Api } from "../../http/env.ts";
+import type { Period } from "../../http/paging.ts";
+import { dayName, everyDay } from "../days.ts";
+import type { StatsParts } from "../stats-parts.ts";
+import { type BurnerDay, readBurnerDays } from "./queries.ts";
+import { burnerSources, burnersRoute } from "./routes.ts";
+
+const total = (days: readonly BurnerDay[], amount: "premium" | "fee" | "spent" | "tokenBurned") =>
+  days.reduce((sum, day) => sum + day[amount], 0n);
+
+const sumsOf = (days: readonly BurnerDay[]) => ({
+  premium_usdc: String(total(days, "premium")),
+  fee_usdc: String(total(days, "fee")),
+  spent_usdc: String(total(days, "spent")),
+  token_burned: String(total(days, "tokenBurned")),
+  burns: days.reduce((sum, { burns }) => sum + burns, 0),
+});
+
+export function addBurnerRoutes(app: Api, { index, responses, deployment }: StatsParts): void {
+  const { twapBurner, buybackEngine } = deployment.contracts;
+  const addresses = { twap_burner: twapBurner, buyback_engine: buybackEngine };
+  const burners = responses.define(
+    (_: Period) => index.read(readBurnerDays),
+    (days, period, { timestamp }) => {
+      const starts = everyDay(
+        days.map(({ dayStart }) => dayStart),
+        period,
+        timestamp,
+      );
+      const rows = new Map(days.map((day) => [`${day.source} ${day.dayStart}`, day]));
+      return {
+        by_day: starts.flatMap((start) =>
+          burnerSources.map((source) => {
+            const day = rows.get(`${source} ${start}`);
+            return { day: dayName(start), source, ...sumsOf(day ? [day] : []) };
+          }),
+        ),
+        burners: burnerSources.map((source) => {
+          const own = days.filter((day) => day.source === source);
+          const address = addresses[source];
+          return {
+            source,
+            address: address === undefined ? null : getAddress(address),
+            ...sumsOf(own),
+            pending_usdc: String(total(own, "premium") + total(own, "fee") - total(own, "spent")),
+          };
+        }),
+      };
+    },
+  );
+  app.openapi(burnersRoute, async (c) =>
+    responses.send(c, await burners(c.req.valid("query")), burnersRoute),
+  );
+}

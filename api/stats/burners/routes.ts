@@ -1,0 +1,60 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { nullableAddress } from "../../http/field-types.ts";
+import { periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
+import { indexedResponses } from "../../indexed/documented-responses.ts";
+import { Day, integer, signed, token, usdc } from "../fields.ts";
+
+export const burnerSources = ["twap_burner", "buyback_engine"] as const;
+
+const source = z.enum(burnerSources).openapi({
+  description:
+    "The burner contract: `twap_burner` receives premiums, `buyback_engine` the marketplace's fees.",
+});
+const sums = {
+  premium_usdc: usdc("Premiums received.", "9120500000"),
+  fee_usdc: usdc("Fees of the marketplace received.", "0"),
+  spent_usdc: usdc("Spent on tokens.", "60000000"),
+  token_burned: token("Tokens burned for it.", "600000000000000000000"),
+  burns: integer("Number of burns.", 3),
+};
+
+export const burnersRoute = createRoute({
+  method: "get",
+  path: "/api/v1/stats/burners",
+  operationId: "getBurnerStats",
+  tags: ["stats"],
+  summary: "Get what the burner contracts received, spent and burned",
+  description:
+    "From the burners' own events. Burns without a burner are in `GET /api/v1/stats/burns`. `from` and `to` narrow `by_day` to the UTC days of these times; the sums are of all time.",
+  request: { query: z.object(periodInput).superRefine(refuseEmptyPeriod) },
+  responses: indexedResponses(
+    "The flows by day, and the burners.",
+    z
+      .object({
+        by_day: z.array(z.object({ day: Day, source, ...sums }).openapi("BurnerDay")).openapi({
+          description:
+            "Both burners on every day of the period, from the first with an event to the indexed block's, oldest first.",
+        }),
+        burners: z
+          .array(
+            z
+              .object({
+                source,
+                address: nullableAddress(
+                  "The contract; null when the deployment does not name it.",
+                  "0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0",
+                ),
+                ...sums,
+                pending_usdc: signed(
+                  "Received and not spent yet: premiums and fees minus `spent_usdc`. USDC, 6 decimals. Below 0 if the burner also spent USDC that it got without an event.",
+                  "9060500000",
+                ),
+              })
+              .openapi("Burner"),
+          )
+          .openapi({ description: "Both burners with their sums of all time." }),
+      })
+      .openapi("BurnerStats"),
+    "validation_error",
+  ),
+});

@@ -1,0 +1,33 @@
+import { MAX_PRICE_AGE } from "../../../lib/price-rules.ts";
+import { assetBytes32, assetSymbols } from "../../../lib/products.ts";
+import type { Api } from "../../http/env.ts";
+import { decimalOrNull } from "../../http/field-types.ts";
+import type { StatsParts } from "../stats-parts.ts";
+import { readTokenPrice, tokenPriceBody } from "../token-price.ts";
+import { readFeeds } from "./queries.ts";
+import { pricesRoute } from "./routes.ts";
+
+export function addPriceRoutes(app: Api, { index, responses }: StatsParts): void {
+  const prices = responses.define(
+    (_: null) => index.read((db) => Promise.all([readFeeds(db), readTokenPrice(db)])),
+    ([feeds, token], _, asOf) => ({
+      feeds: assetSymbols.map((symbol) => {
+        const asset = assetBytes32(symbol);
+        const feed = feeds.find((row) => row.asset === asset);
+        const { answer = null, updatedAt = null, roundId = null } = feed ?? {};
+        const age = updatedAt === null ? null : Number(asOf.timestamp - updatedAt);
+        return {
+          symbol,
+          asset,
+          answer: decimalOrNull(answer),
+          round_id: decimalOrNull(roundId),
+          updated_at: decimalOrNull(updatedAt),
+          age_seconds: age,
+          fresh: answer !== null && answer > 0n && age !== null && age <= MAX_PRICE_AGE,
+        };
+      }),
+      token: tokenPriceBody(token, asOf),
+    }),
+  );
+  app.openapi(pricesRoute, async (c) => responses.send(c, await prices(null), pricesRoute));
+}

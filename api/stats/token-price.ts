@@ -1,0 +1,71 @@
+/** The protocol token's price, as the indexed events tell it. */
+import { z } from "@hono/zod-openapi";
+import { sql } from "drizzle-orm";
+import { bondRedemption, burnExecution, policy } from "../../ponder.schema.ts";
+import type { AsOf } from "../chain/block.ts";
+import { UnixSeconds } from "../http/field-types.ts";
+import type { IndexQuery } from "../indexed/reader.ts";
+import { decimal, integer } from "./fields.ts";
+
+const sources = ["purchase", "burn", "redemption"] as const;
+
+/**
+ * Purchases of which the newest with a price is taken. Products of release V5.0 record none, and no query may walk along
+ * all of their policies.
+ */
+const RECENT_POLICIES = 100;
+
+const integerText = z.string().transform(BigInt);
+const row = z.object({
+  source: z.enum(sources),
+  price: integerText,
+  blockNumber: integerText,
+  blockTimestamp: integerText,
+});
+
+export type TokenPrice = z.output<typeof row>;
+
+/**
+ * The newest price that an event names: of a policy's purchase, a burn or a redemption. Each of them is the answer of the
+ * token's feed in its block. The feed itself is not indexed. Undefined before the first of these events.
+ */
+export async function readTokenPrice(db: IndexQuery): Promise<TokenPrice | undefined> {
+  const columns = sql`block_number, log_index, block_timestamp`;
+  const newestFirst = sql`order by block_number desc, log_index desc`;
+  const [found] = await db.execute(sql`
+    select source, price::text, block_number::text as "blockNumber", block_timestamp::text as "blockTimestamp" from (
+      (select 'purchase' as source, price_snapshot as price, ${columns}
+        from (select price_snapshot, ${columns} from ${policy} ${newestFirst} limit ${sql.raw(String(RECENT_POLICIES))}) recent
+        where price_snapshot > 0 ${newestFirst} limit 1)
+      union all
+      (select 'burn', effective_price, ${columns} from ${burnExecution} ${newestFirst} limit 1)
+      union all
+      (select 'redemption', price_used, ${columns} from ${bondRedemption} ${newestFirst} limit 1)) newest
+    ${newestFirst} limit 1`);
+  return found && row.parse(found);
+}
+
+export const tokenPriceField = z
+  .object({
+    price: decimal("USD per token, 18 decimals.", "100000000000000000"),
+    source: z.enum(sources).openapi({ description: "The kind of event that named it.", example: "purchase" }),
+    block_number: decimal("Block of that event.", "1234"),
+    observed_at: UnixSeconds.openapi({ description: "Time of that block, Unix seconds." }),
+    age_seconds: integer("Seconds from then to the indexed block.", 12),
+  })
+  .nullable()
+  .openapi({
+    description:
+      "The newest price that an indexed event names: of a purchase, a burn or a redemption. Each is the answer of the token's feed in its block, at most an hour old then; the feed may have moved since. Null before the first such event.",
+  });
+
+export const tokenPriceBody = (found: TokenPrice | undefined, { timestamp }: AsOf) =>
+  found === undefined
+    ? null
+    : {
+        price: String(found.price),
+        source: found.source,
+        block_number: String(found.blockNumber),
+        observed_at: String(found.blockTimestamp),
+        age_seconds: Number(timestamp - found.blockTimestamp),
+      };

@@ -1,0 +1,116 @@
+/**
+ * The statistics of each part of the protocol, compared with the contracts' logs and views at the same block: on an empty
+ * chain, and after each chapter of a history with every event.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { readChainState } from "../model/support/chain-state.ts";
+import { expectStats } from "../model/support/stats-endpoints.ts";
+import { buyers, chapters, historyContext, trade } from "../src/support/history.ts";
+import { openRows, type Rows } from "../src/support/rows.ts";
+import * as act from "../support/protocol-actions.ts";
+import { askRpc } from "../support/rpc-proxy.ts";
+import { startApi, type TestApi } from "./support/api.ts";
+
+let api: TestApi;
+let rows: Rows;
+beforeAll(async () => {
+  api = await startApi({ services: ["api", "indexer"], chainOptions: { retired: false } });
+  rows = openRows(api.stack.databaseUrl);
+});
+afterAll(() => rows?.close());
+
+async function expectChain(): Promise<void> {
+  await rows.caughtUp(api.chain.client);
+  await expectStats(api.request, await readChainState(api.chain));
+}
+
+test("before the first event every answer has zeros and nulls", expectChain);
+
+for (const chapter of chapters) {
+  test(`after the chapter "${chapter.name}" every answer matches the chain`, async () => {
+    await chapter.play(historyContext(api.chain));
+    await expectChain();
+  });
+}
+
+test("after trade, and after a reorganisation that takes it back, every answer matches the chain", async () => {
+  await trade(historyContext(api.chain));
+  await expectChain();
+  await askRpc(api.chain.url, "anvil_reorg", [5, []]);
+  await api.chain.client.mine({ blocks: 1 });
+  await expectChain();
+});
+
+const WEEK = 604_800n;
+const holdersBody = z.object({
+  holders: z.array(z.object({ holder: z.string(), bonds_usd: z.string() })),
+  by_epoch: z.array(z.object({ epoch_id: z.string() })),
+});
+const queueBody = z.object({
+  entries: z.array(z.object({ queue_id: z.string(), expected_from: z.string() })),
+  throttle: z.object({ left_token: z.string() }),
+});
+
+test("the vault pays each waiting redemption in the week that was expected of it", async () => {
+  const { protocol, owner } = historyContext(api.chain);
+  const read = async (path: string) => (await api.request(`/api/v1/stats/${path}`)).json;
+  await act.refreshFeeds(protocol, owner);
+  await rows.caughtUp(api.chain.client);
+  const epoch = holdersBody.parse(await read("holders")).by_epoch[0]?.epoch_id ?? "";
+  const [largest] = holdersBody.parse(await read(`holders?epoch=${epoch}`)).holders;
+  const account = buyers.find(({ address }) => address === largest?.holder);
+  if (!account) throw new Error("the largest holder is no buyer of the history");
+  // A part of its bonds is in escrow. A week's limit is below four parts.
+  const part = BigInt(largest?.bonds_usd ?? 0) / 5n;
+  for (let n = 0; n < 4; n += 1) await act.redeem(protocol, account, BigInt(epoch), part);
+  await expectChain();
+  const { entries, throttle } = queueBody.parse(await read("queue"));
+  const expected = entries.map(({ queue_id, expected_from }) => [queue_id, BigInt(expected_from) / WEEK]);
+  expect(new Set(expected.map(([, week]) => week)).size).toBeGreaterThan(1);
+  const left = {
+    abi: bondVaultAbi,
+    address: protocol.deployment.contracts.bondVault,
+    functionName: "throttleLeft",
+  } as const;
+  expect(throttle.left_token).toBe(String(await api.chain.client.readContract(left)));
+
+  const paid: unknown[] = [];
+  let week = (await act.chainTime(protocol)) / WEEK;
+  while (paid.length < expected.length) {
+    week += 1n;
+    await act.mineAt(protocol, week * WEEK);
+    await act.refreshFeeds(protocol, owner);
+    for (const id of await act.processQueue(protocol, owner, week)) paid.push([String(id), week]);
+    await expectChain();
+  }
+  expect(paid).toEqual(expected);
+});
+
+test("the capacity is the contract's while the token's price is the newest in an event; its age tells when it may not be", async () => {
+  const { protocol, owner } = historyContext(api.chain);
+  await act.refreshFeeds(protocol, owner);
+  await act.executeBurn(protocol, owner, "twapBurner", 1_000_000n);
+  const capacityOf = async () => {
+    await rows.caughtUp(api.chain.client);
+    const figures = z.object({
+      capacity_usdc: z.string(),
+      token_price: z.object({ price: z.string(), age_seconds: z.number() }),
+    });
+    return figures.parse((await api.request("/api/v1/stats/vault")).json);
+  };
+  const { abi, address } = { abi: bondVaultAbi, address: protocol.deployment.contracts.bondVault };
+  const read = { abi, address, functionName: "availableCapacityUSD" } as const;
+  const before = await capacityOf();
+  expect(before.capacity_usdc).toBe(String(await api.chain.client.readContract(read)));
+  await act.pushPrice(protocol, owner, "token", 9_000_000n);
+  await act.timeTravel(protocol, 600n);
+  const after = await capacityOf();
+  expect(after).toMatchObject({
+    capacity_usdc: before.capacity_usdc,
+    token_price: { price: before.token_price.price },
+  });
+  expect(after.token_price.age_seconds).toBeGreaterThanOrEqual(before.token_price.age_seconds + 600);
+  expect(await api.chain.client.readContract(read)).toBeLessThan(BigInt(after.capacity_usdc));
+});
