@@ -69,12 +69,17 @@ function purchasePeriod(
 }
 
 /** The ids of the products of a search. */
-function productsOf({ product: productId, asset }: PolicySearch): SQL {
-  if (asset === undefined && productId === undefined) return sql`select product_id from ${productStats}`;
-  if (asset === undefined) return sql`select ${productId}::text as product_id`;
-  const ofAsset = sql`select product_id from ${product} where asset = ${asset}`;
-  return productId === undefined ? ofAsset : sql`${ofAsset} and product_id = ${productId}`;
+async function productsOf(db: IndexQuery, { product: productId, asset }: PolicySearch): Promise<Hex[]> {
+  if (asset === undefined && productId !== undefined) return [productId];
+  const rows =
+    asset === undefined
+      ? await db.select({ productId: productStats.productId }).from(productStats)
+      : await db.select({ productId: product.productId }).from(product).where(eq(product.asset, asset));
+  const ids = rows.map((row) => row.productId);
+  return productId === undefined ? ids : ids.filter((id) => id === productId);
 }
+
+const noKeys = sql`select product_id, policy_id from ${policy} where false`;
 
 /**
  * Reads a page of the policies that a search finds at `now`, the newest purchase first, one row more than `limit`. Of a
@@ -83,26 +88,27 @@ function productsOf({ product: productId, asset }: PolicySearch): SQL {
  */
 export async function searchPolicies(db: IndexQuery, search: PolicySearch, now: bigint) {
   const { limit, offset, cursor, buyer, status, expiresFrom, expiresTo } = search;
-  const period = purchasePeriod(search, now, await longestCover(db));
+  const [longest, products] = await Promise.all([longestCover(db), productsOf(db, search)]);
+  const period = purchasePeriod(search, now, longest);
   const matching = and(
     status && isStatus(status, now),
     expiresFrom === undefined ? undefined : gte(policy.expiresAt, sql`${String(expiresFrom)}`),
     expiresTo === undefined ? undefined : lt(policy.expiresAt, sql`${String(expiresTo)}`),
+    buyer && inArray(policy.productId, products),
   );
-  const rows = limit + 1;
-  const walk = (key: Parameters<typeof walkBack>[1][number], more: SQL | undefined, most: number) => {
+  const walk = (key: Parameters<typeof walkBack>[1][number]) => {
     const { where, orderBy } = walkBack(policy, [key], after(cursor), period);
-    return sql`select product_id, policy_id, block_number, log_index from ${policy}
-      where ${and(where, matching, more)} order by ${sql.join([...orderBy], sql`, `)} limit ${most}`;
+    return sql`(select product_id, policy_id, block_number, log_index from ${policy}
+      where ${and(where, matching)} order by ${sql.join([...orderBy], sql`, `)} limit ${limit + 1 + offset})`;
   };
-  const isRestricted = search.product !== undefined || search.asset !== undefined;
-  const ofProducts = isRestricted ? inArray(policy.productId, sql`(${productsOf(search)})`) : undefined;
+  const walks = buyer
+    ? [walk([policy.buyer, lower(buyer)])]
+    : products.map((id) => walk([policy.productId, id]));
   const keys =
-    buyer === undefined
-      ? sql`select found.* from (${productsOf(search)}) wanted, lateral (
-          ${walk([policy.productId, sql`wanted.product_id`], undefined, rows + offset)}) found
-          order by block_number desc, log_index desc limit ${rows} offset ${offset}`
-      : sql`${walk([policy.buyer, lower(buyer)], ofProducts, rows)} offset ${offset}`;
+    products.length === 0
+      ? noKeys
+      : sql`select product_id, policy_id from (${sql.join(walks, sql` union all `)}) found
+          order by block_number desc, log_index desc limit ${limit + 1} offset ${offset}`;
   const page = selectPolicies(db)
     .where(
       sql`(${policy.productId}, ${policy.policyId}) in (select product_id, policy_id from (${keys}) keys)`,

@@ -131,7 +131,8 @@ test("a series with every bound the query allows is answered: before the first b
   expect(await length("to=1")).toBe(1);
   expect(await length("to=1&interval=week")).toBe(1);
   expect(await length("from=1000&to=2000&interval=month")).toBe(1);
-  expect(await length("from=999999999999998&to=999999999999999")).toBe(0);
+  for (const interval of ["day", "week", "month"])
+    expect(await length(`from=999999999999998&to=999999999999999&interval=${interval}`)).toBe(0);
   expect(await length("to=999999999999999")).toBe(30);
   const { timestamp } = await api.chain.client.getBlock();
   const day = timestamp - (timestamp % 86_400n);

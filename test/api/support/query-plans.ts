@@ -78,7 +78,7 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
   async function run(query: (db: IndexQuery) => Promise<unknown>): Promise<Plan[]> {
     sent.length = 0;
     await drizzle(sql, { casing: "snake_case" }).transaction(query);
-    const statements = sent.filter(({ text }) => /^\s*select/i.test(text));
+    const statements = sent.filter(({ text }) => /^\s*(select|with)/i.test(text));
     expect(statements).not.toEqual([]);
     const nodes: Plan[] = [];
     for (const { text, parameters } of statements) {
@@ -96,6 +96,9 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
 const SMALL = [
   "_ponder_checkpoint",
   "product",
+  "product_stats",
+  "product_event",
+  "product_day",
   "protocol_stats",
   "burn_source_stats",
   "burn_day",
