@@ -10,7 +10,7 @@ type EventTable = PgTable & { blockNumber: Column; logIndex: Column; blockTimest
 const NO_BLOCK = "1000000000000000";
 
 /** A column and the value that all rows of the walk have there; undefined for any value. */
-type Key = readonly [column: Column, value: string | Placeholder | undefined];
+type Key = readonly [column: Column, value: string | SQL | Placeholder | undefined];
 
 /** The position after which a walk begins; a prepared statement receives it later. */
 type After = {

@@ -21,6 +21,7 @@ import {
   policyRoute,
   prefixedPolicyRoute,
 } from "./routes.ts";
+import { addPolicySearchRoute } from "./search-handlers.ts";
 
 export type PolicyParts = PolicyReaders & {
   readonly responses: IndexedResponses;
@@ -68,6 +69,8 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
       policiesByBuyerRoute,
     ),
   );
+
+  addPolicySearchRoute(app, parts);
 
   // After the route by buyer, which has as many parts.
   app.openapi(prefixedPolicyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));

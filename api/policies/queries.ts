@@ -49,7 +49,8 @@ const columns = {
   productPaused: product.paused,
 };
 
-const selectPolicies = (db: IndexQuery) =>
+/** Rows of policies, each with its product and the newest round of its asset's feed. */
+export const selectPolicies = (db: IndexQuery) =>
   db
     .select(columns)
     .from(policy)

@@ -53,7 +53,7 @@ export const prefixedPolicyRoute = createRoute({
   description: "The same as `GET /policies/{productId}/{policyId}`.",
 });
 
-const IndexedPolicy = Policy.extend({
+export const IndexedPolicy = Policy.extend({
   txHash: TxHash.openapi({ description: "The purchase's transaction." }),
   blockNumber: DecimalString.openapi({ description: "The purchase's block.", example: "1200" }),
   logIndex: z.int().openapi({ description: "Place of the purchase's log in its block.", example: 5 }),

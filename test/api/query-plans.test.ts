@@ -5,15 +5,19 @@
 import { beforeAll, expect, test } from "vitest";
 import { prepareHoldings } from "../../api/bonds/queries.ts";
 import { readBurns } from "../../api/burns/queries.ts";
+import { policyStatuses } from "../../api/chain/policy-status.ts";
 import { readMarketStats } from "../../api/indexed/market-stats.ts";
 import type { IndexQuery } from "../../api/indexed/reader.ts";
 import { discountBps } from "../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
 import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
+import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
 import { readMaturities } from "../../api/stats/bonds/queries.ts";
 import { readBurnerDays } from "../../api/stats/burners/queries.ts";
+import { type ClaimQuery, readClaims } from "../../api/stats/claims/queries.ts";
+import { readOpenCover } from "../../api/stats/cover/queries.ts";
 import * as ranking from "../../api/stats/holders/queries.ts";
 import { readMarketDays, readMarketEpochs } from "../../api/stats/market/queries.ts";
 import { readPauseStates, readPauses, readSequencer } from "../../api/stats/pauses/queries.ts";
@@ -26,12 +30,14 @@ import {
   readProtocolSums,
 } from "../../api/stats/queries.ts";
 import { readEarlier, readQueue, readWaiting, readWeek } from "../../api/stats/queue/queries.ts";
+import { bucketsFrom } from "../../api/stats/series/buckets.ts";
+import { readSeries } from "../../api/stats/series/queries.ts";
 import { readTokenPrice } from "../../api/stats/token-price.ts";
 import { readVault } from "../../api/stats/vault/queries.ts";
 import { readTriggers } from "../../api/triggers/queries.ts";
 import { million, waitingOf, walletOf } from "../../bench/fill-index.ts";
 import { readDue, readFallenRounds } from "../../lib/indexed/due.ts";
-import { productIdOf } from "../../lib/products.ts";
+import { assetBytes32, productIdOf } from "../../lib/products.ts";
 import { expectIndexed, LARGE, type LargeIndex, PAGE_ROWS, startLargeIndex } from "./support/query-plans.ts";
 
 /** The longest page of listings. */
@@ -39,6 +45,7 @@ const LISTING_ROWS = 200;
 /** A search with a filter may read every active listing, to find the matching ones and to count them. */
 const ACTIVE_LISTINGS = Math.ceil(million.others / 3) + 1;
 /** A day's share of the sales of two years, and one more for the edge. */
+const POLICIES_OF_A_DAY = Math.ceil(million.policies / 730) + 1;
 const SALES_OF_A_DAY = Math.ceil(million.others / 730) + 1;
 /** Minutes of the longest cover: the count of open policies may read one row per minute. */
 const OPEN_POLICY_ROWS = 72 * 60;
@@ -67,6 +74,7 @@ const longAgo = 1_000_000_000n;
 const YEAR = 31_536_000n;
 /** A month in the middle of every table: an index on time alone would read the later half. */
 const aMonth = () => ({ ...first, from: now - YEAR, to: now - YEAR + 2_592_000n });
+const noMonth = { ...first, from: 1_000_000_000n, to: 1_002_592_000n };
 
 test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["one policy", (db) => findPolicy(db, policyKey)],
@@ -219,6 +227,71 @@ test("the due policies: the query reads the open ones by their expiry, and a few
   // A million policies of an hour in two years.
   expect(due).toBeGreaterThan(20);
   expectIndexed(nodes, 20 * due);
+});
+
+const btc = assetBytes32("BTC");
+const product = productIdOf("FLASHBTC1H-001");
+/** A walk for each product; of those with other statuses at the front of one the open ones, or a page's share, are skipped. */
+const SEARCH_ROWS = 20 * PAGE_ROWS;
+
+test.each<[string, Omit<PolicySearch, "limit" | "offset">]>([
+  ["nothing", {}],
+  ["a cursor", { cursor: deep.cursor }],
+  ["a product", { product }],
+  ["a product after a cursor", { product, cursor: deep.cursor }],
+  ["an asset", { asset: btc }],
+  ["an unknown asset", { asset: assetBytes32("NONE") }],
+  ["an asset and a product", { asset: btc, product }],
+  ["a buyer", { buyer: wallet }],
+  ["a buyer, an asset and a status", { buyer: wallet, asset: btc, status: "Cancelled" }],
+  ...policyStatuses.flatMap((status): [string, Omit<PolicySearch, "limit" | "offset">][] => [
+    [`status ${status}`, { status }],
+    [`status ${status} and an asset after a cursor`, { status, asset: btc, cursor: deep.cursor }],
+  ]),
+  ["a day of purchases long ago", { from: longAgo, to: longAgo + 86_400n }],
+  ["expiry from long ago", { expiresFrom: longAgo }],
+  ["expiry before long ago", { expiresTo: longAgo }],
+  ["expiry before long ago and a status", { expiresTo: longAgo, status: "Expired" }],
+])("a search of all policies by %s: the query reads a page along an index", async (_name, search) => {
+  expectIndexed(await run((db) => searchPolicies(db, { ...first, ...search }, now)), SEARCH_ROWS);
+});
+
+test("a search by expiry in the middle of history reads the policies of the days before only", async () => {
+  const middle = { expiresFrom: now - YEAR, expiresTo: now - YEAR + 3_600n };
+  expectIndexed(await run((db) => searchPolicies(db, { ...first, ...middle }, now)), 3 * POLICIES_OF_A_DAY);
+});
+
+test("the active cover reads the open policies, by their expiry", async () => {
+  expectIndexed(await run((db) => readOpenCover(db, now)), 200);
+});
+
+test.each<[string, ClaimQuery]>([
+  ["no filter", first],
+  ["a cursor", deep],
+  ["a month without claims", noMonth],
+  ["a product", { ...first, product }],
+  ["an unknown product", { ...first, product: productIdOf("nothing") }],
+  ["a buyer", { ...first, buyer: wallet }],
+  ["a buyer and a product", { ...first, buyer: wallet, product }],
+])("claims by %s: the query reads a page along an index, and three rounds of each", async (_name, query) => {
+  expectIndexed(await run((db) => readClaims(db, query)), 3 * PAGE_ROWS);
+});
+
+test.each(["day", "week", "month"] as const)(
+  "a series by %s reads a row for each day and product",
+  async (interval) => {
+    const buckets = bucketsFrom(interval, now - YEAR + 86_400n, now, 366) ?? [];
+    for (const metric of ["premiums", "payouts", "burns", "bond_sales"] as const) {
+      expectIndexed(await run((db) => readSeries(db, { metric }, buckets)), 10 * 366);
+    }
+  },
+);
+
+test("a series of buyers reads the policies of its buckets, and the first one of each buyer", async () => {
+  const buckets = bucketsFrom("day", now - 9n * 86_400n, now, 10) ?? [];
+  for (const metric of ["new_buyers", "returning_buyers"] as const) {
+    expectIndexed(await run((db) => readSeries(db, { metric }, buckets)), 11 * POLICIES_OF_A_DAY);
+  }
 });
 
 test("counting open policies reads at most one row per minute of the longest cover", async () => {

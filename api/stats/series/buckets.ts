@@ -46,6 +46,8 @@ export function bucketsFrom(
   last: bigint,
   most: number,
 ): Bucket[] | undefined {
+  // A month so late may have no date.
+  if (from > last) return [];
   const startOf = countedFrom(interval, from);
   const buckets: Bucket[] = [];
   for (let n = 0; startOf(n) <= last; n += 1) {

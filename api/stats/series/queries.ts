@@ -65,7 +65,7 @@ const countBuyers = (
     select buyer, ${placeOf(sql`created_at`, buckets)} as bucket from (select distinct buyer from bought) b,
       lateral (select p.created_at from ${policy} p where p.buyer = b.buyer
         order by p.buyer, p.block_number, p.log_index limit 1) f)
-  select bucket::integer as bucket, count(*)::text as value, count(*)::integer as events
+  select bought.bucket::integer as bucket, count(*)::text as value, count(*)::integer as events
   from bought join first using (buyer)
   where ${which === "new" ? sql`first.bucket = bought.bucket` : sql`first.bucket < bought.bucket`}
   group by 1`;

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Bytes32, bytes32Input, UnixSeconds } from "../../http/field-types.ts";
+import { bytes32Input, nullableBytes32, UnixSeconds } from "../../http/field-types.ts";
 import { type Period, periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { Day, integer, signed } from "../fields.ts";
@@ -41,7 +41,7 @@ export const seriesRoute = createRoute({
   operationId: "getSeries",
   tags: ["stats"],
   summary: "Get a metric by day, week or month",
-  description: `Whole buckets of UTC time, by block times: days, weeks from Monday on, months. The series has every bucket from the one with \`from\` to the one with the last second before \`to\`, or with the indexed block if that is earlier; buckets without events are zero. Without \`from\` it has ${USUAL_BUCKETS} buckets. More than ${MAX_BUCKETS} buckets are refused with 400, which names \`from\`.`,
+  description: `Whole buckets of UTC time, by block times: days, weeks from Monday on, months. The series has every bucket from the one with \`from\` to the one with the last second before \`to\`, or with the indexed block if that is earlier; buckets without events are zero. It is empty where \`from\` is later than the indexed block. Without \`from\` it has ${USUAL_BUCKETS} buckets. More than ${MAX_BUCKETS} buckets are refused with 400, which names \`from\`.`,
   request: {
     query: z
       .object({
@@ -67,7 +67,7 @@ export const seriesRoute = createRoute({
       .object({
         metric: z.enum(metrics),
         interval: z.enum(intervals),
-        product: Bytes32.nullable().openapi({ description: "Null for all products.", example: null }),
+        product: nullableBytes32("Null for all products."),
         unit: z.enum(units).openapi({
           description:
             "Of `value`: `usdc` has 6 decimals, `token` 18, `dollars` are whole dollars of face value.",

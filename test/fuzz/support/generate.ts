@@ -53,11 +53,21 @@ const oneMeansOfPaging = (query: Pairs): Pairs =>
   query.some(([name]) => name === "cursor") ? query.filter(([name]) => name !== "offset") : query;
 
 /** A period ends after it begins. */
-function inOrder(query: Pairs): Pairs {
-  const times = new Map(query);
-  const [from, to] = [times.get("from"), times.get("to")];
-  if (from === undefined || to === undefined || BigInt(from) < BigInt(to)) return query;
-  return query.filter(([name]) => name !== "to");
+const inOrder =
+  (first: string, last: string) =>
+  (query: Pairs): Pairs => {
+    const times = new Map(query);
+    const [from, to] = [times.get(first), times.get(last)];
+    if (from === undefined || to === undefined || BigInt(from) < BigInt(to)) return query;
+    return query.filter(([name]) => name !== last);
+  };
+
+/** A series is short, and its product belongs to a metric of products. */
+function seriesOf(query: Pairs): Pairs {
+  const metric = new Map(query).get("metric");
+  if (metric === undefined) return query;
+  const ofProduct = ["premiums", "cover", "policies", "payouts", "triggers"].includes(metric);
+  return query.filter(([name]) => name !== "from" && (ofProduct || name !== "product"));
 }
 
 /** A purchase without waiting needs a key. */
@@ -87,7 +97,11 @@ export function validParts(generating: Generating, operation: Operation): fc.Arb
   }));
   return fc.record<Parts>({
     path: texts("path").map((pairs) => Object.fromEntries(pairs)),
-    query: texts("query").map(oneMeansOfPaging).map(inOrder),
+    query: texts("query")
+      .map(oneMeansOfPaging)
+      .map(inOrder("from", "to"))
+      .map(inOrder("expiresFrom", "expiresTo"))
+      .map(seriesOf),
     headers: texts("header")
       .filter((pairs) => pairs.every(([, text]) => forHeader(text)))
       .map(preferenceWithKey),

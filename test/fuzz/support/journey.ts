@@ -195,6 +195,7 @@ export async function playJourney(
   const productId = allTerms.map((terms) => terms.productId);
   const productName = [...catalogue.map(({ name }) => name), "no product"];
   const coverageAmount = ["100000000", "1000000000"];
+  const assets = catalogue.map(({ asset }) => asset);
   const label = ["fuzz", "", "💥".repeat(100), undefined];
   const ofHook: KnownValues = { often: { id: [hook] } };
   const ofPolicy: KnownValues = {
@@ -214,6 +215,9 @@ export async function playJourney(
     getListing: { often: { listingId: ["0", "1", "2", "3"] } },
     searchListings: { often: { seller: wallets, maxPriceUsdc: ["1000000000"] } },
     listWalletBonds: { often: { wallet: wallets } },
+    searchPolicies: { often: { product: productId, asset: assets, buyer: wallets, cursor } },
+    listClaims: { often: { product: productId, buyer: wallets, cursor } },
+    getSeries: { often: { product: productId } },
     listPoliciesByBuyer: { often: { address: wallets, cursor } },
     listOwnPolicies: { often: { owner: [owner.address, owner.address.toLowerCase()], cursor } },
     scanPolicies: { often: { wallet: wallets, cursor } },
@@ -226,7 +230,7 @@ export async function playJourney(
       often: {
         coverageAmount,
         buyer: [poor, poor.toLowerCase(), owner.address],
-        asset: catalogue.map(({ asset }) => asset),
+        asset: assets,
       },
       // If both name a product, they must agree.
       always: { productName, productId: [undefined] },

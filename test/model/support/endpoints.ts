@@ -5,6 +5,7 @@ import type { Row } from "../../src/support/rows.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { CheckedRequest } from "../../support/openapi.ts";
 import { users } from "./action.ts";
+import { expectAnalysis } from "./analysis.ts";
 import { big, type ChainState } from "./chain-state.ts";
 import * as lists from "./expected-lists.ts";
 import * as market from "./expected-market.ts";
@@ -226,6 +227,7 @@ export async function expectEndpoints(request: CheckedRequest, chainState: Chain
   await expectSums(reader);
   await expectMarketplace(reader);
   await expectStats(request, chainState);
+  await expectAnalysis(request, chainState);
   for (const feed of [
     ...feeds(reader),
     ...activityFeeds(reader),

@@ -8,7 +8,8 @@ import type * as views from "../../src/support/views.ts";
 import { big, type ChainState, checksummed, named } from "./chain-state.ts";
 
 const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
-const nameOf = (productId: unknown) => allTerms.find((terms) => terms.productId === productId)?.name ?? null;
+export const nameOf = (productId: unknown) =>
+  allTerms.find((terms) => terms.productId === productId)?.name ?? null;
 
 /** The columns with an event's position. */
 export const positionOf = ({ position }: ChainEvent) => ({
@@ -23,7 +24,7 @@ export const newestFirst = (events: readonly ChainEvent[]) => [...events].revers
 const samePolicy = (event: ChainEvent, other: ChainEvent) =>
   event.args.productId === other.args.productId && event.args.policyId === other.args.policyId;
 
-function statusOf(policy: views.Policy, now: bigint): string {
+export function statusOf(policy: views.Policy, now: bigint): string {
   if (policy.triggered_at !== null) return "Triggered";
   if (policy.cancelled) return "Cancelled";
   if (policy.waiting_ends_at !== null && now < big(policy.waiting_ends_at)) return "Waiting";
@@ -59,11 +60,15 @@ function pricesOf(
   };
 }
 
-export function policiesOf(chainState: ChainState, buyer: string, source: "index" | "chain"): Row[] {
+/** The policies of a buyer. */
+export const policiesOf = (chainState: ChainState, buyer: string, source: "index" | "chain"): Row[] =>
+  allPolicies(chainState, source).filter((row) => row.buyer === buyer);
+
+export function allPolicies(chainState: ChainState, source: "index" | "chain"): Row[] {
   const { events, policies, products, now, block } = chainState;
-  const purchases = named(events, "PolicyPurchased").filter(({ args }) => checksummed(args.buyer) === buyer);
-  return newestFirst(purchases).map((event) => {
+  return newestFirst(named(events, "PolicyPurchased")).map((event) => {
     const { productId, policyId } = event.args;
+    const buyer = checksummed(event.args.buyer);
     const policy = policies.find((p) => p.product_id === productId && p.policy_id === policyId);
     if (!policy) throw new Error(`the manager has no policy ${productId} ${policyId}`);
     const product = products.find((p) => p.product_id === productId);

@@ -1,0 +1,110 @@
+/** The expected sums of open policies and of products, from the chain. */
+import { hexToString } from "viem";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
+import type { Row } from "../../src/support/rows.ts";
+import type * as views from "../../src/support/views.ts";
+import { big, type ChainState, named } from "./chain-state.ts";
+import { nameOf, statusOf } from "./expected-lists.ts";
+
+type Policy = views.Policy;
+
+const total = (rows: readonly Row[], field: string) => rows.reduce((sum, row) => sum + big(row[field]), 0n);
+
+/** The quotient with 6 digits, cut off. */
+export function quotient(part: bigint, whole: bigint): string | null {
+  if (whole === 0n) return null;
+  const millionths = (part * 1_000_000n) / whole;
+  return `${millionths / 1_000_000n}.${String(millionths % 1_000_000n).padStart(6, "0")}`;
+}
+
+function sums(policies: readonly Policy[], status: string, now: bigint): Row {
+  const rows = policies.filter((policy) => statusOf(policy, now) === status);
+  return {
+    policies: rows.length,
+    coverage: String(total(rows, "coverage")),
+    payout: String(total(rows, "payout")),
+  };
+}
+
+/** The ids of the products that the router has or had, by name. */
+const productIds = ({ products, policies }: ChainState): string[] =>
+  [...new Set([...products, ...policies].map((row) => String(row.product_id)))].sort((a, b) =>
+    String(nameOf(a)) < String(nameOf(b)) ? -1 : 1,
+  );
+
+export function cover(chainState: ChainState): Row {
+  const { policies, now } = chainState;
+  const open = policies.filter((policy) => ["Active", "Waiting"].includes(statusOf(policy, now)));
+  const both = (of: readonly Policy[]) => ({
+    active: sums(of, "Active", now),
+    waiting: sums(of, "Waiting", now),
+  });
+  const hours = [1n, 6n, 24n, 48n, 168n];
+  const left = (policy: Policy) => big(policy.expires_at) - now;
+  return {
+    ...both(open),
+    by_product: productIds(chainState).map((id) => ({
+      product_id: id,
+      product_name: nameOf(id),
+      ...both(open.filter(({ product_id }) => product_id === id)),
+    })),
+    by_asset: [...new Set(open.map(({ asset }) => asset))].sort().map((asset) => ({
+      asset,
+      symbol: hexToString(`0x${asset.slice(2)}`, { size: 32 }),
+      ...both(open.filter((policy) => policy.asset === asset)),
+    })),
+    by_expiry: [...hours, undefined].map((end, place) => {
+      const begin = (hours[place - 1] ?? 0n) * 3_600n;
+      const within = (policy: Policy) =>
+        (place === 0 || left(policy) > begin) && (end === undefined || left(policy) <= end * 3_600n);
+      return {
+        after_seconds: Number(begin),
+        within_seconds: end === undefined ? null : Number(end) * 3_600,
+        ...both(open.filter(within)),
+      };
+    }),
+  };
+}
+
+function figures({ events, now }: ChainState, policies: readonly Policy[], ids: readonly string[]): Row {
+  const count = (status: string) => policies.filter((policy) => statusOf(policy, now) === status).length;
+  const [triggered, expired] = [count("Triggered"), count("Expired")];
+  const premium = total(policies, "premium");
+  const refunded = total(
+    policies.filter(({ cancelled }) => cancelled),
+    "premium",
+  );
+  const payout = total(policies, "payout");
+  const paid = named(events, "PolicyTriggered")
+    .filter(({ args }) => ids.includes(String(args.productId)))
+    .reduce((sum, { args }) => sum + big(args.bondAmount), 0n);
+  return {
+    policies: policies.length,
+    ...{ active: count("Active"), waiting: count("Waiting"), cancelled: count("Cancelled") },
+    ...{ triggered, expired },
+    coverage: String(total(policies, "coverage")),
+    ...{ premium: String(premium), premium_refunded: String(refunded) },
+    ...{ payout: String(payout), paid: String(paid) },
+    loss_ratio: quotient(paid * 1_000_000n, premium - refunded),
+    realised_trigger_rate: quotient(BigInt(triggered), BigInt(triggered + expired)),
+    break_even_trigger_rate: quotient(premium, payout),
+    modelled_trigger_rate: quotient(premium, 2n * payout),
+  };
+}
+
+export function productStats(chainState: ChainState): Row {
+  const ids = productIds(chainState);
+  return {
+    products: ids.map((id) => ({
+      product_id: id,
+      product_name: nameOf(id),
+      asset: allTerms.find(({ productId }) => productId === id)?.asset ?? null,
+      ...figures(
+        chainState,
+        chainState.policies.filter(({ product_id }) => product_id === id),
+        [id],
+      ),
+    })),
+    total: figures(chainState, chainState.policies, ids),
+  };
+}
