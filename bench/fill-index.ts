@@ -42,6 +42,22 @@ const FIRST_ROUND = 2n ** 64n + 1_000_000n;
 const FIRST_EPOCH = 203_000;
 const YEARS_SECONDS = 2 * 365 * 86_400;
 
+const FILLED = [
+  "policy",
+  "bond_issue",
+  "bond_redemption",
+  "token_burn",
+  "burn_execution",
+  "listing",
+  "sale",
+  "trigger_submission",
+  "policy_trigger",
+  "oracle_round",
+  "bond_transfer",
+  "redemption_queue",
+  "burner_income",
+] as const;
+
 /**
  * Inserts rows into the tables of `schema` that the api reads, spread over the two years before `now` (Unix seconds), and
  * updates their sums. Events of one type follow each other in time, so the first types are the oldest. The inserts skip
@@ -73,22 +89,7 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
     // Delete the rows of an earlier call. The chain's own events have lower log indexes and lower ids.
-    for (const name of [
-      "policy",
-      "bond_issue",
-      "bond_redemption",
-      "token_burn",
-      "burn_execution",
-      "listing",
-      "sale",
-      "trigger_submission",
-      "policy_trigger",
-      "oracle_round",
-      "bond_transfer",
-      "redemption_queue",
-      "burner_income",
-    ])
-      await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
+    for (const name of FILLED) await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
     for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
     await tx`
       insert into ${table("policy")} (product_id, policy_id, shield, buyer, paid_by, coverage, premium, payout, price_snapshot,
@@ -170,10 +171,7 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
     }
     for (const { definition } of indexes) await tx.unsafe(definition);
   });
-  const facts = [
-    ...["policy", "bond_issue", "bond_redemption", "token_burn", "burn_execution", "listing", "sale"],
-    ...["trigger_submission", "policy_trigger", "oracle_round", "bond_transfer", "redemption_queue", "burner_income"],
-  ].map((name) => `"${schema}".${name}`);
+  const facts = FILLED.map((name) => `"${schema}".${name}`);
   const kept = sumsOf(indexed).map((sum) => keptTable(sum, schema));
   await sql.unsafe(`analyze ${[...facts, ...kept].join(", ")}`);
 }
