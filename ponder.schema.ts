@@ -175,10 +175,11 @@ export const policy = onchainTable("policy", policyColumns(), (table) => ({
   byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
   byBlock: index().on(table.blockNumber, table.logIndex),
   byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
-  triggeredByProduct: index()
+  // Named, because a name is made of the columns alone.
+  triggeredByProduct: index("policy_triggered_by_product")
     .on(table.productId, table.blockNumber, table.logIndex)
     .where(sql`triggered_at is not null`),
-  cancelledByProduct: index()
+  cancelledByProduct: index("policy_cancelled_by_product")
     .on(table.productId, table.blockNumber, table.logIndex)
     .where(sql`cancelled_at is not null`),
   byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),

@@ -14,8 +14,6 @@ import { findPolicy, preparePoliciesOf, preparePolicyEntries } from "../../api/p
 import { readActivity } from "../../api/stats/activity.ts";
 import { readMaturities } from "../../api/stats/bonds/queries.ts";
 import { readBurnerDays } from "../../api/stats/burners/queries.ts";
-import { type ClaimQuery, readClaims } from "../../api/stats/claims/queries.ts";
-import { readOpenCover } from "../../api/stats/cover/queries.ts";
 import * as ranking from "../../api/stats/holders/queries.ts";
 import { readMarketDays, readMarketEpochs } from "../../api/stats/market/queries.ts";
 import { readPauseStates, readPauses, readSequencer } from "../../api/stats/pauses/queries.ts";
