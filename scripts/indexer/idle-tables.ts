@@ -3,10 +3,8 @@
  * checkpoint to the rows that its triggers recorded for a reorganisation. Most blocks write to few tables. An update for a
  * table to which the transaction has written nothing finds no row, so it is answered here.
  */
-import { createRequire } from "node:module";
 import type { Client } from "pg";
-import { z } from "zod";
-import { ponderManifest } from "./schema-name.ts";
+import { interceptStatements } from "./ponder-driver.ts";
 
 /** The table whose recorded rows the statement is for. */
 const CHECKPOINT_OF =
@@ -37,8 +35,6 @@ export function afterStatement(text: string | undefined, written: Written): Writ
   return table === undefined ? undefined : written.add(table);
 }
 
-const driver = z.object({ Client: z.custom<typeof Client>((value) => typeof value === "function") });
-
 function textOf(statement: unknown): string | undefined {
   if (typeof statement === "string") return statement;
   if (typeof statement !== "object" || statement === null || !("text" in statement)) return undefined;
@@ -47,19 +43,14 @@ function textOf(statement: unknown): string | undefined {
 
 /** Spares Ponder's connections the updates that find no row. Call it before Ponder starts. */
 export function skipIdleTables(): void {
-  // Loaded as Ponder loads it, because a bundle would have a copy of its own.
-  const { prototype } = driver.parse(createRequire(ponderManifest)("pg")).Client;
-  const send = prototype.query;
   const transactions = new WeakMap<Client, Written>();
-  Object.assign(prototype, {
-    query(this: Client, statement: unknown, ...more: unknown[]): unknown {
-      const text = textOf(statement);
-      const written = transactions.get(this);
-      if (text !== undefined && isInVain(text, written) && !more.some((each) => typeof each === "function")) {
-        return Promise.resolve({ command: "UPDATE", rowCount: 0, oid: 0, fields: [], rows: [] });
-      }
-      transactions.set(this, afterStatement(text, written));
-      return Reflect.apply(send, this, [statement, ...more]);
-    },
+  interceptStatements((statement, send, { connection, promised }) => {
+    const text = textOf(statement);
+    const written = transactions.get(connection);
+    if (promised && text !== undefined && isInVain(text, written)) {
+      return Promise.resolve({ command: "UPDATE", rowCount: 0, oid: 0, fields: [], rows: [] });
+    }
+    transactions.set(connection, afterStatement(text, written));
+    return send(statement);
   });
 }

@@ -9,16 +9,27 @@ const driver = z.object({ Client: z.custom<typeof Client>((value) => typeof valu
 /** A statement as Ponder passes it on: text, or an object with the text. */
 export type Statement = unknown;
 
+/** Where a statement is sent. */
+export type Sending = {
+  readonly connection: Client;
+  /** Whether the caller waits for the returned promise, and not for a callback. */
+  readonly promised: boolean;
+};
+
 /** Changes how Ponder sends statements. Call it before Ponder starts. `send` sends one on the same connection. */
 export function interceptStatements(
-  intercept: (statement: Statement, send: (statement: Statement) => unknown) => unknown,
+  intercept: (statement: Statement, send: (statement: Statement) => unknown, how: Sending) => unknown,
 ): void {
   // Loaded as Ponder loads it, because a bundle would have a copy of its own.
   const { prototype } = driver.parse(createRequire(ponderManifest)("pg")).Client;
   const query = prototype.query;
   Object.assign(prototype, {
     query(this: Client, statement: Statement, ...more: unknown[]): unknown {
-      return intercept(statement, (sent) => Reflect.apply(query, this, [sent, ...more]));
+      const promised = !more.some((each) => typeof each === "function");
+      return intercept(statement, (sent) => Reflect.apply(query, this, [sent, ...more]), {
+        connection: this,
+        promised,
+      });
     },
   });
 }
