@@ -30,7 +30,7 @@ export type ChainState = {
   /** The supply of each epoch's bonds. */
   readonly supplies: ReadonlyMap<string, bigint>;
   /** The burner contracts, with the USDC that each has. */
-  readonly burners: readonly { readonly source: string; readonly address: Address; readonly usdc: bigint }[];
+  readonly burners: readonly { readonly source: string; readonly address: Address }[];
   readonly marketplace: Address;
 };
 
@@ -67,10 +67,6 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     supplies.set(String(id), await views.bondSupply(client, deployment, id));
   }
   const { twapBurner, buybackEngine, marketplace } = deployment.contracts;
-  const burner = async (source: string, address: Address) => ({
-    ...{ source, address },
-    usdc: await views.usdcOf(client, deployment, address),
-  });
   return {
     block,
     now,
@@ -87,7 +83,10 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     sequencer: await sequencer(client, deployment),
     throttle: await views.throttle(client, deployment),
     supplies,
-    burners: [await burner("twap_burner", twapBurner), await burner("buyback_engine", buybackEngine)],
+    burners: [
+      { source: "twap_burner", address: twapBurner },
+      { source: "buyback_engine", address: buybackEngine },
+    ],
     marketplace,
   };
 }

@@ -104,13 +104,12 @@ export function burners(chainState: ChainState, period: Period = {}): Row {
     by_day: calendar(flows, now, period).flatMap(({ day, events: own }) =>
       contracts.map(({ source, address }) => ({ day, source, ...body(own, address) })),
     ),
-    // What is pending is what the contract has: nobody sends it USDC otherwise.
-    burners: contracts.map(({ source, address, usdc }) => ({
-      source,
-      address,
-      ...body(flows, address),
-      pending_usdc: String(usdc),
-    })),
+    // Not the contract's balance: the history also gives burners USDC without an event.
+    burners: contracts.map(({ source, address }) => {
+      const sums = body(flows, address);
+      const income = BigInt(sums.premium_usdc) + BigInt(sums.fee_usdc);
+      return { source, address, ...sums, pending_usdc: String(income - BigInt(sums.spent_usdc)) };
+    }),
   };
 }
 

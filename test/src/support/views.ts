@@ -211,19 +211,6 @@ export async function tokenPrice(client: TestClient, { contracts }: Deployment):
   return answer * 10n ** 10n;
 }
 
-/** USDC that an address has. */
-export const usdcOf = (
-  client: TestClient,
-  { contracts }: Deployment,
-  account: `0x${string}`,
-): Promise<bigint> =>
-  client.readContract({
-    abi: protocolTokenAbi,
-    address: contracts.usdc,
-    functionName: "balanceOf",
-    args: [account],
-  });
-
 /** The global pause and the router's. */
 export async function pauses(client: TestClient, { contracts }: Deployment) {
   const registry = { abi: globalPauseRegistryAbi, address: contracts.pauseRegistry } as const;
