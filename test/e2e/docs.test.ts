@@ -1,8 +1,12 @@
 /** Every command and program in README.md and docs/ works on the dev stack, and works again when it is repeated. */
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { errorStatus } from "../../lib/errors.ts";
+import { projectRoot } from "../../lib/project-root.ts";
 import { freePorts } from "../../scripts/local/ports.ts";
 import { devSettings, startDev } from "../support/dev-stack.ts";
 import { http } from "../support/http.ts";
@@ -134,6 +138,24 @@ describe.each(passes)("the %s time", (pass) => {
     expect(output).toMatch(/received policy_purchased evt_/);
   });
 });
+
+/** What the programs in docs/examples print. */
+const printed: Readonly<Record<string, RegExp>> = {
+  "tvl-adapter.mjs": /^TVL \$[\d,]+\.\d\d\n$/,
+  "weekly-report.mjs": /^block \d+, index \w+\n[^]*loss ratio[^]*\d{4}-\d\d-\d\d/,
+};
+
+test.each(readdirSync(join(projectRoot, "docs", "examples")))(
+  "docs/examples/%s prints figures of the API",
+  async (file) => {
+    const program = join(projectRoot, "docs", "examples", file);
+    const API = `http://127.0.0.1:${env.PORT}`;
+    const { stdout } = await promisify(execFile)(process.execPath, [program], {
+      env: { ...process.env, API },
+    });
+    expect(stdout).toMatch(printed[file] ?? /^$/);
+  },
+);
 
 test("README.md's table of products agrees with the contracts", async () => {
   const product = z.object({
