@@ -142,7 +142,7 @@ describe.each(passes)("the %s time", (pass) => {
 /** What the programs in docs/examples print. */
 const printed: Readonly<Record<string, RegExp>> = {
   "tvl-adapter.mjs": /^TVL \$[\d,]+\.\d\d\n$/,
-  "weekly-report.mjs": /^block \d+, index \w+\n[^]*loss ratio[^]*\d{4}-\d\d-\d\d/,
+  "weekly-report.mjs": /^block \d+, index \w+\n[\s\S]*loss ratio[\s\S]*\d{4}-\d\d-\d\d/,
 };
 
 test.each(readdirSync(join(projectRoot, "docs", "examples")))(
