@@ -1,4 +1,16 @@
-import { bigint, hex, index, integer, onchainTable, primaryKey, sql, text } from "ponder";
+import {
+  bigint,
+  boolean,
+  hex,
+  index,
+  integer,
+  onchainTable,
+  onchainView,
+  type PgTable,
+  primaryKey,
+  sql,
+  text,
+} from "ponder";
 import { sumTable } from "./src/shared/sums/sum-table.ts";
 
 /**
@@ -26,16 +38,36 @@ export const activityTypes = [
   "token_burned",
 ] as const;
 
-/** An event that waits for its counterpart, which has the same key. Of several, one with the same hint is preferred. */
+export const pauseScopes = ["router", "auto", "global"] as const;
+
+/** An event that waits for its counterpart, which has the same key. */
 export type WaitingEvent = {
   readonly side: "first" | "second";
   readonly key: string;
-  readonly hint: string;
   readonly logIndex: number;
 };
 
+/** The rows of one type in the activity feed; all but the table in SQL. */
+const activityOf = (
+  table: PgTable,
+  type: (typeof activityTypes)[number],
+  actor: string,
+  amount: string,
+  ref: string,
+  where = "true",
+) => sql`select block_number, log_index, block_hash, block_timestamp, tx_hash, ${sql.raw(`'${type}'`)}::text as type,
+    ${sql.raw(actor)} as actor, ${sql.raw(amount)} as amount, ${sql.raw(ref)} as ref
+  from ${table} where ${sql.raw(where)}`;
 /** The key of sums over the whole protocol, in SQL. */
 const whole = { id: "'protocol'" };
+const ofEpoch = { epochId: "epoch_id" };
+const ofHolder = { owner: "holder", epochId: "epoch_id" };
+const ofDay = { dayStart: "block_timestamp - block_timestamp % 86400" };
+/** What a redemption in the queue adds to the bonds of its epoch or holder. */
+const queueAmounts = {
+  queued: "case status when 'queued' then usd_amount end",
+  redeemed: "case status when 'paid' then usd_amount end",
+};
 /** The zero address, in SQL. */
 const nobody = `'0x${"0".repeat(40)}'`;
 
@@ -57,8 +89,10 @@ export const product = onchainTable(
   (t) => ({
     productId: t.hex().primaryKey(),
     name: t.text(),
-    /** The shield's adapter. */
+    /** The shield's adapter with which the router sells: that of the registration when it was configured last. */
     shield: t.hex(),
+    /** The shield's adapter that the manager has registered. */
+    registeredShield: t.hex(),
     asset: t.hex(),
     durationSeconds: t.bigint(),
     waitingSeconds: t.bigint(),
@@ -100,61 +134,71 @@ export const productEvent = onchainTable(
  * head's timestamp determine its status: triggered or cancelled where that time is set, else waiting before
  * `waitingEndsAt`, expired after `expiresAt`, else active.
  */
-export const policy = onchainTable(
-  "policy",
-  (t) => ({
-    productId: t.hex().notNull(),
-    policyId: t.bigint().notNull(),
-    buyer: t.hex().notNull(),
-    /** The payer of the premium, from the router's event; null when there is only `PolicyCreated`. */
-    paidBy: t.hex(),
-    /** The product's shield at the time of purchase; null when the index did not know the product. */
-    shield: t.hex(),
-    /** The covered asset's symbol as bytes32; null when the index did not know the product. */
-    asset: t.hex(),
-    /** The asset's price at purchase, 18 decimals, as in the shield; null when the index did not know it. */
-    strike: t.bigint(),
-    /** The highest price, 18 decimals, that triggers the policy; null as `strike`, or for an unknown drop. */
-    triggerPrice: t.bigint(),
-    coverage: t.bigint().notNull(),
-    premium: t.bigint().notNull(),
-    payout: t.bigint().notNull(),
-    /** Token price in USD with 18 decimals at purchase; 0 for a policy of release V5.0. */
-    priceSnapshot: t.bigint().notNull(),
-    createdAt: t.bigint().notNull(),
-    /** End of the waiting period; null when the product has none. */
-    waitingEndsAt: t.bigint(),
-    /** Null when the index did not know the product's duration. */
-    expiresAt: t.bigint(),
-    triggeredAt: t.bigint(),
-    cancelledAt: t.bigint(),
-    /** The time at which the expired policy was closed on chain. It expired earlier. */
-    markedExpiredAt: t.bigint(),
-    /** The bond's epoch and its face value in whole dollars; null until triggered. */
-    bondEpochId: t.bigint(),
-    bondAmount: t.bigint(),
-    ...eventColumns(),
-  }),
-  (table) => ({
-    pk: primaryKey({ columns: [table.productId, table.policyId] }),
-    byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
-    byBlock: index().on(table.blockNumber, table.logIndex),
-    byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
-    // Named, because a name is made of the columns alone.
-    triggeredByProduct: index("policy_triggered_by_product")
-      .on(table.productId, table.blockNumber, table.logIndex)
-      .where(sql`triggered_at is not null`),
-    cancelledByProduct: index("policy_cancelled_by_product")
-      .on(table.productId, table.blockNumber, table.logIndex)
-      .where(sql`cancelled_at is not null`),
-    byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
-    byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
-    // The open ones, with nulls first, by their expiry: those that expired and nobody has closed.
-    byOpen: index().on(table.triggeredAt, table.cancelledAt, table.markedExpiredAt, table.expiresAt),
-  }),
-);
+const policyColumns = () => ({
+  productId: hex().notNull(),
+  policyId: bigint().notNull(),
+  buyer: hex().notNull(),
+  /** The payer of the premium, from the router's event; null when there is only `PolicyCreated`. */
+  paidBy: hex(),
+  /** The product's shield at the time of purchase; null when the index did not know the product. */
+  shield: hex(),
+  /** The covered asset's symbol as bytes32; null when the index did not know the product. */
+  asset: hex(),
+  /** The asset's price at purchase, 18 decimals, as in the shield; null when the index did not know it. */
+  strike: bigint(),
+  /** The highest price, 18 decimals, that triggers the policy; null as `strike`, or for an unknown drop. */
+  triggerPrice: bigint(),
+  coverage: bigint().notNull(),
+  premium: bigint().notNull(),
+  payout: bigint().notNull(),
+  /** Token price in USD with 18 decimals at purchase; 0 for a policy of release V5.0. */
+  priceSnapshot: bigint().notNull(),
+  createdAt: bigint().notNull(),
+  /** End of the waiting period; null when the product has none. */
+  waitingEndsAt: bigint(),
+  /** Null when the index did not know the product's duration. */
+  expiresAt: bigint(),
+  triggeredAt: bigint(),
+  cancelledAt: bigint(),
+  /** The time at which the expired policy was closed on chain. It expired earlier. */
+  markedExpiredAt: bigint(),
+  /** The bond's epoch and its face value in whole dollars; null until triggered. */
+  bondEpochId: bigint(),
+  bondAmount: bigint(),
+  ...eventColumns(),
+});
 
-/** The token's price at purchase, from its own event. */
+export const policy = onchainTable("policy", policyColumns(), (table) => ({
+  pk: primaryKey({ columns: [table.productId, table.policyId] }),
+  byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
+  byBlock: index().on(table.blockNumber, table.logIndex),
+  byProduct: index().on(table.productId, table.blockNumber, table.logIndex),
+  // Named, because a name is made of the columns alone.
+  triggeredByProduct: index("policy_triggered_by_product")
+    .on(table.productId, table.blockNumber, table.logIndex)
+    .where(sql`triggered_at is not null`),
+  cancelledByProduct: index("policy_cancelled_by_product")
+    .on(table.productId, table.blockNumber, table.logIndex)
+    .where(sql`cancelled_at is not null`),
+  byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
+  byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
+  // The open ones, with nulls first, by their expiry: those that expired and nobody has closed.
+  byOpen: index().on(table.triggeredAt, table.cancelledAt, table.markedExpiredAt, table.expiresAt),
+}));
+
+/**
+ * Policies whose key has come again: a product that is registered anew with another manager counts from 1 again. They stay
+ * in lists and sums; the key is the newer policy's.
+ */
+export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (table) => ({
+  pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+  byBuyer: index().on(table.buyer, table.blockNumber, table.logIndex),
+}));
+
+/** All policies that were ever sold. */
+const policies = [policy, replacedPolicy] as const;
+
+/** The token's price at purchase, from its own event in the purchase's transaction. */
 export const policyPrice = onchainTable(
   "policy_price",
   (t) => ({
@@ -163,23 +207,7 @@ export const policyPrice = onchainTable(
     policyId: t.bigint().notNull(),
     priceSnapshot: t.bigint().notNull(),
   }),
-  (table) => ({ pk: primaryKey({ columns: [table.productId, table.policyId] }) }),
-);
-
-/**
- * The number of policies, neither triggered nor cancelled, whose cover (`expiry`) or waiting period (`waiting`) ends in a
- * minute. The open policies at a time are the sum of the later minutes' `expiry` rows, plus those of the same minute, which
- * the index on `expiresAt` finds. Waiting policies are counted in the same way.
- */
-export const policyClock = onchainTable(
-  "policy_clock",
-  (t) => ({
-    edge: t.text({ enum: ["expiry", "waiting"] }).notNull(),
-    /** Start of the minute, Unix seconds. */
-    minute: t.bigint().notNull(),
-    policies: t.integer().notNull(),
-  }),
-  (table) => ({ pk: primaryKey({ columns: [table.edge, table.minute] }) }),
+  (table) => ({ pk: primaryKey({ columns: [table.txHash, table.productId, table.policyId] }) }),
 );
 
 /** Successful trigger submissions (`TriggerSubmitted`). Failed ones revert and leave no event. */
@@ -301,44 +329,6 @@ export const sequencerState = onchainTable("sequencer_state", (t) => ({
 
 // --------------------------------------------------------------------------------------------------------------- bonds
 
-/** A bond's epoch: the month (YYYYMM) in which it matures. Bonds of one epoch are fungible. */
-export const bondEpoch = onchainTable("bond_epoch", (t) => ({
-  epochId: t.bigint().primaryKey(),
-  /** Unix seconds; null until `EpochCreated`. */
-  maturityDate: t.bigint(),
-  /** Bonds minted and not burned. */
-  supply: t.bigint().notNull(),
-  /** All bonds issued for policies. */
-  issued: t.bigint().notNull(),
-  /** Bonds redeemed and paid. */
-  redeemed: t.bigint().notNull(),
-  /** Bonds burned for redemptions in the queue. */
-  queued: t.bigint().notNull(),
-  /** Bonds that holders surrendered. */
-  surrendered: t.bigint().notNull(),
-}));
-
-/** An address's bonds of one epoch. The marketplace has rows for the bonds in escrow. */
-export const bondHolding = onchainTable(
-  "bond_holding",
-  (t) => ({
-    owner: t.hex().notNull(),
-    epochId: t.bigint().notNull(),
-    /** The ERC-1155 balance, without bonds in escrow, queued, redeemed or surrendered. */
-    balance: t.bigint().notNull(),
-    /** Bonds in escrow for the owner's open listings. */
-    escrowed: t.bigint().notNull(),
-    issued: t.bigint().notNull(),
-    redeemed: t.bigint().notNull(),
-    queued: t.bigint().notNull(),
-    surrendered: t.bigint().notNull(),
-  }),
-  (table) => ({
-    pk: primaryKey({ columns: [table.owner, table.epochId] }),
-    byEpoch: index().on(table.epochId, table.balance),
-  }),
-);
-
 /** Bonds issued by the vault for triggered policies (`BondIssued`). */
 export const bondIssue = onchainTable(
   "bond_issue",
@@ -436,7 +426,7 @@ export const bondSupplyEvent = onchainTable(
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byEpoch: index().on(table.epochId, table.blockNumber, table.logIndex),
+    byKind: index().on(table.kind, table.epochId, table.blockNumber, table.logIndex),
   }),
 );
 
@@ -528,6 +518,7 @@ export const tokenBurn = onchainTable(
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
     bySource: index().on(table.source, table.blockNumber, table.logIndex),
+    byBurner: index().on(table.burner, table.blockNumber, table.logIndex),
   }),
 );
 
@@ -547,23 +538,6 @@ export const burnExecution = onchainTable(
   (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
 );
 
-/** Burns of one UTC day, by block time. A day without burns has no row. */
-export const burnDay = onchainTable("burn_day", (t) => ({
-  /** Start of the day, Unix seconds. */
-  dayStart: t.bigint().primaryKey(),
-  tokenBurned: t.bigint().notNull(),
-  usdcSpent: t.bigint().notNull(),
-  burns: t.integer().notNull(),
-}));
-
-/** Burns by their source. */
-export const burnSourceStats = onchainTable("burn_source_stats", (t) => ({
-  source: t.text({ enum: burnSources }).primaryKey(),
-  tokenBurned: t.bigint().notNull(),
-  usdcSpent: t.bigint().notNull(),
-  burns: t.integer().notNull(),
-}));
-
 /** USDC that a burner received: premiums and marketplace fees. */
 export const burnerIncome = onchainTable(
   "burner_income",
@@ -579,32 +553,9 @@ export const burnerIncome = onchainTable(
 
 // --------------------------------------------------------------------------------------- feed, sums, state, administration
 
-/** The activity feed. */
-export const activity = onchainTable(
-  "activity",
-  (t) => ({
-    ...eventColumns(),
-    type: t.text({ enum: activityTypes }).notNull(),
-    /** The buyer of the policy or listing, the holder of the bond, or the former owner of the burned tokens. */
-    actor: t.hex().notNull(),
-    /** Coverage (USDC), bond dollars, sale price (USDC), or tokens burned. */
-    amount: t.bigint().notNull(),
-    /** `productId:policyId`, the bond's epoch, the listing's id, or the burn's source. */
-    ref: t.text().notNull(),
-  }),
-  (table) => ({
-    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byType: index().on(table.type, table.blockNumber, table.logIndex),
-    byActor: index().on(table.actor, table.blockNumber, table.logIndex),
-    byActorAndType: index().on(table.actor, table.type, table.blockNumber, table.logIndex),
-  }),
-);
-
-/** The vault's totals, from its events; null until an event has named one. One row (`id` is `vault`). */
-export const vaultState = onchainTable("vault_state", (t) => ({
+/** Totals of the vault that no single event names; null until an event has named one. One row (`id` is `vault`). */
+export const vaultBalance = onchainTable("vault_balance", (t) => ({
   id: t.text({ enum: ["vault"] }).primaryKey(),
-  /** Payouts reserved for open policies, 6 decimals. */
-  totalReserved: t.bigint(),
   /** Bonds in circulation and redemptions in the queue, in whole dollars. */
   obligations: t.bigint(),
   /** Tokens that back the bonds, 18 decimals: the newest balance in an event, minus later payments. */
@@ -640,35 +591,23 @@ export const vaultEvent = onchainTable(
   }),
 );
 
-/** Current pauses: the router by its owner, the router by the token's price (`auto`), and everything (`global`). */
-export const pauseState = onchainTable("pause_state", (t) => ({
-  scope: t.text({ enum: ["router", "auto", "global"] }).primaryKey(),
-  paused: t.boolean().notNull(),
-  updatedAt: t.bigint().notNull(),
-  updatedAtBlock: t.bigint().notNull(),
-}));
-
 /** Every pause and unpause. */
 export const pauseEvent = onchainTable(
   "pause_event",
   (t) => ({
     ...eventColumns(),
-    scope: t.text({ enum: ["router", "auto", "global"] }).notNull(),
+    scope: t.text({ enum: pauseScopes }).notNull(),
     paused: t.boolean().notNull(),
     /** The account that toggled the global pause. */
     by: t.hex(),
     /** The token's price, 18 decimals, that started or ended the automatic pause. */
     price: t.bigint(),
   }),
-  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byScope: index().on(table.scope, table.blockNumber, table.logIndex),
+  }),
 );
-
-/** The router's relayer allowlist. */
-export const relayer = onchainTable("relayer", (t) => ({
-  address: t.hex().primaryKey(),
-  authorized: t.boolean().notNull(),
-  ...eventColumns(),
-}));
 
 /** Every change of the relayer allowlist. */
 export const relayerEvent = onchainTable(
@@ -726,7 +665,7 @@ export const account = sumTable(
     indexes: [["coverage", "address"]],
     sources: [
       {
-        from: policy,
+        from: policies,
         key: { address: "buyer" },
         add: { policies: "1", coverage: "coverage", premium: "premium" },
       },
@@ -757,7 +696,7 @@ export const productStats = sumTable(
     key: ["productId"],
     sources: [
       {
-        from: policy,
+        from: policies,
         key: { productId: "product_id" },
         add: {
           ...{ policies: "1", coverage: "coverage", premium: "premium", payout: "payout" },
@@ -839,7 +778,7 @@ export const protocolStats = sumTable(
   {
     key: ["id"],
     sources: [
-      { from: policy, key: whole, add: { policies: "1", coverage: "coverage", premium: "premium" } },
+      { from: policies, key: whole, add: { policies: "1", coverage: "coverage", premium: "premium" } },
       { from: policyTrigger, key: whole, add: { triggered: "1" } },
       {
         from: policyClosing,
@@ -873,6 +812,208 @@ export const protocolStats = sumTable(
       { from: burnExecution, key: whole, add: { burnUsdcSpent: "usdc_spent" } },
     ],
   },
+);
+
+/**
+ * The number of policies, neither triggered nor cancelled, whose cover (`expiry`) or waiting period (`waiting`) ends in a
+ * minute. The open policies at a time are the sum of the later minutes' `expiry` rows, plus those of the same minute, which
+ * the index on `expiresAt` finds. Waiting policies are counted in the same way.
+ */
+export const policyClock = sumTable(
+  "policy_clock",
+  {
+    edge: text({ enum: ["expiry", "waiting"] }).notNull(),
+    /** Start of the minute, Unix seconds. */
+    minute: bigint().notNull(),
+    policies: integer().notNull(),
+  },
+  {
+    key: ["edge", "minute"],
+    sources: [
+      {
+        from: policy,
+        where: "triggered_at is null and cancelled_at is null and expires_at is not null",
+        key: { edge: "'expiry'", minute: "expires_at - expires_at % 60" },
+        add: { policies: "1" },
+      },
+      {
+        from: policy,
+        where: "triggered_at is null and cancelled_at is null and waiting_ends_at is not null",
+        key: { edge: "'waiting'", minute: "waiting_ends_at - waiting_ends_at % 60" },
+        add: { policies: "1" },
+      },
+    ],
+  },
+);
+
+/** The bonds of an epoch, in whole dollars. */
+export const bondEpochSums = sumTable(
+  "bond_epoch_sums",
+  {
+    epochId: bigint().notNull(),
+    supply: bigint().notNull(),
+    issued: bigint().notNull(),
+    redeemed: bigint().notNull(),
+    queued: bigint().notNull(),
+    surrendered: bigint().notNull(),
+  },
+  {
+    key: ["epochId"],
+    sources: [
+      { from: bondTransfer, where: `"from" = ${nobody}`, key: ofEpoch, add: { supply: "amount" } },
+      { from: bondTransfer, where: `"to" = ${nobody}`, key: ofEpoch, add: { supply: "-amount" } },
+      { from: bondIssue, key: ofEpoch, add: { issued: "usd_amount" } },
+      { from: bondRedemption, where: "queue_id is null", key: ofEpoch, add: { redeemed: "usd_amount" } },
+      { from: redemptionQueue, key: ofEpoch, add: queueAmounts },
+      {
+        from: bondSupplyEvent,
+        where: "kind in ('surrendered', 'epoch_created')",
+        key: ofEpoch,
+        add: { surrendered: "case kind when 'surrendered' then amount end" },
+      },
+    ],
+  },
+);
+
+/** A bond's epoch: the month (YYYYMM) in which it matures. Bonds of one epoch are fungible. */
+export const bondEpoch = onchainView("bond_epoch", {
+  epochId: bigint().notNull(),
+  /** Unix seconds; null until `EpochCreated`. */
+  maturityDate: bigint(),
+  /** Bonds minted and not burned. */
+  supply: bigint().notNull(),
+  /** All bonds issued for policies. */
+  issued: bigint().notNull(),
+  /** Bonds redeemed and paid. */
+  redeemed: bigint().notNull(),
+  /** Bonds burned for redemptions in the queue. */
+  queued: bigint().notNull(),
+  /** Bonds that holders surrendered. */
+  surrendered: bigint().notNull(),
+}).as(sql`
+  select epoch_id,
+    (select e.amount from ${bondSupplyEvent} e where e.kind = 'epoch_created' and e.epoch_id = s.epoch_id
+      order by e.block_number desc, e.log_index desc limit 1) as maturity_date,
+    supply, issued, redeemed, queued, surrendered
+  from ${bondEpochSums} s`);
+
+/** An address's bonds of one epoch. The marketplace has rows for the bonds in escrow. */
+export const bondHolding = sumTable(
+  "bond_holding",
+  {
+    owner: hex().notNull(),
+    epochId: bigint().notNull(),
+    /** The ERC-1155 balance, without bonds in escrow, queued, redeemed or surrendered. */
+    balance: bigint().notNull(),
+    /** Bonds in escrow for the owner's open listings. */
+    escrowed: bigint().notNull(),
+    issued: bigint().notNull(),
+    redeemed: bigint().notNull(),
+    queued: bigint().notNull(),
+    surrendered: bigint().notNull(),
+  },
+  {
+    key: ["owner", "epochId"],
+    indexes: [["epochId", "balance"]],
+    sources: [
+      {
+        ...{ from: bondTransfer, where: `"from" <> ${nobody}` },
+        ...{ key: { owner: '"from"', epochId: "epoch_id" }, add: { balance: "-amount" } },
+      },
+      {
+        ...{ from: bondTransfer, where: `"to" <> ${nobody}` },
+        ...{ key: { owner: '"to"', epochId: "epoch_id" }, add: { balance: "amount" } },
+      },
+      {
+        from: listing,
+        key: { owner: "seller", epochId: "epoch_id" },
+        add: { escrowed: "case status when 'active' then amount end" },
+      },
+      { from: bondIssue, key: ofHolder, add: { issued: "usd_amount" } },
+      { from: bondRedemption, where: "queue_id is null", key: ofHolder, add: { redeemed: "usd_amount" } },
+      { from: redemptionQueue, key: ofHolder, add: queueAmounts },
+      {
+        ...{ from: bondSupplyEvent, where: "kind = 'surrendered'" },
+        ...{ key: ofHolder, add: { surrendered: "amount" } },
+      },
+    ],
+  },
+);
+
+/** Burns of one UTC day, by block time. A day without burns has no row. */
+export const burnDay = sumTable(
+  "burn_day",
+  {
+    /** Start of the day, Unix seconds. */
+    dayStart: bigint().notNull(),
+    tokenBurned: bigint().notNull(),
+    usdcSpent: bigint().notNull(),
+    burns: integer().notNull(),
+  },
+  {
+    key: ["dayStart"],
+    sources: [
+      { from: tokenBurn, key: ofDay, add: { tokenBurned: "token_amount", burns: "1" } },
+      { from: burnExecution, key: ofDay, add: { usdcSpent: "usdc_spent" } },
+    ],
+  },
+);
+
+/** Burns by their source. */
+export const burnSourceStats = sumTable(
+  "burn_source_stats",
+  {
+    source: text({ enum: burnSources }).notNull(),
+    tokenBurned: bigint().notNull(),
+    usdcSpent: bigint().notNull(),
+    burns: integer().notNull(),
+  },
+  {
+    key: ["source"],
+    sources: [
+      { from: tokenBurn, key: { source: "source" }, add: { tokenBurned: "token_amount", burns: "1" } },
+      { from: burnExecution, key: { source: "source" }, add: { usdcSpent: "usdc_spent" } },
+    ],
+  },
+);
+
+/** The activity feed: purchases, bonds, sales and burns. */
+export const activity = onchainView("activity", {
+  ...eventColumns(),
+  type: text({ enum: activityTypes }).notNull(),
+  /** The buyer of the policy or listing, the holder of the bond, or the former owner of the burned tokens. */
+  actor: hex().notNull(),
+  /** Coverage (USDC), bond dollars, sale price (USDC), or tokens burned. */
+  amount: bigint().notNull(),
+  /** `productId:policyId`, the bond's epoch, the listing's id, or the burn's source. */
+  ref: text().notNull(),
+}).as(
+  sql.join(
+    policies
+      .map((table) =>
+        activityOf(
+          table,
+          "policy_purchased",
+          "buyer",
+          "coverage",
+          "product_id || ':' || policy_id",
+          "paid_by is not null",
+        ),
+      )
+      .concat([
+        activityOf(bondIssue, "bond_minted", "holder", "usd_amount", "epoch_id::text"),
+        activityOf(
+          bondRedemption,
+          "bond_redeemed",
+          "holder",
+          "coalesce(usd_amount, 0)",
+          "coalesce(epoch_id::text, 'queue:' || queue_id)",
+        ),
+        activityOf(sale, "marketplace_buy", "buyer", "price", "listing_id::text"),
+        activityOf(tokenBurn, "token_burned", "burner", "token_amount", "source"),
+      ]),
+    sql` union all `,
+  ),
 );
 
 /** SQL for the start of the UTC day, or of the redemption throttle's week, of a row's block. */
@@ -1029,3 +1170,45 @@ export const burnerDay = sumTable(
     ],
   },
 );
+
+// --------------------------------------------------------------------------------- states that the newest events determine
+
+/** Current pauses: the router by its owner, the router by the token's price (`auto`), and everything (`global`). */
+export const pauseState = onchainView("pause_state", {
+  scope: text({ enum: pauseScopes }).notNull(),
+  paused: boolean().notNull(),
+  updatedAt: bigint().notNull(),
+  updatedAtBlock: bigint().notNull(),
+}).as(sql`
+  select s.scope, e.paused, e.block_timestamp as updated_at, e.block_number as updated_at_block
+  from (values ${sql.raw(pauseScopes.map((scope) => `('${scope}')`).join(", "))}) s (scope)
+  cross join lateral (
+    select * from ${pauseEvent} where scope = s.scope order by block_number desc, log_index desc limit 1) e`);
+
+/** The router's relayer allowlist. */
+export const relayer = onchainView("relayer", {
+  address: hex().notNull(),
+  authorized: boolean().notNull(),
+  ...eventColumns(),
+}).as(sql`
+  select distinct on (relayer) relayer as address, authorized, block_number, log_index, block_hash, block_timestamp, tx_hash
+  from ${relayerEvent} order by relayer, block_number desc, log_index desc`);
+
+/** The vault's totals, from its events; null until an event has named one. One row (`id` is `vault`). */
+export const vaultState = onchainView("vault_state", {
+  id: text({ enum: ["vault"] }).notNull(),
+  /** Payouts reserved for open policies, 6 decimals. */
+  totalReserved: bigint(),
+  /** See `vaultBalance`. */
+  obligations: bigint(),
+  reserve: bigint(),
+}).as(sql`
+  select 'vault' as id, r.new_total as total_reserved, b.obligations, b.reserve
+  from (select 1) one
+  left join lateral (
+    select n.new_total from (values ('reserved'), ('committed'), ('released')) k (kind)
+    cross join lateral (
+      select * from ${vaultEvent} e where e.kind = k.kind order by e.block_number desc, e.log_index desc limit 1) n
+    order by n.block_number desc, n.log_index desc limit 1) r on true
+  left join ${vaultBalance} b on true
+  where r.new_total is not null or b.id is not null`);

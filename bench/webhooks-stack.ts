@@ -41,8 +41,13 @@ export type WebhooksStack = {
   readonly targets: (kind: Kind, count: number) => string[];
   readonly owner: LocalAccount;
   readonly writerPid: number;
-  /** Replaces all subscriptions by ones of this wallet, one per URL. */
-  readonly subscribe: (urls: readonly string[], wallet: Address, event: EventType) => Promise<void>;
+  readonly stopIndexer: () => Promise<void>;
+  /** Replaces all subscriptions by new ones, one per URL, of the n-th URL's wallet. */
+  readonly subscribe: (
+    urls: readonly string[],
+    walletOf: (n: number) => Address,
+    event: EventType,
+  ) => Promise<void>;
   /** Mines a block of `count` burns. Every subscription receives each of them. */
   readonly burn: (count: number) => Promise<void>;
   /** Sets the receiver's counts back to zero. */
@@ -88,19 +93,19 @@ export async function prepareWebhooks(stack: BenchStack): Promise<WebhooksStack>
     targets: (kind, count) => Array.from({ length: count }, (_, n) => `${originOf(kind)}/${kind}/${n}`),
     owner,
     writerPid: writer.pid,
+    stopIndexer: () => services.stopService("indexer"),
     counts,
-    async subscribe(urls, address, event) {
-      const wallet = address.toLowerCase();
+    async subscribe(urls, walletOf, event) {
       const sealer = createSealer(DEV_SECRETS_KEY);
       const newest = Number(await miner.newest());
       await sql`delete from service.webhook`;
-      const rows = urls.map((url) => ({
-        chain_id: chainId,
-        wallet,
-        url,
-        secret: sealer.seal(newSecret(), wallet),
-        from_block: newest,
-      }));
+      const rows = urls.map((url, n) => {
+        const wallet = walletOf(n).toLowerCase();
+        return {
+          ...{ chain_id: chainId, wallet, url, secret: sealer.seal(newSecret(), wallet) },
+          from_block: newest,
+        };
+      });
       await sql`
         insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
         select r.chain_id, r.wallet, r.url, array[${event}::text], r.secret, r.from_block,

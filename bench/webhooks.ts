@@ -19,6 +19,7 @@ import { withBenchStack } from "./bench-stack.ts";
 import { call } from "./miner.ts";
 import { PRODUCT } from "./purchase-load.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
+import { benchWebhooksAtScale } from "./webhooks-scale.ts";
 import { type Counts, prepareWebhooks, type WebhooksStack } from "./webhooks-stack.ts";
 
 const ROUNDS = 3;
@@ -60,7 +61,7 @@ async function latencies({ miner, protocol, owner, subscribe }: WebhooksStack): 
   });
   const port = await freePort();
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  await subscribe([`http://127.0.0.1:${port}/`], buyer.address, "policy_purchased");
+  await subscribe([`http://127.0.0.1:${port}/`], () => buyer.address, "policy_purchased");
   const { productId, asset } = product;
   const args = [productId, MINIMUM_COVERAGE, asset] as const;
   const delays: number[] = [];
@@ -105,7 +106,7 @@ async function burnAndDeliver(stack: WebhooksStack, burns: number, good: number)
 
 async function measureRate(stack: WebhooksStack): Promise<Finding[]> {
   const good = stack.targets("good", SUBSCRIPTIONS);
-  await stack.subscribe(good, stack.owner.address, "token_burned");
+  await stack.subscribe(good, () => stack.owner.address, "token_burned");
   const [bare, ours, whole]: [number[], number[], number[]] = [[], [], []];
   // The first round warms both up and does not count.
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -183,7 +184,11 @@ async function measureMemory(stack: WebhooksStack): Promise<Finding[]> {
 
 /** Median ms from the block until the good targets have received all deliveries, and half of them. */
 async function timesOfGood(stack: WebhooksStack, others: readonly string[]) {
-  await stack.subscribe([...stack.targets("good", GOOD), ...others], stack.owner.address, "token_burned");
+  await stack.subscribe(
+    [...stack.targets("good", GOOD), ...others],
+    () => stack.owner.address,
+    "token_burned",
+  );
   const [whole, half]: [number[], number[]] = [[], []];
   // The writer knows a bad target only once it has failed, so the first round does not count.
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -222,8 +227,9 @@ async function measureIsolation(stack: WebhooksStack): Promise<Finding[]> {
   ];
 }
 
-export const benchWebhooks = (): Promise<void> =>
-  withBenchStack({}, async (bench) => {
+export const benchWebhooks = async (): Promise<void> => {
+  await benchWebhooksAtScale();
+  await withBenchStack({}, async (bench) => {
     const stack = await prepareWebhooks(bench);
     const latency = await measureLatency(stack);
     report(`webhooks: ${PURCHASES} purchases, polling every 100 ms, ${cpus().length} cores`, latency);
@@ -232,3 +238,4 @@ export const benchWebhooks = (): Promise<void> =>
     report("webhooks: memory", await measureMemory(stack));
     report(`webhooks: isolation, ${ROUNDS} rounds`, await measureIsolation(stack));
   });
+};

@@ -109,6 +109,7 @@ const indexerSchema = z.object({
   PONDER_HOST: z.string().default("127.0.0.1"),
   POLLING_INTERVAL_MS: integer(100, 60_000).default(1000),
   START_BLOCK: integer(0, Number.MAX_SAFE_INTEGER).optional(),
+  INDEX_MAX_AGE: integer(0, 86_400).default(300),
 });
 
 /** Variables that the dev stack passes on unchanged. It checks them before it starts anything. */

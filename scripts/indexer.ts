@@ -1,6 +1,6 @@
 /**
  * Starts Ponder in this process, on a Postgres schema named by a hash of the build. Readers see it through the stable views
- * schema once its backfill is complete. All configuration comes from the environment.
+ * schema once it has caught up, and until then what they saw before. All configuration comes from the environment.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,8 +17,12 @@ import { countSessions, PONDER_SESSIONS } from "../lib/db/sessions.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
 import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
+import { watchCatchUp } from "./indexer/catch-up.ts";
 import { keepCommits, lostCommitExitCode } from "./indexer/durable-commits.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
+import { skipIdleTables } from "./indexer/idle-tables.ts";
+import { keepIndexes } from "./indexer/keep-indexes.ts";
+import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
 import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
@@ -88,7 +92,6 @@ async function runPonder(config: IndexerConfig, schema: string): Promise<void> {
   process.env.PONDER_TELEMETRY_DISABLED = "1";
   const options = {
     "--schema": schema,
-    "--views-schema": config.VIEWS_SCHEMA,
     "--port": String(config.PONDER_PORT),
     "--hostname": config.PONDER_HOST,
     "--log-format": "json",
@@ -146,17 +149,35 @@ async function main(): Promise<void> {
     timeoutMs: dependencyTimeoutMs,
     intervalMs: 500,
   });
+  const build = { schema, viewsSchema: config.VIEWS_SCHEMA };
+  const views = connect(config.DATABASE_URL, { name: "indexer-views", max: 1 });
+  const lastBlock = await waitFor({
+    what: "the database (DATABASE_URL)",
+    probe: () => beginCatchUp(views.sql, config.DATABASE_URL, { ...build, maxAge: config.INDEX_MAX_AGE }),
+    timeoutMs: dependencyTimeoutMs,
+    intervalMs: 500,
+  });
+  watchCatchUp(views.sql, build, {
+    newestBlock: () => reader.getBlockNumber({ cacheTime: 0 }),
+    onShown: () => {
+      log.info({ schema }, "readers see the index");
+      void Promise.all([lastBlock.release(), views.close()]);
+    },
+    onFault: (error) => log.warn({ err: errorText(error) }, "readers cannot be shown the index yet"),
+  });
   startHeartbeat(guard.sql, schema);
-  countSessions(PONDER_SESSIONS + 1); // and the lock's
+  countSessions(PONDER_SESSIONS + 2); // and the lock's, and that of the last block's snapshot
   await reportSessions(config.DATABASE_URL, log);
   watchPhases(reader, deployment.contracts, feeds, (feed, phase) => {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
     process.exit(newPhaseExitCode);
   });
+  skipIdleTables();
   keepCommits((error) => {
     log.fatal({ err: errorText(error) }, "a commit has failed: start again to read the blocks again");
     process.exit(lostCommitExitCode);
   });
+  keepIndexes();
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   treatTerminateAsInterrupt();
   await runPonder(config, schema);

@@ -1,25 +1,17 @@
 import { ponder } from "ponder:registry";
 import { listing, listingCancellation, sale } from "ponder:schema";
-import { recordActivity } from "./shared/activity.ts";
 import { type Db, type LogEvent, position } from "./shared/event.ts";
-import { changeHolding } from "./shared/sums.ts";
 
 /** USDC per bond, rounded down; 0 for a listing without bonds. */
 const perUnit = (price: bigint, amount: bigint) => (amount === 0n ? 0n : price / amount);
 
 ponder.on("BondMarketplace:Listed", async ({ event, context: { db } }) => {
-  const { listingId, seller, epochId, amount, priceUSDC: price } = event.args;
-  const listed = await db
+  const { priceUSDC: price, ...listed } = event.args;
+  const unitPrice = perUnit(price, listed.amount);
+  await db
     .insert(listing)
-    .values({
-      ...position(event),
-      ...{ listingId, seller, epochId, amount, price },
-      unitPrice: perUnit(price, amount),
-      status: "active",
-    })
+    .values({ ...position(event), ...listed, price, unitPrice, status: "active" })
     .onConflictDoNothing();
-  if (listed === null) return;
-  await changeHolding(db, seller, epochId, (held) => ({ escrowed: held.escrowed + amount }));
 });
 
 /** Closes an active listing. @returns the listing, or null when the index does not know it. */
@@ -31,30 +23,19 @@ async function close(
   const { listingId } = event.args;
   const row = await db.find(listing, { listingId });
   if (row === null) return null;
-  const { seller, epochId, amount, unitPrice, blockTimestamp: listedAt, status } = row;
+  const { epochId, amount, unitPrice, blockTimestamp: listedAt, status } = row;
   if (status === "active") {
     await db
       .update(listing, { listingId })
       .set({ ...how, closedAt: event.block.timestamp, closedTxHash: event.transaction.hash });
-    await changeHolding(db, seller, epochId, (held) => ({ escrowed: held.escrowed - amount }));
   }
   return { epochId, amount, unitPrice, listedAt };
 }
 
 ponder.on("BondMarketplace:Bought", async ({ event, context: { db } }) => {
-  const { listingId, buyer, seller, priceUSDC: price, sellerFee, buyerFee } = event.args;
-  const sold = await close(db, event, { status: "sold", buyer });
-  const added = await db
-    .insert(sale)
-    .values({ ...position(event), listingId, buyer, seller, price, sellerFee, buyerFee, ...sold })
-    .onConflictDoNothing();
-  if (added === null) return;
-  await recordActivity(db, event, {
-    type: "marketplace_buy",
-    actor: buyer,
-    amount: price,
-    ref: listingId.toString(),
-  });
+  const { priceUSDC: price, ...bought } = event.args;
+  const sold = await close(db, event, { status: "sold", buyer: bought.buyer });
+  await db.insert(sale).values({ ...position(event), ...bought, price, ...sold });
 });
 
 async function cancel(
@@ -64,10 +45,7 @@ async function cancel(
 ): Promise<void> {
   const { listingId, seller } = event.args;
   await close(db, event, { status: "cancelled" });
-  await db
-    .insert(listingCancellation)
-    .values({ ...position(event), listingId, seller, emergency })
-    .onConflictDoNothing();
+  await db.insert(listingCancellation).values({ ...position(event), listingId, seller, emergency });
 }
 
 ponder.on("BondMarketplace:Cancelled", async ({ event, context: { db } }) => {

@@ -1,43 +1,28 @@
 import { ponder } from "ponder:registry";
-import { policy, policyPrice, relayer, relayerEvent, triggerSubmission } from "ponder:schema";
-import { recordActivity } from "./shared/activity.ts";
+import { product, relayerEvent, triggerSubmission } from "ponder:schema";
 import { position, withoutNul } from "./shared/event.ts";
 import { recordPause } from "./shared/pauses.ts";
-import { openPolicy } from "./shared/policies.ts";
+import { openPolicy, recordPrice } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
 
 ponder.on("CoverRouter:PolicyPurchased", async ({ event, context: { db } }) => {
   const { paidBy, ...purchase } = event.args;
   await openPolicy(db, event, purchase, paidBy);
-  await recordActivity(db, event, {
-    type: "policy_purchased",
-    actor: purchase.buyer,
-    amount: purchase.coverage,
-    ref: `${purchase.productId}:${purchase.policyId}`,
-  });
 });
 
 ponder.on("CoverRouter:PolicyPriceSnapshot", async ({ event, context: { db } }) => {
-  const { productId, policyId, priceSnapshot } = event.args;
-  await db
-    .insert(policyPrice)
-    .values({ ...position(event), productId, policyId, priceSnapshot })
-    .onConflictDoUpdate({ ...position(event), priceSnapshot });
-  // Logged before or after the purchase. The second of the two sets the price.
-  if (await db.find(policy, { productId, policyId })) {
-    await db.update(policy, { productId, policyId }).set({ priceSnapshot });
-  }
+  await recordPrice(db, event);
 });
 
 ponder.on("CoverRouter:TriggerSubmitted", async ({ event, context: { db } }) => {
-  await db
-    .insert(triggerSubmission)
-    .values({ ...position(event), ...event.args })
-    .onConflictDoNothing();
+  await db.insert(triggerSubmission).values({ ...position(event), ...event.args });
 });
 
 ponder.on("CoverRouter:ProductConfigured", async ({ event, context: { db } }) => {
-  await changeProductState(db, event, "configured", {}, {});
+  // The router copies the manager's shield, which may have another one by the next purchase.
+  const known = await db.find(product, { productId: event.args.productId });
+  const shield = known?.registeredShield ?? null;
+  await changeProductState(db, event, "configured", {}, shield === null ? {} : { shield });
 });
 
 ponder.on("CoverRouter:ProductTermsSet", async ({ event, context: { db } }) => {
@@ -84,14 +69,5 @@ ponder.on("CoverRouter:AutoPauseDeactivated", async ({ event, context: { db } })
 });
 
 ponder.on("CoverRouter:RelayerUpdated", async ({ event, context: { db } }) => {
-  const { relayer: address, authorized } = event.args;
-  await db
-    .insert(relayerEvent)
-    .values({ ...position(event), relayer: address, authorized })
-    .onConflictDoNothing();
-  const state = { authorized, ...position(event) };
-  await db
-    .insert(relayer)
-    .values({ address, ...state })
-    .onConflictDoUpdate(state);
+  await db.insert(relayerEvent).values({ ...position(event), ...event.args });
 });

@@ -1,8 +1,8 @@
 import { ponder } from "ponder:registry";
-import { policy, policyClosing, policyTrigger } from "ponder:schema";
+import { policyClosing, policyTrigger } from "ponder:schema";
 import { linkTrigger } from "./shared/bonds.ts";
 import { position } from "./shared/event.ts";
-import { closePolicy, openPolicy } from "./shared/policies.ts";
+import { changePolicy, openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
 
 ponder.on("PolicyManager:PolicyCreated", async ({ event, context: { db } }) => {
@@ -11,43 +11,22 @@ ponder.on("PolicyManager:PolicyCreated", async ({ event, context: { db } }) => {
 
 ponder.on("PolicyManager:PolicyTriggered", async ({ event, context: { db } }) => {
   const { productId, policyId, buyer } = event.args;
-  const triggered = await db
-    .insert(policyTrigger)
-    .values({ ...position(event), ...event.args })
-    .onConflictDoNothing();
-  if (triggered === null) return;
-  await closePolicy(db, { productId, policyId }, { triggeredAt: event.block.timestamp });
+  await db.insert(policyTrigger).values({ ...position(event), ...event.args });
+  await changePolicy(db, { productId, policyId }, { triggeredAt: event.block.timestamp });
   await linkTrigger(db, event, "first", buyer);
 });
 
 ponder.on("PolicyManager:PolicyCancelled", async ({ event, context: { db } }) => {
-  const { productId, policyId } = event.args;
-  const closed = await closePolicy(db, { productId, policyId }, { cancelledAt: event.block.timestamp });
-  const cancelled = await db
+  const cancelled = await changePolicy(db, event.args, { cancelledAt: event.block.timestamp });
+  await db
     .insert(policyClosing)
-    .values({ ...position(event), kind: "cancelled", productId, policyId, ...closed })
-    .onConflictDoNothing();
-  if (cancelled === null) return;
+    .values({ ...position(event), kind: "cancelled", ...event.args, ...cancelled });
 });
 
 ponder.on("PolicyManager:PolicyExpired", async ({ event, context: { db } }) => {
-  const { productId, policyId } = event.args;
-  const expired = await db.find(policy, { productId, policyId });
-  await db
-    .insert(policyClosing)
-    .values({
-      ...position(event),
-      kind: "expired",
-      productId,
-      policyId,
-      buyer: expired?.buyer,
-      premium: expired?.premium,
-    })
-    .onConflictDoNothing();
   // A policy expires by time. This event only releases its capacity.
-  if (expired) {
-    await db.update(policy, { productId, policyId }).set({ markedExpiredAt: event.block.timestamp });
-  }
+  const expired = await changePolicy(db, event.args, { markedExpiredAt: event.block.timestamp });
+  await db.insert(policyClosing).values({ ...position(event), kind: "expired", ...event.args, ...expired });
 });
 
 ponder.on("PolicyManager:ProductRegistered", async ({ event, context: { db } }) => {
@@ -57,7 +36,7 @@ ponder.on("PolicyManager:ProductRegistered", async ({ event, context: { db } }) 
     event,
     "registered",
     { shield: shield.toLowerCase() },
-    { shield, active: true, removed: false },
+    { registeredShield: shield, active: true, removed: false },
   );
 });
 

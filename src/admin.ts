@@ -21,15 +21,12 @@ const adminEvents = [
 
 for (const [name, contract] of adminEvents) {
   ponder.on(name, async ({ event, context: { db } }) => {
-    await db
-      .insert(adminEvent)
-      .values({
-        ...position(event),
-        contract,
-        address: event.log.address,
-        event: name.slice(name.indexOf(":") + 1),
-        args: jsonArguments(event.args),
-      })
-      .onConflictDoNothing();
+    await db.insert(adminEvent).values({
+      ...position(event),
+      contract,
+      address: event.log.address,
+      event: name.slice(name.indexOf(":") + 1),
+      args: jsonArguments(event.args),
+    });
   });
 }

@@ -1,6 +1,5 @@
 import { and, asc, eq, gt, or, sql } from "drizzle-orm";
 import type { Address } from "viem";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { lower } from "../../lib/lower.ts";
 import { bondEpoch, bondHolding, head } from "../../ponder.schema.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
@@ -34,7 +33,6 @@ export function prepareHoldings(db: IndexQuery) {
     .select()
     .from(head)
     .leftJoin(page, always)
-    .where(isWhole())
     .orderBy(asc(page.epochId))
     .prepare("holdings");
   return (owner: Address) => statement.execute({ owner: lower(owner) });

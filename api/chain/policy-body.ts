@@ -16,7 +16,7 @@ export type PolicyRecord = ChainPolicy & {
   due: boolean | null;
 };
 
-const BASIS_POINTS = 10_000n;
+export const BASIS_POINTS = 10_000n;
 
 /**
  * How far the price has to fall to the trigger, in basis points of the current price, rounded up: above zero exactly while
@@ -27,10 +27,12 @@ export const distanceBps = (current: bigint, trigger: bigint): number => {
   return Number(scaled > 0n ? (scaled + current - 1n) / current : scaled / current);
 };
 
+/** The call that prepares a claim, without its body. */
+export const CLAIM_CALL = { method: "POST", path: "/api/v1/triggers/prepare" } as const;
+
 /** The call that prepares the claim of a due policy. */
 export const claimOf = ({ productId, policyId }: PolicyKey): NonNullable<PolicyBody["claim"]> => ({
-  method: "POST",
-  path: "/api/v1/triggers/prepare",
+  ...CLAIM_CALL,
   body: { productId, policyId: String(policyId) },
 });
 

@@ -1,4 +1,5 @@
 import type { Api } from "../http/env.ts";
+import { indexAge } from "../indexed/index-age.ts";
 import { indexerStatus, readIndexPosition } from "../indexed/status.ts";
 import { createHealth, type HealthParts } from "./probes.ts";
 import { healthRoute, indexerHealthRoute } from "./routes.ts";
@@ -16,6 +17,8 @@ export function addHealthRoutes(app: Api, parts: HealthParts): void {
     );
     c.header("Cache-Control", "no-store");
     if (lastSyncedBlock > 0n) c.header("x-indexed-block", String(lastSyncedBlock));
+    if (position.timestamp !== undefined)
+      c.header("x-index-age", indexAge({ timestamp: position.timestamp }));
     return c.json(
       {
         status,

@@ -126,6 +126,11 @@ function findReasons(probes: Probes, { deployment }: HealthParts): Reason[] {
     if (condition === "down") add("indexer_down", "The indexer sends no heartbeat.");
     if (condition === "backfilling")
       add("indexer_syncing", "The indexer is still reading the chain's history.");
+    if (condition === "catching_up")
+      add(
+        "indexer_lagging",
+        "The indexer has started anew: until it has caught up, reads describe the block before.",
+      );
     if (condition === "behind")
       add("indexer_lagging", `The index is ${lagBlocks} blocks behind; up to ${LAG_LIMIT} are normal.`);
   }

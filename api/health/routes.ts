@@ -77,7 +77,7 @@ export const indexerHealthRoute = createRoute({
   tags: ["discovery"],
   summary: "Get indexer health",
   description:
-    "`syncing` until the chain's history is read, then `synced`, or `lagging` if the index is more than 10 blocks behind the chain or no indexer is running. While `syncing` or `lagging`, read `/api/v1/public/policies/{wallet}` and `/api/v1/public/bonds/{wallet}`.",
+    "`syncing` while the chain's history is read and there is no indexed block to answer with, then `synced`, or `lagging` if the index is more than 10 blocks behind the chain, is catching up after a start, or no indexer is running. While `syncing` or `lagging`, read `/api/v1/public/policies/{wallet}` and `/api/v1/public/bonds/{wallet}`.",
   responses: {
     200: {
       description: "The index's position.",
@@ -89,7 +89,7 @@ export const indexerHealthRoute = createRoute({
               status: z.enum(["synced", "lagging", "syncing"]),
               condition: z.enum(indexerConditions).openapi({
                 description:
-                  "The reason of the status. `backfilling`: the indexer reads the chain's history; `caught_up`; `quiet`: caught up, and the chain has had no block for a minute; `behind`: more than 10 blocks behind; `down`: no heartbeat of the indexer.",
+                  "The reason of the status. `backfilling`: the indexer reads the chain's history; `catching_up`: the indexer has started anew, and until it has caught up, reads describe the last block before; `caught_up`; `quiet`: caught up, and the chain has had no block for a minute; `behind`: more than 10 blocks behind; `down`: no heartbeat of the indexer.",
                 example: "caught_up",
               }),
               lastSyncedBlock: block("Newest indexed block; 0 before the first.", "1234"),

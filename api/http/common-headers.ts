@@ -18,6 +18,7 @@ export const crossOrigin = cors({
     "ETag",
     "Link",
     "x-indexed-block",
+    "x-index-age",
     "x-chain-block",
     "x-request-id",
     "Idempotency-Key",

@@ -9,16 +9,20 @@ const text = (description: string, example: string) => ({
   schema: { type: "string" as const, example },
 });
 
-/** Documents `x-indexed-block`. */
+/** Documents the block of a response. */
 export const indexedBlockHeader = {
   "x-indexed-block": text("The indexed block that the response describes.", "1234"),
+  "x-index-age": text(
+    "Seconds since that block's timestamp, by the API's clock. It grows while the index is behind the chain, and while the chain has no new block.",
+    "2",
+  ),
 };
 
 const headers = {
   ...indexedBlockHeader,
   ETag: text(
-    "Identifies the block and the response; send it back as `If-None-Match`.",
-    '"9f86d081884c7d65-2jmj7l5rSw0yVb_v"',
+    "Identifies the body, in whichever block; send it back as `If-None-Match`.",
+    '"2jmj7l5rSw0yVb_v"',
   ),
   "Cache-Control": text(
     "The response may be stored but must be revalidated: a new block can change it.",
@@ -53,6 +57,10 @@ export const indexedResponses = <Body extends z.ZodType>(
       "text/csv": { schema: csvSchema, example: csvExample(schema) },
     },
   },
-  304: { description: "Nothing has changed since the response that `If-None-Match` names.", headers },
+  304: {
+    description:
+      "The body is the one that `If-None-Match` names, also in the block that `x-indexed-block` names now.",
+    headers,
+  },
   ...failures(...codes, "internal_error", "database_unavailable", "indexer_syncing", "indexer_unavailable"),
 });

@@ -1,7 +1,6 @@
 /** Feeds: pages of events, newest first, each read together with the indexed head. */
 import { type ColumnsSelection, type DrizzleTypeError, sql } from "drizzle-orm";
 import type { PgColumn, SubqueryWithSelection, TableLikeHasEmptySelection } from "drizzle-orm/pg-core";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { head } from "../../ponder.schema.ts";
 import type { IndexQuery } from "./reader.ts";
 import { always } from "./walk.ts";
@@ -30,7 +29,6 @@ export function readFeed<Columns extends { blockNumber: PgColumn; logIndex: PgCo
     .select()
     .from(head)
     .leftJoin<SubqueryWithSelection<Columns, "page">>(page, always)
-    .where(isWhole())
     .orderBy(sql`"page"."block_number" desc, "page"."log_index" desc`);
 }
 

@@ -1,4 +1,6 @@
+import { within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
+import { databaseUnavailable } from "../http/dependency-timeout.ts";
 import type { IndexReader } from "./reader.ts";
 
 /**
@@ -6,9 +8,9 @@ import type { IndexReader } from "./reader.ts";
  * except after a reorganisation or a restart of the indexer.
  */
 export type NewestHead = {
-  /** The newest block, at most 20 ms old; concurrent calls share one read. @throws as `IndexReader.head` */
+  /** The newest block, at most 20 ms old; concurrent calls share one read. @throws as `IndexReader.head`, and after 300 ms */
   get(): Promise<AsOf>;
-  /** The newest block if it was read within 20 ms. */
+  /** The newest block if it was read within 20 ms. It is read again ahead of that, so that requests in a row do not wait. */
   fresh(): AsOf | undefined;
   /** The newest block seen so far, however old. */
   known(): AsOf | undefined;
@@ -18,6 +20,10 @@ export type NewestHead = {
 
 /** Maximum age of the newest block behind a cached response, in ms: far below the time between two blocks. */
 const HEAD_TTL_MS = 20;
+/** The age from which the next request reads the newest block again, without waiting for it, in ms. */
+const REFRESH_MS = 12;
+/** Longest wait for the newest block, in ms: without it the answer is read from the tables. */
+const READ_TIMEOUT_MS = 300;
 
 export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
   let known: { asOf: AsOf; begun: number; learned: number } | undefined;
@@ -29,12 +35,18 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
     known = { asOf, begun, learned: performance.now() };
   }
 
-  const fresh = () => (known && performance.now() - known.begun < HEAD_TTL_MS ? known.asOf : undefined);
+  function fresh(): AsOf | undefined {
+    if (!known) return undefined;
+    const age = performance.now() - known.begun;
+    // Whoever waits for the next read reports its failure.
+    if (age >= REFRESH_MS) share().catch(() => {});
+    return age < HEAD_TTL_MS ? known.asOf : undefined;
+  }
 
   async function read(): Promise<AsOf> {
     const begun = performance.now();
     try {
-      const asOf = await index.head();
+      const asOf = await within(READ_TIMEOUT_MS, index.head(), databaseUnavailable);
       learn(asOf, begun);
       return known?.asOf ?? asOf;
     } finally {
@@ -42,15 +54,15 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
     }
   }
 
+  function share(): Promise<AsOf> {
+    reading ??= read();
+    return reading;
+  }
+
   return {
     learn,
     fresh,
     known: () => known?.asOf,
-    async get() {
-      const known = fresh();
-      if (known) return known;
-      reading ??= read();
-      return reading;
-    },
+    get: async () => fresh() ?? share(),
   };
 }

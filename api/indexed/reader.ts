@@ -5,11 +5,11 @@ import type { Sql } from "postgres";
 import { type Connection, isConnectionError } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { within } from "../../lib/timeout.ts";
 import * as indexed from "../../ponder.schema.ts";
 import type { AsOf } from "../chain/block.ts";
 import { databaseUnavailable, fromDatabase } from "../http/dependency-timeout.ts";
+import { readAtLastBlock } from "./last-block.ts";
 
 /** Builds queries, on the pool or in a transaction. */
 export type IndexQuery = Pick<PostgresJsDatabase, "select" | "execute">;
@@ -76,7 +76,7 @@ export async function absentIndex(sql: Sql, viewsSchema: string, chainId: number
     : new ApiError("indexer_unavailable", "No indexer has been started for this chain.");
 }
 
-/** The index has no block yet, or is catching up after a restart. */
+/** The index has no block yet, or is catching up after a start. */
 class NoHead extends Error {
   override name = "NoHead";
 }
@@ -102,45 +102,81 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
     return { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
   }
 
-  async function headRow(query: Pick<IndexQuery, "select">): Promise<AsOf | undefined> {
-    const [row] = await query.select().from(indexed.head).where(isWhole());
-    return asOfHead(row);
+  const selectHead = (query: Pick<IndexQuery, "select">) => query.select().from(indexed.head);
+  const headRow = async (query: Pick<IndexQuery, "select">) => asOfHead((await selectHead(query))[0]);
+  /** Prepared, because it is read before most answers. */
+  const newestHead = selectHead(db).prepare("head");
+
+  /** Undefined when there is nothing to read. */
+  async function attempt<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+    try {
+      return await throughSwap(read);
+    } catch (error) {
+      if (isNotBuilt(error) || error instanceof NoHead) return undefined;
+      throw error;
+    }
   }
 
-  const snapshot = <T>(query: (db: IndexQuery, asOf: Promise<AsOf>) => Promise<T>) =>
-    db.transaction(async (tx) => {
-      const head = headRow(tx);
-      const known = head.then((asOf) => asOf ?? Promise.reject(new NoHead()));
-      known.catch(() => {}); // the next line reports it
-      const [asOf, value] = await Promise.all([known, query(tx, known)]);
-      return { asOf, value };
-    });
+  /** Whether the newest read found the index catching up: the next one asks for the last block at once. */
+  let catchingUp = false;
 
-  async function bounded<T>(read: () => Promise<T | undefined>): Promise<T> {
+  /**
+   * Reads the index; while it catches up, at the last block before.
+   * @param read runs on the pool; with `inSnapshot` it runs in a transaction
+   */
+  async function answer<T>(
+    read: (query: IndexQuery) => Promise<T | undefined>,
+    { inSnapshot }: { inSnapshot: boolean },
+  ): Promise<T> {
+    const now = () => attempt(() => (inSnapshot ? db.transaction(read) : read(db)));
+    async function lastBlock(): Promise<T | undefined> {
+      const last = await attempt(() => readAtLastBlock(parts, db, read));
+      catchingUp = last !== undefined;
+      return last;
+    }
+    // Between the first two it may have caught up.
+    const inTurn = async () => (catchingUp ? undefined : await now()) ?? (await lastBlock()) ?? (await now());
     try {
-      const result = await within(READ_TIMEOUT_MS, throughSwap(read), databaseUnavailable);
-      if (result !== undefined) return result;
+      const found = await within(READ_TIMEOUT_MS, inTurn(), databaseUnavailable);
+      if (found !== undefined) return found;
     } catch (error) {
       if (isConnectionError(error)) throw databaseUnavailable(error);
-      if (!isNotBuilt(error) && !(error instanceof NoHead)) throw error;
+      throw error;
     }
     throw await absentIndex(connection.sql, viewsSchema, chainId);
   }
 
-  const rows: IndexReader["rows"] = (query) =>
-    bounded(async () => {
-      const value = await query(db);
+  const rowsOf =
+    <Row>(query: (db: IndexQuery) => PromiseLike<RowsWithHead<Row>>) =>
+    async (on: IndexQuery) => {
+      const value = await query(on);
       const asOf = asOfHead(value[0]?.head);
       return asOf && { asOf, value };
-    });
+    };
 
   return {
-    rows,
+    rows: (query) => answer(rowsOf(query), { inSnapshot: false }),
     prepare(build) {
       const run = build(db);
-      return (params) => rows(() => run(params));
+      return (params) =>
+        answer(
+          rowsOf((on) => (on === db ? run : build(on))(params)),
+          { inSnapshot: false },
+        );
     },
-    read: (query) => bounded(() => snapshot(query)),
-    head: () => bounded(() => headRow(db)),
+    read: (query) =>
+      answer(
+        async (on) => {
+          const known = headRow(on).then((asOf) => asOf ?? Promise.reject(new NoHead()));
+          known.catch(() => {}); // the next line reports it
+          const [asOf, value] = await Promise.all([known, query(on, known)]);
+          return { asOf, value };
+        },
+        { inSnapshot: true },
+      ),
+    head: () =>
+      answer(async (on) => (on === db ? asOfHead((await newestHead.execute())[0]) : headRow(on)), {
+        inSnapshot: false,
+      }),
   };
 }

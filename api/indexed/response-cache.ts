@@ -1,26 +1,46 @@
+/** Answers of the index, kept while their block is the newest. */
 import { LRUCache } from "lru-cache";
-import type { Hex } from "viem";
+import type { AsOf } from "../chain/block.ts";
 import type { CommonHeaders } from "../http/common-headers.ts";
 
-/** A cached response of the index, and its block. */
-export type CachedResponse = {
-  readonly blockHash: Hex;
+/** The JSON of an answer, and its block. */
+export type KeptAnswer = {
+  readonly asOf: AsOf;
   readonly tag: string;
-  /** Names and values in turn, without the headers that differ between requests. */
+  readonly text: string;
+};
+
+/** A kept answer as a response. */
+export type CachedResponse = KeptAnswer & {
+  /** Names and values in turn, without those that differ between requests: of a 304, and of the whole response. */
   readonly headers: readonly string[];
-  readonly body: Buffer;
+  readonly contentHeaders: readonly string[];
+  /** A string only if it is ASCII. */
+  readonly body: string | Buffer;
 };
 
-/** The responses of the newest block, by URL. The first response of a new block clears the others. */
+/**
+ * Answers by their key: the route and its validated parameters. Different addresses lead to one answer if they differ only in
+ * the order or the spelling of parameters, or in parameters that the route does not know. What was used least recently
+ * goes first.
+ */
 export type ResponseCache = {
-  find(url: string): CachedResponse | undefined;
-  store(url: string, response: { blockHash: Hex; blockNumber: bigint; tag: string; text: string }): void;
+  /** The last answer of this address, maybe of an older block. */
+  atAddress(url: string): CachedResponse | undefined;
+  /** The last answer with this key, maybe of an older block. */
+  get(key: string): KeptAnswer | undefined;
+  store(url: string, key: string, answer: KeptAnswer): void;
 };
 
-/** Total size in bytes: clients choose the URLs, so their number must be limited. */
+/** Total size of the answers, and of the addresses, in bytes: clients choose both, so their number must be limited. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Size of an entry beside its body, roughly. */
+const MAX_ADDRESS_BYTES = 4 * 1024 * 1024;
+/** Size of an answer beside its text, and of an address beside its text, roughly. */
 const ENTRY_BYTES = 2048;
+const ADDRESS_BYTES = 256;
+
+/** Longest body that is sent as a string, together with the headers. Node copies a longer one several times, and bytes never. */
+const MAX_STRING = 16 * 1024;
 
 /** The headers of an indexed response: it may be stored, and must be revalidated each time. */
 export const indexedHeaders = ({ blockNumber, tag }: { blockNumber: bigint; tag: string }) =>
@@ -40,22 +60,36 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
   });
 }
 
-export function createResponseCache(commonHeaders: CommonHeaders): ResponseCache {
-  const responses = new LRUCache<string, CachedResponse>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ body }, url) => body.length + url.length + ENTRY_BYTES,
+export function createResponseCache(
+  commonHeaders: CommonHeaders,
+  { maxBytes = MAX_BYTES }: { maxBytes?: number } = {},
+): ResponseCache {
+  const answers = new LRUCache<string, CachedResponse>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ text, body }, key) =>
+      text.length + (typeof body === "string" ? 0 : body.length) + key.length + ENTRY_BYTES,
   });
-  let newest: Hex | undefined;
+  const keys = new LRUCache<string, string>({
+    maxSize: MAX_ADDRESS_BYTES,
+    sizeCalculation: (key, url) => key.length + url.length + ADDRESS_BYTES,
+  });
 
   return {
-    find: (url) => responses.get(url),
-    store(url, { blockHash, blockNumber, tag, text }) {
-      if (blockHash !== newest) {
-        responses.clear();
-        newest = blockHash;
-      }
-      const headers = [...commonHeaders, ...indexedHeaders({ blockNumber, tag })].flat();
-      responses.set(url, { blockHash, tag, headers, body: Buffer.from(text) });
+    atAddress(url) {
+      const key = keys.get(url);
+      return key === undefined ? undefined : answers.get(key);
+    },
+    get: (key) => answers.get(key),
+    store(url, key, answer) {
+      keys.set(url, key);
+      if (answers.peek(key)?.asOf.hash === answer.asOf.hash) return;
+      const { asOf, tag, text } = answer;
+      const bytes = Buffer.from(text);
+      const content = ["Content-Type", "application/json", "Content-Length", String(bytes.length)];
+      const headers = [...commonHeaders, ...indexedHeaders({ blockNumber: asOf.number, tag })].flat();
+      const isShortAscii = bytes.length === text.length && text.length <= MAX_STRING;
+      const body = isShortAscii ? text : bytes;
+      answers.set(key, { asOf, tag, text, headers, contentHeaders: [...headers, ...content], body });
     },
   };
 }

@@ -6,23 +6,31 @@ import { accepts } from "hono/accepts";
 import type { TypedResponse } from "hono/types";
 import type { AsOf } from "../chain/block.ts";
 import { type CsvTable, csvTable, csvText, type JsonRoute } from "./csv.ts";
+import { indexAge } from "./index-age.ts";
+import { JsonText } from "./json-text.ts";
 import type { NewestHead } from "./newest-head.ts";
-import { indexedHeaders, matchesTag, type ResponseCache } from "./response-cache.ts";
+import { indexedHeaders, type KeptAnswer, matchesTag, type ResponseCache } from "./response-cache.ts";
 
 const JSON_TYPE = "application/json";
 const CSV_TYPE = "text/csv";
 
-/** The JSON text of a body of type `Body`. */
-type Answer<Body> = { readonly asOf: AsOf; readonly tag: string; readonly text: string; readonly of?: Body };
+/** The JSON text of a body of type `Body`; `key` names the route and its validated parameters. */
+type Answer<Body> = KeptAnswer & { readonly key: string; readonly of?: Body };
 
 /** Reads the rows of an answer in one snapshot. */
 type Read<Params, Rows> = (params: Params) => Promise<{ asOf: AsOf; value: Rows }>;
+/** A body, or its JSON where Postgres has written it. */
+type Shaped<Body> = Body | JsonText<Body>;
 /** Makes the body from the rows. */
-type Shape<Params, Rows, Body> = (rows: Rows, params: Params, asOf: AsOf) => Body | Promise<Body>;
+type Shape<Params, Rows, Body> = (
+  rows: Rows,
+  params: Params,
+  asOf: AsOf,
+) => Shaped<Body> | Promise<Shaped<Body>>;
 
 export type IndexedResponses = {
   /**
-   * Defines the answers of one route. Concurrent requests with the same parameters share one read.
+   * Defines the answers of one route. Requests with the same parameters share one read, and the answer while it is kept.
    * @throws the errors of the two functions
    */
   define<Params, Rows, Body>(
@@ -38,8 +46,8 @@ export type IndexedResponses = {
   sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
 };
 
-/** The parameters as text; they may contain `bigint`s of cursors. */
-const keyOf = (params: unknown) =>
+/** Validated parameters as text, in the order of their schema; they may contain `bigint`s of cursors. */
+const textOf = (params: unknown) =>
   JSON.stringify(params, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
 const digest = (text: string) => createHash("sha1").update(text).digest("base64url").slice(0, 16);
@@ -70,6 +78,8 @@ function nextPage(url: string, text: string): string | undefined {
 }
 
 export function createIndexedResponses(newest: NewestHead, cache: ResponseCache): IndexedResponses {
+  /** The number of routes so far. */
+  let defined = 0;
   const tables = new WeakMap<JsonRoute, CsvTable>();
   function tableOf(route: JsonRoute): CsvTable {
     const known = tables.get(route);
@@ -83,6 +93,7 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
     const ownTag = `${tag.slice(0, -1)}-csv"`;
     for (const [name, value] of indexedHeaders({ blockNumber: asOf.number, tag: ownTag }))
       c.header(name, value);
+    c.header("x-index-age", indexAge(asOf));
     const next = nextPage(c.req.url, text);
     if (next !== undefined) c.header("Link", `<${next}>; rel="next"`);
     if (matchesTag(c.req.header("if-none-match"), ownTag)) return c.body(null, 304);
@@ -97,10 +108,11 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
   ): Response & TypedResponse<Body, 200, "json">;
   function send(c: Context, answer: Answer<unknown>, route: JsonRoute): Response {
     if (prefersCsv(c)) return sendCsv(c, answer, route);
-    const { asOf, tag, text } = answer;
-    const { hash: blockHash, number: blockNumber } = asOf;
-    cache.store(urlOf(c), { blockHash, blockNumber, tag, text });
-    for (const [name, value] of indexedHeaders({ blockNumber, tag })) c.header(name, value);
+    const { key, asOf, tag, text } = answer;
+    // A late answer of an older block would never be sent, and would replace the newer one.
+    if (newest.known()?.hash === asOf.hash) cache.store(urlOf(c), key, { asOf, tag, text });
+    for (const [name, value] of indexedHeaders({ blockNumber: asOf.number, tag })) c.header(name, value);
+    c.header("x-index-age", indexAge(asOf));
     if (matchesTag(c.req.header("if-none-match"), tag)) return c.body(null, 304);
     c.header("Content-Type", "application/json");
     return c.body(text, 200);
@@ -109,30 +121,46 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
   function sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
   function sendPrivately(c: Context, { asOf, text }: Answer<unknown>): Response {
     c.header("x-indexed-block", String(asOf.number));
+    c.header("x-index-age", indexAge(asOf));
     c.header("Cache-Control", "no-store");
     c.header("Content-Type", "application/json");
     return c.body(text, 200);
   }
 
+  /** The kept answer, if it is of the newest block. */
+  async function findKept(key: string): Promise<Answer<never> | undefined> {
+    const kept = cache.get(key);
+    if (!kept) return undefined;
+    // Without the newest block there is no answer either: the read reports why.
+    const head = newest.fresh() ?? (await newest.get().catch(() => undefined));
+    return kept.asOf.hash === head?.hash ? { ...kept, key } : undefined;
+  }
+
   return {
     define<Params, Rows, Body>(read: Read<Params, Rows>, shape: Shape<Params, Rows, Body>) {
       const running = new Map<string, Promise<Answer<Body>>>();
+      defined += 1;
+      const route = defined;
 
-      async function make(params: Params): Promise<Answer<Body>> {
+      async function make(key: string, params: Params): Promise<Answer<Body>> {
         const begun = performance.now();
         const { asOf, value } = await read(params);
         newest.learn(asOf, begun);
-        const text = JSON.stringify(await shape(value, params, asOf));
-        return { asOf, tag: `"${asOf.hash.slice(2, 18)}-${digest(text)}"`, text };
+        const body = await shape(value, params, asOf);
+        const text = body instanceof JsonText ? body.text : JSON.stringify(body);
+        return { key, asOf, tag: `"${digest(text)}"`, text };
       }
 
       return async (params: Params) => {
+        const key = `${route} ${textOf(params)}`;
+        const kept = await findKept(key);
+        if (kept) return kept;
         // A request may not join a read that began at an older block than the client may have seen.
-        const key = `${newest.known()?.hash} ${keyOf(params)}`;
-        const joined = running.get(key);
+        const reading = `${newest.known()?.hash} ${key}`;
+        const joined = running.get(reading);
         if (joined) return joined;
-        const answer = make(params).finally(() => running.delete(key));
-        running.set(key, answer);
+        const answer = make(key, params).finally(() => running.delete(reading));
+        running.set(reading, answer);
         return answer;
       };
     },

@@ -2,28 +2,34 @@ import { eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { z } from "zod";
 import { isConnectionError } from "../../lib/db/connect.ts";
+import { checkpointBlock } from "../../lib/indexed/checkpoint.ts";
 import { isNotBuilt } from "../../lib/indexed/errors.ts";
-import { checkpointBlock, isWhole } from "../../lib/indexed/head.ts";
+import { DOWN_AFTER_SECONDS } from "../../lib/indexed/heartbeat.ts";
 import { within } from "../../lib/timeout.ts";
 import * as indexed from "../../ponder.schema.ts";
 import type { ChainHead } from "../chain/block.ts";
 import { databaseUnavailable, fromDatabase } from "../http/dependency-timeout.ts";
+import { readAtLastBlock } from "./last-block.ts";
 import { absentIndex, type IndexReaderParts, throughSwap } from "./reader.ts";
 
 /** Blocks behind the chain's head above which the index counts as lagging. */
 export const LAG_LIMIT = 10n;
 
-/** Seconds without a heartbeat after which the indexer counts as down; it sends one every 2 s. */
-const DOWN_AFTER_SECONDS = 10;
-
 /** Seconds without a new block after which the chain counts as quiet. */
 const QUIET_AFTER_SECONDS = 60n;
 
-export const indexerConditions = ["backfilling", "caught_up", "quiet", "behind", "down"] as const;
+export const indexerConditions = [
+  "backfilling",
+  "catching_up",
+  "caught_up",
+  "quiet",
+  "behind",
+  "down",
+] as const;
 
 /**
- * The index's status: `syncing` until the backfill is complete, then by its distance to the chain's head and its
- * heartbeat. `condition` says why.
+ * The index's status: `syncing` while nothing can be read, then by its distance to the chain's head and its heartbeat.
+ * `condition` says why.
  */
 export type IndexerStatus = {
   status: "synced" | "lagging" | "syncing";
@@ -36,10 +42,12 @@ export type IndexerStatus = {
 
 /** The index's position; `heartbeatAt` in Unix seconds, null before the first heartbeat. */
 export type IndexPosition = {
-  /** True when its rows can be read and are complete up to `block`. */
-  ready: boolean;
-  /** The indexed head, or the checkpoint before the first head; 0 without views. */
+  /** Whether reads see the index, or, while it catches up after a start, the last block before; or nothing. */
+  reads: "newest" | "last" | "nothing";
+  /** The block that reads see, or the checkpoint while they see nothing; 0 without views. */
   block: bigint;
+  /** The time of the block that reads see, Unix seconds. */
+  timestamp: bigint | undefined;
   alive: boolean;
   heartbeatAt: bigint | null;
 };
@@ -48,35 +56,43 @@ export type IndexPosition = {
 const READ_TIMEOUT_MS = 4500;
 
 const positionRow = z.object({
-  ready: z.boolean().nullable(),
   head: z.string().nullable(),
-  whole: z.boolean().nullable(),
+  time: z.string().nullable(),
   checkpoint: z.string().nullable(),
 });
 
-/** Reads the views' position in one statement; undefined without views. */
-async function readViews(
-  parts: IndexReaderParts,
-): Promise<Pick<IndexPosition, "ready" | "block"> | undefined> {
+type Reads = Pick<IndexPosition, "reads" | "block" | "timestamp">;
+
+/** Reads what reads see now. Undefined without views. */
+async function readPosition(parts: IndexReaderParts): Promise<Reads | undefined> {
   const { indexConnection, viewsSchema, deployment } = parts;
   const views = sql.identifier(viewsSchema);
   const { chainId } = deployment;
   const db = drizzle(indexConnection.sql, { casing: "snake_case" });
   const ours = sql`from ${indexed.head} where ${eq(indexed.head.chainId, chainId)}`;
-  const query = () =>
-    db.execute(sql`
-      select
-        (select (value ->> 'is_ready') = '1' from ${views}."_ponder_meta" where key = 'app') as ready,
-        (select number::text ${ours}) as head,
-        (select ${isWhole()} ${ours}) as whole,
+  const read = async (on: Pick<typeof db, "execute">) => {
+    const [row] = await on.execute(sql`
+      select (select number::text ${ours}) as head, (select timestamp::text ${ours}) as time,
         (select ${checkpointBlock(sql`latest_checkpoint`)}::text
           from ${views}."_ponder_checkpoint" where chain_id = ${chainId}) as checkpoint`);
+    return positionRow.parse(row);
+  };
+  const bounded = <T>(query: () => Promise<T>) =>
+    within(READ_TIMEOUT_MS, throughSwap(query), databaseUnavailable);
   try {
-    const read = throughSwap(async () => query());
-    const [row] = await within(READ_TIMEOUT_MS, read, databaseUnavailable);
-    const { ready, head, whole, checkpoint } = positionRow.parse(row);
-    // Before a head that covers all rows there is no "now", and nothing can be read.
-    return { ready: ready === true && whole === true, block: BigInt(head ?? checkpoint ?? 0) };
+    const ways = [
+      ["newest", () => read(db)],
+      ["last", () => readAtLastBlock(parts, db, read)],
+      // It may have caught up meanwhile.
+      ["newest", () => read(db)],
+    ] as const;
+    let checkpoint: string | null = null;
+    for (const [reads, query] of ways) {
+      const row = await bounded<z.output<typeof positionRow> | undefined>(query);
+      if (row?.head) return { reads, block: BigInt(row.head), timestamp: BigInt(row.time ?? 0) };
+      checkpoint = row?.checkpoint ?? checkpoint;
+    }
+    return { reads: "nothing", block: BigInt(checkpoint ?? 0), timestamp: undefined };
   } catch (error) {
     if (isConnectionError(error)) throw databaseUnavailable(error);
     if (!isNotBuilt(error)) throw error;
@@ -102,11 +118,11 @@ async function readHeartbeat({ connection, viewsSchema, deployment }: IndexReade
  * @throws ApiError `database_unavailable`, or `indexer_unavailable` when none was started
  */
 export async function readIndexPosition(parts: IndexReaderParts): Promise<IndexPosition> {
-  const [views, heartbeat] = await Promise.all([readViews(parts), readHeartbeat(parts)]);
+  const [views, heartbeat] = await Promise.all([readPosition(parts), readHeartbeat(parts)]);
   if (views) return { ...views, ...heartbeat };
   const reason = await absentIndex(parts.connection.sql, parts.viewsSchema, parts.deployment.chainId);
   if (reason.code !== "indexer_syncing") throw reason;
-  return { ready: false, block: 0n, ...heartbeat };
+  return { reads: "nothing", block: 0n, timestamp: undefined, ...heartbeat };
 }
 
 /** The status that follows from the index's position and the chain's head, at the wall clock's time in ms. */
@@ -128,12 +144,13 @@ export function indexerStatus(
 }
 
 function conditionOf(
-  { ready, alive }: IndexPosition,
+  { reads, alive }: IndexPosition,
   lagBlocks: bigint,
   headAge: bigint,
 ): Pick<IndexerStatus, "status" | "condition"> {
-  if (!alive) return { status: ready ? "lagging" : "syncing", condition: "down" };
-  if (!ready) return { status: "syncing", condition: "backfilling" };
+  if (!alive) return { status: reads === "nothing" ? "syncing" : "lagging", condition: "down" };
+  if (reads === "nothing") return { status: "syncing", condition: "backfilling" };
+  if (reads === "last") return { status: "lagging", condition: "catching_up" };
   if (lagBlocks > LAG_LIMIT) return { status: "lagging", condition: "behind" };
   return { status: "synced", condition: headAge > QUIET_AFTER_SECONDS ? "quiet" : "caught_up" };
 }

@@ -1,10 +1,10 @@
 /** Conditions that walk along an index, newest first. */
 import { type Column, desc, type Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm";
-import type { PgTable } from "drizzle-orm/pg-core";
+import type { PgTable, PgView } from "drizzle-orm/pg-core";
 import type { Position } from "../http/paging.ts";
 
 /** The columns that every event table is read by: its position, by which it has an index, and the block time. */
-type EventTable = PgTable & { blockNumber: Column; logIndex: Column; blockTimestamp: Column };
+type EventTable = (PgTable | PgView) & { blockNumber: Column; logIndex: Column; blockTimestamp: Column };
 
 /** Higher than every block. */
 const NO_BLOCK = "1000000000000000";
@@ -81,6 +81,13 @@ export function walkBack(
     orderBy: columns.map((column) => desc(column)),
   };
 }
+
+/**
+ * An order with a literal number of rows, after `skipped` ones. drizzle would make the number a parameter; then Postgres
+ * finds its guess worse than a plan for each execution, and plans each time, for as long as it runs.
+ */
+export const firstRows = (orderBy: readonly SQL[], rows: number, skipped?: Placeholder): SQL =>
+  sql`${sql.join([...orderBy], sql`, `)} limit ${sql.raw(String(rows))}${skipped && sql` offset ${skipped}`}`;
 
 /** Rows with `key`'s value and an id below `cursor`, the newest id first; see {@link walkBack}. */
 export function walkIdsBack([column, value]: Key, id: Column, cursor: bigint | undefined): Walk {

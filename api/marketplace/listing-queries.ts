@@ -1,7 +1,6 @@
 /** Reads listings as a resource: a search among the active ones, and one by its id. */
 import { and, asc, type Column, desc, eq, lte, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { Address } from "viem";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { lower } from "../../lib/lower.ts";
 import { bondEpoch, head, listing, protocolStats } from "../../ponder.schema.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
@@ -106,7 +105,6 @@ export function searchListings(db: IndexQuery, { sortBy, limit, offset, ...filte
     .from(head)
     .leftJoin(totalOf(db, filter), always)
     .leftJoin(page, always)
-    .where(isWhole())
     .orderBy(...(byPrice ? [direction(page.price)] : []), direction(page.listingId));
 }
 
@@ -115,5 +113,5 @@ export function findListing(db: IndexQuery, listingId: bigint) {
   const page = selectListings(db)
     .where(eq(listing.listingId, numeric(listingId)))
     .as("page");
-  return db.select().from(head).leftJoin(page, always).where(isWhole());
+  return db.select().from(head).leftJoin(page, always);
 }

@@ -1,5 +1,4 @@
 import { desc, eq } from "drizzle-orm";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { bondEpoch, head, listing, protocolStats, sale } from "../../ponder.schema.ts";
 import type { FeedPage } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
@@ -45,7 +44,6 @@ export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: Li
     .from(head)
     .leftJoin(protocolStats, always)
     .leftJoin(page, always)
-    .where(isWhole())
     .orderBy(desc(page.listingId));
 }
 

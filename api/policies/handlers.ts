@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { type Address, isAddressEqual } from "viem";
+import { isAddressEqual } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
@@ -8,12 +8,11 @@ import { policyBody } from "../chain/policy-body.ts";
 import type { RequireApiKey } from "../http/credentials.ts";
 import type { Api } from "../http/env.ts";
 import { type ClientOf, clientName } from "../http/limits/middleware.ts";
-import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
-import { pageRows } from "../indexed/feed.ts";
+import { indexAge } from "../indexed/index-age.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
 import { createPurchaseScan, readPolicyPage } from "./live-scan.ts";
-import { preparePoliciesOf, toIndexedPolicy } from "./queries.ts";
-import { completePolicy, type PolicyReaders, readPolicy } from "./reader.ts";
+import { createPageRead, pageBody } from "./page.ts";
+import { type PolicyReaders, readPolicy } from "./reader.ts";
 import {
   livePoliciesRoute,
   ownPoliciesRoute,
@@ -38,6 +37,7 @@ async function sendPolicy(c: Context, parts: PolicyParts, key: PolicyKey) {
   }
   const { policy, asOf } = found;
   c.header(asOf.source === "index" ? "x-indexed-block" : "x-chain-block", String(asOf.number));
+  if (asOf.source === "index") c.header("x-index-age", indexAge(asOf));
   return c.json(policyBody(policy, asOf), 200);
 }
 
@@ -46,26 +46,13 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
   const { responses, index, liveScans, clientOf, apiKey } = parts;
   app.openapi(policyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));
 
-  const policiesOf = index.prepare(preparePoliciesOf);
-  const byBuyer = responses.define(
-    ({ address, ...page }: FeedPage & { address: Address }) => policiesOf({ buyer: address, ...page }),
-    async (found, { address, limit, offset }, asOf) => {
-      const total = found[0]?.account?.policies ?? 0;
-      const { rows, next } = cutPage(pageRows(found).map(toIndexedPolicy), limit, cursorOf);
-      const policies = await Promise.all(
-        rows.map(async (row) => {
-          const { txHash, blockNumber, logIndex } = row;
-          const policy = await completePolicy(parts, row);
-          return { ...policyBody(policy, asOf), txHash, blockNumber: String(blockNumber), logIndex };
-        }),
-      );
-      return { buyer: address, count: policies.length, total, limit, offset, nextCursor: next, policies };
-    },
+  const byBuyer = responses.define(createPageRead(index), (found, page, asOf) =>
+    pageBody(parts, found, page, asOf),
   );
   app.openapi(policiesByBuyerRoute, async (c) =>
     responses.send(
       c,
-      await byBuyer({ ...c.req.valid("param"), ...c.req.valid("query") }),
+      await byBuyer({ buyer: c.req.valid("param").address, ...c.req.valid("query") }),
       policiesByBuyerRoute,
     ),
   );
@@ -84,7 +71,7 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
         `The key belongs to ${wallet} and cannot list the policies of ${owner}.`,
       );
     }
-    return responses.sendPrivately(c, await byBuyer({ address: wallet, ...page }));
+    return responses.sendPrivately(c, await byBuyer({ buyer: wallet, ...page }));
   });
 
   const { reader, reads, contracts } = liveScans;

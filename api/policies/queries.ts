@@ -1,7 +1,6 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
 import { isDue } from "../../lib/indexed/due.ts";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { lower } from "../../lib/lower.ts";
 import { entryById } from "../../lib/products.ts";
 import { account, head, oracleFeed, policy, product } from "../../ponder.schema.ts";
@@ -10,7 +9,8 @@ import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
-import { after, always, type WalkPeriod, walkBack } from "../indexed/walk.ts";
+import { after, always, firstRows, type WalkPeriod, walkBack } from "../indexed/walk.ts";
+import { isCompleteRow, policyEntry } from "./entry-json.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
@@ -89,11 +89,93 @@ export async function findPolicy(
   return row && toIndexedPolicy(row);
 }
 
-/** Prepares a statement under a name of its own. Without a period it has nothing to search for in the index. */
-function preparePage(db: IndexQuery, name: string, period: WalkPeriod) {
-  const owner = sql.placeholder("owner");
+export type PolicyPage = FeedPage & { readonly buyer: Address };
+
+/** A period that a statement receives later. */
+const laterPeriod = { from: sql.placeholder("from"), to: sql.placeholder("to") };
+/** Later than every block, Unix seconds. */
+const NO_TIME = 10n ** 15n;
+
+/** A buyer's newest policies after a position. Uses the index on buyer, block and log index. */
+function walkOf(period: WalkPeriod) {
   const start = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
-  const { where, orderBy } = walkBack(policy, [[policy.buyer, owner]], start, period);
+  return walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], start, period);
+}
+
+const hasPeriod = ({ from, to }: PolicyPage) => from !== undefined || to !== undefined;
+
+const parameters = (page: PolicyPage) => ({
+  ...{ owner: lower(page.buyer), offset: page.offset },
+  ...after(page.cursor),
+  ...(hasPeriod(page) ? { from: String(page.from ?? 0), to: String(page.to ?? NO_TIME) } : {}),
+});
+
+/** Lengths of pages for which a statement is prepared; a shorter page reads more rows than it shows. */
+const PAGE_SIZES = [10, 50, 100];
+
+/** Without a period, a statement has nothing to search for in the index. */
+function prepareEntries(
+  db: IndexQuery,
+  size: number,
+  { skips, period }: { readonly skips: boolean; readonly period: WalkPeriod },
+) {
+  const { where, orderBy } = walkOf(period);
+  const order = firstRows(orderBy, size + 1, skips ? sql.placeholder("offset") : undefined);
+  const page = selectPolicies(db).where(where).orderBy(order).as("page");
+  const entry = policyEntry(page, sql`${sql.placeholder("buyer")}::text`);
+  const newestFirst = sql`order by ${page.blockNumber} desc, ${page.logIndex} desc`;
+  const position = sql`${page.blockNumber} || '-' || ${page.logIndex}`;
+  const last = sql`(array_agg(${position} ${newestFirst}))[${sql.placeholder("limit")}::int]`;
+  const entries = db
+    .select({
+      lines: sql<string | null>`string_agg(${entry}, E'\\n' ${newestFirst})`.as("lines"),
+      shields: sql<string | null>`string_agg(distinct ${page.shield}, ',')`.as("shields"),
+      complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
+      last: sql<string | null>`${last}`.as("last"),
+    })
+    .from(page)
+    .innerJoin(head, always)
+    .as("entries");
+  return db
+    .select()
+    .from(head)
+    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
+    .innerJoin(entries, always)
+    .prepare(`policies_${size}`);
+}
+
+/**
+ * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `lines`
+ * has a line for each policy, one more than `limit` at least if there are as many, and is null without any. `shields`
+ * are theirs, `last` is the cursor after `limit` of them, `complete` false if a row lacks what its line shows. Prepared because building the
+ * statement takes longer than running it.
+ */
+export function preparePolicyEntries(db: IndexQuery) {
+  const statements = PAGE_SIZES.map((size) => ({
+    size,
+    first: prepareEntries(db, size, { skips: false, period: {} }),
+    later: prepareEntries(db, size, { skips: true, period: {} }),
+    within: prepareEntries(db, size, { skips: true, period: laterPeriod }),
+  }));
+  return (page: PolicyPage) => {
+    const found = statements.find(({ size }) => size >= page.limit);
+    if (!found) throw new Error(`no page has ${page.limit} policies`);
+    const ofAll = page.offset === 0 ? found.first : found.later;
+    const statement = hasPeriod(page) ? found.within : ofAll;
+    return statement.execute({ ...parameters(page), buyer: page.buyer, limit: page.limit });
+  };
+}
+
+/** Prepares the read of a page as rows, one more than `limit`, and of the account, as {@link preparePolicyEntries}. */
+export function preparePoliciesOf(db: IndexQuery) {
+  const all = prepareRows(db, {});
+  const within = prepareRows(db, laterPeriod);
+  return (page: PolicyPage) =>
+    (hasPeriod(page) ? within : all).execute({ ...parameters(page), rows: page.limit + 1 });
+}
+
+function prepareRows(db: IndexQuery, period: WalkPeriod) {
+  const { where, orderBy } = walkOf(period);
   const page = selectPolicies(db)
     .where(where)
     .orderBy(...orderBy)
@@ -103,30 +185,8 @@ function preparePage(db: IndexQuery, name: string, period: WalkPeriod) {
   return db
     .select()
     .from(head)
-    .leftJoin(account, eq(account.address, owner))
+    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
     .leftJoin(page, always)
-    .where(isWhole())
     .orderBy(desc(page.blockNumber), desc(page.logIndex))
-    .prepare(name);
-}
-
-/** Later than every block, Unix seconds. */
-const NO_TIME = 10n ** 15n;
-
-/**
- * Prepares the read of a buyer's policies, newest first, one row more than `limit`, and the buyer's account, which holds
- * their total. Uses the index on buyer, block and log index. Prepared because building the statement takes longer than
- * running it.
- */
-export function preparePoliciesOf(db: IndexQuery) {
-  const all = preparePage(db, "policies_of", {});
-  const within = preparePage(db, "policies_of_period", {
-    from: sql.placeholder("from"),
-    to: sql.placeholder("to"),
-  });
-  return ({ buyer, limit, offset, cursor, from, to }: FeedPage & { buyer: Address }) => {
-    const page = { owner: lower(buyer), ...after(cursor), rows: limit + 1, offset };
-    if (from === undefined && to === undefined) return all.execute(page);
-    return within.execute({ ...page, from: String(from ?? 0), to: String(to ?? NO_TIME) });
-  };
+    .prepare("policies_of");
 }

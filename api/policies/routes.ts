@@ -68,6 +68,7 @@ const PolicyList = z
     policies: z.array(IndexedPolicy),
   })
   .openapi("PolicyList");
+export type PolicyListBody = z.infer<typeof PolicyList>;
 
 export const policiesByBuyerRoute = createRoute({
   method: "get",

@@ -1,6 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Hex } from "viem";
-import { isWhole } from "../../lib/indexed/head.ts";
 import { head, redemptionQueue } from "../../ponder.schema.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexQuery, IndexReader } from "../indexed/reader.ts";
@@ -26,7 +25,7 @@ export function readQueueEntry(db: IndexQuery, queueId: bigint, txHash: Hex) {
     .from(redemptionQueue)
     .where(and(eq(redemptionQueue.queueId, sql`${String(queueId)}`), eq(redemptionQueue.txHash, txHash)))
     .as("page");
-  return db.select().from(head).leftJoin(page, always).where(isWhole());
+  return db.select().from(head).leftJoin(page, always);
 }
 
 /**

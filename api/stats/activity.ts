@@ -1,3 +1,4 @@
+import { and, eq } from "drizzle-orm";
 import type { Address } from "viem";
 import { lower } from "../../lib/lower.ts";
 import { activity, type activityTypes } from "../../ponder.schema.ts";
@@ -14,18 +15,14 @@ export type ActivityFilter = {
 };
 
 /**
- * Reads the unified feed, newest first, one row more than `limit`. Uses the primary key, or the index on actor, type or
- * both.
+ * Reads the unified feed, newest first, one row more than `limit`. Merges walks along an index of each kind's own table, by
+ * position or by actor and position. A type leaves one of the tables.
  */
 export function readActivity(
   db: IndexQuery,
   { limit, offset, cursor, type, actor, since, from = since, to }: ActivityFilter & FeedPage,
 ) {
-  const keys = [
-    [activity.actor, actor && lower(actor)],
-    [activity.type, type],
-  ] as const;
-  const { where, orderBy } = walkBack(activity, keys, after(cursor), {
+  const { where, orderBy } = walkBack(activity, [[activity.actor, actor && lower(actor)]], after(cursor), {
     from: since !== undefined && from !== undefined && since > from ? since : from,
     to,
   });
@@ -41,7 +38,7 @@ export function readActivity(
       logIndex: activity.logIndex,
     })
     .from(activity)
-    .where(where)
+    .where(and(where, type && eq(activity.type, type)))
     .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset)

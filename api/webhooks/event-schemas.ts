@@ -32,7 +32,7 @@ const described: Readonly<Record<AnyEventType, [component: string, description: 
   listing_cancelled: ["ListingCancelledEvent", "A listing was cancelled. To its seller."],
   token_burned: [
     "TokenBurnedEvent",
-    "Protocol tokens were burned. To every webhook that names this type, or `*`.",
+    "Protocol tokens were burned. To every webhook that names this type, whoever burns; `*` does not include it.",
   ],
   event_reverted: [
     "EventReverted",

@@ -22,7 +22,7 @@ const eventsInput = z
   )
   .openapi({
     description:
-      "Event types to send: `*` for all, including those of later versions, or a list of names. `event_reverted` is always sent for events that were sent, so it cannot be the only name.",
+      "Event types to send: `*` for all events of the own wallet, including types of later versions, or a list of names. Burns, which are of no wallet, are sent to webhooks that name `token_burned`. `event_reverted` is always sent for events that were sent, so it cannot be the only name.",
     example: "*",
   });
 

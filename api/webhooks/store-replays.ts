@@ -29,7 +29,7 @@ const findEvents = (sql: ISql, webhookId: number, owner: Owner, after: string, w
     order by seq limit ${ROUND}),
   burns as (
     select seq from service.event where type = 'token_burned' and seq > ${after} and exists (
-      select 1 from service.webhook where id = ${webhookId} and events && array['*', 'token_burned'])
+      select 1 from service.webhook where id = ${webhookId} and 'token_burned' = any (events))
     order by seq limit ${ROUND}),
   reversals as (
     select seq from service.event where reverts is not null and seq > ${after} order by seq limit ${ROUND}),

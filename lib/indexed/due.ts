@@ -10,7 +10,6 @@ import {
   MINIMUM_PAYOUT,
   SEQUENCER_GRACE,
 } from "../price-rules.ts";
-import { isWhole } from "./head.ts";
 
 const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
@@ -93,8 +92,7 @@ export async function findDueRows(
 ): Promise<{ head: typeof head.$inferSelect; rows: DueRows | undefined } | undefined> {
   const [found] = await db
     .select({ ...getTableColumns(head), canTrigger: sql<boolean>`${triggerTime()} is not null` })
-    .from(head)
-    .where(isWhole());
+    .from(head);
   if (found === undefined) return undefined;
   const { canTrigger, ...block } = found;
   if (!canTrigger) return { head: block, rows: undefined };

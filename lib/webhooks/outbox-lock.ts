@@ -10,6 +10,10 @@ import type { Sql, TransactionSql } from "postgres";
 /** The name of the lock; `hashtextextended` makes its number. */
 export const outboxLock = (chainId: number) => `service:outbox:${chainId}`;
 
+/** Lets one outbox at a time store events, until the transaction ends. */
+export const lockOutbox = (tx: TransactionSql, chainId: number) =>
+  tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(chainId)}, 0))`;
+
 /** Stops the outbox from storing events until the transaction ends. Take this lock after all row locks. */
 export const lockOutboxShared = (tx: TransactionSql, chainId: number) =>
   tx`select pg_advisory_xact_lock_shared(hashtextextended(${outboxLock(chainId)}, 0))`;

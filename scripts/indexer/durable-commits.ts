@@ -3,18 +3,13 @@
  * Postgres may lose it. A commit that fails rolls its rows back, but they stay in Ponder's cache: Ponder would repeat the
  * transaction and take them for written.
  */
-import { createRequire } from "node:module";
-import type { Client } from "pg";
-import { z } from "zod";
-import { ponderManifest } from "./schema-name.ts";
+import { interceptStatements } from "./ponder-driver.ts";
 
 /** The indexer's exit code after a commit that failed: the next start reads the blocks again. */
 export const lostCommitExitCode = 5;
 
 /** Ponder sends this on each new connection. Commits then do not wait for the disk. */
 const COMMIT_EARLY = "SET synchronous_commit = off;";
-
-const driver = z.object({ Client: z.custom<typeof Client>((value) => typeof value === "function") });
 
 const isCommit = (statement: unknown): boolean =>
   typeof statement === "object" && statement !== null && "text" in statement && statement.text === "commit";
@@ -25,15 +20,9 @@ const isCommit = (statement: unknown): boolean =>
  *   again all blocks that are not final.
  */
 export function keepCommits(onFailure: (error: unknown) => void): void {
-  // Loaded as Ponder loads it, because a bundle would have a copy of its own.
-  const { prototype } = driver.parse(createRequire(ponderManifest)("pg")).Client;
-  const send = prototype.query;
-  Object.assign(prototype, {
-    query(this: Client, statement: unknown, ...more: unknown[]): unknown {
-      const durable = typeof statement === "string" ? statement.replace(COMMIT_EARLY, "") : statement;
-      const sent: unknown = Reflect.apply(send, this, [durable, ...more]);
-      if (isCommit(statement) && sent instanceof Promise) sent.catch(onFailure);
-      return sent;
-    },
+  interceptStatements((statement, send) => {
+    const sent = send(typeof statement === "string" ? statement.replace(COMMIT_EARLY, "") : statement);
+    if (isCommit(statement) && sent instanceof Promise) sent.catch(onFailure);
+    return sent;
   });
 }

@@ -16,7 +16,7 @@ export async function linkTrigger(
   const { logIndex } = event.log;
   const key = holder.toLowerCase();
   const other = await pairWithinTransaction(db, "bond", event.transaction.hash, {
-    ...{ side, key, hint: key, logIndex },
+    ...{ side, key, logIndex },
   });
   if (other === undefined) return;
   const [triggerAt, issueAt] = side === "first" ? [logIndex, other] : [other, logIndex];

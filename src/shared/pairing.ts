@@ -2,15 +2,14 @@ import { eventPair, type WaitingEvent } from "ponder:schema";
 import type { Db } from "./event.ts";
 
 /**
- * Removes the counterpart of `event` from the waiting events: one of the other side with the same key, the oldest with the
- * same hint or else the oldest. Without a counterpart, `event` is added to the waiting ones.
+ * Removes the counterpart of `event` from the waiting events: the oldest of the other side with the same key. Without a
+ * counterpart, `event` is added to the waiting ones.
  */
 export function takeCounterpart(
   waiting: readonly WaitingEvent[],
   event: WaitingEvent,
 ): { counterpart: WaitingEvent | undefined; waiting: readonly WaitingEvent[] } {
-  const candidates = waiting.filter(({ side, key }) => side !== event.side && key === event.key);
-  const counterpart = candidates.find(({ hint }) => hint === event.hint) ?? candidates[0];
+  const counterpart = waiting.find(({ side, key }) => side !== event.side && key === event.key);
   if (counterpart === undefined) return { counterpart, waiting: [...waiting, event] };
   return { counterpart, waiting: waiting.filter((other) => other !== counterpart) };
 }

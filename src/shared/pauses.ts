@@ -1,4 +1,4 @@
-import { pauseEvent, pauseState } from "ponder:schema";
+import { pauseEvent } from "ponder:schema";
 import { type Db, type LogEvent, position } from "./event.ts";
 
 type Pause = typeof pauseEvent.$inferInsert;
@@ -9,14 +9,5 @@ export async function recordPause(
   event: LogEvent,
   pause: Pick<Pause, "scope" | "paused" | "by" | "price">,
 ): Promise<void> {
-  const { scope, paused } = pause;
-  await db
-    .insert(pauseEvent)
-    .values({ ...position(event), ...pause })
-    .onConflictDoNothing();
-  const state = { paused, updatedAt: event.block.timestamp, updatedAtBlock: event.block.number };
-  await db
-    .insert(pauseState)
-    .values({ scope, ...state })
-    .onConflictDoUpdate(state);
+  await db.insert(pauseEvent).values({ ...position(event), ...pause });
 }

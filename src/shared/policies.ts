@@ -1,12 +1,11 @@
-import { policy, policyPrice, product } from "ponder:schema";
+import { policy, policyPrice, product, replacedPolicy } from "ponder:schema";
 import { knownTerms } from "./catalogue.ts";
 import { type Db, type LogEvent, position } from "./event.ts";
 import { strikeOf, triggerPriceOf } from "./oracle.ts";
-import { countInClock } from "./sums.ts";
 
-type Purchase = {
-  productId: `0x${string}`;
-  policyId: bigint;
+type PolicyKey = { productId: `0x${string}`; policyId: bigint };
+
+type Purchase = PolicyKey & {
   buyer: `0x${string}`;
   coverage: bigint;
   premium: bigint;
@@ -35,42 +34,68 @@ async function coverOf(db: Db, event: LogEvent, productId: `0x${string}`) {
   };
 }
 
+/** What no policy has when it is sold. */
+const untouched = {
+  triggeredAt: null,
+  cancelledAt: null,
+  markedExpiredAt: null,
+  bondEpochId: null,
+  bondAmount: null,
+};
+
 /**
- * Inserts a policy once. A purchase emits two events, the manager's `PolicyCreated` and the router's `PolicyPurchased`;
- * only the latter has `paidBy`. The first of them inserts the row.
+ * Inserts a policy once. A purchase emits two events in one transaction, the manager's `PolicyCreated` and the router's
+ * `PolicyPurchased`; only the latter has `paidBy`. The first of them inserts the row, in place of an older policy with the
+ * same key.
  */
 export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, paidBy: `0x${string}` | null) {
   const { productId, policyId, buyer, coverage, premium, payout } = purchase;
-  const createdAt = event.block.timestamp;
-  const price = await db.find(policyPrice, { productId, policyId });
-  const cover = await coverOf(db, event, productId);
-  const opened = await db
-    .insert(policy)
-    .values({
-      ...position(event),
-      ...{ productId, policyId, buyer, coverage, premium, payout, paidBy, createdAt },
-      ...cover,
-      priceSnapshot: price?.priceSnapshot ?? 0n,
-    })
-    .onConflictDoNothing();
-  if (opened === null) {
-    if (paidBy !== null) await db.update(policy, { productId, policyId }).set({ ...position(event), paidBy });
+  const key = { productId, policyId };
+  const txHash = event.transaction.hash;
+  const known = await db.find(policy, key);
+  if (known?.txHash === txHash) {
+    if (paidBy !== null) await db.update(policy, key).set({ ...position(event), paidBy });
     return;
   }
-  await countInClock(db, cover, 1);
+  const price = await db.find(policyPrice, { txHash, ...key });
+  const sold = {
+    ...position(event),
+    ...{ buyer, coverage, premium, payout, paidBy, createdAt: event.block.timestamp },
+    ...(await coverOf(db, event, productId)),
+    priceSnapshot: price?.priceSnapshot ?? 0n,
+  };
+  if (known === null) {
+    await db.insert(policy).values({ ...key, ...sold });
+  } else {
+    await db.insert(replacedPolicy).values({ ...known });
+    await db.update(policy, key).set({ ...sold, ...untouched });
+  }
 }
 
-/** Closes a policy before it expires. @returns its former state, or null when the index does not know it. */
-export async function closePolicy(
+/** Records the token's price at a purchase. The second of the purchase's two logs sets it on the policy. */
+export async function recordPrice(
   db: Db,
-  key: { productId: `0x${string}`; policyId: bigint },
-  how: { triggeredAt: bigint } | { cancelledAt: bigint },
+  event: LogEvent & { args: PolicyKey & { priceSnapshot: bigint } },
+): Promise<void> {
+  const { productId, policyId, priceSnapshot } = event.args;
+  const key = { productId, policyId };
+  await db
+    .insert(policyPrice)
+    .values({ ...position(event), ...event.args })
+    .onConflictDoUpdate({ ...position(event), priceSnapshot });
+  const sold = await db.find(policy, key);
+  if (sold?.txHash === event.transaction.hash) await db.update(policy, key).set({ priceSnapshot });
+}
+
+/** Changes a policy's state. @returns its buyer and premium, or null when the index does not know it. */
+export async function changePolicy(
+  db: Db,
+  key: PolicyKey,
+  change: { triggeredAt: bigint } | { cancelledAt: bigint } | { markedExpiredAt: bigint },
 ): Promise<{ buyer: `0x${string}`; premium: bigint } | null> {
   const row = await db.find(policy, key);
   if (row === null) return null;
-  const { buyer, premium, waitingEndsAt, expiresAt } = row;
-  const wasOpen = row.triggeredAt === null && row.cancelledAt === null;
-  await db.update(policy, key).set(how);
-  if (wasOpen) await countInClock(db, { waitingEndsAt, expiresAt }, -1);
+  const { buyer, premium } = row;
+  await db.update(policy, key).set(change);
   return { buyer, premium };
 }

@@ -14,10 +14,7 @@ export async function changeProductState(
   change: Partial<Omit<Product, "productId" | "updatedAtBlock">>,
 ): Promise<void> {
   const { productId } = event.args;
-  await db
-    .insert(productEvent)
-    .values({ ...position(event), productId, kind, args })
-    .onConflictDoNothing();
+  await db.insert(productEvent).values({ ...position(event), productId, kind, args });
   const known = knownTerms(productId);
   const changed = { ...change, updatedAtBlock: event.block.number };
   await db

@@ -1,13 +1,16 @@
 /**
- * A restarted indexer reads missed blocks without recording each block; on a quiet chain it can stay in that state.
- * What this proves: meanwhile no response, from the tables or the cache, states a block that its rows do not match.
+ * A restarted indexer takes its newest blocks back, and reads those that it has missed without recording each block; on a quiet
+ * chain it can stay in that state. What this proves: meanwhile each response, from the tables or the cache, is that of the last
+ * block before, and without its snapshot there is none: no response states a block that its rows do not match.
  */
+import postgres from "postgres";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { burnTokens, openProtocol, type Protocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { chapters, historyContext } from "../src/support/history.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
+import { atEnd } from "../support/cleanup.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { failure } from "./support/api.ts";
@@ -16,7 +19,7 @@ let api: { chain: TestChain; protocol: Protocol; stack: Stack; request: CheckedR
 beforeAll(async () => {
   const chain = await startChain({ retired: false });
   // Over a WebSocket Ponder only sees new blocks: on a quiet chain it stays where its catch-up ended.
-  const env = { indexer: { RPC_WS_URL: chain.wsUrl } };
+  const env = { indexer: { RPC_WS_URL: chain.wsUrl, INDEX_MAX_AGE: "86400" } };
   const stack = await startStack({ chain, services: ["api", "indexer"], env });
   const request = await checkedRequests(stack.apiUrl);
   api = { chain, stack, request, protocol: openProtocol(chain.deployment, chain.url) };
@@ -43,27 +46,55 @@ async function waitForIndex(): Promise<void> {
   });
 }
 
-test("reads get 503 until all rows match one block, and the health reports the backfill", async () => {
-  await waitForIndex();
-  const before = burns.parse((await api.request("/api/v1/stats/burns")).json).burns_count;
+/** Kills the indexer and burns while it is away: the new one reads the burns, and does not record their blocks. */
+async function restartBehind(): Promise<{ count: number; block: string | null }> {
   await api.stack.kill9("indexer");
+  const { json, headers } = await api.request("/api/v1/stats/burns");
   for (let n = 0; n < 50; n += 1) await burnTokens(api.protocol, api.chain.owner, 1n);
-  // The indexed rows still match their block, so reads succeed.
-  expect(burns.parse((await api.request("/api/v1/stats/burns?n=1")).json).burns_count).toBe(before);
-
   await api.stack.start("indexer");
-  await waitFor({
-    what: "the index to read the missed blocks",
-    probe: async () => ((await readHealth()).status === "syncing" ? true : undefined),
-  });
-  expect(await readHealth()).toMatchObject({ status: "syncing", condition: "backfilling" });
+  return { count: burns.parse(json).burns_count, block: headers.get("x-indexed-block") };
+}
+
+test("after a restart reads are those of the last block before, until all rows match a newer one", async () => {
+  await waitForIndex();
+  const { count, block } = await restartBehind();
+  await expect
+    .poll(readHealth)
+    .toMatchObject({ status: "lagging", condition: "catching_up", lastSyncedBlock: block });
   for (const path of ["/api/v1/stats/burns", "/api/v1/stats/burns?n=2", "/api/v1/stats/activity"]) {
-    expect(failure(await api.request(path)), path).toEqual([503, "indexer_syncing"]);
+    const { status, headers } = await api.request(path);
+    expect([status, headers.get("x-indexed-block")], path).toEqual([200, block]);
   }
+  expect(burns.parse((await api.request("/api/v1/stats/burns?n=1")).json).burns_count).toBe(count);
 
   await waitForIndex();
   for (const path of ["/api/v1/stats/burns", "/api/v1/stats/burns?n=3"]) {
-    expect(burns.parse((await api.request(path)).json).burns_count, path).toBe(before + 50);
+    expect(burns.parse((await api.request(path)).json).burns_count, path).toBe(count + 50);
   }
+  expect(await readHealth()).toMatchObject({ status: "synced" });
+}, 300_000);
+
+test("without the snapshot reads get 503 until all rows match one block, and the health reports the backfill", async () => {
+  await waitForIndex();
+  const { count } = await restartBehind();
+  await expect.poll(readHealth).toMatchObject({ condition: "catching_up" });
+  const sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+  // As after INDEX_MAX_AGE: Postgres ends the session.
+  const ended = await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name like 'idx_%_last_block' and datname = current_database()`;
+  expect(ended).toHaveLength(1);
+  await expect.poll(readHealth).toMatchObject({ status: "syncing", condition: "backfilling" });
+  for (const path of ["/api/v1/stats/burns", "/api/v1/stats/burns?n=2", "/api/v1/stats/activity"]) {
+    expect(failure(await api.request(path)), path).toEqual([503, "indexer_syncing"]);
+  }
+  // A start in this state has no block to show.
+  await api.stack.kill9("indexer");
+  await api.stack.start("indexer");
+  expect(failure(await api.request("/api/v1/stats/burns"))).toEqual([503, "indexer_syncing"]);
+
+  await waitForIndex();
+  expect(burns.parse((await api.request("/api/v1/stats/burns")).json).burns_count).toBe(count + 50);
   expect(await readHealth()).toMatchObject({ status: "synced" });
 }, 300_000);

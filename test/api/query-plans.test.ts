@@ -10,7 +10,7 @@ import type { IndexQuery } from "../../api/indexed/reader.ts";
 import { discountBps } from "../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
-import { findPolicy, preparePoliciesOf } from "../../api/policies/queries.ts";
+import { findPolicy, preparePoliciesOf, preparePolicyEntries } from "../../api/policies/queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
 import { readMaturities } from "../../api/stats/bonds/queries.ts";
 import { readBurnerDays } from "../../api/stats/burners/queries.ts";
@@ -73,6 +73,12 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["a policy's rounds", (db) => readFallenRounds(db, policyKey)],
   ["a buyer's policies", (db) => preparePoliciesOf(db)({ buyer: wallet, ...first })],
   ["a buyer's policies after a cursor", (db) => preparePoliciesOf(db)({ buyer: wallet, ...deep })],
+  ["a buyer's policies as JSON", (db) => preparePolicyEntries(db)({ buyer: wallet, ...first })],
+  ["a buyer's policies as JSON after a cursor", (db) => preparePolicyEntries(db)({ buyer: wallet, ...deep })],
+  [
+    "a buyer's policies as JSON, later ones",
+    (db) => preparePolicyEntries(db)({ buyer: wallet, limit: 10, offset: 5 }),
+  ],
   ["activity", (db) => readActivity(db, first)],
   ["activity after a cursor", (db) => readActivity(db, deep)],
   ["activity of a type", (db) => readActivity(db, { ...first, type })],

@@ -18,14 +18,14 @@ const BLOCKS = 16;
 /** After every so many blocks the newest ones are replaced. */
 const REORGANISE_EVERY = 8;
 
-let api: Pick<TestApi, "chain" | "request">;
+let api: Pick<TestApi, "chain" | "stack" | "request">;
 let walk: PriceWalk;
 beforeAll(async () => {
   console.log(`DUE_SEED=${seed}`);
   const chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
   walk = await startPriceWalk(chain, seed);
   const stack = await startStack({ chain, services: ["api", "indexer"] });
-  api = { chain, request: await checkedRequests(stack.apiUrl) };
+  api = { chain, stack, request: await checkedRequests(stack.apiUrl) };
 });
 
 /** The due policies, as the walk triggers them. */

@@ -43,16 +43,13 @@ describe("POST /api/v1/webhooks/{id}/replay", () => {
     await revertEvent(connection, reverted);
     await storeEvent(connection, webhook.owner.wallet, { block: webhook.firstBlock - 1 }); // before the webhook
     await storeEvent(connection, `0x${"12".repeat(20)}`, { block: webhook.firstBlock }); // another wallet's
-    const burn = await storeEvent(connection, `0x${"12".repeat(20)}`, {
-      block: webhook.firstBlock,
-      type: "token_burned",
-    });
+    await webhook.addEvent({ type: "token_burned" }); // a webhook for '*' receives no burns
     await webhook.addDelivery(old);
     await webhook.addDelivery(sent);
     await webhook.addDelivery(waiting, { state: "pending", failures: 4, inHours: 3 });
     await webhook.addDelivery(reverted);
     const answer = await replay(seconds(HOUR));
-    expect([answer.status, answer.json]).toEqual([202, { ok: true, id: webhook.id, scheduled: 4 }]);
+    expect([answer.status, answer.json]).toEqual([202, { ok: true, id: webhook.id, scheduled: 3 }]);
     const due = { state: "pending", failures: 0, due: true };
     expect(await webhook.deliveries()).toMatchObject([
       { seq: old.seq, state: "delivered" },
@@ -60,11 +57,23 @@ describe("POST /api/v1/webhooks/{id}/replay", () => {
       { seq: never.seq, ...due, attempts: 0 },
       { seq: waiting.seq, ...due },
       { seq: reverted.seq, state: "delivered" },
-      { seq: burn.seq, ...due },
     ]);
-    expect(await scheduled(seconds(HOUR))).toBe(4);
-    expect(await scheduled(seconds(3 * 24 * HOUR))).toBe(5);
-    expect(await webhook.deliveries()).toHaveLength(6);
+    expect(await scheduled(seconds(HOUR))).toBe(3);
+    expect(await scheduled(seconds(3 * 24 * HOUR))).toBe(4);
+    expect(await webhook.deliveries()).toHaveLength(5);
+  });
+
+  test("schedules the burns of every wallet if the webhook names them", async () => {
+    const named = await webhook.owner.subscribe(LOCAL_URL, ["token_burned"]);
+    await webhook.addEvent();
+    const burn = await storeEvent(connection, `0x${"12".repeat(20)}`, {
+      block: webhook.firstBlock,
+      type: "token_burned",
+    });
+    const answer = await webhook.owner.call("POST", `/${named.id}/replay?since=${seconds(HOUR)}`);
+    expect(answer.json).toMatchObject({ scheduled: 1 });
+    const [row] = await connection.sql`select event_seq from service.delivery where webhook_id = ${named.id}`;
+    expect(row).toEqual({ event_seq: burn.seq });
   });
 
   test("schedules only the event types that the webhook names", async () => {

@@ -52,8 +52,9 @@ test("it records the one schema that it builds, and serves it through the views 
   const [schema, ...others] = await deployments();
   expect(schema).toMatch(/^idx_[0-9a-f]{12}$/);
   expect(others).toEqual([]);
-  const tables = await sql`select table_name from information_schema.views where table_schema = 'indexer'`;
-  expect(tables.map((row) => row.table_name)).toContain("policy");
+  const views = () =>
+    sql`select table_name as name from information_schema.views where table_schema = 'indexer'`;
+  await expect.poll(views).toContainEqual({ name: "policy" });
 });
 
 test("it listens on its own port, whatever PORT says", async () => {

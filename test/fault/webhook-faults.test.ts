@@ -39,7 +39,11 @@ test(`two thousand events arrive although every part fails (FAULT_SEED=${seed})`
   const [first = "", second = "", third = "", fourth = "", fifth = "", sixth = ""] = wallets;
   const steady = [
     await subscribe(world, receivers.at("all"), first),
-    await subscribe(world, receivers.at("some"), first, ["policy_purchased", "policy_expired"]),
+    await subscribe(world, receivers.at("some"), first, [
+      "policy_purchased",
+      "policy_expired",
+      "token_burned",
+    ]),
     await subscribe(world, receivers.at("slow"), second, ["*"], slow(30)),
     await subscribe(world, receivers.at("fails"), third, ["*"], failing),
     await subscribe(world, receivers.at("flaps"), fourth, ["*"], flapping(ok, ok, ok, reset)),

@@ -1,6 +1,6 @@
 /**
  * What this proves: no event is repeated, skipped or reverted when a new build of the indexer replaces the views with its own
- * schema, and when the old build replaces them again. Each time the views lack the newest blocks for a while.
+ * schema, and when the operator goes back: the old build, started again, replaces them once the new one has been down for a while.
  */
 import { expect, test } from "vitest";
 import type { Child } from "../../scripts/local/processes.ts";
@@ -57,9 +57,9 @@ test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, 
 
   await stack.stopService("indexer");
   for (let n = 0; n < 5; n += 1) await maker.block();
+  await changed.stop();
   await blocksUntilOther(world, other, await stack.start("indexer", { wait: false }));
   expect(await servedSchema(sql)).toBe(old);
-  await changed.stop();
   const { events } = await expectCorrectDeliveries(world, subscribers, { timeoutMs: SWAP_MS });
   expect(events).toBeGreaterThan(50);
   await expectOnce(world, subscribers);

@@ -52,7 +52,8 @@ test("a live index matches the chain's logs, views and sums", async () => {
   const events = await expectRowsMatchChain(live.rows, chain);
   const seen = new Set(events.map(({ name }) => name));
   expect(knownEvents.filter((name) => !seen.has(name))).toEqual([]);
-  for (const table of tableNames) {
+  // No key of a policy comes twice while the manager stays the same.
+  for (const table of tableNames.filter((name) => name !== "replaced_policy")) {
     expect(await live.rows.rows(table), `${table} is empty`).not.toEqual([]);
   }
 });

@@ -113,30 +113,82 @@ test("triggers and bonds of one transaction are linked, several of one holder in
   expect(await found("policy_trigger", { policy_id: "77" })).toMatchObject([{ bond_epoch_id: null }]);
 });
 
-test("a burn is linked to the burner that reports it before or after, preferably of its own tokens; others are direct", async () => {
+test("a burn is linked to the burner that reports it before or after; others are direct, also of the same amount", async () => {
   const { twapBurner } = chain.contracts;
   await chain.emit(burned(twapBurner, 10n), burnExecuted(10n));
   await chain.emit(burnExecuted(20n), burned(twapBurner, 20n));
   await chain.emit(burned(alice, 30n), burned(twapBurner, 30n), burnExecuted(30n));
   await chain.emit(burned(bob, 40n));
   await chain.emit(burnExecuted(40n)); // in another transaction, so not bob's burn
+  await chain.emit(burned(alice, 50n), burnExecuted(50n), burned(twapBurner, 50n));
+  await chain.emit(burned(carol, 60n), burnExecuted(60n)); // the burner's own burn is missing
   await rows.caughtUp(chain.client);
-  const burns = (await rows.rows("token_burn")).map((b) => `${b.token_amount} ${b.source} ${b.usdc_spent}`);
+  const burns = (await rows.rows("token_burn")).map(
+    (b) =>
+      `${b.token_amount} ${b.burner === twapBurner.toLowerCase() ? "twap" : "other"} ${b.source} ${b.usdc_spent}`,
+  );
   expect(burns.sort()).toEqual([
-    "10 twap_burner 5",
-    "20 twap_burner 5",
-    "30 direct 0",
-    "30 twap_burner 5",
-    "40 direct 0",
+    "10 twap twap_burner 5",
+    "20 twap twap_burner 5",
+    "30 other direct 0",
+    "30 twap twap_burner 5",
+    "40 other direct 0",
+    "50 other direct 0",
+    "50 twap twap_burner 5",
+    "60 other direct 0",
   ]);
   expect(await rows.rows("burn_source_stats")).toMatchObject([
-    { source: "direct", token_burned: "70", usdc_spent: "0", burns: 2 },
-    { source: "twap_burner", token_burned: "60", usdc_spent: "20", burns: 3 },
+    { source: "direct", token_burned: "180", usdc_spent: "0", burns: 4 },
+    { source: "twap_burner", token_burned: "110", usdc_spent: "30", burns: 4 },
   ]);
   expect(await rows.rows("protocol_stats")).toMatchObject([
-    { token_burned: "130", burns: 5, burn_usdc_spent: "20" },
+    { token_burned: "290", burns: 8, burn_usdc_spent: "30" },
   ]);
-  expect(await found("activity", { type: "token_burned", ref: "twap_burner" })).toHaveLength(3);
+  expect(await found("activity", { type: "token_burned", ref: "twap_burner" })).toHaveLength(4);
+});
+
+test("a policy has the shield with which the router sells, until it is configured with the newly registered one", async () => {
+  const { policyManager, coverRouter } = chain.contracts;
+  const productId = keccak256(stringToHex("REGISTERED-ANEW"));
+  const registered = (shield: `0x${string}`) =>
+    entry(policyManager, policyManagerAbi, "ProductRegistered", { productId, shield });
+  const configured = entry(coverRouter, coverRouterAbi, "ProductConfigured", { productId });
+  await chain.emit(registered(alice), created(productId, 1n));
+  await chain.emit(configured, created(productId, 2n), registered(bob), created(productId, 3n));
+  await chain.emit(configured, created(productId, 4n));
+  await rows.caughtUp(chain.client);
+  const shields = (await found("policy", { product_id: productId })).map(
+    (row) => `${row.policy_id} ${row.shield}`,
+  );
+  expect(shields.sort()).toEqual([`1 null`, `2 ${alice}`, `3 ${alice}`, `4 ${bob}`]);
+  expect(await found("product", { product_id: productId })).toMatchObject([
+    { shield: bob, registered_shield: bob },
+  ]);
+});
+
+test("a policy whose key comes again is kept: the newer has the key, both are in lists and sums, the older as it was", async () => {
+  const productId = keccak256(stringToHex("COUNTED-ANEW"));
+  await chain.emit(created(productId, 1n, carol), purchased(productId, 1n, carol), snapshot(productId, 1n));
+  await chain.emit(
+    entry(chain.contracts.policyManager, policyManagerAbi, "PolicyCancelled", { productId, policyId: 1n }),
+  );
+  await chain.emit(snapshot(productId, 1n), created(productId, 1n, bob), purchased(productId, 1n, bob));
+  await rows.caughtUp(chain.client);
+  const key = { product_id: productId };
+  expect(await found("policy", key)).toMatchObject([
+    { buyer: bob, paid_by: bob, price_snapshot: "99", cancelled_at: null },
+  ]);
+  const [older, ...others] = await found("replaced_policy", key);
+  expect(others).toEqual([]);
+  expect(older).toMatchObject({ buyer: carol, paid_by: bob, price_snapshot: "99" });
+  expect(older?.cancelled_at).not.toBeNull();
+  expect(await found("policy_price", key)).toHaveLength(2);
+  expect(await found("product_stats", key)).toMatchObject([
+    { policies: 2, coverage: "1000", premium: "14", cancelled: 1 },
+  ]);
+  expect(await found("account", { address: bob })).toMatchObject([{ policies: 1 }]);
+  const bought = await found("activity", { ref: `${productId}:1` });
+  expect(bought.map(({ actor }) => actor).sort()).toEqual([bob, carol].sort());
 });
 
 test("a feed that is no proxy has its own round ids, and an answer that no shield takes gives no strike", async () => {

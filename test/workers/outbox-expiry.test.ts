@@ -1,6 +1,7 @@
 /**
  * What this proves: a policy that was neither triggered nor cancelled has one expiry event, in the first block after its end,
- * also after an outage; and an expiry that a reorganisation undoes is reverted, and happens again at its time.
+ * also after an outage; an expiry that a reorganisation undoes is reverted, and happens again at its time; and one whose block
+ * a reorganisation replaces is reverted, and names the new block.
  */
 import { keccak256, stringToHex, zeroHash } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
@@ -146,8 +147,8 @@ test("while the node does not answer, expiries wait and log events do not", asyn
   await expect.poll(expiredPolicies).toEqual([`policy_expired ${policyId}`]);
 });
 
-test("450 policies that expire in one block have one event each, before the events of later blocks", async () => {
-  const count = 450;
+test("550 policies that expire in one block have one event each, before the events of later blocks", async () => {
+  const count = 550;
   const ids = Array.from({ length: count }, () => {
     policies += 1n;
     return policies;
@@ -169,23 +170,48 @@ test("450 policies that expire in one block have one event each, before the even
   expect(blocks.slice(-count)).toEqual(blocks.slice(-count).toSorted((a, b) => a - b));
 });
 
-test("an expiry stays valid when its block is replaced but the policy has expired all the same", async () => {
+test("an expiry whose block is replaced is reverted, and sent again with the first block after the end", async () => {
   const policyId = await buy();
   await timeTravel(protocol, HOUR + 1n);
   await world.processed();
+  await world.connection.sql`update service.delivery set taken_at = now() where event_seq > ${since}`;
+  const replaced = await chain.client.getBlock();
   // The outbox resumes when the new chain is past the end too.
   await outbox.stop();
   await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
     method: "anvil_reorg",
     params: [1, []],
   });
-  await timeTravel(protocol, 2n * HOUR);
+  const end = BigInt(String((await expiries())[0]?.body.data.expiresAt));
+  let block = await chain.client.getBlock({ blockNumber: replaced.number });
+  if (block.timestamp <= end) {
+    await timeTravel(protocol, 2n * HOUR);
+    block = await chain.client.getBlock();
+  }
+  expect(block.hash).not.toBe(replaced.hash);
+  await close(2_000_000n, "PolicyCancelled");
   await world.rows.caughtUp(chain.client);
   outbox = world.start({ rpcUrl: proxy.url });
   await chain.client.mine({ blocks: 2 });
   await world.processed();
-  expect((await expiries())[0]?.reverted).toBe(false);
-  expect(await expiredPolicies()).toEqual([`policy_expired ${policyId}`]);
+  await expect.poll(expiries).toHaveLength(3);
+  const key = `expired:${productId}:${policyId}`;
+  const [first, reversal, second] = await expiries();
+  expect(first).toMatchObject({ ...{ key, blockHash: replaced.hash, reverted: true } });
+  expect(reversal).toMatchObject({
+    ...{ type: "event_reverted", reverts: first?.seq },
+    body: { data: { eventId: first?.id, eventType: "policy_expired" } },
+  });
+  expect(second).toMatchObject({
+    ...{ key, occurrence: 2, reverted: false, blockNumber: Number(block.number), blockHash: block.hash },
+    body: { blockHash: block.hash, data: first?.body.data },
+  });
+  expect(second?.id).not.toBe(first?.id);
+  // In chain order with the events of the new blocks.
+  const later = (await world.events()).find(
+    ({ type, body }) => type === "policy_cancelled" && body.data.policyId === "2000000",
+  );
+  expect(later?.seq).toBeGreaterThan(second?.seq ?? Number.POSITIVE_INFINITY);
 });
 
 test("an expiry that a reorganisation undoes is reverted, and happens again at its time", async () => {

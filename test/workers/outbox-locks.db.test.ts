@@ -43,12 +43,19 @@ const burn = (block: bigint): ChainEvent => ({
 async function storeBurn(block: bigint) {
   const [row] = await outbox.sql<{ version: string }[]>`
     select pass::text as version from service.outbox where chain_id = ${CHAIN}`;
-  const cursor = { finalBlock: 0n, finalTime: 0n, processedBlock: 0n, version: row?.version ?? "0" };
+  const cursor = {
+    finalBlock: 0n,
+    finalTime: 0n,
+    processedBlock: 0n,
+    taken: undefined,
+    version: row?.version ?? "0",
+  };
   const plan = { reverted: [], events: [burn(block)], finalBlock: 0n, processedBlock: block };
   return storeEvents(outbox.sql, CHAIN, {
     cursor,
-    plan: { ...plan, timeIsFinal: false, more: false },
+    plan: { ...plan, takenBlock: undefined, timeIsFinal: false, more: false },
     finalTime: 0n,
+    taken: undefined,
   });
 }
 

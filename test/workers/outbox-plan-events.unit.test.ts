@@ -25,17 +25,17 @@ const bond = (number: bigint, index: number): ChainEvent => ({
 const expiry = (number: bigint): ChainEvent => ({ ...bond(number, 0), type: "policy_expired", log: null });
 const stored = (blockNumber: string): StoredEvent => ({
   ...{ seq: "1", id: "evt_1", type: "bond_minted", blockNumber, blockHash: "0x", txHash: "0x", logIndex: 0 },
-  ...{ parties: [], body: "{}" },
+  ...{ parties: [], body: "{}", indexed: false },
 });
 const nothing: Findings = {
-  cursor: { finalBlock: 10n, finalTime: 20n, processedBlock: 40n, version: "1" },
+  cursor: { finalBlock: 10n, finalTime: 20n, processedBlock: 40n, taken: undefined, version: "1" },
   finalized: 30n,
   upTo: 50n,
   verdicts: [],
   logs: { events: [], firstOmitted: undefined },
   expiries: { events: [], complete: true, more: false },
   held: false,
-  limits: { events: 200, burns: 200 },
+  limit: 200,
 };
 const order = (events: readonly ChainEvent[]) =>
   events.map(({ block, log }) => `${block.number}:${log?.index ?? "end"}`);
@@ -72,14 +72,17 @@ test("a policy that is due since a final block is stored, and the cursor does no
   });
 });
 
-test("where a policy was due in a block that was replaced, new events wait for the next run, which sees when it is due now", () => {
-  const event: StoredEvent = { ...stored("41"), type: "policy_due" };
-  const orphaned = { kind: "orphaned", event, canonicalBlockHash: "0x2" } as const;
-  const logs = { events: [bond(43n, 0)], firstOmitted: undefined };
-  expect(planEvents({ ...nothing, verdicts: [orphaned], logs })).toMatchObject({
-    ...{ reverted: [orphaned], events: [], finalBlock: 10n, processedBlock: 40n, more: true },
-  });
-});
+test.each(["policy_due", "policy_expired"] as const)(
+  "where a %s was in a block that was replaced, new events wait for the next run, which sees where it is now",
+  (type) => {
+    const event: StoredEvent = { ...stored("41"), type };
+    const orphaned = { kind: "orphaned", event, canonicalBlockHash: "0x2" } as const;
+    const logs = { events: [bond(43n, 0)], firstOmitted: undefined };
+    expect(planEvents({ ...nothing, verdicts: [orphaned], logs })).toMatchObject({
+      ...{ reverted: [orphaned], events: [], finalBlock: 10n, processedBlock: 40n, more: true },
+    });
+  },
+);
 
 test("events are in the order of blocks and logs, expiries last in their block", () => {
   const logs = { events: [bond(42n, 1), bond(44n, 0), bond(44n, 3)], firstOmitted: undefined };
@@ -116,31 +119,29 @@ test("a block stays unfinal while the verdict on one of its events is unknown", 
 });
 
 test("reversals come before new events, and within the limits", () => {
-  const orphaned = (blockNumber: string, type: StoredEvent["type"] = "bond_minted") =>
-    ({
-      kind: "orphaned",
-      event: { ...stored(blockNumber), type },
-      canonicalBlockHash: "0x2",
-    }) as const;
+  const orphaned = (blockNumber: string) =>
+    ({ kind: "orphaned", event: stored(blockNumber), canonicalBlockHash: "0x2" }) as const;
   const logs = { events: [bond(45n, 0)], firstOmitted: undefined };
   const verdicts = [orphaned("41"), orphaned("42"), orphaned("43")];
-  const some = planEvents({ ...nothing, logs, verdicts, limits: { events: 2, burns: 2 } });
+  const some = planEvents({ ...nothing, logs, verdicts, limit: 2 });
   expect(some).toMatchObject({ reverted: verdicts.slice(0, 2), events: [], finalBlock: 10n, more: true });
   const all = planEvents({ ...nothing, logs, verdicts });
   expect([all.reverted, order(all.events)]).toEqual([verdicts, ["45:0"]]);
-  const burns = [orphaned("41", "token_burned"), orphaned("42"), orphaned("43", "token_burned")];
-  const few = planEvents({ ...nothing, logs, verdicts: burns, limits: { events: 200, burns: 0 } });
-  expect(few.reverted).toEqual(burns.slice(0, 1));
 
   const held = planEvents({ ...nothing, logs, verdicts, held: true });
   expect(held).toMatchObject({ reverted: verdicts, events: [], finalBlock: 10n, processedBlock: 40n });
   expect(planEvents({ ...nothing, logs, held: true })).toMatchObject({ events: [], more: false });
 });
 
-test("burns have a limit of their own, and events after an omitted burn wait", () => {
-  const burn = (number: bigint): ChainEvent => ({ ...bond(number, 0), type: "token_burned" });
-  const logs = { events: [burn(42n), bond(43n, 0), burn(44n), bond(45n, 0)], firstOmitted: undefined };
-  const plan = planEvents({ ...nothing, finalized: 50n, logs, limits: { events: 200, burns: 1 } });
-  expect(order(plan.events)).toEqual(["42:0", "43:0"]);
-  expect(plan).toMatchObject({ finalBlock: 43n, processedBlock: 43n, more: true });
+test("a run takes the blocks up to its last complete one, unless an event may be off the chain or happen again", () => {
+  const taken = (findings: Partial<Findings>) => planEvents({ ...nothing, ...findings }).takenBlock;
+  expect(taken({})).toBe(50n);
+  expect(taken({ logs: { events: [bond(42n, 0)], firstOmitted: 43n } })).toBe(42n);
+  expect(taken({ held: true })).toBeUndefined();
+  expect(taken({ expiries: { events: [], complete: false, more: false } })).toBeUndefined();
+  const event = stored("45");
+  expect(taken({ verdicts: [{ kind: "canonical", event: { ...event, indexed: true } }] })).toBe(50n);
+  expect(taken({ verdicts: [{ kind: "canonical", event }] })).toBeUndefined();
+  expect(taken({ verdicts: [{ kind: "unknown", event }] })).toBeUndefined();
+  expect(taken({ verdicts: [{ kind: "orphaned", event, canonicalBlockHash: "0x2" }] })).toBeUndefined();
 });

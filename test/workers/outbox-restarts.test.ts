@@ -62,7 +62,7 @@ test("without an index it waits without log lines, and starts by itself once the
 });
 
 test("blocks with more events than one run stores are stored completely and in order", async () => {
-  for (let n = 0; n < 3; n += 1) await issueBonds(chain, alice, ...bonds(230));
+  for (let n = 0; n < 3; n += 1) await issueBonds(chain, alice, ...bonds(550));
   await issueBonds(chain, alice, ...bonds(1));
   await world.processed();
   await expectEventsOfChain();

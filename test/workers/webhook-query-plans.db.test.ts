@@ -22,7 +22,7 @@ let admin: Connection["sql"];
 let pools: ReturnType<typeof openDatabasePools>;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
-  const connection = connect(databaseUrl, { name: "test", max: 1 });
+  const connection = connect(databaseUrl, { name: "test", max: 1, statementTimeout: 120_000 });
   admin = connection.sql;
   pools = openDatabasePools(databaseUrl);
   atEnd(async () => {

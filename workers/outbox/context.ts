@@ -3,8 +3,11 @@ import type { Connection } from "../../lib/db/connect.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { ReadBlock } from "./read-block.ts";
 
-/** New events in one run, so that its transaction, which writes all their deliveries too, is short. */
-export const MAX_EVENTS = 200;
+/**
+ * New events in one run: few enough for a short transaction, which writes their deliveries too, and enough for a busy block
+ * not to be read again many times.
+ */
+export const MAX_EVENTS = 500;
 
 export type OutboxSettings = {
   sql: Connection["sql"];

@@ -5,9 +5,9 @@ import type { EventRow } from "./event.ts";
 export type NumberedEvent = EventRow & { readonly seq: string };
 
 /**
- * Creates a delivery of each event for each of its subscriptions. Candidates are subscriptions of the event's wallets, of
- * burns, and those with a delivery of a reverted event; `service.is_for` decides. Each look-up is a lateral query that uses an
- * index, also while Postgres has no statistics of tables that have just grown.
+ * Creates a delivery of each event for each of its subscriptions; the events for any wallet are left to the fan-out. Candidates
+ * are subscriptions of the event's wallets, and those with a delivery of a reverted event; `service.is_for` decides. Each
+ * look-up is a lateral query that uses an index, also while Postgres has no statistics of tables that have just grown.
  *
  * @returns the subscriptions' ids without duplicates.
  */
@@ -15,24 +15,23 @@ export async function createDeliveries(
   tx: TransactionSql,
   events: readonly NumberedEvent[],
 ): Promise<string[]> {
-  const ofWallets = events
+  const fanOut = events.filter(({ forAnyWallet }) => forAnyWallet).map(({ seq }) => seq);
+  if (fanOut.length > 0) {
+    await tx`
+      insert into service.fan_out (event_seq, chain_id)
+      select seq, chain_id from service.event where seq = any(${fanOut}::text[]::bigint[])`;
+  }
+  const few = events.filter(({ forAnyWallet }) => !forAnyWallet);
+  const ofWallets = few
     .filter(({ reverts }) => reverts === null)
     .flatMap(({ seq, parties }) => parties.map((wallet) => ({ seq, wallet })));
-  const burns = events.filter(({ type }) => type === "token_burned");
-  const reversals = events.filter(({ reverts }) => reverts !== null);
+  const reversals = few.filter(({ reverts }) => reverts !== null);
   const list = (items: readonly (string | null)[]) => tx`${items.map(String)}::text[]`;
   const rows = await tx<{ id: string }[]>`
     with candidate as (
       select w.id, p.seq
       from unnest(${list(ofWallets.map(({ seq }) => seq))}::bigint[], ${list(ofWallets.map(({ wallet }) => wallet))}) p (seq, wallet),
         lateral (select id from service.webhook where wallet = p.wallet and state = 'active' offset 0) w
-      union all
-      select w.id, p.seq
-      from unnest(${list(burns.map(({ seq }) => seq))}::bigint[]) p (seq),
-        lateral (
-          select id from service.webhook
-          where chain_id = (select chain_id from service.event e where e.seq = p.seq)
-            and events && array['*', 'token_burned'] and state = 'active' offset 0) w
       union all
       select w.id, p.seq
       from unnest(${list(reversals.map(({ seq }) => seq))}::bigint[], ${list(reversals.map(({ reverts }) => reverts))}::bigint[])

@@ -111,6 +111,7 @@ const storedRow = z.object({
   logIndex: z.number().nullable(),
   parties: z.array(z.custom<Hex>(isText)),
   body: z.string(),
+  indexed: z.boolean(),
 });
 
 /** Reads the blocks above block `head` that have stored events: the index had reached them before it went back. */
@@ -133,11 +134,12 @@ const hasLog = (table: EventTable) => {
 };
 
 /**
- * Reads the stored events above block `after` and up to block `upTo` for which the index has no row. An expiry's row is a
- * policy of the same buyer that has expired at `time`, neither triggered nor cancelled. A policy is due as long as the log
- * that made it due exists: what came before it is the same in each chain with its block.
+ * Reads the stored events above block `after` and up to block `upTo` that a reorganisation may have reverted: those for which
+ * the index has no row, and every expiry, because the index does not have its block. An expiry's row is a policy of the same
+ * buyer that has expired at `time`, neither triggered nor cancelled. A policy is due as long as the log that made it due
+ * exists: what came before it is the same in each chain with its block.
  */
-export async function readVanishedEvents(
+export async function readDoubtfulEvents(
   db: IndexQuery,
   chainId: number,
   { after, upTo, time }: { after: bigint; upTo: bigint; time: bigint },
@@ -150,19 +152,13 @@ export async function readVanishedEvents(
     and ${policy.triggeredAt} is null and ${policy.cancelledAt} is null and ${policy.buyer} = e.parties[1] limit 1)`;
   const found = await db.execute(sql`
     select e.seq::text, e.id, e.type, e.block_number::text as "blockNumber", e.block_hash as "blockHash",
-      e.tx_hash as "txHash", e.log_index as "logIndex", to_json(e.parties) as parties, e.body
-    from service.event e
+      e.tx_hash as "txHash", e.log_index as "logIndex", to_json(e.parties) as parties, e.body, found.indexed
+    from service.event e cross join lateral (
+      select (case e.type ${sql.join(cases, sql` `)} when 'policy_expired' then ${expired} when 'policy_due' then ${due} end)
+        is not null as indexed offset 0) found
     where e.chain_id = ${chainId} and e.block_number > ${String(after)}::bigint and e.block_number <= ${String(upTo)}::bigint
       and e.reverted_at is null and e.reverts is null
-      and (case e.type ${sql.join(cases, sql` `)} when 'policy_expired' then ${expired} when 'policy_due' then ${due} end) is null
+      and (e.type = 'policy_expired' or not found.indexed)
     order by e.seq`);
   return z.array(storedRow).parse([...found]);
-}
-
-/** Counts the active subscriptions to burns: each burn makes a delivery for every one of them. */
-export async function countBurnSubscriptions(db: IndexQuery, chainId: number): Promise<number> {
-  const [row] = await db.execute(sql`
-    select count(*)::int as count from service.webhook
-    where chain_id = ${chainId} and events && array['*', 'token_burned'] and state = 'active'`);
-  return z.object({ count: z.number() }).parse(row).count;
 }

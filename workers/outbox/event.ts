@@ -43,6 +43,8 @@ export type EventRow = {
   readonly parties: readonly Address[];
   readonly body: string;
   readonly reverts: string | null;
+  /** Whether any wallet's subscription may receive it, so that its deliveries are created in batches. */
+  readonly forAnyWallet: boolean;
 };
 
 /** A stored event that a reorganisation may revert; `seq` and `blockNumber` are decimals. */
@@ -56,6 +58,8 @@ export type StoredEvent = {
   readonly logIndex: number | null;
   readonly parties: readonly Address[];
   readonly body: string;
+  /** Whether the index has the event: that of an expiry is checked all the same, because its block has no row. */
+  readonly indexed: boolean;
 };
 
 /** The body that subscribers receive, byte for byte. */
@@ -71,6 +75,9 @@ const timeOf = ({ timestamp }: Block) => new Date(Number(timestamp) * 1000).toIS
  */
 const idKeyOf = ({ type, block, log, key }: ChainEvent) =>
   type === "policy_due" && log ? `${block.hash}:${log.txHash}:${log.index}:${key}` : key;
+
+/** A burn concerns no wallet in particular: whoever names it receives it. */
+export const isForAnyWallet = (type: ChainEventType): boolean => type === "token_burned";
 
 /** The row of a chain event. */
 export function eventRow(chainId: number, event: ChainEvent): EventRow {
@@ -91,6 +98,7 @@ export function eventRow(chainId: number, event: ChainEvent): EventRow {
     parties,
     body: bodyOf({ id, type, createdAt, chainId, blockNumber, blockHash: block.hash, txHash, data }),
     reverts: null,
+    forAnyWallet: isForAnyWallet(type),
   };
 }
 
@@ -119,5 +127,6 @@ export function reversalRow(chainId: number, event: StoredEvent, canonicalBlockH
     parties,
     body: bodyOf({ id, type: "event_reverted", createdAt, chainId, blockNumber, blockHash, txHash, data }),
     reverts: event.seq,
+    forAnyWallet: isForAnyWallet(event.type),
   };
 }

@@ -1,27 +1,7 @@
-import type { ChainEvent, ChainEventType } from "./event.ts";
+import type { ChainEvent } from "./event.ts";
 import type { NewEvents } from "./event-queries.ts";
 import type { Cursor } from "./progress.ts";
 import type { BlockVerdict } from "./reorg-check.ts";
-
-/** How many events one run may write, which bounds the time of its transaction. The first event is always written. */
-export type EventLimits = {
-  readonly events: number;
-  /** Burns go to every subscription to burns: the more subscriptions, the lower this limit. */
-  readonly burns: number;
-};
-
-/** The first events within the limits. */
-function withinLimits<Event extends { readonly type: ChainEventType }>(
-  events: readonly Event[],
-  limits: EventLimits,
-): readonly Event[] {
-  let burns = 0;
-  const firstBeyond = events.findIndex(({ type }, index) => {
-    if (type === "token_burned") burns += 1;
-    return index > 0 && (index >= limits.events || burns > limits.burns);
-  });
-  return firstBeyond < 0 ? events : events.slice(0, firstBeyond);
-}
 
 /** The events of expired policies. */
 export type ExpiryEvents = {
@@ -43,7 +23,8 @@ export type Findings = {
   readonly logs: NewEvents;
   /** Whether new events must wait for reversals that are not proven yet. */
   readonly held: boolean;
-  readonly limits: EventLimits;
+  /** The most reversals of a run; its transaction is short. */
+  readonly limit: number;
   readonly expiries: ExpiryEvents;
 };
 
@@ -54,6 +35,8 @@ export type Plan = {
   readonly events: readonly ChainEvent[];
   readonly finalBlock: bigint;
   readonly processedBlock: bigint;
+  /** The block up to which the run is complete: the next one may continue there. Undefined where it is not known. */
+  readonly takenBlock: bigint | undefined;
   /** Whether every expiry in final blocks is stored, so that the cursor may take the time of `finalBlock`. */
   readonly timeIsFinal: boolean;
   /** Whether the next run should follow at once. */
@@ -71,22 +54,25 @@ const highest = (a: bigint, b: bigint) => -lowest(-a, -b);
 
 /** Decides which events a run reverts and stores. */
 export function planEvents(findings: Findings): Plan {
-  const { cursor, finalized, upTo, verdicts, expiries, held, limits } = findings;
+  const { cursor, finalized, upTo, verdicts, expiries, held, limit, logs } = findings;
   const orphaned = verdicts.filter((verdict) => verdict.kind === "orphaned");
-  const reversible = withinLimits(
-    orphaned.map((verdict) => ({ verdict, type: verdict.event.type })),
-    limits,
-  );
-  // A policy that becomes due in another block has the same key: the index's next snapshot shows it, below other new events.
-  const movesDue = orphaned.some(({ event }) => event.type === "policy_due");
+  const reverted = orphaned.slice(0, limit);
+  // A policy that becomes due or expires in another block has the same key: the next run sees it, and stores it in its place.
+  const moves = orphaned.some(({ event: { type } }) => type === "policy_due" || type === "policy_expired");
   // Send reversals before new events: a new event may be of the same transaction, in another block.
-  if (held || movesDue || reversible.length < orphaned.length) {
-    const reverted = reversible.map(({ verdict }) => verdict);
+  if (held || moves || reverted.length < orphaned.length) {
     const { finalBlock, processedBlock } = cursor;
     const more = reverted.length > 0;
-    return { reverted, events: [], finalBlock, processedBlock, timeIsFinal: false, more };
+    return {
+      reverted,
+      events: [],
+      finalBlock,
+      processedBlock,
+      takenBlock: undefined,
+      timeIsFinal: false,
+      more,
+    };
   }
-  const logs = limitLogs(findings.logs, limits);
   // Events after an omitted one wait: from the first omitted log on, and after the block of the last expiry within the limit.
   const logsFrom = logs.firstOmitted ?? upTo + 1n;
   const expiriesFrom = (expiries.more ? expiries.events.at(-1)?.block.number : undefined) ?? upTo + 1n;
@@ -99,17 +85,21 @@ export function planEvents(findings: Findings): Plan {
   );
   const final = lowest(finalized, processed, ...uncertain);
   return {
-    reverted: orphaned,
+    reverted,
     events: inChainOrder(storedLogs, storedExpiries),
     // An index may go back when it restarts; the cursor never does.
     finalBlock: highest(cursor.finalBlock, final),
     processedBlock: highest(cursor.processedBlock, processed),
+    takenBlock: expiries.complete && !verdicts.some(isOpen) ? processed : undefined,
     timeIsFinal: expiries.complete && storedExpiries.length === expiries.events.length,
     // A reverted event may happen again, which the next run finds.
     more:
       logs.firstOmitted !== undefined || orphaned.length > 0 || (expiries.more && storedExpiries.length > 0),
   };
 }
+
+/** Whether a later run may revert the event, or store it again. */
+const isOpen = ({ kind, event }: BlockVerdict) => kind !== "canonical" || !event.indexed;
 
 function inChainOrder(logs: readonly ChainEvent[], others: readonly ChainEvent[]): readonly ChainEvent[] {
   return [...logs, ...others].sort(
@@ -124,10 +114,4 @@ function inChainOrder(logs: readonly ChainEvent[], others: readonly ChainEvent[]
 export function withDuePolicies(logs: NewEvents, due: readonly ChainEvent[], limit: number): NewEvents {
   const all = inChainOrder(logs.events, due);
   return { events: all.slice(0, limit), firstOmitted: all[limit]?.block.number ?? logs.firstOmitted };
-}
-
-function limitLogs(logs: NewEvents, limits: EventLimits): NewEvents {
-  const events = withinLimits(logs.events, limits);
-  const next = logs.events[events.length];
-  return next ? { events, firstOmitted: next.block.number } : logs;
 }

@@ -3,18 +3,19 @@ import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { MAX_EVENTS, type OutboxContext } from "./context.ts";
 import { expiryEvents } from "./expired-policies.ts";
 import { type ExpiryEvents, lowest, planEvents } from "./plan-events.ts";
-import { type Progress, readProgress } from "./progress.ts";
+import { type Progress, readProgress, type Taken } from "./progress.ts";
 import { type ReadBlock, readEachBlockOnce } from "./read-block.ts";
 import { type BlockVerdict, checkBlocks, isAnyReplaced } from "./reorg-check.ts";
-import { confirmedHeight, indexState, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { indexState, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { insertCursor, oldestSubscription, storeEvents } from "./store-events.ts";
+import { confirmedHeight, findWindow, type Window } from "./window.ts";
 
 /** Postgres's error code for a statement timeout. */
 const QUERY_CANCELED = "57014";
 
 /**
- * One run of the outbox: compares the index's events of blocks that are not final with the stored events, stores new events
- * with their deliveries, and reverts vanished events once the chain proves that their blocks were replaced. Rejects while a
+ * One run of the outbox: compares the index's events of blocks that are not taken yet with the stored events, stores new events
+ * with their deliveries, and reverts events once the chain proves that their blocks were replaced. Rejects while a
  * database is down; the next run repeats it.
  *
  * @returns whether the next run should follow at once.
@@ -43,23 +44,31 @@ async function compareAndStore(context: OutboxContext): Promise<boolean> {
     await startAtOldestSubscription(context, progress, readBlock);
     return true;
   }
-  const snapshot = await takeSnapshot(context, progress, cursor);
+  const window = await findWindow(context, progress, cursor, readBlock);
+  const snapshot = await takeSnapshot(context, progress, cursor, window);
   if (!snapshot) return true;
-  const { finalized, logs, limits } = snapshot;
+  const { finalized, logs, limit } = snapshot;
   const [verdicts, expiries] = await Promise.all([
-    checkBlocks(snapshot.vanished, readBlock),
+    checkBlocks(snapshot.doubtful, snapshot.head, readBlock),
     findExpiryEvents(context, snapshot, readBlock),
   ]);
   const upTo = confirmedHeight(context, snapshot);
   const held = await mustWaitForReversals(context, snapshot, verdicts, readBlock);
-  const plan = planEvents({ cursor, finalized, upTo, verdicts, logs, expiries, held, limits });
+  const plan = planEvents({ cursor, finalized, upTo, verdicts, logs, expiries, held, limit });
   const { reverted, events, finalBlock } = plan;
   const advances = finalBlock > cursor.finalBlock;
   // The time comes from the chain, because the index may have had another block at this height.
   const final = advances && plan.timeIsFinal ? await readBlock(finalBlock).catch(() => undefined) : undefined;
-  if (advances || plan.processedBlock > cursor.processedBlock || reverted.length + events.length > 0) {
+  const taken = nextTaken(plan.takenBlock, window, snapshot);
+  const takes = taken?.block.hash !== cursor.taken?.block.hash || taken?.build !== cursor.taken?.build;
+  if (
+    advances ||
+    takes ||
+    plan.processedBlock > cursor.processedBlock ||
+    reverted.length + events.length > 0
+  ) {
     const finalTime = final?.timestamp ?? cursor.finalTime;
-    const webhookIds = await storeEvents(sql, chainId, { cursor, plan, finalTime });
+    const webhookIds = await storeEvents(sql, chainId, { cursor, plan, finalTime, taken });
     if (!webhookIds) return true;
     context.eventLimit = Math.min(2 * context.eventLimit, MAX_EVENTS);
     if (reverted.length > 0) log.warn({ events: reverted.length }, "a chain reorganisation reverted events");
@@ -70,6 +79,17 @@ async function compareAndStore(context: OutboxContext): Promise<boolean> {
   const waits = context.heldSince !== undefined || !expiries.complete;
   context.settledState = waits ? undefined : indexState(snapshot);
   return false;
+}
+
+/** Where the next run may continue: at the block up to which this one is complete, or where it continued itself. */
+function nextTaken(
+  number: bigint | undefined,
+  { continues, blocks }: Window,
+  { build, cursor }: Snapshot,
+): Taken | undefined {
+  const block = number === undefined ? undefined : blocks.get(number);
+  if (block) return { block, build };
+  return continues ? cursor.taken : undefined;
 }
 
 /** The first run on a chain: starts at the oldest subscription, or at the newest final or confirmed block if that is lower. */
@@ -116,7 +136,9 @@ export async function mustWaitForReversals(
   verdicts: readonly BlockVerdict[],
   readBlock: ReadBlock,
 ): Promise<boolean> {
-  const unproven = verdicts.some(({ kind }) => kind === "unknown") || (await isAnyReplaced(ahead, readBlock));
+  const unproven =
+    verdicts.some(({ kind, event }) => kind === "unknown" && !event.indexed) ||
+    (await isAnyReplaced(ahead, readBlock));
   if (!unproven) context.heldSince = undefined;
   else context.heldSince ??= performance.now();
   return context.heldSince !== undefined && performance.now() - context.heldSince < context.holdMs;

@@ -1,4 +1,4 @@
-import { hexToBigInt, isHex, numberToHex } from "viem";
+import { type Hex, hexToBigInt, isHex, numberToHex } from "viem";
 import { createReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import type { Block } from "./event.ts";
@@ -10,7 +10,10 @@ const TIMEOUT_MS = 2000;
  * Reads the chain's block at a height. Requests of one tick share one HTTP request. Resolves to undefined when the node has
  * no block at that height; rejects when the node does not answer.
  */
-export type ReadBlock = (number: bigint) => Promise<Block | undefined>;
+export type ReadBlock = (number: bigint) => Promise<ChainBlock | undefined>;
+
+/** A block as the node shows it. */
+export type ChainBlock = Block & { readonly parentHash: Hex };
 
 /** Reads blocks of a chain from one node. */
 export function createBlockReader(
@@ -24,7 +27,8 @@ export function createBlockReader(
       params: [numberToHex(number), false],
     });
     if (block === null || !isHex(block.hash)) return undefined;
-    return { number, hash: block.hash, timestamp: hexToBigInt(block.timestamp) };
+    const { hash, parentHash } = block;
+    return { number, hash, parentHash, timestamp: hexToBigInt(block.timestamp) };
   };
 }
 
@@ -47,7 +51,7 @@ export async function firstBlockAfter(
   time: bigint,
   low: bigint,
   high: Block,
-  readBlock: ReadBlock,
+  readBlock: (number: bigint) => Promise<Block | undefined>,
 ): Promise<Block | undefined> {
   let [below, above, step, found] = [low, high, 1n, false];
   while (above.number - below > 1n) {

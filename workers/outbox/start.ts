@@ -6,6 +6,7 @@ import type { Logger } from "../../lib/log.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { startLoop } from "../common/loop.ts";
 import { createOutboxContext } from "./context.ts";
+import { fanOut } from "./fan-out.ts";
 import { processBlocks } from "./process-blocks.ts";
 import { createBlockReader } from "./read-block.ts";
 
@@ -13,7 +14,7 @@ import { createBlockReader } from "./read-block.ts";
 const POLL_MS = 500;
 /** Longer than a restart of a node, in ms. */
 const HOLD_MS = 20_000;
-/** In ms. An event with a hundred thousand subscriptions takes seconds to store. */
+/** In ms. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 
 export type OutboxOptions = {
@@ -64,7 +65,9 @@ export function startOutbox(options: OutboxOptions): Outbox {
     log,
     pauseMs: () => POLL_MS,
     round: async () => {
-      if (await processBlocks(context)) loop.nudge();
+      const moreBlocks = await processBlocks(context);
+      const moreDeliveries = await fanOut(context);
+      if (moreBlocks || moreDeliveries) loop.nudge();
     },
   });
   // Ponder notifies this channel at each new checkpoint. It is undocumented, so the outbox also polls.

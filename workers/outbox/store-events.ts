@@ -1,34 +1,44 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
-import { outboxLock } from "../../lib/webhooks/outbox-lock.ts";
+import { lockOutbox } from "../../lib/webhooks/outbox-lock.ts";
 import { createDeliveries, type NumberedEvent } from "./create-deliveries.ts";
-import { type EventRow, eventRow, reversalRow } from "./event.ts";
+import { type EventRow, eventRow, isForAnyWallet, reversalRow, type StoredEvent } from "./event.ts";
 import type { Plan } from "./plan-events.ts";
-import type { Cursor } from "./progress.ts";
+import type { Cursor, Taken } from "./progress.ts";
 
 type NewCursor = Omit<Cursor, "version">;
 
 /** Moves the cursor, unless another writer has moved it since it was read. */
 async function moveCursor(sql: ISql, chainId: number, from: Cursor, to: NewCursor): Promise<boolean> {
+  const { taken } = to;
   const rows = await sql`
     update service.outbox
     set pass = pass + 1, passed_at = now(), final_block = ${String(to.finalBlock)}::bigint,
-      final_time = ${String(to.finalTime)}::bigint, passed_block = ${String(to.processedBlock)}::bigint
+      final_time = ${String(to.finalTime)}::bigint, passed_block = ${String(to.processedBlock)}::bigint,
+      taken_block = ${taken ? String(taken.block.number) : null}::bigint, taken_hash = ${taken?.block.hash ?? null},
+      taken_time = ${taken ? String(taken.block.timestamp) : null}::bigint, taken_build = ${taken?.build ?? null}
     where chain_id = ${chainId} and pass = ${from.version}::bigint
     returning pass`;
   return rows.length > 0;
 }
 
 /**
- * Marks events as reverted and cancels their pending deliveries.
+ * Marks events as reverted and cancels their pending deliveries. Those of an event for any wallet may be very many: its reversal
+ * cancels them in batches, and no more of them are created.
  * @returns the `seq` of each event that a subscriber may have received.
  */
-async function revertEvents(tx: TransactionSql, seqs: readonly string[]): Promise<ReadonlySet<string>> {
-  const events = tx`any(${[...seqs]}::text[]::bigint[])`;
+async function revertEvents(
+  tx: TransactionSql,
+  reverted: readonly StoredEvent[],
+): Promise<ReadonlySet<string>> {
+  const all = reverted.map(({ seq }) => seq);
+  const many = reverted.filter(({ type }) => isForAnyWallet(type)).map(({ seq }) => seq);
+  await tx`update service.event set reverted_at = now() where seq = any(${all}::text[]::bigint[]) and reverted_at is null`;
+  await tx`delete from service.fan_out where event_seq = any(${many}::text[]::bigint[])`;
+  const events = tx`any(${all.filter((seq) => !many.includes(seq))}::text[]::bigint[])`;
   // Every transaction locks subscriptions before their deliveries.
   await tx`
     select id from service.webhook where id in (select webhook_id from service.delivery where event_seq = ${events})
     order by id for key share`;
-  await tx`update service.event set reverted_at = now() where seq = ${events} and reverted_at is null`;
   await tx`
     update service.delivery d set state = 'cancelled'
     from (
@@ -38,7 +48,7 @@ async function revertEvents(tx: TransactionSql, seqs: readonly string[]): Promis
   const sent = await tx<{ seq: string }[]>`
     select distinct event_seq::text as seq from service.delivery
     where event_seq = ${events} and service.may_know(webhook_id, event_seq)`;
-  return new Set(sent.map(({ seq }) => seq));
+  return new Set([...many, ...sent.map(({ seq }) => seq)]);
 }
 
 /** Stores events in the given order; their `seq` rises in this order. */
@@ -65,25 +75,31 @@ async function insertEvents(
 }
 
 /**
- * Writes a plan in one transaction: reversals, then new events, a delivery for each subscription to them, and the cursor.
+ * Writes a plan in one transaction: reversals, then new events, a delivery for each subscription to them, and the cursor. Those
+ * for any wallet are left to the fan-out.
  *
  * @returns the subscriptions with new deliveries; undefined when another writer was first and nothing was written.
  */
 export async function storeEvents(
   sql: Sql,
   chainId: number,
-  { cursor, plan, finalTime }: { cursor: Cursor; plan: Plan; finalTime: bigint },
+  {
+    cursor,
+    plan,
+    finalTime,
+    taken,
+  }: { cursor: Cursor; plan: Plan; finalTime: bigint; taken: Taken | undefined },
 ): Promise<string[] | undefined> {
   const { reverted, events, finalBlock, processedBlock } = plan;
-  const to = { finalBlock, finalTime, processedBlock };
+  const to = { finalBlock, finalTime, processedBlock, taken };
   if (reverted.length + events.length === 0) {
     return (await moveCursor(sql, chainId, cursor, to)) ? [] : undefined;
   }
   return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(chainId)}, 0))`;
+    await lockOutbox(tx, chainId);
     if (!(await moveCursor(tx, chainId, cursor, to))) return undefined;
-    const seqs = reverted.map(({ event }) => event.seq);
-    const sent = seqs.length > 0 ? await revertEvents(tx, seqs) : new Set();
+    const vanished = reverted.map(({ event }) => event);
+    const sent = vanished.length > 0 ? await revertEvents(tx, vanished) : new Set();
     const rows = [
       ...reverted
         .filter(({ event }) => sent.has(event.seq))
@@ -95,7 +111,11 @@ export async function storeEvents(
 }
 
 /** Stores the first cursor of a chain, unless another writer already has. */
-export async function insertCursor(sql: Sql, chainId: number, cursor: NewCursor): Promise<void> {
+export async function insertCursor(
+  sql: Sql,
+  chainId: number,
+  cursor: Omit<NewCursor, "taken">,
+): Promise<void> {
   await sql`
     insert into service.outbox (chain_id, final_block, final_time, passed_block)
     values (${chainId}, ${String(cursor.finalBlock)}::bigint, ${String(cursor.finalTime)}::bigint,

@@ -39,7 +39,10 @@ export type Batch = {
 
 type Row = Omit<Batch, "deliveries"> & ClaimedDelivery;
 
-/** Leases the subscriptions that are active, without another writer's lease, and have due deliveries. */
+/**
+ * Leases the subscriptions that are active, without another writer's lease, and have due deliveries. An event waits while the
+ * fan-out has yet to create the subscription's delivery of an earlier one.
+ */
 export async function claimDeliveries(
   sql: Sql,
   writer: Writer,
@@ -49,7 +52,9 @@ export async function claimDeliveries(
   const rows = await sql<Row[]>`
     with free as (
       select w.id, w.url, w.wallet, w.secret,
-        case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
+        case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
+        (select min(e.seq) from service.fan_out o join service.event e on e.seq = o.event_seq
+          where o.reached < w.id and service.is_for(e, w)) as still_to_come
       from service.webhook w
       where w.id = any(${[...webhookIds]}::text[]::bigint[]) and w.chain_id = ${writer.chainId} and w.state = 'active'
         and (w.lease_until <= now() or w.lease_token = ${writer.token}::uuid)
@@ -59,6 +64,7 @@ export async function claimDeliveries(
         select d.id, d.webhook_id, d.event_seq, d.taken_at, e.id as event_id, e.body, e.reverted_at
         from service.delivery d join service.event e on e.seq = d.event_seq
         where d.webhook_id = f.id and d.state = 'pending' and not d.test and d.next_attempt_at <= now()
+          and (f.still_to_come is null or d.event_seq < f.still_to_come)
         order by d.event_seq limit ${BATCH_DELIVERIES}
       ) d
     ), cancelled as (

@@ -56,7 +56,9 @@ export function sumTriggers(sums: readonly Sum[], schema: string): SumTrigger[] 
       const applied = own.map((sum) => applyChanges(sum, schema, table, operation)).join("\n");
       return {
         ...{ table, operation, name: `sums_${operation}`, functionName: `sums_${operation}_${table}` },
-        body: `\nbegin\n${applied}\n  return null;\nend\n`,
+        // An upsert runs the triggers of both operations, one of them for no row.
+        body: `\nbegin\n  if not exists (select from ${operation === "delete" ? "old_rows" : "new_rows"}) then return null; end if;
+${applied}\n  return null;\nend\n`,
       };
     }),
   );

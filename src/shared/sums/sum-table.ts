@@ -10,7 +10,7 @@ import { onchainView } from "ponder";
 export type SumSource<Key extends string = string, Value extends string = string> = {
   readonly from: PgTable;
   /** Only rows for which this holds count. A key must not be null. */
-  readonly where?: string;
+  readonly where?: string | undefined;
   readonly key: Readonly<Record<Key, string>>;
   /** What a row adds. A value that is not named, or null, adds nothing. */
   readonly add: Readonly<Partial<Record<Value, string>>>;
@@ -80,7 +80,10 @@ export function sumTable<Name extends string, All extends Columns, Key extends k
   sum: {
     readonly key: readonly Key[];
     readonly indexes?: readonly (readonly (keyof All & string)[])[];
-    readonly sources: readonly SumSource<Key, Exclude<keyof All & string, Key>>[];
+    /** Of one table, or of several with the same columns. */
+    readonly sources: readonly (Omit<SumSource<Key, Exclude<keyof All & string, Key>>, "from"> & {
+      readonly from: PgTable | readonly PgTable[];
+    })[];
   },
 ) {
   const isKey = (column: string) => sum.key.some((key) => key === column);
@@ -90,13 +93,11 @@ export function sumTable<Name extends string, All extends Columns, Key extends k
       ...{ name: columnName(column), type: built.getSQLType(), isKey: isKey(column) },
     })),
     indexes: (sum.indexes ?? []).map((index) => index.map(columnName)),
-    sources: sum.sources.map(({ key, add, ...source }) => ({
-      ...source,
-      key: inColumns(key),
-      add: inColumns(add),
-    })),
+    sources: sum.sources.flatMap(({ from, key, add, where }) =>
+      [from].flat().map((table) => ({ from: table, where, key: inColumns(key), add: inColumns(add) })),
+    ),
   };
-  const [first] = sum.sources;
+  const [first] = known.sources;
   const schema = (first && getTableConfig(first.from).schema) ?? "public";
   const view = onchainView(name, columns).as(sql.raw(recompute(known, schema)));
   return Object.assign(view, { [declared]: known });

@@ -2,9 +2,9 @@
 import type { Address } from "viem";
 import { z } from "zod";
 import { listBond } from "../../../scripts/local/protocol/actions/index.ts";
-import { waitFor } from "../../../scripts/local/wait.ts";
 import { buyers, chapters, historyContext, trade } from "../../src/support/history.ts";
 import { startApi, type TestApi } from "./api.ts";
+import { answersCaughtUp } from "./caught-up.ts";
 
 const [, first, second] = buyers;
 if (!first || !second) throw new Error("the history has too few buyers");
@@ -33,16 +33,7 @@ export async function startMarketApi(): Promise<MarketApi> {
   for (const chapter of chapters) await chapter.play(context);
   await trade(context);
 
-  async function waitForIndex(): Promise<void> {
-    const { hash } = await api.chain.client.getBlock();
-    await waitFor({
-      what: "the index to reach the chain's head",
-      probe: async () => {
-        const answer = await api.request("/api/v1/stats/protocol");
-        return answer.headers.get("etag")?.startsWith(`"${hash.slice(2, 18)}-`) || undefined;
-      },
-    });
-  }
+  const waitForIndex = () => answersCaughtUp(api);
 
   async function openEpoch(owner: Address): Promise<bigint> {
     await waitForIndex();

@@ -3,9 +3,8 @@ import { type Hex, isHex } from "viem";
 import { expect } from "vitest";
 import { z } from "zod";
 import { oracleProof } from "../../../scripts/local/protocol/actions/index.ts";
-import { waitFor } from "../../../scripts/local/wait.ts";
 import { allPolicies, dueByForce, type PolicyKey, refusalOf } from "../../src/support/due-by-force.ts";
-import type { TestApi } from "./api.ts";
+import { answersCaughtUp } from "./caught-up.ts";
 
 const integer = z.string().transform(BigInt);
 const hex = z.custom<Hex>((text) => isHex(text));
@@ -42,19 +41,10 @@ const evaluation = z.looseObject({
 });
 export type EvaluationAnswer = z.output<typeof evaluation>;
 
-type Api = Pick<TestApi, "chain" | "request">;
+type Api = Parameters<typeof answersCaughtUp>[0];
 
 /** Waits until answers describe the chain's newest block. A busy machine restarts an indexer within minutes. */
-export const caughtUp = ({ chain, request }: Api): Promise<true> =>
-  waitFor({
-    what: "the answers to be of the chain's newest block",
-    probe: async () => {
-      const { hash } = await chain.client.getBlock();
-      const { headers } = await request("/api/v1/triggers/due?limit=1");
-      return headers.get("etag")?.startsWith(`"${hash.slice(2, 18)}-`) || undefined;
-    },
-    timeoutMs: 240_000,
-  });
+export const caughtUp = (api: Api): Promise<void> => answersCaughtUp(api, 240_000);
 
 /** One page of the due policies. */
 export const duePageOf = async ({ request }: Api, query: string) =>

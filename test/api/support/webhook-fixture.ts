@@ -55,7 +55,7 @@ export async function startWebhookApi(): Promise<{ api: TestApi; connection: Con
 /** A new wallet with a webhook for all its events; deletes all events and deliveries of earlier tests. */
 export async function createWebhook(api: TestApi, connection: Connection): Promise<Webhook> {
   const { sql } = connection;
-  await sql`truncate service.delivery, service.event`;
+  await sql`truncate service.delivery, service.fan_out, service.event`;
   const owner = await newSubscriber(api);
   const { id, fromBlock } = await owner.subscribe(LOCAL_URL);
   const block = Number(fromBlock) + 1;

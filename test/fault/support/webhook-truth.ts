@@ -17,13 +17,13 @@ import { eventOf, type Received, type ReceivedEvent, wasTaken } from "../../supp
 export type TrueEvent = {
   readonly type: string;
   readonly ref: string;
-  /** These three are null for an expiry, which has no log. */
+  /** Null for an expiry, which has no log, like its `logIndex`. */
   readonly txHash: string | null;
-  readonly blockHash: string | null;
+  readonly blockHash: string;
   readonly logIndex: number | null;
   /** For an expiry the first block after the end of the cover. */
   readonly blockNumber: bigint;
-  /** In lower case; null for a burn, which concerns every subscription to burns. */
+  /** In lower case; null for a burn, which concerns every subscription that names burns. */
   readonly parties: readonly string[] | null;
 };
 
@@ -41,10 +41,7 @@ export const keyOf = (event: {
   ref: string;
   txHash: string | null;
   blockHash: string | null;
-}) =>
-  event.type === "policy_expired"
-    ? `${event.type} ${event.ref}`
-    : `${event.type} ${event.ref} ${event.txHash} ${event.blockHash}`;
+}) => `${event.type} ${event.ref} ${event.txHash} ${event.blockHash}`;
 
 /** Every event of the present chain, in chain order, with the expiries at the end. */
 export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
@@ -117,23 +114,23 @@ async function expiries(
   const head = await client.getBlock();
   const first = open[0]?.blockNumber ?? 0n;
   const numbers = Array.from({ length: Number(head.number - first) + 1 }, (_, n) => first + BigInt(n));
-  const times = await Promise.all(
-    numbers.map(async (blockNumber) => (await client.getBlock({ blockNumber })).timestamp),
-  );
+  const blocks = await Promise.all(numbers.map((blockNumber) => client.getBlock({ blockNumber })));
   return open.flatMap(({ ref, blockNumber, parties }) => {
     const terms = allTerms.find(({ productId }) => ref.startsWith(productId));
-    const end = (times[Number(blockNumber - first)] ?? 0n) + BigInt(terms?.durationSeconds ?? 0);
-    const passed = times.findIndex((time) => time > end);
-    if (passed < 0) return [];
-    const noLog = { txHash: null, blockHash: null, logIndex: null };
-    return [{ type: "policy_expired", ref, parties, blockNumber: first + BigInt(passed), ...noLog }];
+    const start = blocks[Number(blockNumber - first)]?.timestamp ?? 0n;
+    const block = blocks.find(({ timestamp }) => timestamp > start + BigInt(terms?.durationSeconds ?? 0));
+    if (!block) return [];
+    const place = { blockNumber: block.number, blockHash: block.hash, txHash: null, logIndex: null };
+    return [{ type: "policy_expired", ref, parties, ...place }];
   });
 }
 
 const concerns = (event: TrueEvent, { wallet, events, fromBlock }: Subscriber): boolean =>
   event.blockNumber > fromBlock &&
-  (event.parties === null || event.parties.includes(wallet.toLowerCase())) &&
-  (events.includes("*") || events.includes(event.type));
+  (events.includes(event.type) ||
+    // All of the own wallet's.
+    (events.includes("*") && event.parties !== null)) &&
+  (event.parties === null || event.parties.includes(wallet.toLowerCase()));
 
 /** The events of the chain that a subscriber must receive. */
 export const eventsOf = (truth: readonly TrueEvent[], subscriber: Subscriber): TrueEvent[] =>

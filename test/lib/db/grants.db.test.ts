@@ -21,6 +21,7 @@ const tables: Record<string, string[]> = {
   ],
   delivery: ["SELECT", "INSERT (event_seq, test, webhook_id)", "UPDATE (failures, next_attempt_at, state)"],
   event: ["SELECT", "INSERT (body, chain_id, id, key, parties, type)"],
+  fan_out: [],
   faucet_claim: [
     "DELETE",
     "SELECT",

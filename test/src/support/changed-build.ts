@@ -1,4 +1,4 @@
-/** The indexer of another build: the same sources in another folder, with a comment added to one projection. */
+/** The indexer of another build: the same sources in another folder, with a comment added to one projection, or more. */
 import { appendFileSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { ISql } from "postgres";
@@ -14,12 +14,16 @@ import { servedSchema } from "./rows.ts";
 /** A build starts and indexes within seconds, but takes minutes while other tests use both cores. */
 const SLOW_START_MS = 240_000;
 
-/** Starts the changed build beside the stack's own indexer: same database, same chain, same views, another port. */
-export async function startChangedIndexer({ settings }: Stack): Promise<Child> {
+/**
+ * Starts the changed build beside the stack's own indexer: same database, same chain, same views, another port. `schema` is
+ * added to `ponder.schema.ts`.
+ */
+export async function startChangedIndexer({ settings }: Stack, { schema = "" } = {}): Promise<Child> {
   const runFolder = inject("runFolder");
   const folder = mkdtempSync(join(runFolder, "build-"));
   copyLauncher(folder, ["ponder.schema.ts", "src"]);
   appendFileSync(join(folder, "src", "CoverRouter.ts"), "// changed\n");
+  appendFileSync(join(folder, "ponder.schema.ts"), schema);
   const child = await startSourceIndexer(folder, settings, folder);
   recordPid(runFolder, child.pid);
   showOnFailure("changed indexer", child.logFile);

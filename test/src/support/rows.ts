@@ -29,7 +29,7 @@ export const byText = (a: unknown, b: unknown): number => (textOf(a) < textOf(b)
 export async function servedSchema(sql: postgres.ISql): Promise<string | undefined> {
   const [row] = await sql<{ name: string }[]>`
     select distinct table_schema as name from information_schema.view_table_usage
-    where view_schema = ${VIEWS_SCHEMA} and view_name = 'head'`;
+    where view_schema = ${VIEWS_SCHEMA} and view_name = 'head' and table_name = 'head'`;
   return row?.name;
 }
 
