@@ -60,9 +60,11 @@ const activityOf = (
   from ${table} where ${sql.raw(where)}`;
 /** The key of sums over the whole protocol, in SQL. */
 const whole = { id: "'protocol'" };
+/** SQL for the start of the UTC day, or of the redemption throttle's week, of a row's block. */
+const dayOfBlock = "block_timestamp - block_timestamp % 86400";
+const weekOfBlock = "block_timestamp - block_timestamp % 604800";
 const ofEpoch = { epochId: "epoch_id" };
 const ofHolder = { owner: "holder", epochId: "epoch_id" };
-const ofDay = { dayStart: "block_timestamp - block_timestamp % 86400" };
 /** What a redemption in the queue adds to the bonds of its epoch or holder. */
 const queueAmounts = {
   queued: "case status when 'queued' then usd_amount end",
@@ -735,7 +737,7 @@ export const productDay = sumTable(
     key: ["dayStart", "productId"],
     sources: [
       {
-        from: policy,
+        from: policies,
         key: { dayStart: "created_at - created_at % 86400", productId: "product_id" },
         add: { policies: "1", coverage: "coverage", premium: "premium" },
       },
@@ -953,8 +955,8 @@ export const burnDay = sumTable(
   {
     key: ["dayStart"],
     sources: [
-      { from: tokenBurn, key: ofDay, add: { tokenBurned: "token_amount", burns: "1" } },
-      { from: burnExecution, key: ofDay, add: { usdcSpent: "usdc_spent" } },
+      { from: tokenBurn, key: { dayStart: dayOfBlock }, add: { tokenBurned: "token_amount", burns: "1" } },
+      { from: burnExecution, key: { dayStart: dayOfBlock }, add: { usdcSpent: "usdc_spent" } },
     ],
   },
 );
@@ -976,49 +978,6 @@ export const burnSourceStats = sumTable(
     ],
   },
 );
-
-/** The activity feed: purchases, bonds, sales and burns. */
-export const activity = onchainView("activity", {
-  ...eventColumns(),
-  type: text({ enum: activityTypes }).notNull(),
-  /** The buyer of the policy or listing, the holder of the bond, or the former owner of the burned tokens. */
-  actor: hex().notNull(),
-  /** Coverage (USDC), bond dollars, sale price (USDC), or tokens burned. */
-  amount: bigint().notNull(),
-  /** `productId:policyId`, the bond's epoch, the listing's id, or the burn's source. */
-  ref: text().notNull(),
-}).as(
-  sql.join(
-    policies
-      .map((table) =>
-        activityOf(
-          table,
-          "policy_purchased",
-          "buyer",
-          "coverage",
-          "product_id || ':' || policy_id",
-          "paid_by is not null",
-        ),
-      )
-      .concat([
-        activityOf(bondIssue, "bond_minted", "holder", "usd_amount", "epoch_id::text"),
-        activityOf(
-          bondRedemption,
-          "bond_redeemed",
-          "holder",
-          "coalesce(usd_amount, 0)",
-          "coalesce(epoch_id::text, 'queue:' || queue_id)",
-        ),
-        activityOf(sale, "marketplace_buy", "buyer", "price", "listing_id::text"),
-        activityOf(tokenBurn, "token_burned", "burner", "token_amount", "source"),
-      ]),
-    sql` union all `,
-  ),
-);
-
-/** SQL for the start of the UTC day, or of the redemption throttle's week, of a row's block. */
-const dayOfBlock = "block_timestamp - block_timestamp % 86400";
-const weekOfBlock = "block_timestamp - block_timestamp % 604800";
 
 /**
  * An address's bonds of all epochs, in whole dollars, with those in escrow for its open listings. The marketplace has a row
@@ -1169,6 +1128,45 @@ export const burnerDay = sumTable(
       },
     ],
   },
+);
+
+/** The activity feed: purchases, bonds, sales and burns. */
+export const activity = onchainView("activity", {
+  ...eventColumns(),
+  type: text({ enum: activityTypes }).notNull(),
+  /** The buyer of the policy or listing, the holder of the bond, or the former owner of the burned tokens. */
+  actor: hex().notNull(),
+  /** Coverage (USDC), bond dollars, sale price (USDC), or tokens burned. */
+  amount: bigint().notNull(),
+  /** `productId:policyId`, the bond's epoch, the listing's id, or the burn's source. */
+  ref: text().notNull(),
+}).as(
+  sql.join(
+    policies
+      .map((table) =>
+        activityOf(
+          table,
+          "policy_purchased",
+          "buyer",
+          "coverage",
+          "product_id || ':' || policy_id",
+          "paid_by is not null",
+        ),
+      )
+      .concat([
+        activityOf(bondIssue, "bond_minted", "holder", "usd_amount", "epoch_id::text"),
+        activityOf(
+          bondRedemption,
+          "bond_redeemed",
+          "holder",
+          "coalesce(usd_amount, 0)",
+          "coalesce(epoch_id::text, 'queue:' || queue_id)",
+        ),
+        activityOf(sale, "marketplace_buy", "buyer", "price", "listing_id::text"),
+        activityOf(tokenBurn, "token_burned", "burner", "token_amount", "source"),
+      ]),
+    sql` union all `,
+  ),
 );
 
 // --------------------------------------------------------------------------------- states that the newest events determine

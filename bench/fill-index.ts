@@ -6,7 +6,6 @@ import { recompute, sumsOf } from "../src/shared/sums/sum-table.ts";
 
 export type Sizes = {
   readonly policies: number;
-  readonly activity: number;
   readonly burns: number;
   /** The number of bond holdings and transfers, of redemptions, of listings, of sales, of triggers and of price rounds. */
   readonly others: number;
@@ -16,7 +15,6 @@ export type Sizes = {
 
 export const million: Sizes = {
   policies: 1_000_000,
-  activity: 2_000_000,
   burns: 100_000,
   others: 100_000,
   wallets: 20_000,
@@ -24,7 +22,6 @@ export const million: Sizes = {
 /** As many rows per wallet, for far fewer wallets. */
 export const small: Sizes = {
   policies: 10_000,
-  activity: 20_000,
   burns: 1_000,
   others: 1_000,
   wallets: 200,
@@ -45,6 +42,22 @@ const FIRST_ROUND = 2n ** 64n + 1_000_000n;
 const FIRST_EPOCH = 203_000;
 const YEARS_SECONDS = 2 * 365 * 86_400;
 
+const FILLED = [
+  "policy",
+  "bond_issue",
+  "bond_redemption",
+  "token_burn",
+  "burn_execution",
+  "listing",
+  "sale",
+  "trigger_submission",
+  "policy_trigger",
+  "oracle_round",
+  "bond_transfer",
+  "redemption_queue",
+  "burner_income",
+] as const;
+
 /**
  * Inserts rows into the tables of `schema` that the api reads, spread over the two years before `now` (Unix seconds), and
  * updates their sums. Events of one type follow each other in time, so the first types are the oldest. The inserts skip
@@ -52,7 +65,7 @@ const YEARS_SECONDS = 2 * 365 * 86_400;
  */
 export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: number): Promise<void> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
-  const { policies, activity, burns, others, wallets } = sizes;
+  const { policies, burns, others, wallets } = sizes;
   const waiting = waitingOf(sizes);
   const wallet = (of: string) => sql.unsafe(`'0x' || lpad(to_hex(${of} % ${wallets}), 40, '0')`);
   const hash = sql.unsafe(`'0x' || md5(i::text) || md5((-i)::text)`);
@@ -76,43 +89,20 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
     // Delete the rows of an earlier call. The chain's own events have lower log indexes and lower ids.
-    for (const name of [
-      "policy",
-      "activity",
-      "token_burn",
-      "burn_execution",
-      "listing",
-      "sale",
-      "trigger_submission",
-      "policy_trigger",
-      "oracle_round",
-      "bond_transfer",
-      "bond_redemption",
-      "redemption_queue",
-      "burner_income",
-    ])
-      await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
-    await tx`delete from ${table("bond_holding")} where epoch_id >= ${FIRST_EPOCH}`;
+    for (const name of FILLED) await tx`delete from ${table(name)} where log_index >= ${LOG_INDEX}`;
     for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
     await tx`
-      insert into ${table("policy")} (product_id, policy_id, shield, buyer, coverage, premium, payout, price_snapshot,
+      insert into ${table("policy")} (product_id, policy_id, shield, buyer, paid_by, coverage, premium, payout, price_snapshot,
         created_at, expires_at, triggered_at, asset, strike, trigger_price, ${positionColumns})
-      select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
+      select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
         block_timestamp, block_timestamp + ${product.duration_seconds}::numeric,
         case when i % 20 = 0 then block_timestamp + 60 end,
         ${product.asset}, 60000000000000000000000, 58500000000000000000000, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(policies)} from generate_series(1, ${policies}) i) p`;
     await tx`
-      insert into ${table("policy_clock")} (edge, minute, policies)
-      select 'expiry', expires_at - expires_at % 60, count(*) from ${table("policy")}
-      where triggered_at is null and cancelled_at is null and expires_at is not null group by 2
-      on conflict (edge, minute) do update set policies = excluded.policies`;
-    await tx`
-      insert into ${table("activity")} (type, actor, amount, ref, ${positionColumns})
-      select (array['token_burned', 'bond_redeemed', 'marketplace_buy', 'bond_minted', 'policy_purchased'])
-          [1 + i * 5 / ${activity + 1}],
-        ${wallet("i")}, 1000, i::text, block_number, log_index, block_hash, block_timestamp, ${hash}
-      from (select i, ${position(activity)} from generate_series(1, ${activity}) i) a`;
+      insert into ${table("bond_issue")} (holder, epoch_id, usd_amount, ${positionColumns})
+      select ${wallet("i")}, ${FIRST_EPOCH}, 800, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) b`;
     await tx`
       insert into ${table("token_burn")} (burner, token_amount, source, usdc_spent, effective_price, ${positionColumns})
       select ${wallet("i")}, 1000000000000000000,
@@ -125,10 +115,6 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select (array['twap_burner', 'buyback_engine'])[1 + i % 2], ${wallet("i")}, 1000000, 1000000000000000000,
         100000000000000000, block_timestamp, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(burns)} from generate_series(1, ${burns}) i) b`;
-    await tx`
-      insert into ${table("bond_holding")} (owner, epoch_id, balance, escrowed, issued, redeemed, queued, surrendered)
-      select ${wallet("i")}, ${FIRST_EPOCH} + i / ${wallets}, 800, 0, 800, 0, 0, 0 from generate_series(0, ${others - 1}) i
-      on conflict do nothing`;
     await tx`
       insert into ${table("bond_transfer")} (item, operator, "from", "to", epoch_id, amount, ${positionColumns})
       select 0, ${wallet("i")}, ${`0x${"0".repeat(40)}`}, ${wallet("i")}, ${FIRST_EPOCH} + (i - 1) / ${wallets}, 800 + i % 100,
@@ -185,13 +171,9 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
     }
     for (const { definition } of indexes) await tx.unsafe(definition);
   });
-  await sql.unsafe(`analyze "${schema}".policy, "${schema}".activity, "${schema}".token_burn, "${schema}".burn_execution,
-    "${schema}".bond_holding, "${schema}".listing, "${schema}".sale, "${schema}".trigger_submission,
-    "${schema}".policy_trigger, "${schema}".policy_clock, "${schema}".oracle_round, "${schema}".bond_transfer,
-    "${schema}".bond_redemption, "${schema}".redemption_queue, "${schema}".burner_income,
-    ${sumsOf(indexed)
-      .map((sum) => keptTable(sum, schema))
-      .join(", ")}`);
+  const facts = FILLED.map((name) => `"${schema}".${name}`);
+  const kept = sumsOf(indexed).map((sum) => keptTable(sum, schema));
+  await sql.unsafe(`analyze ${[...facts, ...kept].join(", ")}`);
 }
 
 /** Copies all tables of `from`, with their rows and indexes, and its views to a new schema. Triggers are not copied. */

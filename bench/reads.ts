@@ -180,7 +180,7 @@ async function measureWallets(
 }
 
 async function measure(stack: ReadsStack, sizes: Sizes): Promise<Figures> {
-  const rows = `${sizes.policies} policies, ${sizes.activity} activities, ${sizes.burns} burns`;
+  const rows = `${sizes.policies} policies, ${sizes.burns} burns`;
   const now = await stack.now();
   await stack.withoutBlocks(() => fillIndex(stack.sql, stack.schema, sizes, now));
   const figures: Figures = new Map();

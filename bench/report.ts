@@ -5,8 +5,16 @@ export type Finding = {
   readonly unit: string;
   /** Undefined for a value without a limit. */
   readonly limit?: number;
-  /** Another value of the same run, the share of it that this value must reach, and the share that it should reach. */
-  readonly compared?: { readonly with: number; readonly limit?: number; readonly least?: number };
+  /**
+   * Another value of the same run, the share of it that this value must reach, the share that it should reach, and the share
+   * that it must not exceed.
+   */
+  readonly compared?: {
+    readonly with: number;
+    readonly limit?: number;
+    readonly least?: number;
+    readonly most?: number;
+  };
 };
 
 /** The median; of an even number of values, the lower of the two in the middle. */
@@ -29,7 +37,8 @@ function aimOf({ value, unit, limit, compared }: Finding): string {
   if (compared === undefined) return "";
   const must = compared.limit === undefined ? "" : `   limit at least ${compared.limit}`;
   const should = compared.least === undefined ? "" : `   aim at least ${compared.least}`;
-  return `   ratio ${(value / compared.with).toFixed(2)}${must}${should}`;
+  const most = compared.most === undefined ? "" : `   limit at most ${compared.most}`;
+  return `   ratio ${(value / compared.with).toFixed(2)}${must}${should}${most}`;
 }
 
 /**

@@ -22,7 +22,8 @@ export function readActivity(
   db: IndexQuery,
   { limit, offset, cursor, type, actor, since, from = since, to }: ActivityFilter & FeedPage,
 ) {
-  const { where, orderBy } = walkBack(activity, [[activity.actor, actor && lower(actor)]], after(cursor), {
+  const keys = [[activity.actor, actor && lower(actor)]] as const;
+  const { where, orderBy } = walkBack(activity, keys, after(cursor), {
     from: since !== undefined && from !== undefined && since > from ? since : from,
     to,
   });

@@ -231,7 +231,14 @@ const timedRows = z
   .transform((body) => Object.values(body).find((value) => Array.isArray(value)) ?? [])
   .pipe(z.array(z.looseObject({})));
 const timeOf = (row: Readonly<Record<string, unknown>>) =>
-  Number(row.blockTimestamp ?? row.block_timestamp ?? row.soldAt ?? row.timestamp ?? row.createdAt);
+  Number(
+    row.blockTimestamp ??
+      row.block_timestamp ??
+      row.soldAt ??
+      row.timestamp ??
+      row.createdAt ??
+      row.started_at,
+  );
 
 test.each([...feeds, "/api/v1/stats/token-price-history"])(
   "GET %s with from and to: exactly the rows from the one to before the other, on pages too",

@@ -1,6 +1,6 @@
 /**
  * What this proves: every query of a route uses a database index, also with the data of years of a busy protocol: a million
- * policies, two million activities and a hundred thousand burns.
+ * policies and a hundred thousand burns.
  */
 import { beforeAll, expect, test } from "vitest";
 import { prepareHoldings } from "../../api/bonds/queries.ts";

@@ -78,7 +78,7 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
   async function run(query: (db: IndexQuery) => Promise<unknown>): Promise<Plan[]> {
     sent.length = 0;
     await drizzle(sql, { casing: "snake_case" }).transaction(query);
-    const statements = sent.filter(({ text }) => /^\s*select/i.test(text));
+    const statements = sent.filter(({ text }) => /^\s*(select|with)/i.test(text));
     expect(statements).not.toEqual([]);
     const nodes: Plan[] = [];
     for (const { text, parameters } of statements) {
@@ -96,22 +96,24 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
 const SMALL = [
   "_ponder_checkpoint",
   "product",
+  "product_stats",
   "product_event",
-  "kept_product_stats",
-  "kept_product_day",
-  "kept_protocol_stats",
-  "kept_burn_source_stats",
-  "kept_burn_day",
-  "kept_burner_day",
-  "kept_market_day",
-  "kept_market_epoch",
-  "kept_vault_week",
-  "kept_bond_epoch_sums",
+  "product_day",
+  "protocol_stats",
+  "burn_source_stats",
+  "burn_day",
+  "burner_day",
+  "market_day",
+  "market_epoch",
+  "vault_week",
+  "bond_epoch_sums",
   "vault_state",
   "head",
   "oracle_feed",
   "sequencer_state",
   "pause_event",
+  "bond_supply_event",
+  "replaced_policy",
 ];
 
 /** Expects no node to read a table as a whole, or more rows than `mostRows`. */

@@ -226,8 +226,8 @@ export async function expectEndpoints(request: CheckedRequest, chainState: Chain
   const reader = { request, chainState };
   await expectSums(reader);
   await expectMarketplace(reader);
-  await expectStats(request, chainState);
   await expectAnalysis(request, chainState);
+  await expectStats(request, chainState);
   for (const feed of [
     ...feeds(reader),
     ...activityFeeds(reader),
