@@ -68,7 +68,7 @@ async function stateOf({ id, headers }: Subscription): Promise<string | undefine
 }
 
 test("a delivery is repeated under the same id when its answer is lost with the writer", async () => {
-  const subscription = await subscribe(world, receivers.at("lost"), wallet(0));
+  const subscription = await subscribe(world, receivers.at("lost"), wallet(0), ["token_burned"]);
   const { receiver, secret } = subscription;
   receiver.behave((n) => (n === 3 ? hang : ok));
   await world.maker.burns(6);
