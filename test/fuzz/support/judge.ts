@@ -44,6 +44,8 @@ const needed: Readonly<Record<string, (answer: HttpAnswer) => boolean>> = {
   // A policy comes from the index or from the chain.
   "x-indexed-block": ({ headers }) => !headers.has("x-chain-block"),
   "x-chain-block": ({ headers }) => !headers.has("x-indexed-block"),
+  // Only a table that has another page.
+  link: () => false,
 };
 
 /** The form of headers that their schema leaves open. */
@@ -51,6 +53,7 @@ const headerForms: Readonly<Record<string, RegExp>> = {
   "x-indexed-block": /^\d+$/,
   "x-chain-block": /^\d+$/,
   etag: /^"[^"]+"$/,
+  link: /^<\/[^>]+>; rel="next"$/,
   location: /^\/api\/v1\/(purchases|reports)\/[0-9a-f-]{36}$/,
 };
 
