@@ -56,7 +56,11 @@ export function openRows(databaseUrl: string, viewsSchema = VIEWS_SCHEMA) {
       what: "the index to reach the chain's head",
       probe: async () => {
         const block = await client.getBlock();
-        const [head] = await sql<Row[]>`select hash from ${sql(viewsSchema)}.head`;
+        // The build that started last: until it has caught up, the views are on the one before.
+        const [head] = await sql<Row[]>`
+          select h.hash from ${sql(viewsSchema)}.head h
+          where not (select catching_up from service.indexer_deployment where views_schema = ${viewsSchema}
+            order by started_at desc limit 1)`;
         return head?.hash === block.hash ? true : undefined;
       },
       timeoutMs,
