@@ -75,7 +75,8 @@ export const strangeValues: readonly unknown[] = [
 function nearMisses(schemas: Schemas, schema: Schema): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0 } = flatten(schemas, schema);
   return validValues(schemas, schema).chain((value) => {
-    const text = String(value);
+    // An object without a prototype has no text of its own.
+    const text = typeof value === "object" ? JSON.stringify(value) : String(value);
     return fc.constantFrom<unknown>(
       ...[
         [value],
