@@ -6,7 +6,6 @@ import {
   integer,
   onchainTable,
   onchainView,
-  type PgTable,
   primaryKey,
   sql,
   text,
@@ -47,17 +46,6 @@ export type WaitingEvent = {
   readonly logIndex: number;
 };
 
-/** The rows of one type in the activity feed; all but the table in SQL. */
-const activityOf = (
-  table: PgTable,
-  type: (typeof activityTypes)[number],
-  actor: string,
-  amount: string,
-  ref: string,
-  where = "true",
-) => sql`select block_number, log_index, block_hash, block_timestamp, tx_hash, ${sql.raw(`'${type}'`)}::text as type,
-    ${sql.raw(actor)} as actor, ${sql.raw(amount)} as amount, ${sql.raw(ref)} as ref
-  from ${table} where ${sql.raw(where)}`;
 /** The key of sums over the whole protocol, in SQL. */
 const whole = { id: "'protocol'" };
 /** SQL for the start of the UTC day, or of the redemption throttle's week, of a row's block. */
@@ -1130,6 +1118,36 @@ export const burnerDay = sumTable(
   },
 );
 
+/** The tables of the activity feed. `amount`, `ref` and `where` are SQL. */
+export const activitySources = [
+  ...policies.map((table) => ({
+    ...{ table, type: "policy_purchased" as const, actor: table.buyer, amount: "coverage" },
+    ref: "product_id || ':' || policy_id",
+    // Without it there is only the manager's event.
+    where: "paid_by is not null",
+  })),
+  {
+    ...{ table: bondIssue, type: "bond_minted", actor: bondIssue.holder, amount: "usd_amount" },
+    ...{ ref: "epoch_id::text", where: undefined },
+  },
+  {
+    ...{ table: bondRedemption, type: "bond_redeemed", actor: bondRedemption.holder },
+    ...{
+      amount: "coalesce(usd_amount, 0)",
+      ref: "coalesce(epoch_id::text, 'queue:' || queue_id)",
+      where: undefined,
+    },
+  },
+  {
+    ...{ table: sale, type: "marketplace_buy", actor: sale.buyer, amount: "price" },
+    ...{ ref: "listing_id::text", where: undefined },
+  },
+  {
+    ...{ table: tokenBurn, type: "token_burned", actor: tokenBurn.burner, amount: "token_amount" },
+    ...{ ref: "source", where: undefined },
+  },
+] as const;
+
 /** The activity feed: purchases, bonds, sales and burns. */
 export const activity = onchainView("activity", {
   ...eventColumns(),
@@ -1142,29 +1160,12 @@ export const activity = onchainView("activity", {
   ref: text().notNull(),
 }).as(
   sql.join(
-    policies
-      .map((table) =>
-        activityOf(
-          table,
-          "policy_purchased",
-          "buyer",
-          "coverage",
-          "product_id || ':' || policy_id",
-          "paid_by is not null",
-        ),
-      )
-      .concat([
-        activityOf(bondIssue, "bond_minted", "holder", "usd_amount", "epoch_id::text"),
-        activityOf(
-          bondRedemption,
-          "bond_redeemed",
-          "holder",
-          "coalesce(usd_amount, 0)",
-          "coalesce(epoch_id::text, 'queue:' || queue_id)",
-        ),
-        activityOf(sale, "marketplace_buy", "buyer", "price", "listing_id::text"),
-        activityOf(tokenBurn, "token_burned", "burner", "token_amount", "source"),
-      ]),
+    activitySources.map(
+      ({ table, type, actor, amount, ref, where }) => sql`
+  select block_number, log_index, block_hash, block_timestamp, tx_hash, ${sql.raw(`'${type}'`)}::text as type,
+    ${sql.raw(actor.name)} as actor, ${sql.raw(amount)} as amount, ${sql.raw(ref)} as ref
+  from ${table}${sql.raw(where ? ` where ${where}` : "")}`,
+    ),
     sql` union all `,
   ),
 );

@@ -7,7 +7,7 @@ import { recompute, sumsOf } from "../src/shared/sums/sum-table.ts";
 export type Sizes = {
   readonly policies: number;
   readonly burns: number;
-  /** The number of bond holdings and transfers, of redemptions, of listings, of sales, of triggers and of price rounds. */
+  /** The number of rows of each other kind: transfers and redemptions of bonds, listings, sales, triggers, price rounds. */
   readonly others: number;
   /** The number of wallets over which the rows are spread. */
   readonly wallets: number;
@@ -56,6 +56,7 @@ const FILLED = [
   "bond_transfer",
   "redemption_queue",
   "burner_income",
+  "vault_event",
 ] as const;
 
 /**
@@ -136,6 +137,11 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       insert into ${table("burner_income")} (source, kind, "from", usdc_amount, ${positionColumns})
       select 'twap_burner', 'premium', ${wallet("i")}, 2920000, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) b`;
+    await tx`
+      insert into ${table("vault_event")} (kind, amount, new_total, ${positionColumns})
+      select (array['reserved', 'committed', 'released'])[1 + i % 3], 800000000, 800000000, block_number, log_index, block_hash,
+        block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) v`;
     await tx`
       insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${positionColumns})
       select 1000000 + i, ${wallet("i")}, ${FIRST_EPOCH} + i % 24, 800, price, price / 800,

@@ -1,10 +1,10 @@
 /** Conditions that walk along an index, newest first. */
 import { type Column, desc, type Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm";
-import type { PgTable, PgView } from "drizzle-orm/pg-core";
+import type { PgTable } from "drizzle-orm/pg-core";
 import type { Position } from "../http/paging.ts";
 
 /** The columns that every event table is read by: its position, by which it has an index, and the block time. */
-type EventTable = (PgTable | PgView) & { blockNumber: Column; logIndex: Column; blockTimestamp: Column };
+type EventTable = PgTable & { blockNumber: Column; logIndex: Column; blockTimestamp: Column };
 
 /** Higher than every block. */
 const NO_BLOCK = "1000000000000000";

@@ -107,7 +107,7 @@ const SMALL = [
   "market_epoch",
   "vault_week",
   "bond_epoch_sums",
-  "vault_state",
+  "vault_balance",
   "head",
   "oracle_feed",
   "sequencer_state",
