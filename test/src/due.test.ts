@@ -134,9 +134,13 @@ test(
       functionName: "proposedAggregator",
     });
     const { timestamp } = await chain.client.getBlock();
+    // The early rounds are in the window of the first purchase alone, however long the blocks take.
+    const nextBlockAt = (seconds: bigint) =>
+      chain.client.setNextBlockTimestamp({ timestamp: timestamp + seconds });
     const early = (price: bigint) =>
       call(owner, aggregator, mockAggregatorAbi, "push", price, timestamp + 4n);
     const confirm = call(owner, feed, mockPriceFeedAbi, "confirmAggregator");
+    await nextBlockAt(2n);
     await mine([
       push("BTC", 60_000_00000000n),
       buy(),
@@ -144,6 +148,7 @@ test(
       early(59_000_00000000n),
       buy(),
     ]);
+    await nextBlockAt(6n);
     await mine([
       early(49_000_00000000n),
       early(60_500_00000000n),

@@ -155,6 +155,19 @@ test("a policy triggered or cancelled in the same block is not due; one triggere
   ]);
 });
 
+test("a policy triggered or cancelled in the next block was due, also when both blocks have the same second", async () => {
+  const { block, round, buy, fall, triggered, cancelled } = policies;
+  const [paid, undone] = [await buy(), await buy()];
+  await fall();
+  await fall();
+  await block((now) => [round(FALLEN, now)]);
+  await block(() => [triggered(paid), cancelled(undone)], 0n);
+  expect(await happened()).toEqual([
+    ...[`policy_due ${paid}`, `policy_due ${undone}`],
+    ...[`policy_triggered ${paid}`, `policy_cancelled ${undone}`],
+  ]);
+});
+
 test("a payout below a dollar, for which the vault has no bond, is never due", async () => {
   const { buy, fall } = policies;
   await buy({ payout: 999_999n });

@@ -4,11 +4,20 @@
  * rounds from before it, and the purchase for rounds that were already there.
  */
 import { eq, type SQL, sql } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
 import { getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { fallenRounds } from "../../lib/indexed/due.ts";
 import { CONFIRMATIONS, FEED_TO_PRICE, MINIMUM_PAYOUT } from "../../lib/price-rules.ts";
-import { oracleFeed, oraclePhase, oracleRound, policy, product } from "../../ponder.schema.ts";
+import {
+  oracleFeed,
+  oraclePhase,
+  oracleRound,
+  policy,
+  policyClosing,
+  policyTrigger,
+  product,
+} from "../../ponder.schema.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
@@ -103,9 +112,18 @@ const firstRounds = (): SQL => sql`
 const ofLast = (column: string) =>
   sql.raw(`(array_agg(n.${column} order by n.block_number desc, n.log_index desc))[1]`);
 
-const isOpenAfter = (time: SQL): SQL => sql`
-  (${policy.triggeredAt} is null or ${policy.triggeredAt} > ${time})
-  and (${policy.cancelledAt} is null or ${policy.cancelledAt} > ${time})`;
+/** Whether a policy may have been open in a block of this time or later. */
+const isOpenAt = (time: SQL): SQL => sql`
+  (${policy.triggeredAt} is null or ${policy.triggeredAt} >= ${time})
+  and (${policy.cancelledAt} is null or ${policy.cancelledAt} >= ${time})`;
+
+/** Whether a policy was neither triggered nor cancelled up to this block. By its number: several blocks may have one second. */
+const isOpenAfter = (block: SQL): SQL => {
+  const upTo = (table: PgTable) => sql`select from ${table} e
+    where e.product_id = ${policy.productId} and e.policy_id = ${policy.policyId}
+      and e.block_number >= ${policy.blockNumber} and e.block_number <= ${block}`;
+  return sql`not exists (${upTo(policyTrigger)}) and not exists (${upTo(policyClosing)} and e.kind = 'cancelled')`;
+};
 
 /**
  * Reads the first `limit` policies that became due up to block `upTo` and have no stored event, in chain order. Without `all`,
@@ -141,10 +159,10 @@ export async function readDuePolicies(
         json_agg(json_build_object('id', n.round_id::text, 'answer', n.answer::text) order by n.round_id) as rounds
       from (${firstRounds()}) n) due
     where ${policy.expiresAt} >= ${numeric(since)} and ${fallen}
-      and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${isOpenAfter(numeric(since))}
+      and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${isOpenAt(numeric(since))}
       and ${isNotStored(chainId, key)}
       and due.count = ${sql.raw(String(CONFIRMATIONS))} and due.block_number <= ${numeric(upTo)}
-      and due.block_timestamp <= ${policy.expiresAt} and ${isOpenAfter(sql`due.block_timestamp`)}
+      and due.block_timestamp <= ${policy.expiresAt} and ${isOpenAfter(sql`due.block_number`)}
     order by due.block_number, due.log_index, ${policy.productId}, ${policy.policyId} limit ${limit}`);
   return z
     .array(row)
