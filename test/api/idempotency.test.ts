@@ -8,6 +8,7 @@ import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { approveUsdc } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { policiesOnChain } from "../support/ledger.ts";
@@ -173,7 +174,11 @@ describe("the same Idempotency-Key and body return the same receipt", () => {
       select nspname as name from pg_namespace
       where nspname not in ('public', 'service', 'bullmq', 'information_schema') and nspname not like 'pg\\_%'`;
     expect(schemas.map(({ name }) => name)).toContain("ponder_sync");
-    for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+    const names = schemas.map(({ name }) => name);
+    await waitFor({
+      what: "the index to be dropped, which Postgres refuses when it deadlocks with a reader",
+      probe: () => sql`drop schema ${sql(names)} cascade`.then(() => true),
+    });
     await expectReplay();
     await api.stack.start("indexer");
     await expectReplay();

@@ -18,11 +18,16 @@ import { openProtocol, refreshFeeds } from "../../scripts/local/protocol/actions
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { forgetPid, recordPid } from "./run-folder.ts";
 
-/** A client that reads, sends from any of anvil's accounts, moves time and mines. */
-export const testClient = (chain: Chain, url: string) =>
-  createTestClient({ mode: "anvil", chain, transport: http(url), pollingInterval: 50, cacheTime: 0 })
+/**
+ * A client that reads, sends from any of anvil's accounts, moves time and mines. It does not look for replacements: while
+ * viem does, it misses a new block, and where only transactions make blocks no other comes, so the wait would never end.
+ */
+export const testClient = (known: Chain, url: string) => {
+  const chain: Chain = { ...known, supportsTransactionReplacementDetection: false };
+  return createTestClient({ mode: "anvil", chain, transport: http(url), pollingInterval: 50, cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions);
+};
 
 export type TestClient = ReturnType<typeof testClient>;
 
