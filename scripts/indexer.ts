@@ -20,12 +20,12 @@ import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts"
 import { watchCatchUp } from "./indexer/catch-up.ts";
 import { keepCommits, lostCommitExitCode } from "./indexer/durable-commits.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
-import { skipIdleTables } from "./indexer/idle-tables.ts";
 import { keepIndexes } from "./indexer/keep-indexes.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
 import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
+import { skipVainStatements } from "./indexer/vain-statements.ts";
 import { isPortFree } from "./local/ports.ts";
 import { waitFor } from "./local/wait.ts";
 
@@ -172,7 +172,7 @@ async function main(): Promise<void> {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
     process.exit(newPhaseExitCode);
   });
-  skipIdleTables();
+  skipVainStatements();
   keepCommits((error) => {
     log.fatal({ err: errorText(error) }, "a commit has failed: start again to read the blocks again");
     process.exit(lostCommitExitCode);

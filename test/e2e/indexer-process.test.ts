@@ -66,6 +66,29 @@ test("Ponder answers no SQL over HTTP", async () => {
   expect((await http(`${stack.ponderUrl}/sql/db?sql=select+1`)).status).toBe(404);
 });
 
+test("a block without events updates the head and looks at no other table, and nothing is made for live queries", async () => {
+  const [schema = ""] = await deployments();
+  const lookups = async (table: string): Promise<number> => {
+    const [row] = await sql<{ lookups: number }[]>`
+      select (seq_scan + coalesce(idx_scan, 0))::integer as lookups from pg_stat_all_tables
+      where schemaname = ${schema} and relname = ${`_reorg__${table}`}`;
+    return row?.lookups ?? Number.NaN;
+  };
+  await sql`create table public.made (name text)`;
+  await sql`
+    create function public.note_made() returns event_trigger language plpgsql as
+    'begin insert into public.made select object_identity from pg_event_trigger_ddl_commands(); end';
+    create event trigger note_made on ddl_command_end execute function public.note_made()`.simple();
+  const [head, policy] = [await lookups("head"), await lookups("policy")];
+  await chain.client.mine({ blocks: 5 });
+  // Postgres counts all of a transaction at once.
+  await expect.poll(() => lookups("head")).toBeGreaterThanOrEqual(head + 5);
+  expect(await lookups("policy")).toBe(policy);
+  expect(await sql`select name from public.made where name like '%live_query%'`).toEqual([]);
+  await sql`drop event trigger note_made`;
+  expect(await sql`select tgname from pg_trigger where tgname like '%live_query%'`).toEqual([]);
+});
+
 test("a second one on the same schema is refused, and the first one keeps its lock", async () => {
   const { code, said } = await secondIndexer(await freePort());
   expect({ code, said }).toMatchObject({

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { afterStatement, isInVain } from "../../../scripts/indexer/idle-tables.ts";
+import { afterStatement, isInVain } from "../../../scripts/indexer/vain-statements.ts";
 
 const checkpointOf = (table: string) =>
-  `update "idx_1"."_reorg__${table}" set "checkpoint" = $1 where "_reorg__${table}"."checkpoint" = $2`;
+  `update "idx_1"."_reorg__${table}" set "checkpoint" = $1 where "idx_1"."_reorg__${table}"."checkpoint" = $2`;
 const after = (...statements: (string | undefined)[]) =>
   ["begin", ...statements].reduce(
     (written: ReturnType<typeof afterStatement>, text) => afterStatement(text, written),
@@ -42,9 +42,18 @@ test("outside a transaction that was seen to begin, none is in vain", () => {
   expect(isInVain(checkpointOf("policy"), undefined)).toBe(false);
 });
 
-test("what a bulk update or a notification needs writes to no table of the index", () => {
+test.each([
+  "CREATE TEMP TABLE live_query_tables (table_name TEXT PRIMARY KEY) ON COMMIT DROP",
+  '\nCREATE OR REPLACE TRIGGER "live_query"\nAFTER INSERT OR UPDATE OR DELETE ON "idx_1"."policy"',
+  '\nCREATE OR REPLACE TRIGGER "live_query_notify"\nAFTER INSERT OR UPDATE OR DELETE ON "idx_1"."_ponder_checkpoint"',
+  '\nCREATE OR REPLACE TRIGGER "indexer_live_query_notify"\nAFTER INSERT OR UPDATE OR DELETE\nON "idx_1"."_ponder_checkpoint"',
+])("what a live query needs is in vain: %s", (statement) => {
+  expect(isInVain(statement, after())).toBe(true);
+  expect(isInVain(statement, undefined)).toBe(true);
+});
+
+test("what a bulk update needs writes to no table of the index", () => {
   const written = after(
-    "CREATE TEMP TABLE live_query_tables (table_name TEXT PRIMARY KEY) ON COMMIT DROP",
     '\n  CREATE TEMP TABLE IF NOT EXISTS "policy"\n  AS SELECT * FROM "idx_1"."policy"\n  WITH NO DATA;',
     'COPY "policy" FROM STDIN',
     'TRUNCATE TABLE "policy"',
@@ -55,4 +64,5 @@ test("what a bulk update or a notification needs writes to no table of the index
 test("any other statement is sent", () => {
   expect(isInVain('update "idx_1"."_ponder_checkpoint" set "latest_checkpoint" = $1', after())).toBe(false);
   expect(isInVain("commit", after())).toBe(false);
+  expect(isInVain('CREATE OR REPLACE TRIGGER "reorg" AFTER INSERT ON "idx_1"."policy"', after())).toBe(false);
 });

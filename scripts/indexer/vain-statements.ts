@@ -1,17 +1,20 @@
 /**
  * Answers what Ponder asks in vain. At the end of each live block it sends one update per table, which gives the block's
  * checkpoint to the rows that its triggers recorded for a reorganisation. Most blocks write to few tables. An update for a
- * table to which the transaction has written nothing finds no row, so it is answered here.
+ * table to which the transaction has written nothing finds no row, so it is answered here. For live queries over HTTP, which
+ * our indexer does not serve, Ponder creates a table in each block and a trigger for each row.
  */
 import type { Client } from "pg";
 import { interceptStatements } from "./ponder-driver.ts";
 
 /** The table whose recorded rows the statement is for. */
 const CHECKPOINT_OF =
-  /^update "\w+"\."_reorg__(\w+)" set "checkpoint" = \$1 where "_reorg__\w+"\."checkpoint" = \$2$/;
+  /^update "\w+"\."_reorg__(\w+)" set "checkpoint" = \$1 where "\w+"\."_reorg__\w+"\."checkpoint" = \$2$/;
+const FOR_LIVE_QUERIES =
+  /^\s*create (?:temp table live_query_tables |or replace trigger "(?:\w+_)?live_query(?:_notify)?"\s)/i;
 /** The table to which a statement writes. Only Ponder's triggers write to others, and each only to its own table's record. */
 const WRITES_TO = /^\s*(?:insert into|update|delete from|copy)\s+"\w+"\."(\w+)"/i;
-/** Statements that write to no table of the index. The temporary ones are of Ponder's bulk updates, and of its notifications. */
+/** Statements that write to no table of the index. The temporary ones are of Ponder's bulk updates. */
 const WRITES_NOTHING =
   /^\s*(?:select |savepoint |release |rollback to |create temp table |truncate table "\w+"$|copy "\w+" from )/i;
 const SEVERAL_STATEMENTS = /;\s*\S/;
@@ -20,8 +23,9 @@ const BEGINS = /^\s*begin\b/i;
 /** The tables to which a connection's transaction has written; undefined when a statement may have written to any. */
 export type Written = Set<string> | undefined;
 
-/** Whether the update at the end of a block finds no row. */
+/** Whether a statement is for live queries, or an update at the end of a block that finds no row. */
 export function isInVain(text: string, written: Written): boolean {
+  if (FOR_LIVE_QUERIES.test(text)) return true;
   const [, table] = CHECKPOINT_OF.exec(text) ?? [];
   return table !== undefined && written !== undefined && !written.has(table);
 }
@@ -41,14 +45,14 @@ function textOf(statement: unknown): string | undefined {
   return typeof statement.text === "string" ? statement.text : undefined;
 }
 
-/** Spares Ponder's connections the updates that find no row. Call it before Ponder starts. */
-export function skipIdleTables(): void {
+/** Spares Ponder's connections these statements. Call it before Ponder starts. */
+export function skipVainStatements(): void {
   const transactions = new WeakMap<Client, Written>();
   interceptStatements((statement, send, { connection, promised }) => {
     const text = textOf(statement);
     const written = transactions.get(connection);
     if (promised && text !== undefined && isInVain(text, written)) {
-      return Promise.resolve({ command: "UPDATE", rowCount: 0, oid: 0, fields: [], rows: [] });
+      return Promise.resolve({ command: "SELECT", rowCount: 0, oid: 0, fields: [], rows: [] });
     }
     transactions.set(connection, afterStatement(text, written));
     return send(statement);
