@@ -13,6 +13,8 @@ import * as act from "../../support/protocol-actions.ts";
 
 const USDC = 1_000_000n;
 const DRAWS = 20_000;
+/** How far ahead of its block a round's time is, at most. */
+const AHEAD = 1_800n;
 /** Each price falls by up to a fifth below the first one: between the trigger prices of all products and above them. */
 const FIRST_PRICES = { BTC: 60_000_00000000n, ETH: 3_000_00000000n } as const;
 
@@ -25,7 +27,10 @@ export type PriceWalk = {
   readonly mine: (calls: readonly Call[]) => Promise<void>;
   readonly purchase: (name?: string) => Call;
   readonly push: (symbol: "BTC" | "ETH", price: bigint) => Call;
-  /** Mines a block that ends pause and outage, and refreshes the token's price: from now on policies can be bought. */
+  /**
+   * Mines a block that ends pause and outage, and refreshes the token's price: from now on policies can be bought. No earlier
+   * round has a later time than this block: the rounds that a test pushes next are the newest ones.
+   */
   readonly calm: () => Promise<void>;
   /** Replaces the newest blocks by empty ones. */
   readonly reorganise: (depth: number) => Promise<void>;
@@ -66,7 +71,7 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
     const symbol = random(2) === 0 ? "BTC" : "ETH";
     const price = (FIRST_PRICES[symbol] * BigInt(10_000 - random(8) * 250)) / 10_000n;
     if (random(6) > 0) return push(symbol, price);
-    const updatedAt = now - 7_200n + BigInt(random(9_000));
+    const updatedAt = now - 7_200n + BigInt(random(7_200 + Number(AHEAD)));
     return call(owner, feedAddress(symbol), mockPriceFeedAbi, "pushRound", price, updatedAt);
   }
 
@@ -116,7 +121,8 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
     purchase,
     mine: (calls) => miner.mine(calls),
     async calm() {
-      const now = await act.chainTime(protocol);
+      const now = (await act.chainTime(protocol)) + AHEAD;
+      await act.nextBlockAt(protocol, now);
       await miner.mine([
         call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false),
         call(owner, contracts.sequencerFeed, mockSequencerFeedAbi, "setStatus", false, now - 7_200n),
