@@ -53,10 +53,11 @@ export async function crash({ protocol }: OnChain, feed: "BTC" | "ETH" = "BTC", 
   for (let n = 0; n < rounds; n += 1) await act.pushPrice(protocol, owner, feed, price / 2n);
 }
 
-/** Pushes one more round at the feed's present price. */
-export async function pushLow({ protocol }: OnChain, feed: "BTC" | "ETH"): Promise<void> {
+/** Pushes one more round at the feed's present price. @returns the number of its block. */
+export async function pushLow({ protocol }: OnChain, feed: "BTC" | "ETH"): Promise<bigint> {
   const { price } = await act.latestRound(protocol, feed);
-  await act.pushPrice(protocol, owner, feed, price);
+  const { blockNumber } = await act.pushPrice(protocol, owner, feed, price);
+  return blockNumber;
 }
 
 /** Whether the chain says that a policy is triggered, or closed as expired. */
