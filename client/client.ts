@@ -9,6 +9,8 @@ export type Revalidated<Body> =
   | (AnswerHead & { readonly changed: false });
 
 export type Client = {
+  /** The address of a read, without reading it: for a link, or to tell two reads apart. */
+  address<P extends PathWith<"get">>(path: P, ...request: RequestArgument<Operation<"get", P>>): string;
   /**
    * Reads: `client.get("/api/v1/stats/cover")`.
    * @throws ApiError, ConnectionError
@@ -57,6 +59,8 @@ export function createClient(connection: Connection): Client {
     };
 
   return {
+    address: (path: string, ...[request]: [request?: AnyRequest]) =>
+      connection.baseUrl + urlOf(path, request),
     get: send("GET"),
     post: send("POST"),
     delete: send("DELETE"),

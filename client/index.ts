@@ -3,9 +3,8 @@ export { ApiError, ConnectionError, type ErrorCode, type FieldFault, hasCode } f
 export { type Client, createClient, type Revalidated } from "./client.ts";
 export type { AnswerHead, Connection, RateLimit } from "./exchange.ts";
 export { type Executed, execute, type Prepared, type Step, type StepOutcome } from "./execute.ts";
-export type { AnswerTo, PathWith, Schema } from "./operations.ts";
+export type { AnswerTo, Operation, PathWith, RequestArgument, Schema } from "./operations.ts";
 export { type PagedPath, pages } from "./pages.ts";
 export { createPolledRead, type PolledAnswer } from "./polled-read.ts";
-export { urlOf } from "./url.ts";
 export { WalletError, type WalletErrorCode } from "./wallet-error.ts";
 export { type AnnouncedWallet, connectWallet, discoverWallets, type Wallet } from "./wallets.ts";
