@@ -1,6 +1,6 @@
 /** Loads and shows the page of the place. */
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { place } from "../data/place.ts";
 import { type PageName, pageList } from "../page-list.ts";
 import { loadPage } from "../pages/load.ts";
@@ -40,12 +40,15 @@ function usePage(name: PageName | undefined): Loaded {
 
 /** After a step to another page its heading has the focus, as after a load of the page. */
 function useHeadingFocus(shown: PageName | undefined): void {
-  const [first] = useState(shown);
+  const before = useRef<PageName>(undefined);
   useEffect(() => {
-    if (shown === undefined || shown === first) return;
-    scrollTo(0, 0);
-    document.getElementById("title")?.focus({ preventScroll: true });
-  }, [shown, first]);
+    if (shown === undefined) return;
+    if (before.current !== undefined) {
+      scrollTo(0, 0);
+      document.getElementById("title")?.focus({ preventScroll: true });
+    }
+    before.current = shown;
+  }, [shown]);
 }
 
 const NotFound = () => (

@@ -10,7 +10,7 @@ export const Shell = () => (
     <a class="skip" href="#content">
       Skip to the content
     </a>
-    <div class="rail">
+    <header class="rail">
       <Link to="/" class="brand">
         <svg viewBox="0 0 32 32" aria-hidden="true">
           <path class="shield" d="M16 2 4 7v8c0 7 5 12.5 12 15 7-2.5 12-8 12-15V7z" />
@@ -20,7 +20,7 @@ export const Shell = () => (
       </Link>
       <Navigation />
       <BlockDot />
-    </div>
+    </header>
     <div class="page">
       <PulseBanner />
       <main id="content" tabIndex={-1}>

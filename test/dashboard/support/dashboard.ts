@@ -21,8 +21,8 @@ export async function openDashboard(apiUrl: string, path: string, look?: Look): 
 }
 
 /** Waits until nothing on the page is still loading. */
-export const settled = ({ page }: OpenPage): Promise<unknown> =>
-  page.waitForFunction("!document.querySelector('[aria-busy]')");
+export const settled = ({ page }: OpenPage): Promise<void> =>
+  expect.poll(() => page.locator("[aria-busy]").count()).toBe(0);
 
 /** Expects that axe finds nothing, and that the page is not wider than its window. */
 export async function expectAccessible({ page }: OpenPage): Promise<void> {
