@@ -13,9 +13,11 @@ import { createBuy } from "./buying/buy.ts";
 import { createChainReads } from "./chain/chain-reads.ts";
 import { createLiveScans } from "./chain/live-scans.ts";
 import type { Signatures } from "./chain/signatures.ts";
+import { addDocumentRoutes } from "./dashboard/documents.ts";
+import { addDashboardRoutes } from "./dashboard/handlers.ts";
+import { serviceLinks } from "./dashboard/service-links.ts";
 import { addDelegationRoutes } from "./delegations/handlers.ts";
 import { registerSharedTypes } from "./explorer/document.ts";
-import { addFrontPage } from "./explorer/front-page.ts";
 import { addExplorerRoutes } from "./explorer/handlers.ts";
 import { createClaimGrant, disabledClaimGrant } from "./faucet/claim.ts";
 import type { ClaimWaiter } from "./faucet/claim-waiter.ts";
@@ -178,7 +180,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   const testnetServices = createTestnetServices(parts);
   addSandboxRoutes(app, { ...shared, ...testnetServices });
   addFaucetRoutes(app, { ...shared, ...testnetServices });
-  addFrontPage(app);
+  addDashboardRoutes(app, serviceLinks(addDocumentRoutes(app)));
   addExplorerRoutes(app);
   return {
     app,

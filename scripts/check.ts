@@ -1,4 +1,7 @@
-/** `npm run check`: types, lint and format, the import rules, and whether `abis/` matches `contracts/`. */
+/**
+ * `npm run check`: types, lint and format, the import rules, whether `abis/` matches `contracts/`, and whether the client's
+ * types match the OpenAPI document.
+ */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -10,10 +13,10 @@ const require = createRequire(import.meta.url);
 
 type Outcome = { readonly name: string; readonly ok: boolean; readonly output: string };
 
-/** Runs a package's Node program to its end and keeps its output. */
-function run(name: string, program: string, args: readonly string[]): Promise<Outcome> {
+/** Runs a Node program, with Node's own arguments before it, to its end and keeps its output. */
+function run(name: string, args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], {
+    const child = spawn(process.execPath, [...args], {
       cwd: projectRoot,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -39,12 +42,14 @@ function checkAbis(): Outcome {
   }
 }
 
+const typescript = [require.resolve("typescript/bin/tsc"), "--noEmit", "--pretty", "false"];
+const biome = join(dirname(require.resolve("@biomejs/biome/package.json")), "bin", "biome");
+
 const running = [
-  run("types", require.resolve("typescript/bin/tsc"), ["--noEmit", "--pretty", "false"]),
-  run("lint and format", join(dirname(require.resolve("@biomejs/biome/package.json")), "bin", "biome"), [
-    "check",
-    ".",
-  ]),
+  run("types", typescript),
+  run("types of the dashboard", [...typescript, "--project", "dashboard"]),
+  run("lint and format", [biome, "check", "."]),
+  run("types of the client", ["--import", "tsx", join("scripts", "client-types.ts"), "--check"]),
 ];
 const faults = boundaryFaults();
 const boundaries = { name: "imports", ok: faults.length === 0, output: faults.join("\n") };

@@ -2,10 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import { type ApiError, type ErrorCode, errorStatus } from "../../lib/errors.ts";
 
+const errorCode = (description: string) =>
+  z.string().openapi({ description, enum: Object.keys(errorStatus), example: "validation_error" });
+
 export const ErrorEnvelope = z
   .object({
-    error: z.string().openapi({ description: "Machine-readable code.", example: "validation_error" }),
-    code: z.string().openapi({ description: "The same code again.", example: "validation_error" }),
+    error: errorCode("Machine-readable code."),
+    code: errorCode("The same code again."),
     message: z
       .string()
       .openapi({ description: "Explanation for people, with the decoded reason of a revert." }),

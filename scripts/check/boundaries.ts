@@ -12,6 +12,8 @@ const rules: Readonly<Record<string, { ours: readonly string[]; packages?: reado
   src: { ours: ["abis"], packages: [/^ponder(:|$)/, /^(viem|hono|drizzle-orm|pg|zod)(\/|$)/] },
   lib: { ours: ["abis", "ponder.schema.ts"] },
   api: { ours: ["abis", "lib", "ponder.schema.ts"] },
+  client: { ours: [], packages: [] },
+  dashboard: { ours: ["client"], packages: [/^preact(\/|$)/, /^@preact\/signals$/, /^uplot$/] },
   workers: { ours: ["abis", "lib", "ponder.schema.ts"] },
 };
 
@@ -25,7 +27,7 @@ function filesBelow(entry: string): string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isFile()) return [path];
   return readdirSync(path, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(path, name));
 }
 

@@ -187,6 +187,7 @@ export async function runStack(stack: DevStack): Promise<void> {
   console.log(`
 Ready in ${secondsSinceStart()}
 
+  Dashboard           ${apiUrl}/
   API                 ${apiUrl}
     health            ${apiUrl}/health
     explorer          ${apiUrl}/api-docs

@@ -1,10 +1,10 @@
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { openPage, testWithBrowser } from "../support/chromium.ts";
 import { fetchOpenApi } from "../support/openapi.ts";
 import { type Schema, SchemaChecker } from "../support/schema-checker.ts";
 import { startApi, type TestApi } from "./support/api.ts";
-import { testWithBrowser, visit } from "./support/browser.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -318,17 +318,19 @@ describe("GET /api-docs", () => {
   });
 
   testWithBrowser("renders the API in a real browser without requests to other hosts", async () => {
-    const { dom, console, requests } = await visit(`${api.stack.apiUrl}/api-docs`);
-    expect(dom).toContain("Parametric Cover Service");
-    expect(dom).toContain("/api/v1/policies/by-buyer/{address}");
     const origin = api.stack.apiUrl;
-    expect([...requests].sort()).toEqual([
+    const { page, faults, requests } = await openPage(origin);
+    await page.goto(`${origin}/api-docs`);
+    await page.getByText("/api/v1/policies/by-buyer/{address}").first().waitFor();
+    expect(await page.title()).toContain("Parametric Cover Service");
+    expect(requests().sort()).toEqual([
+      `${origin}/api-docs`,
       `${origin}/api-docs/scalar.js`,
       `${origin}/api-docs/start.js`,
       `${origin}/favicon.svg`,
       `${origin}/openapi.json`,
     ]);
-    expect(console).not.toMatch(/refused|blocked|content security policy|uncaught/i);
+    expect(faults(/^console (info|warning):/)).toEqual([]); // Scalar says how long it takes, and what it expects
   });
 });
 
@@ -347,22 +349,6 @@ describe("GET /", () => {
         docs: expect.arrayContaining(["/docs/buying.md", "/docs/operating.md"]),
       });
     }
-  });
-
-  test("returns browsers a page without scripts, and every link on it works", async () => {
-    const page = await get("/", "text/html,application/xhtml+xml,*/*;q=0.8");
-    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
-    const links = [...(await page.text()).matchAll(/href="([^"]+)"/g)].map(([, link = ""]) => link);
-    expect(links).toEqual(
-      expect.arrayContaining(["/api-docs", "/health", "/docs/buying.md", "/favicon.svg"]),
-    );
-    for (const link of links) expect([link, (await get(link, "text/html")).status]).toEqual([link, 200]);
-  });
-
-  testWithBrowser("renders in a real browser with its style and no error", async () => {
-    const { dom, console } = await visit(api.stack.apiUrl);
-    expect(dom).toContain("API explorer");
-    expect(console).toBe("");
   });
 
   test("/docs and /api-docs/ redirect to the explorer, and an unknown document is 404", async () => {

@@ -18,9 +18,22 @@ export function clientName(c: Context, clientOf: ClientOf): string {
   return clientOf(address, c.req.header("x-forwarded-for"));
 }
 
+/** The dashboard's pages beside `/`, and its files. */
+const DASHBOARD_PATHS = [
+  "/assets/*",
+  "/cover",
+  "/claims",
+  "/bonds",
+  "/market",
+  "/token",
+  "/wallet/*",
+  "/status",
+  "/operator",
+];
 /** Addresses that count as public reads. */
 const PUBLIC_PATHS = [
   "/",
+  ...DASHBOARD_PATHS,
   "/docs/*",
   "/favicon.svg",
   "/favicon.ico",

@@ -1,0 +1,162 @@
+/**
+ * What this proves: the dashboard is served from our own files alone; each page is accessible at 320 px and at 1280 px, dark
+ * and light; it says what is wrong while index or API are away, keeps what it showed, and goes on by itself.
+ */
+import { gunzipSync } from "node:zlib";
+import { beforeAll, describe, expect, test } from "vitest";
+import { pageList } from "../../dashboard/page-list.ts";
+import { DAY } from "../../scripts/local/seed/timeline.ts";
+import { seedHistory } from "../../scripts/local/seed.ts";
+import { startApi, type TestApi } from "../api/support/api.ts";
+import { answersCaughtUp } from "../api/support/caught-up.ts";
+import { screenshot, testWithBrowser } from "../support/chromium.ts";
+import { expectAccessible, figureOf, openDashboard } from "./support/dashboard.ts";
+
+let api: TestApi;
+beforeAll(async () => {
+  const timestamp = BigInt(Math.floor(Date.now() / 1000) - 800 * DAY);
+  api = await startApi({ services: ["indexer", "api"], chainOptions: { timestamp, retired: false } });
+  await seedHistory({ rpcUrl: api.chain.url, deployment: api.chain.deployment });
+  await answersCaughtUp(api);
+});
+
+const htmlAccept = "text/html,application/xhtml+xml,*/*;q=0.8";
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${api.stack.apiUrl}${path}`, { headers: { accept: htmlAccept, ...headers } });
+
+describe("the files", () => {
+  test("every page has the strictest content security policy, and a browser that has it gets 304", async () => {
+    for (const { path } of pageList) {
+      const page = await get(path);
+      expect([path, page.status, page.headers.get("content-type")]).toEqual([
+        path,
+        200,
+        "text/html; charset=utf-8",
+      ]);
+      expect(page.headers.get("content-security-policy")).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      expect(await page.text()).not.toMatch(/<style|style=|<script(?![^>]* src=)|(src|href)="(https?:)?\/\//);
+      const again = await get(path, { "if-none-match": page.headers.get("etag") ?? "" });
+      expect([path, again.status]).toEqual([path, 304]);
+    }
+  });
+
+  test("hashed files are kept for a year, compressed as the browser asks, and unknown ones are 404", async () => {
+    const html = await (await get("/")).text();
+    const files = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, file = ""]) => file);
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of new Set(files)) {
+      const plain = await get(file, { "accept-encoding": "identity" });
+      expect(plain.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      const content = Buffer.from(await plain.arrayBuffer());
+      for (const encoding of ["br", "gzip"]) {
+        const packed = await get(file, { "accept-encoding": encoding });
+        expect(packed.headers.get("content-encoding")).toBe(encoding);
+        expect(Buffer.from(await packed.arrayBuffer()).equals(content)).toBe(true); // fetch has unpacked it
+      }
+      expect(() => gunzipSync(content)).toThrow();
+    }
+    expect((await get("/assets/nothing.js")).status).toBe(404);
+    expect((await get("/assets/..%2Fmanifest.json")).status).toBe(404);
+  });
+
+  testWithBrowser("the first page, its plots too, takes at most 60 kB", async () => {
+    const { page, requests } = await openDashboard(api.stack.apiUrl, "/");
+    await page.locator(".plot canvas").first().waitFor();
+    const files = requests().filter((url) => url.includes("/assets/") || url === `${api.stack.apiUrl}/`);
+    const sizes = await Promise.all(
+      files.map(async (url) => {
+        const packed = await get(new URL(url).pathname, { "accept-encoding": "gzip" });
+        return Number(packed.headers.get("content-length"));
+      }),
+    );
+    expect(sizes.length).toBeGreaterThan(4);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60 * 1024);
+  });
+});
+
+describe("each page", () => {
+  for (const { name, path, title } of pageList) {
+    testWithBrowser(`${title}: accessible, narrow and wide, dark and light, without a message`, async () => {
+      for (const width of [320, 1280]) {
+        const opened = await openDashboard(api.stack.apiUrl, path, { width });
+        expect(await opened.page.title()).toBe(`${title} · Parametric Cover Service`);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await opened.page.emulateMedia({ colorScheme });
+          await expectAccessible(opened);
+          await screenshot(opened, `${name}-${width}-${colorScheme}`);
+        }
+        expect(opened.faults()).toEqual([]);
+        await opened.page.context().close();
+      }
+    });
+  }
+
+  testWithBrowser("an unknown address within the dashboard leads back", async () => {
+    const { page } = await openDashboard(api.stack.apiUrl, "/");
+    await page.evaluate(
+      "history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))",
+    );
+    await page.getByRole("link", { name: "Go to the overview" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  });
+});
+
+describe("by keyboard alone", () => {
+  testWithBrowser("the skip link is first, pages open by Enter, and the heading has the focus", async () => {
+    const { page } = await openDashboard(api.stack.apiUrl, "/");
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").textContent()).toBe("Skip to the content");
+    await page.keyboard.press("Enter");
+    expect(await page.locator(":focus").getAttribute("id")).toBe("content");
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Status" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Status" }).waitFor();
+    await expect.poll(() => page.locator(":focus").textContent()).toBe("Status");
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  });
+
+  testWithBrowser("on a phone the other pages are behind More, and Escape closes it", async () => {
+    const { page } = await openDashboard(api.stack.apiUrl, "/", { width: 320, height: 640 });
+    const status = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Status" });
+    expect(await status.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "More" }).press("Enter");
+    expect(await status.isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+    expect(await status.isVisible()).toBe(false);
+  });
+});
+
+describe("while parts are away", () => {
+  const noAnswer = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/;
+
+  testWithBrowser(
+    "without an answer of the API the figures stay, with their block, until it is back",
+    async () => {
+      const opened = await openDashboard(api.stack.apiUrl, "/");
+      const { page, faults } = opened;
+      const cover = await figureOf(opened, "Active cover").textContent();
+      await api.stack.stopService("api");
+      await page.getByText("The API does not answer since").waitFor();
+      expect(await figureOf(opened, "Active cover").textContent()).toBe(cover);
+      await api.stack.start("api");
+      await page.locator(".block-dot.synced").waitFor();
+      await expect.poll(() => page.getByText("The API does not answer").count()).toBe(0);
+      expect(faults(noAnswer)).toEqual([]);
+    },
+  );
+
+  testWithBrowser("without an indexer the page says so, and goes on by itself", async () => {
+    const opened = await openDashboard(api.stack.apiUrl, "/");
+    const { page, faults } = opened;
+    const cover = await figureOf(opened, "Active cover").textContent();
+    await api.stack.stopService("indexer");
+    await page.getByText("No indexer runs").waitFor({ timeout: 120_000 });
+    expect(await figureOf(opened, "Active cover").textContent()).toBe(cover);
+    await api.stack.start("indexer");
+    await page.locator(".block-dot.synced").waitFor({ timeout: 120_000 });
+    expect(faults()).toEqual([]);
+  });
+});
