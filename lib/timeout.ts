@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 /** The result of `work`, or a rejection with `late()` after `ms` milliseconds; the work itself continues unobserved. */
 export async function within<T>(ms: number, work: PromiseLike<T>, late: () => Error): Promise<T> {
   // Awaited once: drizzle sends a query again each time that its promise is awaited.
@@ -17,7 +15,7 @@ export async function within<T>(ms: number, work: PromiseLike<T>, late: () => Er
 
 /** The result of `work` if it is there within `ms` milliseconds; undefined when it is not, or when the work fails. */
 export const valueWithin = <T>(ms: number, work: Promise<T>): Promise<T | undefined> =>
-  Promise.race([work.catch(() => undefined), sleep(ms).then(() => undefined)]);
+  within(ms, work, () => new Error("late")).catch(() => undefined);
 
 /** The result of `work`, or undefined as soon as `signal` is aborted; the work itself continues unobserved. */
 export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {

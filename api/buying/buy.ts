@@ -36,6 +36,8 @@ import { type Funds, isDelegated, type Refusal } from "./refusal-reasons.ts";
 
 /** Maximum age of the terms and the selling state that purchases are checked against, in ms; the simulation decides. */
 const CHECK_TTL_MS = 1000;
+/** From this age on, in ms, they are read again ahead of need: a node that makes a block answers late. */
+const CHECK_RENEW_MS = 500;
 /** After this time, in ms, a slow check no longer delays a call for an existing purchase. */
 const CHECK_WAIT_MS = 100;
 /** Most purchases recorded by one statement. */
@@ -131,7 +133,7 @@ async function recordWithFunds(
   const { permit, quotedPremium } = quote;
   const attempt = (known: Funds | undefined) =>
     record({ ...intent, ...quote, funds: known && permit ? withPermit(known, permit) : known });
-  let acceptance = await attempt(funds.known(buyer));
+  let acceptance = await funds.whileRecording(buyer, attempt);
   if (isRefused(acceptance, "funds_unknown")) acceptance = await attempt(await funds.recent(buyer));
   // A lack of funds is certain only at the newest block: an approval may just have been mined.
   if (isRefused(acceptance, "short_of_funds")) {
@@ -225,7 +227,7 @@ export function createBuy(parts: BuyParts, toError: typeof refusalError = refusa
     ...parts,
     toError,
     funds: createBuyerFunds(parts, chain),
-    readTerms: shareReadBy(CHECK_TTL_MS, chain.product),
+    readTerms: shareReadBy(CHECK_TTL_MS, chain.product, { renewMs: CHECK_RENEW_MS }),
     readSelling: shareRead(
       CHECK_TTL_MS,
       async () => {
@@ -233,7 +235,7 @@ export function createBuy(parts: BuyParts, toError: typeof refusalError = refusa
         return chain.selling(relayers.map(({ address }) => address));
       },
       // A writer that has just started is used at once.
-      ({ relayers }) => relayers.length > 0,
+      { isKept: ({ relayers }) => relayers.length > 0, renewMs: CHECK_RENEW_MS },
     ),
     record: (purchase) =>
       fromDatabase(async () => {

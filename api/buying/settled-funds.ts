@@ -16,6 +16,8 @@ import { readWatchedBlock } from "./refusal-reasons.ts";
  * they only delay the effect of a new deposit or approval.
  */
 const FUNDS_TTL_MS = 5000;
+/** From this age on, in ms, funds that are asked for are read again, so that a busy account's never get too old. */
+const FUNDS_RENEW_MS = 2500;
 /** How long a read is shared, in ms: requests for one account come in bursts. */
 const SHARED_MS = 250;
 /** How long a refusal waits for the writer to settle the newest block, and how often it looks, in ms. */
@@ -28,7 +30,7 @@ const MAX_ACCOUNTS = 1000;
 export type FundsAt<Held> = Held & { block: bigint };
 
 export type SettledFunds<Held> = {
-  /** The funds read within the last five seconds, without a new read. */
+  /** The funds read within the last five seconds. It never waits; those that get old are read again meanwhile. */
   known(account: Address): FundsAt<Held> | undefined;
   /** Reads the funds; concurrent calls share one read. @throws ApiError when node or database are down */
   recent(account: Address): Promise<FundsAt<Held>>;
@@ -67,9 +69,17 @@ export function createSettledFunds<Held extends object>(
     return funds;
   }
 
+  const recent = shareReadBy(SHARED_MS, async (account: Address) => readAt(account, await settledBlock()));
+
   return {
-    known: (account) => read.get(account),
-    recent: shareReadBy(SHARED_MS, async (account) => readAt(account, await settledBlock())),
+    known(account) {
+      const funds = read.get(account);
+      // Without it, the next call reads them, and waits.
+      if (funds && read.getRemainingTTL(account) < FUNDS_TTL_MS - FUNDS_RENEW_MS)
+        void recent(account).catch(() => {});
+      return funds;
+    },
+    recent,
     async newest(account) {
       const head = await chain.head();
       const until = performance.now() + CATCH_UP_MS;

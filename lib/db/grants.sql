@@ -41,7 +41,8 @@ GRANT SELECT ON service.purchase_progress, service.service_transaction_progress 
 GRANT SELECT ON service.stop, service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
   service.is_outcome_old, service.progress_of, service.mined_up_to, service.in_flight, service.transactions_from,
-  service.delegation_in_force, service.has_permit_in_flight, service.accept_purchase, service.accept_purchases TO cover_api;
+  service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
+  service.accept_purchase, service.accept_purchases TO cover_api;
 
 -- Claims to the faucet with their slots and their two transfers, which the writer signs. Freed claims are deleted with their
 -- transfers after two days. Policies of the table allow only the two transfers of a claim, with at most one grant of ether,

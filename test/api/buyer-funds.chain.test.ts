@@ -60,3 +60,29 @@ test("callers that wait for the writer at the same time share one poll of the da
     buyers.map(() => [true, head.number]),
   );
 });
+
+test("of purchases of one buyer that are recorded at the same time, all but the first get its funds, from one read", async () => {
+  const connection = connect(await freshDatabase(), { name: "test" });
+  atEnd(() => connection.close());
+  await connection.sql`insert into service.watched_block (chain_id, number, hash) values (8453, 7, '0x')`;
+  let reads = 0;
+  const funds = createBuyerFunds(
+    { connection, deployment: { chainId: 8453 } },
+    {
+      head: () => Promise.reject(new Error("nobody asks for the head")),
+      async funds(_buyer, block) {
+        reads += 1;
+        return { balance: block, allowance: 1n };
+      },
+    },
+  );
+  const [busy, quiet] = [numberToHex(1, { size: 20 }), numberToHex(2, { size: 20 })];
+  const recorded = await Promise.all(
+    [busy, busy, quiet, busy].map((buyer) => funds.whileRecording(buyer, async (known) => known)),
+  );
+  const known = { block: 7n, balance: 7n, allowance: 1n };
+  expect(recorded).toEqual([undefined, known, undefined, known]);
+  expect(reads).toBe(1);
+  expect(await funds.whileRecording(busy, async (again) => again)).toEqual(known);
+  expect(await funds.whileRecording(quiet, async (again) => again)).toBeUndefined();
+});

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { shareRead, shareReadBy, shareReadOrLast } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
 
@@ -60,9 +60,44 @@ test("a failed read gives the last result as stale until a read succeeds; before
 
 test("a result that is not to be kept is shared by the waiting calls, and the next call reads again", async () => {
   const { read } = counted((n) => sleep(5, n));
-  const shared = shareRead(10_000, read, (n) => n > 1);
+  const shared = shareRead(10_000, read, { isKept: (n) => n > 1 });
   expect(await Promise.all([shared(), shared()])).toEqual([1, 1]);
   expect([await shared(), await shared()]).toEqual([2, 2]);
+});
+
+test("a result that is renewed ahead is there while the next read runs, and no longer than its lifetime", async () => {
+  let finish: ((value: number) => void) | undefined;
+  const { read, reads } = counted((n) =>
+    n === 1 ? Promise.resolve(1) : new Promise((resolve) => (finish = resolve)),
+  );
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
+  const shared = shareRead(1000, read, { renewMs: 500 });
+  expect(await shared()).toBe(1);
+  now = 499;
+  expect([await shared(), reads()]).toEqual([1, 1]);
+  now = 500;
+  expect([await shared(), await shared(), reads()]).toEqual([1, 1, 2]);
+  now = 1000;
+  const waiting = shared();
+  finish?.(2);
+  expect([await waiting, reads()]).toEqual([2, 2]);
+});
+
+test("a renewal that fails leaves the result until it is too old", async () => {
+  const { read, reads } = counted(async (n) => {
+    if (n === 2) throw new Error("away");
+    return n;
+  });
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
+  const shared = shareRead(1000, read, { renewMs: 500 });
+  expect(await shared()).toBe(1);
+  now = 600;
+  expect([await shared(), reads()]).toEqual([1, 2]);
+  expect([await shared(), reads()]).toEqual([1, 3]);
 });
 
 test("each key has its own read, also with more keys than are cached", async () => {

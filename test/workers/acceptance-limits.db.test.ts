@@ -224,6 +224,18 @@ test("a wallet is not paused for reverts that the protocol caused", async () => 
   expect(await accept(wish(), plenty)).toMatchObject({ outcome: "created" });
 });
 
+const relayerOf = (n: number): Address => numberToHex(n, { size: 20 });
+/** Random whole numbers below a bound, the same for each seed. */
+function chooserOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
+const outcomeOf = (acceptance: Acceptance | undefined): string =>
+  acceptance?.outcome === "refused" ? acceptance.by.kind : (acceptance?.outcome ?? "nothing");
+
 describe("purchases that are accepted in one batch", () => {
   test("each get their own outcome", async () => {
     const key = randomUUID();
@@ -252,6 +264,42 @@ describe("purchases that are accepted in one batch", () => {
     expect(id(wishes[1])).toBe(id(wishes[0]));
     expect(id(wishes[5])).toBe(id(wishes[4]));
   });
+
+  test.each(Array.from({ length: 20 }, (_, seed) => seed + 1))(
+    "have the outcomes that they have one by one (seed %i)",
+    async (seed) => {
+      const choose = chooserOf(seed);
+      await connection.sql`insert into service.stop values ('wallet', ${router}, 'test')`;
+      const buyers = [agent, buyer, router, relayerOf(1), relayerOf(2)];
+      const keys = Array.from({ length: 6 }, () => randomUUID());
+      const round = (): QuotedIntent[] =>
+        Array.from({ length: 1 + choose(20) }, () => {
+          const wallet = buyers[choose(buyers.length)] ?? agent;
+          const allowance = BigInt(choose(90));
+          return wish(
+            {
+              wallet,
+              idempotencyKey: choose(8) === 0 ? null : (keys[choose(keys.length)] ?? null),
+              quotedPremium: BigInt(choose(20)),
+              funds: choose(8) === 0 ? undefined : { block: BigInt(choose(2)), balance: 1000n, allowance },
+            },
+            wallet,
+          );
+        });
+      const rounds = Array.from({ length: 4 }, round);
+      const together: string[] = [];
+      for (const wishes of rounds) {
+        const acceptances = await acceptPurchases(api, wishes);
+        together.push(...wishes.map((one) => outcomeOf(acceptances.get(one))));
+      }
+      await connection.sql`truncate service.purchase, service.permit, service.waiting`;
+      const alone: string[] = [];
+      for (const wishes of rounds) {
+        for (const one of wishes) alone.push(outcomeOf((await acceptPurchases(api, [one])).get(one)));
+      }
+      expect(together).toEqual(alone);
+    },
+  );
 
   test("do not fail because one of them cannot be stored", async () => {
     const wishes = [

@@ -201,8 +201,9 @@ export async function raiseWatermarks(sql: ISql, chainId: number, deep: bigint):
 
 /** Lets the purchases and service transactions of `given` wait to be signed again, a permit with its purchase; of the same age. */
 export const waitAgain = (sql: ISql) => sql`
-  insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
-  select g.intent, g.kind, g.chain_id, g.payer, coalesce(e.claim_id, g.intent), coalesce(p.created_at, e.created_at), now()
+  insert into service.waiting (intent, kind, chain_id, payer, premium, group_id, created_at, wake_at)
+  select g.intent, g.kind, g.chain_id, g.payer, p.quoted_premium, coalesce(e.claim_id, g.intent),
+    coalesce(p.created_at, e.created_at), now()
   from given g left join service.purchase p on p.id = g.intent left join service.service_transaction e on e.id = g.intent
   where g.kind not in ('permit', 'filler')`;
 

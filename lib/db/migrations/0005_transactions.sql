@@ -38,11 +38,14 @@ CREATE TABLE service.waiting (
   chain_id integer NOT NULL,
   -- Whose funds it holds: the buyer, or the wallet that sends the service transaction.
   payer text NOT NULL,
+  -- Of a purchase: its quoted premium, because each acceptance adds up what its buyer's purchases hold.
+  premium numeric(78, 0),
   -- The transfers of a claim are signed together or not at all: the claim's id; otherwise the intent's.
   group_id uuid NOT NULL,
   created_at timestamptz NOT NULL,
   -- When a writer may look at it again.
-  wake_at timestamptz NOT NULL
+  wake_at timestamptz NOT NULL,
+  CONSTRAINT waiting_premium CHECK ((premium IS NOT NULL) = (kind = 'purchase'))
 );
 --> statement-breakpoint
 CREATE INDEX waiting_payer ON service.waiting (payer);
@@ -55,20 +58,20 @@ SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF TG_TABLE_NAME = 'purchase' THEN
     -- The api wakes a writer for it; after this time it was forgotten.
-    INSERT INTO service.waiting VALUES
-      (NEW.id, 'purchase', NEW.chain_id, NEW.buyer, NEW.id, NEW.created_at, now() + interval '5 seconds');
+    INSERT INTO service.waiting
+    SELECT p.id, 'purchase', p.chain_id, p.buyer, p.quoted_premium, p.id, p.created_at, now() + interval '5 seconds' FROM added p;
   ELSE
-    INSERT INTO service.waiting VALUES (NEW.id, 'service_transaction', NEW.chain_id, NEW.sender,
-      coalesce(NEW.claim_id, NEW.id), NEW.created_at, now());
+    INSERT INTO service.waiting
+    SELECT e.id, 'service_transaction', e.chain_id, e.sender, NULL, coalesce(e.claim_id, e.id), e.created_at, now() FROM added e;
   END IF;
   RETURN NULL;
 END $$;
 --> statement-breakpoint
 CREATE TRIGGER purchase_waits AFTER INSERT ON service.purchase
-  FOR EACH ROW EXECUTE FUNCTION service.wait_to_be_signed();
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION service.wait_to_be_signed();
 --> statement-breakpoint
 CREATE TRIGGER service_transaction_waits AFTER INSERT ON service.service_transaction
-  FOR EACH ROW EXECUTE FUNCTION service.wait_to_be_signed();
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION service.wait_to_be_signed();
 --> statement-breakpoint
 -- Every transaction that the service sends, one row per nonce, with its call and its outcome. The writer stores the nonce and
 -- the call, then the signed bytes (service.attempt), and then sends them. The recovery signs a nonce without bytes for its call.

@@ -18,8 +18,8 @@ export async function loseSignatures(
     const lost = await tx<{ wallet: string; nonce: string }[]>`
       select wallet, nonce from service.transaction where intent = any(${intents}::uuid[])`;
     await tx`
-      insert into service.waiting (intent, kind, chain_id, payer, group_id, created_at, wake_at)
-      select id, 'purchase', chain_id, buyer, id, now() - make_interval(secs => ${age}), now()
+      insert into service.waiting (intent, kind, chain_id, payer, premium, group_id, created_at, wake_at)
+      select id, 'purchase', chain_id, buyer, quoted_premium, id, now() - make_interval(secs => ${age}), now()
       from service.purchase where id = any(${ids}::uuid[]) and not ${forget}`;
     await tx`
       delete from service.attempt where transaction_id in (

@@ -62,7 +62,7 @@ describe("Postgres refuses the api", () => {
     ],
     [
       "signing something again",
-      `insert into service.waiting select id, 'purchase', 1, '', id, now(), now() from service.purchase`,
+      `insert into service.waiting select id, 'purchase', 1, '', 1, id, now(), now() from service.purchase`,
     ],
     ["that something is never signed", "delete from service.waiting"],
     ["when something began to wait", "update service.waiting set created_at = now()"],

@@ -88,6 +88,7 @@ const functions: Record<string, boolean> = {
   announce: false,
   announce_price_proof: false,
   archive_purchases: false,
+  bought_by: true,
   claim_faucet: true,
   delegation_in_force: true,
   faucet_limit: true,
@@ -118,6 +119,7 @@ const functions: Record<string, boolean> = {
   transactions_from: true,
   transactions_of: false,
   wait_to_be_signed: false,
+  wanted_purchases: true,
 };
 
 let databaseUrl: string;
