@@ -6,14 +6,20 @@ import type { Sql } from "postgres";
 import { ledgerConfig, reconcileConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
+import {
+  clearStop,
+  keyExists,
+  type StopTarget,
+  setStop,
+  targetText,
+  targetWarning,
+} from "../lib/ledger/stops.ts";
 import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, usage } from "./ledger/arguments.ts";
-import { targetText } from "./ledger/format.ts";
 import { giveUp } from "./ledger/give-up.ts";
 import { printOverview } from "./ledger/overview.ts";
 import { reconcile } from "./ledger/reconcile.ts";
 import { showEntry } from "./ledger/show.ts";
-import { clearStop, isKnownWallet, keyExists, type StopTarget, setStop } from "./ledger/stops.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The server and the database of a URL, without the password. */
@@ -29,9 +35,8 @@ async function stop(sql: Sql, target: StopTarget, reason: string): Promise<numbe
   }
   await setStop(sql, target, reason);
   console.log(`Stopped: ${targetText(target)}. This takes effect before the next transaction is sent.`);
-  if (target.scope === "wallet" && !(await isKnownWallet(sql, target.wallet))) {
-    console.log("No writer sends from this wallet yet, and it has no API key.");
-  }
+  const warning = await targetWarning(sql, target);
+  if (warning !== null) console.log(warning);
   return 0;
 }
 

@@ -52,6 +52,10 @@ const tags = [
     description:
       "Receive events by HTTP. The callback of `createWebhook` documents the requests to your server.",
   },
+  {
+    name: "admin",
+    description: "For the operator: keys, stops, the relay ledger, late webhooks. Needs the admin token.",
+  },
   { name: "stats", description: "Statistics and activity of the protocol." },
 ];
 

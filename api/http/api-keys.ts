@@ -24,6 +24,12 @@ export const generateKey = (): string => `lk_${randomBytes(32).toString("hex")}`
  */
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
+/**
+ * Length of a hash's shown prefix, in hex digits. It tells keys apart, and is of no use to a guesser: a key has 256 random
+ * bits, and the look-up takes the whole hash.
+ */
+export const HASH_PREFIX = 8;
+
 /** True when the key's last use was noted more than a minute ago. */
 const useIsDue = (sql: Sql) => sql`(last_used_at is null or last_used_at < now() - interval '1 minute')`;
 

@@ -1,8 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import { Address, addressInput, nullableTimestamp, rowIdInput, Timestamp } from "../http/field-types.ts";
+import { HashPrefix, KeyId, Label, Tier } from "../http/key-schemas.ts";
 import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
-import { IssuedKey, KeyId, Label, labelInput, RevokedKey, Tier } from "./schemas.ts";
+import { IssuedKey, labelInput, RevokedKey } from "./schemas.ts";
 
 const GenerateKey = z
   .object({
@@ -92,13 +93,7 @@ const ApiKey = z
     createdAt: Timestamp,
     lastUsedAt: nullableTimestamp("Accurate to the minute; null if never used.", "2026-01-01T00:00:00.000Z"),
     revokedAt: nullableTimestamp("Null: a revoked key is not listed."),
-    hashPrefix: z
-      .string()
-      .regex(/^[0-9a-f]{8}$/)
-      .openapi({
-        description: "First 8 hex digits of the key's SHA-256, to recognise a key that you have.",
-        example: "3f1c8a90",
-      }),
+    hashPrefix: HashPrefix,
     current: z.boolean().openapi({ description: "Whether this request uses the key.", example: true }),
   })
   .openapi("ApiKey");

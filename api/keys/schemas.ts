@@ -1,14 +1,8 @@
 /** Schemas of the key endpoints. */
 import { z } from "@hono/zod-openapi";
-import { keyTiers } from "../http/api-keys.ts";
 import { Address, Timestamp } from "../http/field-types.ts";
+import { KeyId, Label, Tier } from "../http/key-schemas.ts";
 import type { IssuedKey as Issued } from "./store.ts";
-
-export const KeyId = z.int().openapi({ description: "Id of the key.", example: 1 });
-
-export const Tier = z
-  .enum(keyTiers)
-  .openapi({ description: "Determines the key's rate limit.", example: "free" });
 
 /**
  * In requests: a label is shown on one line, so control and formatting characters, line ends and lone surrogates are
@@ -23,8 +17,6 @@ export const labelInput = z
   )
   .optional()
   .openapi({ description: "Purpose of the key, at most 100 characters.", example: "trading bot" });
-
-export const Label = z.string().nullable().openapi({ example: "trading bot" });
 
 export const IssuedKey = z
   .object({

@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from "postgres";
 import { type Address, getAddress } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import { lower } from "../../lib/lower.ts";
-import { generateKey, hashKey, type KeyHolder, type KeyTier } from "../http/api-keys.ts";
+import { generateKey, HASH_PREFIX, hashKey, type KeyHolder, type KeyTier } from "../http/api-keys.ts";
 
 /** The most active keys that one wallet may have, whoever issued them. */
 const MAX_ACTIVE_KEYS = 3;
@@ -53,12 +53,6 @@ export type KeyRecord = {
   /** The start of the stored hash, as hex. */
   hashPrefix: string;
 };
-
-/**
- * Length of a hash's shown prefix, in hex digits. It tells a wallet's keys apart, and is of no use to a guesser: a key has
- * 256 random bits, and the look-up takes the whole hash.
- */
-const HASH_PREFIX = 8;
 
 /** A page of a wallet's active keys, oldest first, and how many it has. */
 export async function listKeys(

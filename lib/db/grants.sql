@@ -38,11 +38,20 @@ GRANT SELECT, INSERT (purchase_id, value, deadline, signature) ON service.permit
 GRANT SELECT, UPDATE (wake_at) ON service.waiting TO cover_api;
 GRANT SELECT ON service.transaction, service.strike, service.archived_purchase TO cover_api;
 GRANT SELECT ON service.purchase_progress, service.service_transaction_progress TO cover_api;
-GRANT SELECT ON service.stop, service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
+GRANT SELECT ON service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
   service.is_outcome_old, service.progress_of, service.mined_up_to, service.in_flight, service.transactions_from,
   service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
   service.accept_purchase, service.accept_purchases TO cover_api;
+
+-- Stops: the api sets them, and can neither change nor lift one.
+GRANT SELECT, INSERT (scope, subject, reason) ON service.stop TO cover_api;
+
+-- What the operator is shown of the ledger and the keeper. The signed bytes are the writer's.
+GRANT SELECT (id, transaction_id, hash, max_fee, priority_fee, last_broadcast_at, cancels, untaken) ON service.attempt TO cover_api;
+GRANT SELECT (chain_id, purpose, product_id, policy_id, service_transaction_id, failures, failure, retry_at)
+  ON service.keeper_task TO cover_api;
+GRANT SELECT ON service.gas_day, service.keeper_watch TO cover_api;
 
 -- Claims to the faucet with their slots and their two transfers, which the writer signs. Freed claims are deleted with their
 -- transfers after two days. Policies of the table allow only the two transfers of a claim, with at most one grant of ether,

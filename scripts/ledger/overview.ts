@@ -1,8 +1,6 @@
 import type { Sql } from "postgres";
 import { formatGwei } from "viem";
 import { walletLoads } from "../../lib/ledger/in-flight.ts";
-import { addressText, dollars, duration, eth, orDash, printTable, targetText } from "./format.ts";
-import { printKeeper } from "./keeper.ts";
 import {
   type FlightReport,
   reportFailedServiceTransactions,
@@ -10,9 +8,11 @@ import {
   reportGaps,
   reportWaiting,
   type WaitingReport,
-} from "./report.ts";
-import { spendingByKey, spendingByWallet } from "./spending.ts";
-import { listStops } from "./stops.ts";
+} from "../../lib/ledger/report.ts";
+import { gasBudgets, spendingByKey, spendingByWallet } from "../../lib/ledger/spending.ts";
+import { listStops, targetText } from "../../lib/ledger/stops.ts";
+import { addressText, dollars, duration, eth, orDash, printTable } from "./format.ts";
+import { printKeeper } from "./keeper.ts";
 
 /** The most rows of a table. */
 const ROWS = 50;
@@ -56,18 +56,20 @@ const waitingRow = (entry: WaitingReport): string[] => [
 
 /** Prints transactions in flight, stuck entries (older than `older` seconds), nonce gaps, spending and stops. */
 export async function printOverview(sql: Sql, older: number): Promise<void> {
-  const [wallets, flights, stuck, waiting, late, failed, gaps, byWallet, byKey, stops] = await Promise.all([
-    walletLoads(sql),
-    reportFlights(sql, { minAge: 0, limit: ROWS }),
-    reportFlights(sql, { minAge: older, limit: ROWS }),
-    reportWaiting(sql, { minAge: 0, limit: ROWS }),
-    reportWaiting(sql, { minAge: older, limit: ROWS }),
-    reportFailedServiceTransactions(sql, ROWS),
-    reportGaps(sql, ROWS),
-    spendingByWallet(sql),
-    spendingByKey(sql, ROWS),
-    listStops(sql),
-  ]);
+  const [wallets, flights, stuck, waiting, late, failed, gaps, budgets, byWallet, byKey, stops] =
+    await Promise.all([
+      walletLoads(sql),
+      reportFlights(sql, { minAge: 0, limit: ROWS }),
+      reportFlights(sql, { minAge: older, limit: ROWS }),
+      reportWaiting(sql, { minAge: 0, limit: ROWS }),
+      reportWaiting(sql, { minAge: older, limit: ROWS }),
+      reportFailedServiceTransactions(sql, ROWS),
+      reportGaps(sql, ROWS),
+      gasBudgets(sql),
+      spendingByWallet(sql),
+      spendingByKey(sql, ROWS),
+      listStops(sql),
+    ]);
   printTable(
     "Stops in force",
     ["target", "since", "reason"],
@@ -75,7 +77,7 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
   );
   printTable(
     "Wallets",
-    ["chain", "role", "wallet", "next nonce", "unknown", "in flight", "oldest", "writer"],
+    ["chain", "role", "wallet", "next nonce", "unknown", "in flight", "oldest", "writer", "cannot sign"],
     wallets.map((w) => [
       String(w.chainId),
       w.role,
@@ -85,6 +87,7 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
       String(w.inFlight),
       duration(w.oldest),
       w.writer ?? "none",
+      w.fault ?? "–",
     ]),
   );
   printTable(
@@ -108,6 +111,17 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     "Nonces that the ledger lacks below transactions in flight",
     ["chain", "wallet", "nonce"],
     gaps.map((gap) => [String(gap.chainId), addressText(gap.wallet), String(gap.nonce)]),
+  );
+  printTable(
+    "Gas of this UTC day, with the most that open transactions may cost",
+    ["chain", "budget of", "spent ETH", "budget ETH", "budget of a client ETH"],
+    budgets.map((b) => [
+      String(b.chainId),
+      b.of === "keeper" ? "the keeper" : "all others",
+      eth(b.spent),
+      b.budget === null ? "–" : eth(b.budget),
+      b.budgetPerClient === null ? "–" : eth(b.budgetPerClient),
+    ]),
   );
   printTable(
     "Spent on transactions signed since midnight UTC, by wallet",

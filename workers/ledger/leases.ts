@@ -1,6 +1,7 @@
 import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
+import type { Budgets } from "./within-budgets.ts";
 
 /**
  * One writer owns a wallet at a time. The fencing token rises with each new owner. Every statement that takes a nonce
@@ -27,13 +28,15 @@ export class LeaseLost extends Error {
   }
 }
 
+const noted = (wei: bigint | undefined): string | null => (wei === undefined ? null : String(wei));
+
 /**
  * Takes the lease of a wallet; undefined while another writer has it. `address` is lowercase. Without a `role` the wallet keeps
- * its own; a new one is a relayer.
+ * its own; a new one is a relayer. The operator is shown the `budgets`; without them the wallet keeps its own.
  */
 export async function takeLease(
   sql: Sql,
-  { chainId, address, owner, role }: Omit<Lease, "token"> & { role?: WalletRole },
+  { chainId, address, owner, role, budgets }: Omit<Lease, "token"> & { role?: WalletRole; budgets?: Budgets },
 ): Promise<Lease | undefined> {
   await sql`
     insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${address}) on conflict do nothing`;
@@ -41,7 +44,9 @@ export async function takeLease(
     update service.relayer_wallet
     set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
       fencing_token = fencing_token + 1, heartbeat_at = now(),
-      role = coalesce(${role ?? null}::text, role)
+      role = coalesce(${role ?? null}::text, role),
+      gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
+      client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
     where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
     returning fencing_token as token`;
   return row && { chainId, address, owner, token: row.token };

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import type { Call, IntentKind } from "./assign-nonces.ts";
+import type { TransactionKind } from "../../lib/ledger/transaction-kind.ts";
+import type { Call } from "./assign-nonces.ts";
 import type { Signed } from "./attempts.ts";
 
 /** A signed form of an open transaction; ages in seconds by the database's clock. */
@@ -19,7 +20,7 @@ export type OpenTransaction = Call & {
   id: number;
   wallet: Address;
   nonce: number;
-  kind: IntentKind | "filler";
+  kind: TransactionKind;
   /**
    * The form that is to be mined: the newest, or the one that was in a block which fell out of the chain, until another is
    * signed. Undefined before the first is stored.

@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { valueWithin } from "../../lib/timeout.ts";
 import { type Attempt, attemptOutcomes } from "../../lib/webhooks/attempt.ts";
+import { webhookFigures } from "../../lib/webhooks/figures.ts";
 import type { Chain } from "../relayer/chain.ts";
 
 /** Histogram buckets in seconds: from a receiver nearby up to the timeout of an answer. */
@@ -37,26 +38,6 @@ export function createDeliveryMeter(registry: Registry) {
 
 export type DeliveryMeter = ReturnType<typeof createDeliveryMeter>;
 
-type WebhookFigures = {
-  pending: number;
-  oldest: number | null;
-  undeliverable: number;
-  processed: string | null;
-};
-
-const readFigures = async (sql: Sql, chainId: number): Promise<WebhookFigures | undefined> => {
-  const [row] = await sql<WebhookFigures[]>`
-    select
-      (select count(*)::int from service.delivery where state = 'pending'
-        and webhook_id not in (select id from service.webhook where state = 'deleted')) as pending,
-      (select extract(epoch from now() - min(d.next_attempt_at))::float8
-        from service.delivery d join service.webhook w on w.id = d.webhook_id
-        where d.state = 'pending' and d.next_attempt_at <= now() and w.state = 'active') as oldest,
-      (select count(*)::int from service.webhook where chain_id = ${chainId} and state = 'undeliverable') as undeliverable,
-      (select passed_block::text from service.outbox where chain_id = ${chainId}) as processed`;
-  return row;
-};
-
 /** Gauges that each scrape reads from the database and the chain. A failed source leaves its gauges without samples. */
 export function createDeliveryGauges(
   registry: Registry,
@@ -72,7 +53,7 @@ export function createDeliveryGauges(
   return async function collect(): Promise<void> {
     for (const each of [pending, oldest, undeliverable, lag]) each.remove();
     const [figures, head] = await Promise.all([
-      valueWithin(SOURCE_MS, readFigures(sql, chainId)),
+      valueWithin(SOURCE_MS, webhookFigures(sql, chainId)),
       valueWithin(SOURCE_MS, chain.client.getBlockNumber()),
     ]);
     if (!figures) return;

@@ -71,12 +71,16 @@ export function createEngine(options: EngineOptions): Engine {
   const settler = { sql, chain, coverRouter, meter, log };
   const owner = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const { isNodeAnswering } = head;
-  const wallets = createWalletPool({ sql, chain, chainId, owner, keys, log, isNodeAnswering });
+  const { GAS_BUDGET_ETH: budget, KEEPER_GAS_BUDGET_ETH: keeperBudget } = config;
+  const gasBudgetOf = (role: WalletRole) => (role === "keeper" ? keeperBudget : budget);
+  const budgetsOf = (role: WalletRole) => ({
+    gasBudget: gasBudgetOf(role),
+    ...(role === "relayer" && { gasBudgetPerWallet: config.GAS_BUDGET_PER_WALLET_ETH }),
+  });
+  const wallets = createWalletPool({ sql, chain, chainId, owner, keys, budgetsOf, log, isNodeAnswering });
   const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
   const costs = { market, price: createCallPricer(chain), maxCallFee: callCap(maxFee) };
   const context: ChainContext = { ...costs, sql, chain, chainId, wallets, send, meter, log };
-  const { GAS_BUDGET_ETH: budget, KEEPER_GAS_BUDGET_ETH: keeperBudget } = config;
-  const gasBudgetOf = (role: WalletRole) => (role === "keeper" ? keeperBudget : budget);
   const limits = { maxFee, gasBudgetOf, ttl: config.PURCHASE_TTL };
   const finality = { confirmations, settleReceipts: settle };
   const loops: Engine["loops"] = new Map();

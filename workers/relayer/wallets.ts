@@ -4,6 +4,7 @@ import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import type { Logger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { type Lease, releaseLease, renewLease, startNonces, takeLease } from "../ledger/leases.ts";
+import type { Budgets } from "../ledger/within-budgets.ts";
 import { type Account, openAccount } from "./account.ts";
 import type { Chain } from "./chain.ts";
 import { compareNonce } from "./compare-nonces.ts";
@@ -23,6 +24,8 @@ export type WalletPoolOptions = {
   /** The id of this process among the writers. */
   owner: string;
   keys: readonly WalletKey[];
+  /** The budgets that a wallet spends from. */
+  budgetsOf: (role: WalletRole) => Budgets;
   log: Logger;
   /** Whether the node answers: a writer that cannot reach the chain leaves the wallets to one that can. */
   isNodeAnswering: () => boolean;
@@ -72,7 +75,7 @@ async function keepLease(
   pool: WalletPool,
   { role, account }: WalletPool["accounts"][number],
 ): Promise<Wallet | undefined> {
-  const { sql, chain, chainId, owner, leased, pending, log } = pool;
+  const { sql, chain, chainId, owner, leased, pending, budgetsOf, log } = pool;
   const address = lower(account.address);
   const held = leased.get(address)?.lease ?? pending.get(address);
   if (!pool.isNodeAnswering()) {
@@ -87,7 +90,7 @@ async function keepLease(
     return undefined;
   }
   if (leased.has(address)) return undefined;
-  const lease = held ?? (await takeLease(sql, { chainId, address, owner, role }));
+  const lease = held ?? (await takeLease(sql, { chainId, address, owner, role, budgets: budgetsOf(role) }));
   if (!lease) return undefined;
   pending.set(address, lease);
   const count = await chain.nonce(address, "pending");

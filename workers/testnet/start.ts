@@ -27,14 +27,20 @@ export async function startTestnet(options: ChainServiceOptions) {
   const queueOptions = queueOptionsOf(config, log);
   const queue = openTestnetQueue(queueOptions);
   const keys = walletKeys(testnetKeys(config));
-  const engine = createEngine({ ...options, keys, connections: CONNECTIONS });
   const { GAS_BUDGET_ETH } = config;
+  // One wallet makes all of the sandbox's purchases.
+  const budgets = { GAS_BUDGET_ETH, GAS_BUDGET_PER_WALLET_ETH: GAS_BUDGET_ETH };
+  const engine = createEngine({
+    ...options,
+    config: { ...config, ...budgets },
+    keys,
+    connections: CONNECTIONS,
+  });
   // Jobs may arrive before the service transactions' loop exists. Nothing is lost: the loop begins with a round.
   let wakeServiceTransactions = (): void => {};
   const relayer = await startRelayer({
     engine,
-    // One wallet makes all of the sandbox's purchases.
-    budgets: { GAS_BUDGET_ETH, GAS_BUDGET_PER_WALLET_ETH: GAS_BUDGET_ETH },
+    budgets,
     archiveAfterDays: config.ARCHIVE_AFTER_DAYS,
     wake: queue.wakePurchase,
     startWorker: (relay) =>

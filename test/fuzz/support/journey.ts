@@ -169,6 +169,7 @@ const feeds = [
   ...["getActivity", "getTokenPriceHistory", "listRecentTriggers", "listRecentBurns"],
   "listDuePolicies",
   ...["listActiveListings", "listRecentSales", "listTrades"],
+  "listAllKeys",
 ];
 
 /** Plays the journey. @returns what later requests refer to, by operation */
@@ -241,6 +242,15 @@ export async function playJourney(
     // One of timestamp and message.
     onboard: { always: { label, timestamp: [now()], message: [undefined] }, bodies: onboardings },
     generateKey: { always: { label } },
+    // Wallets that nobody has: a stop of another target would refuse the run's requests.
+    stop: {
+      always: {
+        scope: ["wallet"],
+        wallet: [newAccount().address, newAccount().address.toLowerCase()],
+        keyId: [undefined],
+        reason: ["fuzz", "💥".repeat(100), " why ", "=1+1"],
+      },
+    },
     delegate: {
       always: { expiry: [String(now() + 3600)], totalPremiumCap: ["1", String(2n ** 256n - 1n)] },
       bodies: delegations,

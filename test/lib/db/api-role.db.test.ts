@@ -1,10 +1,12 @@
 /** The api's role: who creates it, and that Postgres refuses it what only the writer may do. */
 import postgres from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
+import { readLedger } from "../../../api/admin/ledger-queries.ts";
 import { faucetTerms } from "../../../api/faucet/terms.ts";
 import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
+import { addStop, clearStop, setStop } from "../../../lib/ledger/stops.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
 import { startOwnPostgres } from "../../support/own-postgres.ts";
@@ -49,6 +51,18 @@ describe("Postgres refuses the api", () => {
     ["a wallet's nonce", "update service.relayer_wallet set next_nonce = 0"],
     ["a wallet's lease", "update service.relayer_wallet set lease_owner = 'api'"],
     ["the end of a stop", "delete from service.stop"],
+    ["the end of all stops", "truncate service.stop"],
+    ["the reason of a stop", "update service.stop set reason = 'x'"],
+    ["the target of a stop", "update service.stop set scope = 'key', subject = '1'"],
+    [
+      "a stop in place of another",
+      `insert into service.stop (scope, subject, reason) values ('global', '', 'x')
+       on conflict (scope, subject) do update set reason = excluded.reason`,
+    ],
+    ["the time of a stop", "insert into service.stop values ('global', '', 'x', now() - interval '1 day')"],
+    ["a wallet's budget", "update service.relayer_wallet set gas_budget = 0"],
+    ["the keeper's failures", "update service.keeper_task set failures = 0"],
+    ["the keeper's absences", "delete from service.keeper_watch"],
     ["a transaction's block", "update service.transaction set block_number = 1"],
     ["a transaction's loss", `update service.transaction set lost_to = '${word}'`],
     ["a transaction's call", "update service.transaction set data = '0x'"],
@@ -99,6 +113,21 @@ describe("Postgres refuses the api", () => {
   ])("%s", async (_, statement) => {
     await expect(api.sql.unsafe(statement)).rejects.toMatchObject({ code: "42501" });
   });
+});
+
+test("the api sets a stop by the same call as the operator's, once, and the ledger's report is readable to it", async () => {
+  const { sql } = openAs(await freshDatabase(), API_ROLE);
+  expect(await addStop(sql, { scope: "global" }, "first")).toMatchObject({
+    isNew: true,
+    stop: { scope: "global", reason: "first" },
+  });
+  const again = await Promise.all(
+    ["second", "third"].map((reason) => addStop(sql, { scope: "global" }, reason)),
+  );
+  for (const { isNew, stop } of again) expect([isNew, stop.reason]).toEqual([false, "first"]);
+  await expect(setStop(sql, { scope: "global" }, "other")).rejects.toMatchObject({ code: "42501" });
+  await expect(clearStop(sql, { scope: "global" })).rejects.toMatchObject({ code: "42501" });
+  expect(await readLedger(sql, { minAge: 0, limit: 1 })).toMatchObject({ flights: [], keeper: null });
 });
 
 test("of service transactions the api inserts a claim's two transfers, and no other call", async () => {

@@ -13,7 +13,7 @@ import { freshDatabase } from "../../support/database.ts";
 const tables: Record<string, string[]> = {
   api_key: ["SELECT", "INSERT (key_hash, label, tier, wallet)", "UPDATE (last_used_at, revoked_at)"],
   archived_purchase: ["SELECT"],
-  attempt: [],
+  attempt: ["SELECT (cancels, hash, id, last_broadcast_at, max_fee, priority_fee, transaction_id, untaken)"],
   delegation: [
     "SELECT",
     "INSERT (agent, buyer, chain_id, digest, expires_at, nonce, router, total_premium_cap)",
@@ -30,11 +30,13 @@ const tables: Record<string, string[]> = {
   ],
   faucet_day: ["INSERT", "SELECT", "UPDATE (claims)"],
   faucet_slot: ["DELETE", "INSERT", "SELECT", "UPDATE (claim_id, until)"],
-  gas_day: [],
+  gas_day: ["SELECT"],
   indexer_deployment: ["SELECT"],
   keeper_audit: [],
-  keeper_task: [],
-  keeper_watch: [],
+  keeper_task: [
+    "SELECT (chain_id, failure, failures, policy_id, product_id, purpose, retry_at, service_transaction_id)",
+  ],
+  keeper_watch: ["SELECT"],
   migration: ["SELECT"],
   onboarding_signature: ["DELETE", "INSERT", "SELECT"],
   oracle_signer: ["SELECT"],
@@ -58,7 +60,7 @@ const tables: Record<string, string[]> = {
   sandbox_wallet: ["SELECT"],
   service_transaction: ["DELETE", "SELECT", "INSERT (chain_id, claim_id, data, purpose, sender, to, value)"],
   service_transaction_progress: ["SELECT"],
-  stop: ["SELECT"],
+  stop: ["SELECT", "INSERT (reason, scope, subject)"],
   strike: ["SELECT"],
   transaction: ["SELECT"],
   waiting: ["SELECT", "UPDATE (wake_at)"],
@@ -192,9 +194,9 @@ test("a migration takes back what was granted by hand, and a new table is closed
 
 test("a process of an older version leaves the grants of a newer one in place", async () => {
   await sql`insert into service.migration (hash, created_at) select 'newer', max(created_at) + 1 from service.migration`;
-  await sql`grant insert on service.stop to ${sql(API_ROLE)}`;
+  await sql`grant insert on service.strike to ${sql(API_ROLE)}`;
   await migrateService(databaseUrl);
-  expect(await readTables()).toEqual({ ...tables, stop: ["INSERT", "SELECT"] });
+  expect(await readTables()).toEqual({ ...tables, strike: ["INSERT", "SELECT"] });
   await sql`delete from service.migration where hash = 'newer'`;
   await migrateService(databaseUrl);
   expect(await readTables()).toEqual(tables);

@@ -1,0 +1,8 @@
+-- For the operator, whom the api shows it: the most that the day's gas may cost, in wei, as the wallet's writer was configured when
+-- it took the lease: for all of the wallet's account (see service.gas_account), and for the purchases of one client's keys.
+ALTER TABLE service.relayer_wallet
+  ADD COLUMN gas_budget numeric(78, 0),
+  ADD COLUMN client_gas_budget numeric(78, 0);
+--> statement-breakpoint
+-- Finds the clients that may be paused.
+CREATE INDEX strike_time ON service.strike (struck_at);
