@@ -1,6 +1,7 @@
 /**
  * Indexing speed in events a second: a backfill of 100,000 protocol events with and without Ponder's cache of RPC
- * answers, and live blocks. Each is compared with Ponder running empty handlers on the same chain in the same run.
+ * answers, and live blocks. Each is compared with Ponder running empty handlers on the same chain in the same run; the warm
+ * backfill also with one insert for each event.
  */
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -8,8 +9,8 @@ import postgres from "postgres";
 import { projectRoot } from "../lib/project-root.ts";
 import { withBenchStack } from "./bench-stack.ts";
 import { type BusyChain, openBusyChain } from "./busy-chain.ts";
-import { writeEmptyBuild } from "./empty-handlers.ts";
 import { type IndexerOptions, type LiveBlock, startIndexer } from "./indexer-run.ts";
+import { writeEmptyBuild, writeInsertBuild } from "./reference-builds.ts";
 import { type Finding, median, report } from "./report.ts";
 
 const EVENTS = Number(process.env.BENCH_INDEX_EVENTS || 100_000);
@@ -80,15 +81,17 @@ const rate = (blocks: readonly LiveBlock[]) =>
   (blocks.reduce((sum, { events }) => sum + events, 0) * 1000) / blocks.reduce((sum, { ms }) => sum + ms, 0);
 const middle = (blocks: readonly LiveBlock[]) => median(blocks.map(({ ms }) => ms));
 
-async function measure(emptyBuild: string, setting: Setting): Promise<Finding[]> {
-  const builds = { empty: emptyBuild, full: projectRoot };
+type Builds = Readonly<Record<"empty" | "insert" | "full", string>>;
+
+async function measure(builds: Builds, setting: Setting): Promise<Finding[]> {
   const cold = {
     empty: await backfill(builds.empty, setting, false),
     full: await backfill(builds.full, setting, false),
   };
-  const warm: { empty: Backfill[]; full: Backfill[] } = { empty: [], full: [] };
+  const warm: Record<keyof Builds, Backfill[]> = { empty: [], insert: [], full: [] };
   for (let round = 0; round < RUNS; round++) {
     warm.empty.push(await backfill(builds.empty, setting, true));
+    warm.insert.push(await backfill(builds.insert, setting, true));
     warm.full.push(await backfill(builds.full, setting, true));
   }
   const speeds = (runs: readonly Backfill[]) => median(runs.map(({ perSecond }) => perSecond));
@@ -108,6 +111,12 @@ async function measure(emptyBuild: string, setting: Setting): Promise<Finding[]>
   ];
   return [
     ...pair("backfill, warm cache", "ev/s", speeds(warm.full), speeds(warm.empty), WARM),
+    {
+      what: "backfill, warm cache, one insert for each event",
+      value: speeds(warm.insert),
+      unit: "ev/s",
+      compared: { with: speeds(warm.empty) },
+    },
     ...pair("backfill, cold cache", "ev/s", cold.full.perSecond, cold.empty.perSecond, COLD),
     ...pair("live blocks", "ev/s", rate(fullLive.busy), rate(emptyLive.busy), LIVE),
     ...pair(
@@ -133,8 +142,13 @@ const yesterday = () => BigInt(Math.floor(Date.now() / 1000) - 86_400);
 /** With `local: false`, because Ponder does not cache the RPC answers of a local chain. */
 export const benchIndex = (): Promise<void> =>
   withBenchStack({ timestamp: yesterday(), relayers: 0, local: false }, async (stack) => {
-    const emptyBuild = join(stack.folder, "empty");
-    writeEmptyBuild(emptyBuild);
+    const builds = {
+      empty: join(stack.folder, "empty"),
+      insert: join(stack.folder, "insert"),
+      full: projectRoot,
+    };
+    writeEmptyBuild(builds.empty);
+    writeInsertBuild(builds.insert);
 
     const begun = performance.now();
     const chain = await openBusyChain(stack.protocol);
@@ -150,6 +164,6 @@ export const benchIndex = (): Promise<void> =>
     const { databaseUrl, folder: logFolder } = stack;
     report(
       `index: ${events} events in ${blocks} blocks, medians of ${RUNS} warm backfills and one cold one, ${cpus().length} cores`,
-      await measure(emptyBuild, { databaseUrl, rpcUrl, deploymentFile, logFolder, chain, startBlock }),
+      await measure(builds, { databaseUrl, rpcUrl, deploymentFile, logFolder, chain, startBlock }),
     );
   });

@@ -36,6 +36,17 @@ const feeds = [
   "/api/v1/marketplace/active-listings",
   "/api/v1/marketplace/recent-sales",
   "/api/v1/burns/recent",
+  "/api/v1/stats/cover",
+  "/api/v1/stats/products",
+  "/api/v1/stats/series?metric=new_buyers&interval=month",
+  "/api/v1/stats/vault",
+  "/api/v1/stats/bonds/maturities",
+  "/api/v1/stats/queue",
+  "/api/v1/stats/claims",
+  "/api/v1/stats/holders",
+  "/api/v1/stats/market",
+  "/api/v1/stats/burners",
+  "/api/v1/policies/all?status=Active",
 ];
 
 type Load = { readonly perSecond: number; readonly p99: number };

@@ -16,7 +16,7 @@ export function addMarketplaceRoutes(app: Api, parts: MarketplaceParts): void {
   const activeListings = responses.define(
     (page: ListingPage) => index.rows((db) => readActiveListings(db, page)),
     (found, { limit, offset }, asOf) => {
-      const total = found[0]?.protocol_stats?.activeListings ?? 0;
+      const total = Number(found[0]?.matching?.total ?? 0);
       const { rows, next } = cutPage(pageRows(found), limit, (row) => String(row.listingId));
       const listings = rows.map((row) => ({
         listingId: String(row.listingId),

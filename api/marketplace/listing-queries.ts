@@ -1,15 +1,16 @@
 /** Reads listings as a resource: a search among the active ones, and one by its id. */
-import { and, asc, type Column, desc, eq, lte, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { and, asc, type Column, desc, eq, gte, lt, lte, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { Address } from "viem";
 import { lower } from "../../lib/lower.ts";
 import { bondEpoch, head, listing, protocolStats } from "../../ponder.schema.ts";
+import type { Period } from "../http/paging.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 import { always, between } from "../indexed/walk.ts";
 
 export const listingOrders = ["price-asc", "price-desc", "createdAt-desc", "listedAt-desc"] as const;
 
-/** What a listing must be like. Prices are totals, USDC with 6 decimals. */
-type Filter = {
+/** What a listing must be like. Prices are totals, USDC with 6 decimals; the period is that of the listing. */
+type Filter = Period & {
   readonly seller?: Address | undefined;
   readonly maxPriceUsdc?: bigint | undefined;
   /** Basis points below the face value, at least. */
@@ -65,23 +66,32 @@ function activeListings({ seller, maxPriceUsdc }: Filter, byPrice: boolean) {
   return { leading, where: between([...leading, ...rest], [...values, ...low], [...values, ...high]) };
 }
 
+/** Whether a listing is of the period. A filter: there are far fewer active listings than there have been listings. */
+export const listedWithin = ({ from, to }: Period): SQL | undefined =>
+  and(
+    from === undefined ? undefined : gte(listing.blockTimestamp, numeric(from)),
+    to === undefined ? undefined : lt(listing.blockTimestamp, numeric(to)),
+  );
+
 /** The other conditions, which an index in the order of the listing time cannot serve. */
-function conditions({ maxPriceUsdc, minDiscountBps }: Filter): SQL[] {
-  const cheap = maxPriceUsdc === undefined ? [] : [lte(listing.price, numeric(maxPriceUsdc))];
+function conditions({ maxPriceUsdc, minDiscountBps, ...period }: Filter): SQL | undefined {
   // A listing above its face value shows a discount of 0 too.
-  if (minDiscountBps === undefined || minDiscountBps === 0) return cheap;
-  const unitPrice = numeric((WHOLE_BPS - minDiscountBps) * BPS_OF_A_DOLLAR);
-  return [...cheap, lte(listing.price, sql`${listing.amount} * ${unitPrice}`)];
+  const unitPrice = minDiscountBps ? numeric((WHOLE_BPS - minDiscountBps) * BPS_OF_A_DOLLAR) : undefined;
+  return and(
+    maxPriceUsdc === undefined ? undefined : lte(listing.price, numeric(maxPriceUsdc)),
+    unitPrice && lte(listing.price, sql`${listing.amount} * ${unitPrice}`),
+    listedWithin(period),
+  );
 }
 
-/** How many listings match: counted along the index on price, or for all of them the projections' sum. */
-function totalOf(db: IndexQuery, filter: Filter) {
+/** How many active listings match: counted along the index on price, or for all of them the projections' sum. */
+export function totalOf(db: IndexQuery, filter: Filter) {
   const total = sql<number>`count(*)::int`.as("total");
   if (Object.values(filter).every((value) => value === undefined)) {
     const stored = sql<number>`coalesce(max(${protocolStats.activeListings}), 0)`.as("total");
     return db.select({ total: stored }).from(protocolStats).as("matching");
   }
-  const where = and(activeListings(filter, true).where, ...conditions(filter));
+  const where = and(activeListings(filter, true).where, conditions(filter));
   return db.select({ total }).from(listing).where(where).as("matching");
 }
 
@@ -95,7 +105,7 @@ export function searchListings(db: IndexQuery, { sortBy, limit, offset, ...filte
   const { leading, where } = activeListings(filter, byPrice || filter.seller !== undefined);
   const order: SQLWrapper[] = byPrice ? [listing.price, listing.listingId] : [listing.listingId];
   const page = selectListings(db)
-    .where(and(where, ...conditions(filter)))
+    .where(and(where, conditions(filter)))
     .orderBy(...[...leading, ...order].map((column) => direction(column)))
     .limit(limit)
     .offset(offset)

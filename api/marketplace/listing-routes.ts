@@ -11,7 +11,7 @@ import {
   UnixSeconds,
   uint256Input,
 } from "../http/field-types.ts";
-import { limitInput, offsetInput } from "../http/paging.ts";
+import { limitInput, offsetInput, periodInput, refuseEmptyPeriod } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { listingOrders } from "./listing-queries.ts";
 
@@ -60,22 +60,27 @@ export const listingsRoute = createRoute({
   tags: ["marketplace"],
   summary: "Search active listings",
   request: {
-    query: z.object({
-      sortBy: z.enum(listingOrders).default("price-asc").openapi({
-        description: "By total price or by listing time; `createdAt-desc` and `listedAt-desc` are the same.",
-        example: "price-asc",
-      }),
-      maxPriceUsdc: uint256Input.optional().openapi({
-        description: "Highest total price, USDC, 6 decimals.",
-        example: "600000000",
-      }),
-      minDiscountBps: optionalInteger(0, 10_000).openapi({
-        description: "Lowest `discountBps`; 0 leaves nothing out.",
-      }),
-      seller: addressInput.optional().openapi({ description: "Only listings of this seller." }),
-      limit: limitInput(200, 50),
-      offset: offsetInput,
-    }),
+    query: z
+      .object({
+        sortBy: z.enum(listingOrders).default("price-asc").openapi({
+          description:
+            "By total price or by listing time; `createdAt-desc` and `listedAt-desc` are the same.",
+          example: "price-asc",
+        }),
+        maxPriceUsdc: uint256Input.optional().openapi({
+          description: "Highest total price, USDC, 6 decimals.",
+          example: "600000000",
+        }),
+        minDiscountBps: optionalInteger(0, 10_000).openapi({
+          description: "Lowest `discountBps`; 0 leaves nothing out.",
+          example: 500,
+        }),
+        seller: addressInput.optional().openapi({ description: "Only listings of this seller." }),
+        ...periodInput,
+        limit: limitInput(200, 50),
+        offset: offsetInput,
+      })
+      .superRefine(refuseEmptyPeriod),
   },
   responses: indexedResponses(
     "One page.",

@@ -1,11 +1,13 @@
-import { desc, eq } from "drizzle-orm";
-import { bondEpoch, head, listing, protocolStats, sale } from "../../ponder.schema.ts";
-import type { FeedPage } from "../http/paging.ts";
+import { and, desc, eq } from "drizzle-orm";
+import { bondEpoch, head, listing, sale } from "../../ponder.schema.ts";
+import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 import { after, always, walkBack, walkIdsBack } from "../indexed/walk.ts";
+import { listedWithin, totalOf } from "./listing-queries.ts";
 
-export type ListingPage = {
+/** The period is that of the listing. */
+export type ListingPage = Period & {
   readonly limit: number;
   readonly offset: number;
   /** The id after which the page begins. */
@@ -13,10 +15,9 @@ export type ListingPage = {
 };
 
 /**
- * Reads active listings, newest first, one row more than `limit`, and the protocol's sums, which hold their total. Uses the
- * index on status and id.
+ * Reads active listings, newest first, one row more than `limit`, and their total. Uses the index on status and id.
  */
-export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: ListingPage) {
+export function readActiveListings(db: IndexQuery, { limit, offset, cursor, from, to }: ListingPage) {
   const { where, orderBy } = walkIdsBack([listing.status, "active"], listing.listingId, cursor);
   const page = db
     .select({
@@ -34,7 +35,7 @@ export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: Li
     })
     .from(listing)
     .leftJoin(bondEpoch, eq(bondEpoch.epochId, listing.epochId))
-    .where(where)
+    .where(and(where, listedWithin({ from, to })))
     .orderBy(...orderBy)
     .limit(limit + 1)
     .offset(offset)
@@ -42,7 +43,7 @@ export function readActiveListings(db: IndexQuery, { limit, offset, cursor }: Li
   return db
     .select()
     .from(head)
-    .leftJoin(protocolStats, always)
+    .leftJoin(totalOf(db, { from, to }), always)
     .leftJoin(page, always)
     .orderBy(desc(page.listingId));
 }

@@ -6,8 +6,8 @@ import {
   limitInput,
   offsetInput,
   pageFields,
+  periodInput,
   refuseFeedQuery,
-  refuseOffsetWithCursor,
 } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 
@@ -45,15 +45,17 @@ export const activeListingsRoute = createRoute({
   summary: "List active listings",
   request: {
     query: z
-      .object({ limit: limitInput(), offset: offsetInput, cursor: idCursor })
-      .superRefine(refuseOffsetWithCursor),
+      .object({ ...periodInput, limit: limitInput(), offset: offsetInput, cursor: idCursor })
+      .superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "One page, newest first.",
     z
       .object({
         ...pageFields,
-        total: z.int().openapi({ description: "Number of active listings.", example: 2 }),
+        total: z
+          .int()
+          .openapi({ description: "Active listings, in the period if one is given.", example: 2 }),
         listings: z.array(Listing),
       })
       .openapi("ListingFeed"),

@@ -160,6 +160,13 @@ const feeds = [
   "/api/v1/marketplace/history",
   "/api/v1/burns/recent",
 ];
+/** Lists that take `from` and `to`. */
+const timedLists = [
+  ...feeds,
+  "/api/v1/stats/token-price-history",
+  "/api/v1/marketplace/active-listings",
+  "/api/v1/marketplace/listings",
+];
 const details = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
 
 test.each([
@@ -184,7 +191,7 @@ test.each([
   ]),
   ["/api/v1/marketplace/active-listings", "cursor", "5-1"],
   ["/api/v1/marketplace/active-listings", "cursor", "9".repeat(79)],
-  ...[...feeds, "/api/v1/stats/token-price-history"].flatMap((path): [string, string, string][] => [
+  ...[...timedLists, "/api/v1/stats/queue"].flatMap((path): [string, string, string][] => [
     [path, "from", "2026-01-01"],
     [path, "to", "-1"],
     [path, "to", "0".repeat(16)],
@@ -236,11 +243,12 @@ const timeOf = (row: Readonly<Record<string, unknown>>) =>
       row.block_timestamp ??
       row.soldAt ??
       row.timestamp ??
+      row.listedAt ??
       row.createdAt ??
       row.started_at,
   );
 
-test.each([...feeds, "/api/v1/stats/token-price-history"])(
+test.each(timedLists)(
   "GET %s with from and to: exactly the rows from the one to before the other, on pages too",
   async (path) => {
     const rowsOf = async (query: Readonly<Record<string, string | number>>) => {

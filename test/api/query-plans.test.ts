@@ -164,6 +164,8 @@ test("waiting redemptions are counted, and those before a page read, without the
   const waiting = waitingOf(million);
   expectIndexed(await run((db) => readWaiting(db, now)), waiting + 1);
   expectIndexed(await run((db) => readEarlier(db, { ...first, cursor: 1_099_900n })), waiting + 1);
+  expectIndexed(await run((db) => readEarlier(db, { ...first, from: now })), waiting + 1);
+  expectIndexed(await run((db) => readQueue(db, { ...first, from: longAgo, to: now })), waiting + 1);
 });
 
 test.each([2n ** 63n, 2n ** 256n - 1n])("the policy id %s, above every int8, finds no policy", async (id) => {
@@ -181,6 +183,14 @@ const searchOf = (more: Partial<ListingSearch>): ListingSearch => ({
 
 test.each(orders)("all active listings by %s: the query reads one page along an index", async (sortBy) => {
   expectIndexed(await run(async (db) => searchListings(db, searchOf({ sortBy }))), LISTING_ROWS);
+});
+
+test("active listings of a month: an index serves the query, which may read every active listing", async () => {
+  expectIndexed(await run((db) => readActiveListings(db, aMonth())), ACTIVE_LISTINGS);
+  for (const sortBy of orders) {
+    const { from, to } = aMonth();
+    expectIndexed(await run((db) => searchListings(db, searchOf({ sortBy, from, to }))), ACTIVE_LISTINGS);
+  }
 });
 
 test("one listing, also by an id above every int8: the query reads one row by the primary key", async () => {

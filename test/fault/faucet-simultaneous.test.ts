@@ -108,11 +108,12 @@ test("a hundred claims for as many wallets from one IPv6 network: one is paid", 
 test("claims for all pairs of ten wallets and ten addresses: ten are paid, and the others are refused", async () => {
   const [wallets, addresses] = [newClients(10), newClients(10)];
   const all = wallets.flatMap(({ wallet }) => addresses.map(({ ip }) => ({ wallet, ip })));
-  const answers = await claimTogether(all.toSorted(() => Math.random() - 0.5));
-  const counts = countOutcomes(answers);
-  expect(Object.keys(counts).toSorted()).toEqual(["200", "429 ip_rate_limited", "429 wallet_rate_limited"]);
+  const { "200": paid, ...refused } = countOutcomes(await claimTogether(all));
   // A claim is refused only when its wallet or its address has a grant, so every wallet gets one.
-  expect(counts["200"]).toBe(10);
+  expect(paid).toBe(10);
+  // Which of the two refuses a claim depends on which claims came first.
+  for (const outcome of Object.keys(refused))
+    expect(["429 ip_rate_limited", "429 wallet_rate_limited"]).toContain(outcome);
   await expectPaidOnce(
     setup,
     wallets.map(({ wallet }) => wallet),

@@ -2,6 +2,7 @@
  * Proves that the projections accept every log that the ABIs allow, in any order and without related events, and that they
  * store its values.
  */
+import { drizzle } from "drizzle-orm/postgres-js";
 import { keccak256, stringToHex, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
@@ -12,13 +13,19 @@ import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
+import { pageRows } from "../../api/indexed/feed.ts";
+import { readClaims } from "../../api/stats/claims/queries.ts";
+import { readFrom } from "../../lib/indexed/views-schema.ts";
+import * as indexed from "../../ponder.schema.ts";
 import { startStack } from "../support/stack.ts";
 import { type EmitterChain, type Entry, entry, startEmitterChain } from "./support/emitter-chain.ts";
-import { openRows, type Rows } from "./support/rows.ts";
+import { openRows, type Rows, VIEWS_SCHEMA } from "./support/rows.ts";
 
 const alice = "0x00000000000000000000000000000000000a11ce";
 const bob = "0x0000000000000000000000000000000000000b0b";
 const carol = "0x00000000000000000000000000000000000ca401";
+const dave = "0x0000000000000000000000000000000000000da4";
+const erin = "0x00000000000000000000000000000000000000e4";
 const FLASHBTC1H = keccak256(stringToHex("FLASHBTC1H-001"));
 const unknownProduct = keccak256(stringToHex("NOBODY-KNOWS-ME"));
 const MAX = 2n ** 256n - 1n;
@@ -189,6 +196,27 @@ test("a policy whose key comes again is kept: the newer has the key, both are in
   expect(await found("account", { address: bob })).toMatchObject([{ policies: 1 }]);
   const bought = await found("activity", { ref: `${productId}:1` });
   expect(bought.map(({ actor }) => actor).sort()).toEqual([bob, carol].sort());
+});
+
+test("the claims of a policy whose key comes again: one for each trigger, and none with the terms of the other policy", async () => {
+  const submitted = (submitter: `0x${string}`): Entry =>
+    entry(chain.contracts.coverRouter, coverRouterAbi, "TriggerSubmitted", {
+      ...{ productId: FLASHBTC1H, policyId: 900n, submitter },
+    });
+  const sold = (buyer: `0x${string}`) => [created, purchased].map((event) => event(FLASHBTC1H, 900n, buyer));
+  await chain.emit(...sold(dave), triggered(900n, dave), submitted(alice));
+  await chain.emit(...sold(erin), triggered(900n, erin), submitted(bob));
+  await rows.caughtUp(chain.client);
+  readFrom(indexed, VIEWS_SCHEMA);
+  const claimsOf = (buyer: `0x${string}`) =>
+    drizzle(rows.sql, { casing: "snake_case" }).transaction(async (db) =>
+      pageRows(await readClaims(db, { limit: 9, offset: 0, buyer })).map((claim) => [
+        claim.submitter,
+        claim.coverage,
+      ]),
+    );
+  expect(await claimsOf(dave)).toEqual([[alice, null]]);
+  expect(await claimsOf(erin)).toEqual([[bob, 500n]]);
 });
 
 test("a feed that is no proxy has its own round ids, and an answer that no shield takes gives no strike", async () => {

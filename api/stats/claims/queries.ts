@@ -58,13 +58,19 @@ export function readClaims(
     .from(policyTrigger)
     .leftJoin(
       policy,
-      and(eq(policy.productId, policyTrigger.productId), eq(policy.policyId, policyTrigger.policyId)),
+      and(
+        eq(policy.productId, policyTrigger.productId),
+        eq(policy.policyId, policyTrigger.policyId),
+        // A key that came again is the newer policy's: an older policy's trigger is without its terms, not with others'.
+        sql`(${policy.blockNumber}, ${policy.logIndex}) < (${policyTrigger.blockNumber}, ${policyTrigger.logIndex})`,
+      ),
     )
     .leftJoin(
       triggerSubmission,
       and(
         eq(triggerSubmission.productId, policyTrigger.productId),
         eq(triggerSubmission.policyId, policyTrigger.policyId),
+        eq(triggerSubmission.txHash, policyTrigger.txHash),
       ),
     )
     .leftJoin(product, eq(product.productId, policyTrigger.productId))

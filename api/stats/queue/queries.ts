@@ -1,13 +1,14 @@
-import { asc, count, eq, lte, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, lt, lte, or, sql } from "drizzle-orm";
 import { redemptionQueue, vaultWeek } from "../../../ponder.schema.ts";
+import type { Period } from "../../http/paging.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 import { between } from "../../indexed/walk.ts";
 import { SECONDS_PER_WEEK, type WaitingEntry, type WeekSums, weekOf } from "./throttle.ts";
 
-/** `cursor` is the id of the previous page's last entry. */
-export type QueuePage = { readonly limit: number; readonly cursor?: bigint | undefined };
+/** `cursor` is the id of the previous page's last entry; the period is that of the queueing. */
+export type QueuePage = Period & { readonly limit: number; readonly cursor?: bigint | undefined };
 
-const { status, queueId, usdAmount, targetEpoch } = redemptionQueue;
+const { status, queueId, usdAmount, targetEpoch, blockTimestamp } = redemptionQueue;
 const NO_LIMIT = sql`'Infinity'::numeric`;
 
 /** Waiting entries with ids above `low`, up to `high`: a range of the index on status and id. */
@@ -32,22 +33,41 @@ export async function readWaiting(db: IndexQuery, now: bigint) {
   return { entries: row?.entries ?? 0, usd: BigInt(row?.usd ?? 0), dueUsd: BigInt(row?.dueUsd ?? 0) };
 }
 
-/** The waiting entries up to the cursor, which are paid before those of the page. */
-export const readEarlier = async (db: IndexQuery, { cursor }: QueuePage): Promise<WaitingEntry[]> =>
-  cursor === undefined
+/** postgres.js sends a bigint as an int8, which is too small. */
+const numeric = (value: bigint) => sql`${String(value)}`;
+
+/** The waiting entries up to the cursor, or from before the period: those that are paid before the page's. */
+export const readEarlier = async (db: IndexQuery, { cursor, from }: QueuePage): Promise<WaitingEntry[]> =>
+  cursor === undefined && from === undefined
     ? []
     : db
         .select({ usdAmount, targetEpoch })
         .from(redemptionQueue)
-        .where(waiting(-1n, cursor))
+        .where(
+          and(
+            waiting(-1n, from === undefined ? cursor : undefined),
+            from === undefined
+              ? undefined
+              : or(
+                  cursor === undefined ? undefined : lte(queueId, numeric(cursor)),
+                  lt(blockTimestamp, numeric(from)),
+                ),
+          ),
+        )
         .orderBy(asc(status), asc(queueId));
 
 /** A page of the waiting entries in the order of their payment, one row more than `limit`. */
-export const readQueue = (db: IndexQuery, { limit, cursor = -1n }: QueuePage) =>
+export const readQueue = (db: IndexQuery, { limit, cursor = -1n, from, to }: QueuePage) =>
   db
     .select()
     .from(redemptionQueue)
-    .where(waiting(cursor, undefined))
+    .where(
+      and(
+        waiting(cursor, undefined),
+        from === undefined ? undefined : gte(blockTimestamp, numeric(from)),
+        to === undefined ? undefined : lt(blockTimestamp, numeric(to)),
+      ),
+    )
     .orderBy(asc(status), asc(queueId))
     .limit(limit + 1);
 

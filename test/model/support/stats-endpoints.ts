@@ -56,6 +56,16 @@ function lists({ request, chainState }: Reader): Feed[] {
     ...more,
   });
   const queue = vault.queue(chainState);
+  const queuedAt = big(queue.entries[Math.floor(queue.entries.length / 2)]?.block_timestamp ?? 0);
+  const byId = ({ queue_id }: Row) => String(queue_id);
+  const queueOf = (query: Readonly<Record<string, string>>, isListed: (time: bigint) => boolean) =>
+    list(
+      "queue",
+      "entries",
+      { ...queue, rows: queue.entries.filter(({ block_timestamp }) => isListed(big(block_timestamp))) },
+      byId,
+      { query },
+    );
   const ofHolder = ({ holder, bonds_usd }: Row) => `${bonds_usd}-${String(holder).toLowerCase()}`;
   const pauses = flows.pauses(chainState);
   const begun = events
@@ -64,7 +74,10 @@ function lists({ request, chainState }: Reader): Feed[] {
   const from = begun[Math.floor(begun.length / 2)];
   const later = pauses.rows.filter(({ started_at }) => big(started_at) >= big(from ?? 0));
   return [
-    list("queue", "entries", { ...queue, rows: queue.entries }, ({ queue_id }) => String(queue_id)),
+    queueOf({}, () => true),
+    queueOf({ from: String(queuedAt) }, (time) => time >= queuedAt),
+    queueOf({ to: String(queuedAt + 1n) }, (time) => time <= queuedAt),
+    queueOf({ from: String(queuedAt), to: String(queuedAt + 1n) }, (time) => time === queuedAt),
     list("holders", "holders", holders(chainState), ofHolder),
     ...[...chainState.supplies.keys(), "190001"].map((epoch) =>
       list("holders", "holders", holders(chainState, epoch), ofHolder, { query: { epoch } }),
