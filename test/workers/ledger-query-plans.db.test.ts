@@ -28,6 +28,7 @@ import { entryHistory } from "../../scripts/ledger/entry-history.ts";
 import { archivePurchases } from "../../workers/ledger/archive.ts";
 import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
 import { noteSent, storeForms, withheldHashes } from "../../workers/ledger/attempts.ts";
+import { busyWallets } from "../../workers/ledger/busy-wallets.ts";
 import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
 import { type Lease, takeLease } from "../../workers/ledger/leases.ts";
 import { openTransactions, ownTransactions } from "../../workers/ledger/open-transactions.ts";
@@ -190,7 +191,7 @@ const tests: Record<string, () => Promise<void>> = {
   "purchases that wait": () =>
     expectIndexed(acceptedIds, async (waiting) => {
       expect((await readWaiting(sql, chainId, waiting)).size).toBe(ROUND);
-      await takeForgotten(sql, chainId, { minAgeSeconds: 0, limit: ROUND });
+      await takeForgotten(sql, chainId, { onlyOverdue: false, limit: ROUND });
       await waitingPurchases(sql, chainId);
     }),
   "refusing a purchase": () =>
@@ -213,6 +214,9 @@ const tests: Record<string, () => Promise<void>> = {
     expectIndexed(signed, async (all) => {
       await openTransactions(sql, chainId, relayer, 10);
       await lowestOpenNonces(sql, chainId);
+      const mined = sentFor(HOT);
+      const counts = { address: relayer, mined, pooled: mined, given: 0 };
+      expect(await busyWallets(sql, chainId, [counts])).toEqual(new Set([relayer]));
       expect(await ownTransactions(sql, chainId, hashesOf(all))).toHaveLength(ROUND);
     }),
   "raising fees": () =>

@@ -29,6 +29,13 @@ type Row = {
   partlySigned: boolean;
 };
 
+/** Whether any service transaction of the chain waits to be signed. */
+export async function isAnyWaiting(sql: Sql, chainId: number): Promise<boolean> {
+  const rows = await sql`
+    select 1 from service.waiting where kind = 'service_transaction' and chain_id = ${chainId} limit 1`;
+  return rows.length > 0;
+}
+
 /** The service transactions of a wallet that may be signed now, oldest first: `limit` groups at most. */
 export async function waitingServiceTransactions(
   sql: Sql,

@@ -12,21 +12,23 @@ export const SIGN_WITHIN_SECONDS = 60;
 /** A forgotten purchase that some writer has taken can be taken again after this time, in seconds. */
 const TAKE_AGAIN_SECONDS = 5;
 
-/** Takes waiting purchases of at least this age that were not signed after their last wake-up. */
+/** A waiting purchase that was not signed after its last wake-up; `overdue` when its client no longer waits. */
+export type ForgottenPurchase = { id: string; overdue: boolean };
+
+/** Takes forgotten purchases, or the overdue ones among them only. */
 export async function takeForgotten(
   sql: Sql,
   chainId: number,
-  { minAgeSeconds, limit }: { minAgeSeconds: number; limit: number },
-): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
+  { onlyOverdue, limit }: { onlyOverdue: boolean; limit: number },
+): Promise<ForgottenPurchase[]> {
+  return sql<ForgottenPurchase[]>`
     update service.waiting set wake_at = now() + make_interval(secs => ${TAKE_AGAIN_SECONDS})
     where intent in (
       select intent from service.waiting
       where kind = 'purchase' and chain_id = ${chainId} and wake_at <= now()
-        and created_at <= now() - make_interval(secs => ${minAgeSeconds})
+        and created_at <= now() - make_interval(secs => ${onlyOverdue ? SIGN_WITHIN_SECONDS : 0})
       order by wake_at limit ${limit} for update skip locked)
-    returning intent as id`;
-  return rows.map((row) => row.id);
+    returning intent as id, created_at <= now() - make_interval(secs => ${SIGN_WITHIN_SECONDS}) as overdue`;
 }
 
 /** Lets a writer look at waiting purchases, or service transactions, again in `seconds`. */

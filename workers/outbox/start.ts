@@ -11,7 +11,7 @@ import { processBlocks } from "./process-blocks.ts";
 import { createBlockReader } from "./read-block.ts";
 
 /** How often the outbox runs when no notification comes, in ms. */
-const POLL_MS = 500;
+const POLL_MS = 1000;
 /** Longer than a restart of a node, in ms. */
 const HOLD_MS = 20_000;
 /** In ms. */

@@ -4,7 +4,7 @@ import type { QueueWorker } from "../../lib/queues/worker.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { startLoop } from "../common/loop.ts";
 import { archivePurchases } from "../ledger/archive.ts";
-import { SIGN_WITHIN_SECONDS, takeForgotten } from "../ledger/waiting.ts";
+import { takeForgotten } from "../ledger/waiting.ts";
 import { type Engine, startEngine, stopEngine } from "./engine.ts";
 import { createRelayContext, type RelayContext, relayPurchase } from "./relay-purchase.ts";
 import { walletsOf } from "./wallets.ts";
@@ -83,13 +83,12 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
  */
 async function sweepPurchases(context: RelayContext, wake: RelayerOptions["wake"]): Promise<void> {
   const { sql, chainId, wallets } = context;
-  const take = (minAgeSeconds: number) => takeForgotten(sql, chainId, { minAgeSeconds, limit: SWEEP_LIMIT });
-  await Promise.all((await take(SIGN_WITHIN_SECONDS)).map((id) => relayPurchase(context, id)));
-  if (walletsOf(wallets, "relayer").length === 0) return;
+  const onlyOverdue = walletsOf(wallets, "relayer").length === 0;
+  const forgotten = await takeForgotten(sql, chainId, { onlyOverdue, limit: SWEEP_LIMIT });
   await Promise.all(
-    (await take(0)).map(async (id) => {
-      const woken = wake(id).then(() => true);
-      if (!(await valueWithin(WAKE_MS, woken))) await relayPurchase(context, id);
+    forgotten.map(async ({ id, overdue }) => {
+      const woken = () => wake(id).then(() => true);
+      if (overdue || !(await valueWithin(WAKE_MS, woken()))) await relayPurchase(context, id);
     }),
   );
 }

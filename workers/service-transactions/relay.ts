@@ -6,6 +6,7 @@ import { costOf, type PricedCall } from "../ledger/call-cost.ts";
 import { LeaseLost } from "../ledger/leases.ts";
 import {
   giveUp,
+  isAnyWaiting,
   lockGroups,
   type OverdueGroup,
   overdueServiceTransactions,
@@ -48,6 +49,7 @@ export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
  * finds the rows.
  */
 export async function relayServiceTransactions(context: ServiceTransactionContext): Promise<void> {
+  if (!(await isAnyWaiting(context.sql, context.chainId))) return;
   await giveUpOverdue(context);
   for (const wallet of leasedWallets(context.wallets)) {
     try {

@@ -10,7 +10,9 @@ import { type Fees, initialFees } from "../relayer/fees.ts";
 import { walletsOf } from "../relayer/wallets.ts";
 import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
 
-const CHECK_MS = 1000;
+/** How often the faucet is checked, in ms: while its claims can be signed, and while they cannot. */
+const WELL_MS = 5000;
+const FAULTY_MS = 1000;
 
 /**
  * Why no claim can be signed now, apart from the faucet's balance: gas costs more than the cap (`fees` is undefined), or
@@ -26,8 +28,8 @@ export function claimFault(
 }
 
 /**
- * Checks every second whether claims can be signed, while this writer sends from the faucet's wallet, and stores the
- * fault for the API, which then refuses claims.
+ * Checks whether claims can be signed, while this writer sends from the faucet's wallet, and stores the fault for the API, which
+ * then refuses claims.
  *
  * @param gasBudget the most that gas may cost on the chain in a UTC day, in wei.
  */
@@ -61,5 +63,10 @@ export function startFaucetHealth(
     lastFault = fault;
   }
 
-  return startLoop({ name: "checking the faucet", log, pauseMs: () => CHECK_MS, round: checkFaucet });
+  return startLoop({
+    name: "checking the faucet",
+    log,
+    pauseMs: () => (lastFault === undefined ? WELL_MS : FAULTY_MS),
+    round: checkFaucet,
+  });
 }

@@ -1,3 +1,4 @@
+import { busyWallets } from "../../ledger/busy-wallets.ts";
 import { costOf } from "../../ledger/call-cost.ts";
 import { LeaseLost } from "../../ledger/leases.ts";
 import { type OpenTransaction, openTransactions } from "../../ledger/open-transactions.ts";
@@ -22,7 +23,7 @@ const ROUND = 200;
  */
 export async function recover(context: RecoveryContext): Promise<void> {
   const faults: unknown[] = [];
-  for (const wallet of leasedWallets(context.wallets)) {
+  for (const wallet of await walletsToRecover(context)) {
     try {
       await recoverWallet(context, wallet);
     } catch (error) {
@@ -34,12 +35,34 @@ export async function recover(context: RecoveryContext): Promise<void> {
   if (faults.length > 0) throw faults[0];
 }
 
+/** The leased wallets with something to recover. While there is none, one request and one statement find that for all of them. */
+async function walletsToRecover(context: RecoveryContext): Promise<Wallet[]> {
+  const { sql, chain, chainId, wallets, lostNonces, lackedAt } = context;
+  const leased = leasedWallets(wallets);
+  if (leased.length === 0) return [];
+  const counts = await Promise.all(
+    leased.map(async ({ address }) => {
+      const given = wallets.given.get(address) ?? 0;
+      const [mined, pooled] = await Promise.all([
+        chain.nonce(address, "latest"),
+        chain.nonce(address, "pending"),
+      ]);
+      return { address, mined, pooled, given };
+    }),
+  );
+  const busy = await busyWallets(sql, chainId, counts);
+  // A difference that is over is to be forgotten, too.
+  return leased.filter(
+    ({ address }) => busy.has(address) || lostNonces.has(address) || lackedAt.has(address),
+  );
+}
+
 async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<void> {
   const { sql, chain, chainId, market, send, ttl } = context;
   const { address } = wallet;
   const open = await openTransactions(sql, chainId, address, ROUND);
   const [lowest] = open;
-  // Under load all transactions are young, and the node is sent no request.
+  // Under load all transactions are young.
   const isYoung = ({ attempts, openFor }: OpenTransaction) =>
     (attempts.length === 0 ? openFor : (attempts.at(-1)?.sentAgo ?? Infinity)) < LOOK_AFTER;
   if (lowest && open.every(isYoung)) return;
