@@ -457,6 +457,90 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/admin/keys": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the keys of all wallets
+         * @description Newest first, with revoked ones. The keys themselves are not stored.
+         */
+        readonly get: operations["listAllKeys"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/admin/stops": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List what is stopped
+         * @description The stops in force: the global one, the keeper's, wallets, keys.
+         */
+        readonly get: operations["listStops"];
+        readonly put?: never;
+        /**
+         * Stop spending
+         * @description Takes effect before the next transaction is signed or sent, in every writer. Idempotent: a second call changes nothing. Resuming takes the command in `resume`.
+         */
+        readonly post: operations["stop"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/admin/ledger": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get what is in flight, stuck and spent
+         * @description What `npm run ledger` shows, in one snapshot. `cursor` continues `inFlight`; the other lists have their first `limit` entries on every page.
+         */
+        readonly get: operations["getLedger"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/admin/webhooks": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List webhooks that are behind
+         * @description Webhooks that are undeliverable, or have deliveries that are not made yet, by their ids; and how far all deliveries are behind.
+         */
+        readonly get: operations["listLateWebhooks"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/webhooks": {
         readonly parameters: {
             readonly query?: never;
@@ -3284,6 +3368,518 @@ export interface components {
              */
             readonly current: boolean;
         };
+        readonly AnyKeyList: {
+            /**
+             * @description Entries in this response.
+             * @example 1
+             */
+            readonly count: number;
+            /** @example 50 */
+            readonly limit: number;
+            /**
+             * @description `cursor` of the next page; null at the end.
+             * @example null
+             */
+            readonly nextCursor: string | null;
+            readonly keys: readonly components["schemas"]["AnyKey"][];
+        };
+        readonly AnyKey: {
+            /**
+             * @description Id of the key.
+             * @example 1
+             */
+            readonly keyId: number;
+            /**
+             * @description First 8 hex digits of the key's SHA-256, to recognise a key that you have.
+             * @example 3f1c8a90
+             */
+            readonly hashPrefix: string;
+            readonly wallet: components["schemas"]["Address"];
+            /**
+             * @description Determines the key's rate limit.
+             * @example free
+             * @enum {string}
+             */
+            readonly tier: "free" | "paid";
+            /** @example trading bot */
+            readonly label: string | null;
+            readonly createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description Accurate to the minute; null if never used.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            readonly lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Null while the key is accepted.
+             * @example null
+             */
+            readonly revokedAt: string | null;
+        };
+        readonly StopList: {
+            /**
+             * @description Entries in this response.
+             * @example 1
+             */
+            readonly count: number;
+            /** @example 50 */
+            readonly limit: number;
+            /**
+             * @description `cursor` of the next page; null at the end.
+             * @example null
+             */
+            readonly nextCursor: string | null;
+            readonly stops: readonly components["schemas"]["StopInForce"][];
+        };
+        readonly StopInForce: {
+            /**
+             * @description `global`: no purchase is accepted, and no transaction signed or sent. `keeper`: the keeper sends nothing. `wallet`: a wallet of the service sends nothing, or a client's wallet buys nothing with any of its keys. `key`: one key buys nothing.
+             * @example wallet
+             * @enum {string}
+             */
+            readonly scope: "global" | "keeper" | "wallet" | "key";
+            /**
+             * @description The stopped wallet; null in other scopes.
+             * @example 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC
+             */
+            readonly wallet: string | null;
+            /**
+             * @description The stopped key; null in other scopes.
+             * @example null
+             */
+            readonly keyId: number | null;
+            /**
+             * @description As the operator wrote it.
+             * @example asked by its owner
+             */
+            readonly reason: string;
+            readonly since: components["schemas"]["Timestamp"];
+            /**
+             * @description The command that lifts the stop. No call of this API does.
+             * @example npm run ledger -- resume wallet 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC
+             */
+            readonly resume: string;
+        };
+        readonly SetStop: components["schemas"]["StopInForce"] & {
+            /** @enum {boolean} */
+            readonly ok: true;
+            /**
+             * @description Whether the stop was in force before: then `reason` and `since` are those of the first call.
+             * @example false
+             */
+            readonly alreadyStopped: boolean;
+            /**
+             * @description Set if no writer sends from the wallet and it has no API key: the address may be wrong.
+             * @example null
+             */
+            readonly warning: string | null;
+        };
+        readonly NewStop: {
+            /**
+             * @description `global`: no purchase is accepted, and no transaction signed or sent. `keeper`: the keeper sends nothing. `wallet`: a wallet of the service sends nothing, or a client's wallet buys nothing with any of its keys. `key`: one key buys nothing.
+             * @example wallet
+             * @enum {string}
+             */
+            readonly scope: "global" | "keeper" | "wallet" | "key";
+            /**
+             * @description Required with scope `wallet`, and refused with any other.
+             * @example 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC
+             */
+            readonly wallet?: string;
+            /**
+             * @description Required with scope `key`, and refused with any other.
+             * @example 1
+             */
+            readonly keyId?: number;
+            /**
+             * @description Why, for the next operator: one line, at most 200 characters.
+             * @example asked by its owner
+             */
+            readonly reason: string;
+        };
+        readonly Ledger: {
+            /** @description Every wallet of the service. */
+            readonly wallets: readonly components["schemas"]["LedgerWallet"][];
+            /**
+             * @description Entries in this response.
+             * @example 1
+             */
+            readonly count: number;
+            /** @example 50 */
+            readonly limit: number;
+            /**
+             * @description `cursor` of the next page; null at the end.
+             * @example null
+             */
+            readonly nextCursor: string | null;
+            /** @description Transactions that may still be mined, oldest first: one page. */
+            readonly inFlight: readonly components["schemas"]["LedgerFlight"][];
+            /**
+             * @description Purchases and service transactions without a nonce.
+             * @example 0
+             */
+            readonly waitingTotal: number;
+            /** @description The oldest of them. */
+            readonly waiting: readonly components["schemas"]["LedgerWaiting"][];
+            /** @description Service transactions that failed in the last 24 hours, newest first. */
+            readonly failed: readonly components["schemas"]["LedgerFailure"][];
+            /** @description Nonces that the ledger lacks below transactions in flight. */
+            readonly nonceGaps: readonly components["schemas"]["NonceGap"][];
+            /** @description Clients that may not buy, because three of their purchases reverted within an hour. */
+            readonly pausedClients: readonly components["schemas"]["PausedClient"][];
+            /** @description Gas of this UTC day and its budgets. */
+            readonly gas: readonly components["schemas"]["LedgerGas"][];
+            /** @description Spent on transactions signed since midnight UTC. */
+            readonly spendingByWallet: readonly components["schemas"]["WalletSpending"][];
+            /** @description The same by API key, highest gas cost first. */
+            readonly spendingByKey: readonly components["schemas"]["KeySpending"][];
+            /** @description The keeper's work that has failed, and times in which none was at work; null if none ever was. */
+            readonly keeper: {
+                readonly failedTasks: readonly components["schemas"]["KeeperFailure"][];
+                readonly absences: readonly components["schemas"]["KeeperAbsence"][];
+            } | null;
+        };
+        readonly LedgerWallet: {
+            /** @example 8453 */
+            readonly chainId: number;
+            readonly wallet: components["schemas"]["Address"];
+            /**
+             * @description What the wallet sends.
+             * @example relayer
+             * @enum {string}
+             */
+            readonly role: "relayer" | "keeper" | "sandbox" | "faucet";
+            /**
+             * @description The next transaction's nonce; null before the wallet's first use.
+             * @example 13
+             */
+            readonly nextNonce: string | null;
+            /**
+             * @description Transactions that have a nonce and are in no block.
+             * @example 1
+             */
+            readonly inFlight: number;
+            /**
+             * @description Age of the oldest of them; null when there is none.
+             * @example 3.2
+             */
+            readonly oldestSeconds: number | null;
+            /**
+             * @description Transactions that the chain has and the ledger lacks. Above 0 nothing new is signed.
+             * @example 0
+             */
+            readonly unknownTransactions: number;
+            /**
+             * @description Transactions are in flight, and no writer has held the wallet for a minute.
+             * @example false
+             */
+            readonly abandoned: boolean;
+            /**
+             * @description Scope of the stop that covers it; null when none does.
+             * @example null
+             * @enum {string|null}
+             */
+            readonly stoppedBy: "global" | "keeper" | "wallet" | null;
+            /**
+             * @description Why its writer cannot sign with it now, in words; null when it can.
+             * @example null
+             */
+            readonly fault: string | null;
+            /**
+             * @description The writer that holds it; null when none does.
+             * @example host-4711-1f0c6be2
+             */
+            readonly writer: string | null;
+        };
+        readonly LedgerFlight: {
+            /** @example 8453 */
+            readonly chainId: number;
+            readonly wallet: components["schemas"]["Address"];
+            readonly nonce: components["schemas"]["DecimalString"] & unknown;
+            /**
+             * @description `filler`: an empty transfer that closes a gap between nonces.
+             * @example purchase
+             * @enum {string}
+             */
+            readonly kind: "purchase" | "permit" | "service_transaction" | "filler";
+            /**
+             * @description `accepted`: it has a nonce only; `signed`: no node has taken it; `broadcast`: one has. Null of a filler.
+             * @example broadcast
+             * @enum {string|null}
+             */
+            readonly state: "accepted" | "signed" | "broadcast" | null;
+            /**
+             * @description Of a transaction of the service itself; null of a purchase, a permit and a filler.
+             * @example null
+             * @enum {string|null}
+             */
+            readonly purpose: "faucet_ether" | "faucet_usdc" | "sandbox_ether" | "sandbox_usdc" | "sandbox_approval" | "keeper_trigger" | "keeper_expire" | "keeper_queue" | null;
+            /**
+             * @description The purchase (of a permit, its purchase) or service transaction, for `npm run ledger -- show <id>`; null of a filler.
+             * @example 7f1f6a52-5b7e-4f0a-9c0e-2b1d6c1f0a11
+             */
+            readonly id: string | null;
+            /**
+             * @description Time since it got its nonce, or since a reorganisation took its block.
+             * @example 3.2
+             */
+            readonly ageSeconds: number;
+            /**
+             * @description Signed forms; later ones pay higher fees.
+             * @example 1
+             */
+            readonly attempts: number;
+            /**
+             * @description Whether one of them cancels the call.
+             * @example false
+             */
+            readonly cancels: boolean;
+            /**
+             * @description Wei, of the newest form; null before the first.
+             * @example 2000000000
+             */
+            readonly maxFeePerGas: string | null;
+            /**
+             * @description Wei, of the newest form; null before the first.
+             * @example 1000000000
+             */
+            readonly maxPriorityFeePerGas: string | null;
+            /**
+             * @description Time since the newest form was sent; null if it never was.
+             * @example 3.2
+             */
+            readonly lastSentSeconds: number | null;
+        };
+        readonly LedgerWaiting: {
+            /** @example 8453 */
+            readonly chainId: number;
+            /** @description For `npm run ledger -- show <id>`. */
+            readonly id: string;
+            /**
+             * @description Of a transaction of the service itself; null of a purchase, a permit and a filler.
+             * @example null
+             * @enum {string|null}
+             */
+            readonly purpose: "faucet_ether" | "faucet_usdc" | "sandbox_ether" | "sandbox_usdc" | "sandbox_approval" | "keeper_trigger" | "keeper_expire" | "keeper_queue" | null;
+            /**
+             * @description The key that bought; null without one.
+             * @example 1
+             */
+            readonly keyId: string | null;
+            readonly wallet: components["schemas"]["Address"] & unknown;
+            /**
+             * @description Time since it was accepted.
+             * @example 3.2
+             */
+            readonly ageSeconds: number;
+        };
+        readonly LedgerFailure: {
+            /** @example 8453 */
+            readonly chainId: number;
+            readonly id: string;
+            /** @enum {string} */
+            readonly purpose: "faucet_ether" | "faucet_usdc" | "sandbox_ether" | "sandbox_usdc" | "sandbox_approval" | "keeper_trigger" | "keeper_expire" | "keeper_queue";
+            /**
+             * @description Time since it failed.
+             * @example 3.2
+             */
+            readonly ageSeconds: number;
+            /** @example onchain_revert */
+            readonly code: string;
+            readonly message: string;
+            /**
+             * @description With a hash it reverted in a block; null when nothing was signed.
+             * @example null
+             */
+            readonly txHash: string | null;
+        };
+        readonly NonceGap: {
+            /** @example 8453 */
+            readonly chainId: number;
+            readonly wallet: components["schemas"]["Address"];
+            readonly nonce: components["schemas"]["DecimalString"] & unknown;
+        };
+        readonly PausedClient: {
+            readonly wallet: components["schemas"]["Address"];
+            readonly until: components["schemas"]["Timestamp"];
+        };
+        readonly LedgerGas: {
+            /** @example 8453 */
+            readonly chainId: number;
+            /**
+             * @description `keeper`: its wallet, which has a budget of its own; `others`: all other wallets of the chain.
+             * @example others
+             * @enum {string}
+             */
+            readonly of: "others" | "keeper";
+            readonly spent: components["schemas"]["DecimalString"] & unknown;
+            /**
+             * @description The most for a UTC day; null before a writer has noted it.
+             * @example 5000000000000000000
+             */
+            readonly budget: string | null;
+            /**
+             * @description The most for the purchases of one wallet's keys; null of the keeper.
+             * @example 500000000000000000
+             */
+            readonly budgetPerClient: string | null;
+        };
+        readonly WalletSpending: {
+            /** @example 8453 */
+            readonly chainId: number;
+            readonly wallet: components["schemas"]["Address"];
+            /**
+             * @description What the wallet sends.
+             * @example relayer
+             * @enum {string}
+             */
+            readonly role: "relayer" | "keeper" | "sandbox" | "faucet";
+            /**
+             * @description Transactions in blocks.
+             * @example 1
+             */
+            readonly transactions: number;
+            readonly gas: components["schemas"]["DecimalString"] & unknown;
+            readonly sent: components["schemas"]["DecimalString"] & unknown;
+        };
+        readonly KeySpending: {
+            readonly keyId: components["schemas"]["DecimalString"] & unknown;
+            readonly wallet: components["schemas"]["Address"];
+            /** @example trading bot */
+            readonly label: string | null;
+            /**
+             * @description Purchases in blocks.
+             * @example 1
+             */
+            readonly purchases: number;
+            /**
+             * @description Those that reverted.
+             * @example 0
+             */
+            readonly reverted: number;
+            readonly gas: components["schemas"]["DecimalString"] & unknown;
+            readonly premiums: components["schemas"]["DecimalString"] & unknown;
+        };
+        readonly KeeperFailure: {
+            /** @example 8453 */
+            readonly chainId: number;
+            /** @enum {string} */
+            readonly purpose: "trigger" | "expire" | "queue";
+            /**
+             * @description Null for the redemption queue.
+             * @example null
+             */
+            readonly productId: string | null;
+            readonly policyId: components["schemas"]["DecimalString"] & unknown;
+            /**
+             * @description Failures in a row.
+             * @example 1
+             */
+            readonly failures: number;
+            readonly failure: string;
+            /**
+             * @description Time until the next try; below 0: at the next look.
+             * @example 5
+             */
+            readonly nextTrySeconds: number;
+        };
+        readonly KeeperAbsence: {
+            /** @example 8453 */
+            readonly chainId: number;
+            readonly from: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description Null while it lasts.
+             * @example null
+             */
+            readonly to: string | null;
+        };
+        readonly LateWebhookList: {
+            readonly backlog: {
+                /**
+                 * @description Deliveries that are not made yet.
+                 * @example 3
+                 */
+                readonly pending: number;
+                /**
+                 * @description Seconds since the oldest due delivery became due; null when none is due.
+                 * @example 0.4
+                 */
+                readonly oldestDueSeconds: number | null;
+                /**
+                 * @description Undeliverable webhooks.
+                 * @example 0
+                 */
+                readonly undeliverable: number;
+                /**
+                 * @description The newest block whose events are in the outbox.
+                 * @example 317
+                 */
+                readonly processedBlock: string | null;
+            };
+            /**
+             * @description Entries in this response.
+             * @example 1
+             */
+            readonly count: number;
+            /** @example 50 */
+            readonly limit: number;
+            /**
+             * @description `cursor` of the next page; null at the end.
+             * @example null
+             */
+            readonly nextCursor: string | null;
+            readonly webhooks: readonly components["schemas"]["LateWebhook"][];
+        };
+        readonly LateWebhook: {
+            /**
+             * @description Id of the webhook.
+             * @example 1
+             */
+            readonly id: number;
+            /** @example 8453 */
+            readonly chainId: number;
+            readonly wallet: components["schemas"]["Address"];
+            /**
+             * @description Host of the webhook's URL, and its port if that is not 443. The rest is the subscriber's.
+             * @example example.com
+             */
+            readonly host: string;
+            /**
+             * @description `undeliverable`: nothing is sent until its owner calls `POST …/retry`.
+             * @enum {string}
+             */
+            readonly state: "active" | "undeliverable";
+            /**
+             * Format: date-time
+             * @description Null while active.
+             * @example null
+             */
+            readonly undeliverableSince: string | null;
+            /**
+             * @description Deliveries that were not made; 10000 stands for any number from there on.
+             * @example 3
+             */
+            readonly undelivered: number;
+            /**
+             * @description Failed attempts of the oldest of them; null when there is none.
+             * @example 2
+             */
+            readonly failures: number | null;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was created; null when there is none.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            readonly oldestPendingAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried next; null while undeliverable.
+             * @example null
+             */
+            readonly nextAttemptAt: string | null;
+        };
         readonly CreatedWebhook: {
             /**
              * @description Id of the webhook.
@@ -5347,7 +5943,7 @@ export interface components {
              */
             readonly nextCursor: string | null;
             /**
-             * @description Number of active listings.
+             * @description Active listings, in the period if one is given.
              * @example 2
              */
             readonly total: number;
@@ -7817,6 +8413,143 @@ export interface operations {
             };
         };
     };
+    readonly listAllKeys: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only keys of this wallet. */
+                readonly wallet?: string;
+                /** @description Maximum number of entries in the response. */
+                readonly limit?: number;
+                /** @description The next cursor of the previous page. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AnyKeyList"];
+                };
+            };
+        };
+    };
+    readonly listStops: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Maximum number of entries in the response. */
+                readonly limit?: number;
+                /** @description The next cursor of the previous page. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StopList"];
+                };
+            };
+        };
+    };
+    readonly stop: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewStop"];
+            };
+        };
+        readonly responses: {
+            /** @description It was stopped already. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SetStop"];
+                };
+            };
+            /** @description Stopped by this call. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SetStop"];
+                };
+            };
+        };
+    };
+    readonly getLedger: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Leaves out of `inFlight` and `waiting` what is younger, in seconds. What is left at 60 is stuck. */
+                readonly minAge?: number;
+                /** @description Maximum number of entries in the response. */
+                readonly limit?: number;
+                /** @description The next cursor of the previous page. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Ledger"];
+                };
+            };
+        };
+    };
+    readonly listLateWebhooks: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Maximum number of entries in the response. */
+                readonly limit?: number;
+                /** @description The next cursor of the previous page. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LateWebhookList"];
+                };
+            };
+        };
+    };
     readonly listWebhooks: {
         readonly parameters: {
             readonly query?: {
@@ -8336,6 +9069,10 @@ export interface operations {
     readonly getRedemptionQueue: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only rows of blocks from this time on, Unix seconds. */
+                readonly from?: string;
+                /** @description Only rows of blocks before this time, Unix seconds; later than `from`. */
+                readonly to?: string;
                 /** @description Maximum number of entries in the response. */
                 readonly limit?: number;
                 /** @description The next cursor of the previous page. */
@@ -8347,7 +9084,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description One page of the waiting entries, the next to be paid first. */
+            /** @description One page of the waiting entries, the next to be paid first. `from` and `to` leave entries out by the time at which they were queued; `waiting` counts all. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8765,6 +9502,10 @@ export interface operations {
     readonly listActiveListings: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only rows of blocks from this time on, Unix seconds. */
+                readonly from?: string;
+                /** @description Only rows of blocks before this time, Unix seconds; later than `from`. */
+                readonly to?: string;
                 /** @description Maximum number of entries in the response. */
                 readonly limit?: number;
                 /** @description Entries to skip. In long feeds `cursor` is faster, and new entries do not shift it. */
@@ -8835,6 +9576,10 @@ export interface operations {
                 readonly minDiscountBps?: number;
                 /** @description Only listings of this seller. */
                 readonly seller?: string;
+                /** @description Only rows of blocks from this time on, Unix seconds. */
+                readonly from?: string;
+                /** @description Only rows of blocks before this time, Unix seconds; later than `from`. */
+                readonly to?: string;
                 /** @description Maximum number of entries in the response. */
                 readonly limit?: number;
                 /** @description Entries to skip. In long feeds `cursor` is faster, and new entries do not shift it. */
