@@ -1,0 +1,83 @@
+import { useState } from "preact/hooks";
+import type { Schema } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useRead } from "../../data/use-read.ts";
+import { bpsText } from "../../format/amount.ts";
+import { productLabel } from "../../format/names.ts";
+import { Section } from "../../parts/head.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Countdown, Moment } from "../../parts/time.tsx";
+import { PolicyStatus } from "../../parts/word.tsx";
+
+/** Policies of a page: a wallet may have ten thousand. */
+const PAGE = 25;
+
+type Policy = Schema<"IndexedPolicy">;
+
+/** How far the price is above the trigger, for a policy that can still be paid. */
+const distanceOf = ({ distanceToTriggerBps, status }: Policy): string =>
+  distanceToTriggerBps === null || (status !== "Active" && status !== "Waiting")
+    ? "–"
+    : bpsText(distanceToTriggerBps);
+
+/** The policies that a wallet has bought, newest first. */
+export function WalletPolicies({ address }: { address: string }) {
+  const [offset, setOffset] = useState(0);
+  const request = { path: { address }, query: { limit: PAGE, offset } };
+  const read = useRead("/api/v1/policies/by-buyer/{address}", request);
+  return (
+    <Section title="Policies">
+      <Shown read={read} height={40}>
+        {({ policies, total }) => (
+          <>
+            <Table
+              key={offset}
+              caption="Policies of the wallet"
+              rows={policies}
+              keyOf={({ productId, policyId, txHash }) => `${productId} ${policyId} ${txHash}`}
+              source={api.address("/api/v1/policies/by-buyer/{address}", request)}
+              empty="This wallet has bought no policy."
+              columns={[
+                {
+                  head: "Policy",
+                  cell: ({ productName, policyId }) => `${productLabel(productName)}, ${policyId}`,
+                },
+                { head: "Status", cell: ({ status }) => <PolicyStatus status={status} /> },
+                { head: "Coverage", unit: "usdc", amount: ({ coverageAmount }) => coverageAmount },
+                { head: "Payout", unit: "usdc", amount: ({ payoutAmount }) => payoutAmount },
+                { head: "Premium", unit: "usdc", amount: ({ premiumPaid }) => premiumPaid },
+                { head: "To the trigger", numeric: true, cell: distanceOf },
+                { head: "Bought", cell: ({ purchasedAt }) => <Moment at={purchasedAt} /> },
+                { head: "Ends in", cell: ({ expiresAt }) => <Countdown at={expiresAt} /> },
+              ]}
+            />
+            {total > PAGE && (
+              <nav class="choices" aria-label="Pages of policies">
+                <button
+                  type="button"
+                  class="sort"
+                  disabled={offset === 0}
+                  onClick={() => setOffset(offset - PAGE)}
+                >
+                  Newer
+                </button>
+                <span>
+                  {offset + 1} to {offset + policies.length} of {total}
+                </span>
+                <button
+                  type="button"
+                  class="sort"
+                  disabled={offset + PAGE >= total}
+                  onClick={() => setOffset(offset + PAGE)}
+                >
+                  Older
+                </button>
+              </nav>
+            )}
+          </>
+        )}
+      </Shown>
+    </Section>
+  );
+}

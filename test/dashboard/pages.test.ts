@@ -1,0 +1,165 @@
+/** What this proves: the pages of cover, claims, bonds, market, token and wallets have the API's amounts, with every digit. */
+import { beforeAll, expect } from "vitest";
+import { z } from "zod";
+import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
+import { DAY } from "../../scripts/local/seed/timeline.ts";
+import { seedHistory } from "../../scripts/local/seed.ts";
+import { startApi, type TestApi } from "../api/support/api.ts";
+import { answersCaughtUp } from "../api/support/caught-up.ts";
+import { testWithBrowser } from "../support/chromium.ts";
+import { amountsIn, expectAccessible, openDashboard } from "./support/dashboard.ts";
+
+let api: TestApi;
+beforeAll(async () => {
+  const timestamp = BigInt(Math.floor(Date.now() / 1000) - 800 * DAY);
+  api = await startApi({ services: ["indexer", "api"], chainOptions: { timestamp, retired: false } });
+  await seedHistory({ rpcUrl: api.chain.url, deployment: api.chain.deployment });
+  await answersCaughtUp(api);
+});
+
+async function read<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+  return shape.parse((await api.request(path)).json);
+}
+
+const table = (caption: string) => `section[aria-label='${caption}']`;
+
+testWithBrowser(
+  "cover: each product's premium and payout are those of its quote, as the slider moves",
+  async () => {
+    const opened = await openDashboard(api.stack.apiUrl, "/cover");
+    const { products } = await read(
+      "/products",
+      z.object({
+        products: z.array(z.object({ productId: z.string(), active: z.boolean(), legacy: z.boolean() })),
+      }),
+    );
+    const sold = products.filter(({ active, legacy }) => active && !legacy);
+    const quotes = (coverage: number) =>
+      Promise.all(
+        sold.map(async ({ productId }) => {
+          const quote = await read(
+            `/products/${productId}/quote?coverageAmount=${coverage}000000`,
+            z.object({ premium: z.string(), payout: z.string() }),
+          );
+          return [quote.premium, quote.payout];
+        }),
+      );
+    expect(await amountsIn(opened, table("Products"))).toEqual((await quotes(1000)).flat());
+    const slider = opened.page.getByRole("slider", { name: /Coverage/ });
+    await slider.focus();
+    await opened.page.keyboard.press("ArrowRight");
+    await opened.page.getByText("1,100 USDC").waitFor();
+    expect(await amountsIn(opened, table("Products"))).toEqual((await quotes(1100)).flat());
+    const { by_expiry } = await read(
+      "/api/v1/stats/cover",
+      z.object({ by_expiry: z.array(z.object({ active: z.object({ coverage: z.string() }) })) }),
+    );
+    const ends = await amountsIn(opened, table("Active cover by its end"));
+    expect(ends).toEqual(expect.arrayContaining(by_expiry.map(({ active }) => active.coverage)));
+    expect(opened.faults()).toEqual([]);
+  },
+);
+
+testWithBrowser("claims: what was paid, at which prices", async () => {
+  const opened = await openDashboard(api.stack.apiUrl, "/claims");
+  const { claims } = await read(
+    "/api/v1/stats/claims?limit=50",
+    z.object({ claims: z.array(z.object({ paid: z.string(), trigger_price: z.string().nullable() })) }),
+  );
+  expect(claims.length).toBeGreaterThan(0);
+  const shown = await amountsIn(opened, table("The newest claims"));
+  for (const { paid, trigger_price } of claims)
+    expect(shown).toEqual(expect.arrayContaining([paid, ...(trigger_price === null ? [] : [trigger_price])]));
+  expect(opened.faults()).toEqual([]);
+});
+
+testWithBrowser("bonds: the ladder, what is outstanding of it, and the holders", async () => {
+  const opened = await openDashboard(api.stack.apiUrl, "/bonds");
+  const { epochs, total } = await read(
+    "/api/v1/stats/bonds/maturities",
+    z.object({
+      epochs: z.array(z.object({ minted_usd: z.string(), outstanding_usd: z.string() })),
+      total: z.object({ outstanding_usd: z.string() }),
+    }),
+  );
+  expect(await amountsIn(opened, ".sentence")).toEqual([total.outstanding_usd]);
+  const ladder = await amountsIn(opened, table("Bonds by maturity"));
+  for (const { minted_usd, outstanding_usd } of epochs)
+    expect(ladder).toEqual(expect.arrayContaining([minted_usd, outstanding_usd]));
+  const { holders } = await read(
+    "/api/v1/stats/holders",
+    z.object({ holders: z.array(z.object({ bonds_usd: z.string() })) }),
+  );
+  expect(await amountsIn(opened, table("Holders of bonds"))).toEqual(
+    holders.map(({ bonds_usd }) => bonds_usd),
+  );
+  expect(opened.faults()).toEqual([]);
+});
+
+testWithBrowser("market: what is for sale, and what was sold", async () => {
+  const opened = await openDashboard(api.stack.apiUrl, "/market");
+  const { listings } = await read(
+    "/api/v1/marketplace/active-listings?limit=50",
+    z.object({ listings: z.array(z.object({ amount: z.string(), totalPriceUsdc: z.string() })) }),
+  );
+  const { sales } = await read(
+    "/api/v1/marketplace/recent-sales?limit=20",
+    z.object({ sales: z.array(z.object({ totalPriceUsdc: z.string() })) }),
+  );
+  expect(sales.length).toBeGreaterThan(0);
+  const offered = await amountsIn(opened, table("Bonds for sale"));
+  for (const { amount, totalPriceUsdc } of listings)
+    expect(offered).toEqual(expect.arrayContaining([amount, totalPriceUsdc]));
+  const sold = await amountsIn(opened, table("The newest sales"));
+  expect(sold).toEqual(expect.arrayContaining(sales.map(({ totalPriceUsdc }) => totalPriceUsdc)));
+  expect(opened.faults()).toEqual([]);
+});
+
+testWithBrowser("token: burns by source, and the price in the range of the address", async () => {
+  const opened = await openDashboard(api.stack.apiUrl, "/token?range=7d");
+  const { by_source, total_token_burned, last_30_days_burned } = await read(
+    "/api/v1/stats/burns",
+    z.object({
+      total_token_burned: z.string(),
+      last_30_days_burned: z.string(),
+      by_source: z.array(z.object({ usdc_spent: z.string(), token_burned: z.string() })),
+    }),
+  );
+  expect(await amountsIn(opened, ".sentence")).toEqual([total_token_burned, last_30_days_burned]);
+  const bySource = await amountsIn(opened, table("Burns by source"));
+  for (const { usdc_spent, token_burned } of by_source)
+    expect(bySource).toEqual(expect.arrayContaining([usdc_spent, token_burned]));
+  const range = opened.page.getByRole("navigation", { name: "Time" });
+  expect(await range.locator("[aria-current]").textContent()).toBe("7 days");
+  await range.getByRole("link", { name: "All" }).click();
+  expect(new URL(opened.page.url()).search).toBe("");
+  expect(opened.faults()).toEqual([]);
+});
+
+testWithBrowser("wallet: an address leads to its policies, and a malformed one is explained", async () => {
+  const opened = await openDashboard(api.stack.apiUrl, "/wallet");
+  const { page } = opened;
+  const field = page.getByRole("textbox", { name: "Address" });
+  await field.fill("0x12");
+  await page.keyboard.press("Enter");
+  await page.getByText("An address is 0x and 40 hex digits.").waitFor();
+  await field.fill(seedAccounts.alice.address);
+  await page.getByRole("button", { name: "Show" }).click();
+  const { policies, total } = await read(
+    `/api/v1/policies/by-buyer/${seedAccounts.alice.address}?limit=25`,
+    z.object({
+      total: z.number(),
+      policies: z.array(z.object({ coverageAmount: z.string(), premiumPaid: z.string() })),
+    }),
+  );
+  expect(total).toBeGreaterThan(0);
+  await page.locator(table("Policies of the wallet")).waitFor();
+  const shown = await amountsIn(opened, table("Policies of the wallet"));
+  for (const { coverageAmount, premiumPaid } of policies)
+    expect(shown).toEqual(expect.arrayContaining([coverageAmount, premiumPaid]));
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectAccessible(opened);
+  }
+  expect(opened.faults()).toEqual([]);
+});
