@@ -1,6 +1,7 @@
 /** What this proves: the pages of cover, claims, bonds, market, token and wallets have the API's amounts, with every digit. */
 import { beforeAll, expect } from "vitest";
 import { z } from "zod";
+import { amountText } from "../../dashboard/format/amount.ts";
 import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
 import { DAY } from "../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../scripts/local/seed.ts";
@@ -56,6 +57,16 @@ testWithBrowser(
     );
     const ends = await amountsIn(opened, table("Active cover by its end"));
     expect(ends).toEqual(expect.arrayContaining(by_expiry.map(({ active }) => active.coverage)));
+    const { feeds } = await read(
+      "/api/v1/stats/prices",
+      z.object({ feeds: z.array(z.object({ symbol: z.string(), answer: z.string() })) }),
+    );
+    // The feeds have 8 decimals and policies 18: the reader sees the same price.
+    const nearest = opened.page.getByRole("table", { name: "Active policies" });
+    for (const { symbol, answer } of feeds) {
+      const row = nearest.getByRole("row", { name: new RegExp(`^${symbol} `) }).first();
+      expect(await row.textContent()).toContain(amountText(answer, "feedPrice"));
+    }
     expect(opened.faults()).toEqual([]);
   },
 );

@@ -28,7 +28,6 @@ const DASHBOARD_PATHS = [
   "/token",
   "/wallet/*",
   "/status",
-  "/operator",
 ];
 /** Addresses that count as public reads. */
 const PUBLIC_PATHS = [

@@ -10,7 +10,7 @@ const NO_PRICE = "The token has no price yet.";
 
 /** An amount that needs the token's price; a dash without one. */
 const Priced = ({ value, unit }: { value: string | null; unit: Unit }) =>
-  value === null ? <span title={NO_PRICE}>–</span> : <Amount value={value} unit={unit} bare />;
+  value === null ? <span title={NO_PRICE}>–</span> : <Amount value={value} unit={unit} digits={2} bare />;
 
 const VaultFigures = ({ vault }: { vault: AnswerTo<"/api/v1/stats/vault"> }) => (
   <Figures>

@@ -32,8 +32,8 @@ export function DuePolicies() {
               },
               { head: "Buyer", cell: ({ buyer }) => <Address of={buyer} /> },
               { head: "Payout", unit: "usdc", amount: ({ payoutAmount }) => payoutAmount },
-              { head: "Trigger", unit: "feedPrice", amount: ({ triggerPrice }) => triggerPrice },
-              { head: "Price", unit: "feedPrice", amount: ({ currentPrice }) => currentPrice },
+              { head: "Trigger", unit: "price", amount: ({ triggerPrice }) => triggerPrice },
+              { head: "Price", unit: "price", amount: ({ currentPrice }) => currentPrice },
               { head: "Met", cell: ({ metAt }) => <Ago at={metAt} /> },
               { head: "Payable for", cell: ({ validUntil }) => <Countdown at={validUntil} /> },
             ]}

@@ -42,8 +42,8 @@ export function PaidClaims() {
                 cell: ({ product_name, policy_id }) => `${productLabel(product_name)}, ${policy_id}`,
               },
               { head: "Paid", unit: "dollars", amount: ({ paid }) => paid },
-              { head: "Bought at", unit: "feedPrice", amount: ({ strike_price }) => strike_price },
-              { head: "Trigger", unit: "feedPrice", amount: ({ trigger_price }) => trigger_price },
+              { head: "Bought at", unit: "price", amount: ({ strike_price }) => strike_price },
+              { head: "Trigger", unit: "price", amount: ({ trigger_price }) => trigger_price },
               { head: "When", cell: ({ triggered_at }) => <Moment at={triggered_at} /> },
               {
                 head: "After proof",

@@ -41,8 +41,8 @@ export function NearestPolicies() {
                 },
                 { head: "Buyer", cell: ({ buyer }) => <Address of={buyer} /> },
                 { head: "Coverage", unit: "usdc", amount: ({ coverageAmount }) => coverageAmount },
-                { head: "Price", unit: "feedPrice", amount: ({ currentPrice }) => currentPrice },
-                { head: "Trigger", unit: "feedPrice", amount: ({ triggerPrice }) => triggerPrice },
+                { head: "Price", unit: "price", amount: ({ currentPrice }) => currentPrice },
+                { head: "Trigger", unit: "price", amount: ({ triggerPrice }) => triggerPrice },
                 {
                   head: "Between them",
                   numeric: true,
