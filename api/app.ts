@@ -7,6 +7,7 @@ import type { Connection } from "../lib/db/connect.ts";
 import type { Deployment, IncompleteDeployment } from "../lib/deployments.ts";
 import type { PurchaseWaiter } from "../lib/ledger/waiter.ts";
 import type { Logger } from "../lib/log.ts";
+import { addOperatorRoutes } from "./admin/handlers.ts";
 import { addBondRoutes } from "./bonds/handlers.ts";
 import { addBurnRoutes } from "./burns/handlers.ts";
 import { createBuy } from "./buying/buy.ts";
@@ -165,6 +166,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   addOnboardingRoute(app, shared);
   addDelegationRoutes(app, shared);
   addKeyRoutes(app, shared);
+  addOperatorRoutes(app, shared);
   addWebhookRoutes(app, { ...shared, webhookActions });
   addStatsRoutes(app, shared);
   addLiveStatsRoute(app, shared);

@@ -6,14 +6,14 @@ import type { Sql } from "postgres";
 import { ledgerConfig, reconcileConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
+import { isKnownWallet, keyExists, type StopTarget, targetText } from "../lib/ledger/stops.ts";
 import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, usage } from "./ledger/arguments.ts";
-import { targetText } from "./ledger/format.ts";
 import { giveUp } from "./ledger/give-up.ts";
 import { printOverview } from "./ledger/overview.ts";
 import { reconcile } from "./ledger/reconcile.ts";
 import { showEntry } from "./ledger/show.ts";
-import { clearStop, isKnownWallet, keyExists, type StopTarget, setStop } from "./ledger/stops.ts";
+import { clearStop, setStop } from "./ledger/stops.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The server and the database of a URL, without the password. */

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type WriterConfig, writerConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
+import { connect } from "../lib/db/connect.ts";
 import { migrateService } from "../lib/db/migrate.ts";
 import { reportSessions } from "../lib/db/report-sessions.ts";
+import { stateBudgets } from "../lib/ledger/gas-day.ts";
 import { createLogger, errorText, type Logger } from "../lib/log.ts";
 import { migrateQueue } from "../lib/queues/backend.ts";
 import { retryUntilReady } from "../lib/retry.ts";
@@ -44,6 +46,20 @@ type StartContext = {
 async function migrate({ DATABASE_URL, REDIS_URL }: WriterConfig): Promise<void> {
   await migrateService(DATABASE_URL);
   if (REDIS_URL === undefined) await migrateQueue(DATABASE_URL);
+}
+
+/** States the gas budgets of both chains for the operator. */
+async function showBudgets(config: WriterConfig, main: DeployedChain, testnet?: DeployedChain) {
+  const { GAS_BUDGET_ETH: service, GAS_BUDGET_PER_WALLET_ETH: client } = config;
+  const keeper = config.KEEPER_PRIVATE_KEY === undefined ? undefined : config.KEEPER_GAS_BUDGET_ETH;
+  const { sql, close } = connect(config.DATABASE_URL, { name: "writer-budgets", max: 1 });
+  try {
+    await stateBudgets(sql, main.deployment.chainId, { service, client, keeper });
+    // One wallet makes all of the sandbox's purchases.
+    if (testnet) await stateBudgets(sql, testnet.deployment.chainId, { service, client: service });
+  } finally {
+    await close();
+  }
 }
 
 /** Starts purchases, the keeper, signed prices and webhooks of the main chain. */
@@ -99,7 +115,10 @@ async function start(log: Logger, config: WriterConfig, onStarted: StartContext[
     testnet &&
     retryUntilReady("the testnet", { log }, () => verifyChain(testnet, testnetKeys(config), "TESTNET_"));
   await Promise.race([verified, sleep(TESTNET_CHECK_MS, undefined, { ref: false })]);
-  const migrated = retryUntilReady("Postgres", { log }, () => migrate(config));
+  const migrated = retryUntilReady("Postgres", { log }, async () => {
+    await migrate(config);
+    await showBudgets(config, main, testnet);
+  });
   migrated.catch(() => {}); // its awaiters get the rejection
   const context = { config, metrics, migrated, onStarted, log };
   // A fault of the testnet that is found later does not end the main chain's services.

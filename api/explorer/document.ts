@@ -46,6 +46,10 @@ const tags = [
   },
   { name: "faucet", description: "Get ether and mock USDC on the testnet." },
   { name: "keys", description: "API keys: onboarding, listing, revoking." },
+  {
+    name: "operator",
+    description: "What the operator looks at, and the kill switch. Every call needs the admin token.",
+  },
   { name: "delegations", description: "Let another wallet's keys spend a buyer's premiums." },
   {
     name: "webhooks",

@@ -76,3 +76,11 @@ GRANT EXECUTE ON FUNCTION service.may_know, service.is_for TO cover_api;
 -- Requests for signed prices: the asset, and nothing that the writer would sign. The answers are the writer's.
 GRANT SELECT, INSERT (chain_id, asset) ON service.price_proof TO cover_api;
 GRANT SELECT ON service.oracle_signer TO cover_api;
+
+-- What the operator looks at: transactions in flight with their signed forms, but not their bytes; gas; the keeper's work. Of all this
+-- the api may only set stops: it cannot change or lift one, nor say when or by whom it was set.
+GRANT SELECT (id, transaction_id, hash, max_fee, priority_fee, last_broadcast_at, cancels, untaken)
+  ON service.attempt TO cover_api;
+GRANT SELECT ON service.gas_day, service.gas_budget TO cover_api;
+GRANT SELECT ON service.keeper_task, service.keeper_watch, service.keeper_audit TO cover_api;
+GRANT INSERT (scope, subject, reason) ON service.stop TO cover_api;

@@ -18,6 +18,16 @@ export type WalletLoad = {
   writer: string | null;
   /** Transactions are open, and no writer has held it for a minute: its key may be in no configuration. */
   abandoned: boolean;
+  /** No transaction with a lower nonce is open. */
+  openFrom: number;
+  /** Each transaction with a lower nonce is lost, or final in a block too deep to be watched. */
+  finalBelow: number;
+  /** Why its writer cannot sign with it, in words; null when it can. */
+  fault: string | null;
+  /** When a writer last renewed its lease; null if none ever had it. */
+  seenAt: Date | null;
+  /** Since when it has unknown transactions; null when it has none. */
+  unknownSince: Date | null;
 };
 
 /** After this time without a writer a wallet counts as abandoned, in seconds: a writer restarts faster. */
@@ -31,7 +41,9 @@ export async function walletLoads(sql: Sql): Promise<WalletLoad[]> {
       (select count(*)::int from generate_series(w.unknown_from, w.unknown_below - 1) n where not exists (
         select 1 from service.transaction u where u.chain_id = w.chain_id and u.wallet = w.address and u.nonce = n)) as unknown,
       case when w.lease_until > now() then w.lease_owner end as writer,
-      count(t.id) > 0 and w.lease_until < now() - make_interval(secs => ${ABANDONED_SECONDS}) as abandoned
+      count(t.id) > 0 and w.lease_until < now() - make_interval(secs => ${ABANDONED_SECONDS}) as abandoned,
+      w.open_from::float8 as "openFrom", w.final_below::float8 as "finalBelow", w.fault, w.heartbeat_at as "seenAt",
+      w.unknown_since as "unknownSince"
     from service.relayer_wallet w
     left join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
     group by w.chain_id, w.address order by w.chain_id, w.address`;

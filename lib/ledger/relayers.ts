@@ -5,7 +5,8 @@ import { type Address, getAddress } from "viem";
  * Relayers send purchases, and the keeper's wallet triggers and closes policies; on the testnet the sandbox's wallet pays
  * premiums, and the faucet's sends grants.
  */
-export type WalletRole = "relayer" | "keeper" | "sandbox" | "faucet";
+export const walletRoles = ["relayer", "keeper", "sandbox", "faucet"] as const;
+export type WalletRole = (typeof walletRoles)[number];
 
 /** A relayer's wallet that some writer sends from; `seenAt` is the time of that writer's last heartbeat. */
 export type RelayerStatus = { address: Address; chainId: number; seenAt: Date };

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { type Address, type Hex, isAddress, isHash } from "viem";
+import { isOneLine, type StopTarget } from "../../lib/ledger/stops.ts";
 import { lower } from "../../lib/lower.ts";
 import { UsageError } from "../usage-error.ts";
-import type { StopTarget } from "./stops.ts";
 
 /** A parsed command line; `older` in seconds. */
 export type LedgerCommand =
@@ -111,7 +111,7 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     case "stop": {
       const target = targetOf(rest);
       if (!reason?.trim()) throw fault('stop: needs a --reason "…" for the next operator');
-      if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(reason)) throw fault("--reason: must be one line of plain text");
+      if (!isOneLine(reason)) throw fault("--reason: must be one line of plain text");
       return { do: "stop", target, reason: reason.trim() };
     }
     case "resume":

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import type { IntentKind } from "../../workers/ledger/assign-nonces.ts";
+import type { IntentKind } from "../../lib/ledger/kinds.ts";
 
 /** Clients make purchases and claims; the service makes service transactions. */
 export type EntryKind = "purchase" | "service_transaction" | "claim";

@@ -1,6 +1,5 @@
 /** Formats values and tables for `npm run ledger`. */
 import { formatEther, formatUnits, getAddress, type Hex } from "viem";
-import type { StopTarget } from "./stops.ts";
 
 const numeric = /^-?[\d.]/;
 
@@ -39,11 +38,6 @@ export function duration(seconds: number | null): string {
 export const orDash = (value: string | number | null): string => (value === null ? "–" : String(value));
 /** A whole address, for operators to copy. */
 export const addressText = (address: Hex): string => getAddress(address);
-/** The target of a stop, as on the command line. */
-export function targetText(target: StopTarget): string {
-  if (target.scope === "global" || target.scope === "keeper") return target.scope;
-  return target.scope === "wallet" ? `wallet ${addressText(target.wallet)}` : `key ${target.keyId}`;
-}
 /** Wei as ETH, with six decimals. */
 export const eth = (wei: bigint): string => Number(formatEther(wei)).toFixed(6);
 /** USDC base units (6 decimals) as dollars. */

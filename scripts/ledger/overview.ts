@@ -1,8 +1,7 @@
 import type { Sql } from "postgres";
 import { formatGwei } from "viem";
+import { type GasToday, gasToday } from "../../lib/ledger/gas-day.ts";
 import { walletLoads } from "../../lib/ledger/in-flight.ts";
-import { addressText, dollars, duration, eth, orDash, printTable, targetText } from "./format.ts";
-import { printKeeper } from "./keeper.ts";
 import {
   type FlightReport,
   reportFailedServiceTransactions,
@@ -10,9 +9,11 @@ import {
   reportGaps,
   reportWaiting,
   type WaitingReport,
-} from "./report.ts";
+} from "../../lib/ledger/report.ts";
+import { listStops, targetText } from "../../lib/ledger/stops.ts";
+import { addressText, dollars, duration, eth, orDash, printTable } from "./format.ts";
+import { printKeeper } from "./keeper.ts";
 import { spendingByKey, spendingByWallet } from "./spending.ts";
-import { listStops } from "./stops.ts";
 
 /** The most rows of a table. */
 const ROWS = 50;
@@ -31,19 +32,23 @@ const flightColumns = [
 ];
 /** A purchase, its permit or a service transaction, with the id for `show`. */
 const entryText = (id: string, purpose: string | null) => `${purpose ?? "purchase"} ${id}`;
-const gwei = (fee: bigint | null): string => (fee === null ? "–" : formatGwei(fee));
-const flightRow = (flight: FlightReport): string[] => [
-  String(flight.chainId),
-  addressText(flight.wallet),
-  String(flight.nonce),
-  `${flight.state ?? flight.kind}${flight.cancels ? ", being cancelled" : ""}`,
-  duration(flight.age),
-  String(flight.attempts),
-  gwei(flight.maxFee),
-  gwei(flight.priorityFee),
-  flight.sentAgo === null ? "never" : `${duration(flight.sentAgo)} ago`,
-  flight.id === null ? "–" : entryText(flight.id, flight.kind === "permit" ? "permit of" : flight.purpose),
-];
+const gwei = (fee: bigint | undefined): string => (fee === undefined ? "–" : formatGwei(fee));
+function flightRow(flight: FlightReport): string[] {
+  const newest = flight.forms.at(-1);
+  const sentAgo = newest?.sentAgo ?? null;
+  return [
+    String(flight.chainId),
+    addressText(flight.wallet),
+    String(flight.nonce),
+    `${flight.state ?? flight.kind}${flight.forms.some(({ cancels }) => cancels) ? ", being cancelled" : ""}`,
+    duration(flight.age),
+    String(flight.forms.length),
+    gwei(newest?.maxFee),
+    gwei(newest?.priorityFee),
+    sentAgo === null ? "never" : `${duration(sentAgo)} ago`,
+    flight.id === null ? "–" : entryText(flight.id, flight.kind === "permit" ? "permit of" : flight.purpose),
+  ];
+}
 
 const waitingColumns = ["chain", "entry", "key", "wallet", "age"];
 const waitingRow = (entry: WaitingReport): string[] => [
@@ -54,24 +59,35 @@ const waitingRow = (entry: WaitingReport): string[] => [
   duration(entry.age),
 ];
 
+const ethOrDash = (wei: bigint | null): string => (wei === null ? "–" : eth(wei));
+const gasRow = (gas: GasToday): string[] => [
+  String(gas.chainId),
+  gas.account,
+  eth(gas.spent),
+  ethOrDash(gas.budget),
+  ethOrDash(gas.clientBudget),
+];
+
 /** Prints transactions in flight, stuck entries (older than `older` seconds), nonce gaps, spending and stops. */
 export async function printOverview(sql: Sql, older: number): Promise<void> {
-  const [wallets, flights, stuck, waiting, late, failed, gaps, byWallet, byKey, stops] = await Promise.all([
-    walletLoads(sql),
-    reportFlights(sql, { minAge: 0, limit: ROWS }),
-    reportFlights(sql, { minAge: older, limit: ROWS }),
-    reportWaiting(sql, { minAge: 0, limit: ROWS }),
-    reportWaiting(sql, { minAge: older, limit: ROWS }),
-    reportFailedServiceTransactions(sql, ROWS),
-    reportGaps(sql, ROWS),
-    spendingByWallet(sql),
-    spendingByKey(sql, ROWS),
-    listStops(sql),
-  ]);
+  const [wallets, flights, stuck, waiting, late, failed, gaps, byWallet, byKey, stops, gas] =
+    await Promise.all([
+      walletLoads(sql),
+      reportFlights(sql, { minAge: 0, limit: ROWS }),
+      reportFlights(sql, { minAge: older, limit: ROWS }),
+      reportWaiting(sql, { minAge: 0, limit: ROWS }),
+      reportWaiting(sql, { minAge: older, limit: ROWS }),
+      reportFailedServiceTransactions(sql, ROWS),
+      reportGaps(sql, ROWS),
+      spendingByWallet(sql),
+      spendingByKey(sql, ROWS),
+      listStops(sql),
+      gasToday(sql),
+    ]);
   printTable(
     "Stops in force",
-    ["target", "since", "reason"],
-    stops.map((stop) => [targetText(stop), stop.since.toISOString(), stop.reason]),
+    ["target", "since", "set by", "reason"],
+    stops.map((stop) => [targetText(stop), stop.since.toISOString(), stop.setBy, stop.reason]),
   );
   printTable(
     "Wallets",
@@ -108,6 +124,11 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     "Nonces that the ledger lacks below transactions in flight",
     ["chain", "wallet", "nonce"],
     gaps.map((gap) => [String(gap.chainId), addressText(gap.wallet), String(gap.nonce)]),
+  );
+  printTable(
+    "Gas since midnight UTC, with the most that transactions in flight may cost, and its budgets, in ETH",
+    ["chain", "of", "gas", "budget", "budget of a client"],
+    gas.map(gasRow),
   );
   printTable(
     "Spent on transactions signed since midnight UTC, by wallet",

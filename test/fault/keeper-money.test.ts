@@ -5,7 +5,8 @@
  */
 import { parseEther } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { clearStop, type StopTarget, setStop } from "../../scripts/ledger/stops.ts";
+import type { StopTarget } from "../../lib/ledger/stops.ts";
+import { clearStop, setStop } from "../../scripts/ledger/stops.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import {
   newBuyer,

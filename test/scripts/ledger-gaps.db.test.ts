@@ -1,6 +1,6 @@
 /** Nonces that the operator is shown as gaps, in a ledger with archived purchases. */
 import { expect, test } from "vitest";
-import { reportGaps } from "../../scripts/ledger/report.ts";
+import { reportGaps } from "../../lib/ledger/report.ts";
 import type { Lease } from "../../workers/ledger/leases.ts";
 import {
   accepted,

@@ -1,6 +1,6 @@
 /** What the operator sees of a purchase's permit. */
 import { expect, test } from "vitest";
-import { reportFlights } from "../../scripts/ledger/report.ts";
+import { reportFlights } from "../../lib/ledger/report.ts";
 import { connection, databaseUrl, newLease, useLedgerDatabase } from "../workers/support/ledger-fixture.ts";
 import { acceptedWithPermit, signWith } from "../workers/support/permits.ts";
 import { runLedger, tableOf } from "./support/ledger-command.ts";

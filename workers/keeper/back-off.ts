@@ -8,8 +8,6 @@ export const LONGEST = 3600;
  * longer rest could sleep through that.
  */
 export const LONGEST_UNSENT = 300;
-/** A policy that has failed this often in a row is set aside: the operator is told, and it is still tried. */
-export const SET_ASIDE_AFTER = 5;
 
 /**
  * How long work rests after its `failures`-th failure in a row, in seconds. Never longer than a quarter of the time that is `left`

@@ -1,7 +1,8 @@
 /** Puts the keeper's calls into transactions. Pure. */
 import { type Address, decodeFunctionData, encodeFunctionData, type Hex, multicall3Abi } from "viem";
+import type { KeeperPurpose } from "../../lib/ledger/kinds.ts";
 import { lower } from "../../lib/lower.ts";
-import type { KeeperPurpose, Work } from "./work.ts";
+import type { Work } from "./work.ts";
 
 /** The most gas of one call: a buyer's contract may spend it when it receives its bonds, at the keeper's cost. */
 export const MAX_CALL_GAS = 2_000_000n;

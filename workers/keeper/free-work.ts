@@ -1,4 +1,5 @@
-import { LONGEST, restAfter, SET_ASIDE_AFTER } from "./back-off.ts";
+import { SET_ASIDE_AFTER } from "../../lib/ledger/keeper-tasks.ts";
+import { LONGEST, restAfter } from "./back-off.ts";
 import type { KeeperContext } from "./context.ts";
 import type { FoundWork } from "./find-work.ts";
 import { judgeTask, type Standing } from "./standing.ts";

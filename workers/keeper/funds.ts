@@ -1,7 +1,8 @@
 /** How much gas the keeper can pay for. Pure. */
+
+import type { KeeperPurpose } from "../../lib/ledger/kinds.ts";
 import { smaller } from "../common/bigints.ts";
 import type { Batch } from "./batches.ts";
-import type { KeeperPurpose } from "./work.ts";
 
 /** What the keeper can spend, in wei: its balance without what its open transactions may cost, and the day's gas budget. */
 export type Funds = {

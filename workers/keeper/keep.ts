@@ -1,3 +1,4 @@
+import { keeperPurposes } from "../../lib/ledger/kinds.ts";
 import { noteFault } from "../ledger/leases.ts";
 import { type Wallet, walletsOf } from "../relayer/wallets.ts";
 import { batchesOf } from "./batches.ts";
@@ -9,7 +10,6 @@ import { affordable, type Funds, payableGas } from "./funds.ts";
 import { readyWork } from "./ready-work.ts";
 import { beginBatch } from "./tasks.ts";
 import { watch } from "./watch.ts";
-import { keeperPurposes } from "./work.ts";
 
 /** Work that is simulated in one round at most, so that the first batches are sent soon. */
 const ROUND = 200;

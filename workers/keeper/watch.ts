@@ -1,8 +1,8 @@
 /** SQL of the keeper's record of its own work: when it was there, and how fast its transactions were mined. */
 import type { Sql } from "postgres";
 import type { Address } from "viem";
+import type { KeeperPurpose } from "../../lib/ledger/kinds.ts";
 import type { KeeperContext } from "./context.ts";
-import type { KeeperPurpose } from "./work.ts";
 
 /** After this time without a look, or between the blocks of two looks, the keeper was away, in seconds. */
 const AWAY_AFTER = 60;

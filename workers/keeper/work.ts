@@ -4,11 +4,8 @@ import { expiryCalldata, triggerCalldata } from "../../lib/chain/trigger.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { DuePolicy } from "../../lib/indexed/due.ts";
 import type { ExpiredPolicy, QueueHead } from "../../lib/indexed/overdue.ts";
+import type { KeeperPurpose } from "../../lib/ledger/kinds.ts";
 import { lower } from "../../lib/lower.ts";
-
-/** Triggers a due policy, closes an expired one, or pays the head of the redemption queue. */
-export const keeperPurposes = ["trigger", "expire", "queue"] as const;
-export type KeeperPurpose = (typeof keeperPurposes)[number];
 
 /** One thing that the keeper has to do, and the call that does it. */
 export type Work = {

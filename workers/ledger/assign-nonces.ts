@@ -1,14 +1,12 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
+import type { IntentKind } from "../../lib/ledger/kinds.ts";
 import type { Spending } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 import { type Budgets, withinBudgets } from "./within-budgets.ts";
 
 /** The call of a transaction; `value` in wei, `gasLimit` in gas. */
 export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
-
-/** What a transaction is for: a purchase, its buyer's permit, or a call that the service makes for itself. */
-export type IntentKind = "purchase" | "permit" | "service_transaction";
 
 /**
  * A call that is wanted, with the id of its intent. `cost`, in wei, is the most that its gas may cost. A permit is sent for a

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import type { Call, IntentKind } from "./assign-nonces.ts";
+import type { IntentKind } from "../../lib/ledger/kinds.ts";
+import type { Call } from "./assign-nonces.ts";
 import type { Signed } from "./attempts.ts";
 
 /** A signed form of an open transaction; ages in seconds by the database's clock. */

@@ -1,10 +1,11 @@
 import type { Sql } from "postgres";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { SET_ASIDE_AFTER } from "../../lib/ledger/keeper-tasks.ts";
+import { type KeeperPurpose, keeperPurposes } from "../../lib/ledger/kinds.ts";
 import { valueWithin } from "../../lib/timeout.ts";
-import { SET_ASIDE_AFTER } from "../keeper/back-off.ts";
 import type { Batch } from "../keeper/batches.ts";
 import type { MinedBatch } from "../keeper/watch.ts";
-import { type KeeperPurpose, keeperPurposes, type Work } from "../keeper/work.ts";
+import type { Work } from "../keeper/work.ts";
 
 /** Histogram buckets in seconds: from the next block of an L2 up to a transaction that waits while fees rise. */
 const BUCKETS = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900];

@@ -1,65 +1,100 @@
-/** Reads transactions in flight, waiting and failed entries, and nonce gaps. Ages are seconds by the database's clock. */
+/** What the operator reads of the ledger: transactions in flight, waiting and failed entries, and nonce gaps. Ages are seconds by the database's clock. */
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import type { ServiceTransactionPurpose } from "../../lib/ledger/service-transaction-figures.ts";
-import type { IntentKind } from "../../workers/ledger/assign-nonces.ts";
+import { lower } from "../lower.ts";
+import type { CallPurpose, IntentKind } from "./kinds.ts";
 
-/** A transaction that may still be mined, with its newest attempt's fees in wei per gas: null while it has a nonce only. */
+/** A signed form of a transaction in flight; fees in wei per gas. */
+export type FormReport = {
+  hash: Hex;
+  /** An empty transfer that cancels the call. */
+  cancels: boolean;
+  maxFee: bigint;
+  priorityFee: bigint;
+  /** Seconds since it was last sent; null when it is due to be sent again. */
+  sentAgo: number | null;
+};
+
+/** A transaction that may still be mined, with its signed forms, oldest first: none while it has a nonce only. */
 export type FlightReport = {
+  /** The number of its row. */
+  row: string;
   chainId: number;
   wallet: Address;
   nonce: number;
   kind: IntentKind | "filler";
   /** The state of its purchase, permit or service transaction; null for a filler, which has none. */
-  state: string | null;
+  state: "accepted" | "signed" | "broadcast" | null;
   /** The id of the purchase or service transaction; of a permit, that of its purchase. */
   id: string | null;
   /** Null unless it belongs to a service transaction. */
-  purpose: ServiceTransactionPurpose | null;
+  purpose: CallPurpose | null;
   age: number;
-  attempts: number;
-  /** Whether one of the attempts cancels it. */
-  cancels: boolean;
-  maxFee: bigint | null;
-  priorityFee: bigint | null;
-  /** Seconds since the newest attempt was last sent; null when it never was. */
-  sentAgo: number | null;
+  /** Since when it is open, in microseconds, as a decimal. */
+  openedAt: string;
+  forms: readonly FormReport[];
 };
 
-type FlightRow = Omit<FlightReport, "maxFee" | "priorityFee"> & {
-  maxFee: string | null;
-  priorityFee: string | null;
-};
-const wei = (decimals: string | null): bigint | null => (decimals === null ? null : BigInt(decimals));
+/** The place of a transaction in flight in the list of all. */
+export type FlightPosition = Pick<FlightReport, "openedAt" | "row">;
 
-/** The transactions in flight that are at least `minAge` seconds old, oldest first. */
+export type FlightOptions = {
+  /** In seconds. */
+  minAge?: number;
+  limit: number;
+  /** Only those of this wallet. */
+  wallet?: Address | undefined;
+  after?: FlightPosition | undefined;
+};
+
+type FormRow = Omit<FormReport, "maxFee" | "priorityFee"> & { maxFee: string; priorityFee: string };
+type FlightRow = Omit<FlightReport, "forms"> & { forms: FormRow[] };
+
+/** The transactions in flight that are at least `minAge` seconds old, oldest first, after a position. */
 export async function reportFlights(
   sql: Sql,
-  { minAge, limit }: { minAge: number; limit: number },
+  { minAge = 0, limit, wallet, after }: FlightOptions,
 ): Promise<FlightReport[]> {
+  const ofWallet = wallet ? sql`and w.address = ${lower(wallet)}` : sql``;
+  const later = after
+    ? sql`and (t.opened_at, t.id)
+        > (timestamptz 'epoch' + ${after.openedAt}::bigint * interval '1 microsecond', ${after.row}::bigint)`
+    : sql``;
   const rows = await sql<FlightRow[]>`
-    select t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind, case when t.intent is not null
-        then case when newest.hash is null then 'accepted' when newest.untaken then 'signed' else 'broadcast' end end as state,
+    select t.id::text as row, t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind,
+      case when t.intent is not null
+        then case when f.untaken is null then 'accepted' when f.untaken then 'signed' else 'broadcast' end end as state,
       coalesce(m.purchase_id, t.intent) as id, e.purpose,
-      extract(epoch from now() - t.opened_at)::float8 as age, a.attempts, a.cancels,
-      newest.max_fee as "maxFee", newest.priority_fee as "priorityFee",
-      extract(epoch from now() - newest.last_broadcast_at)::float8 as "sentAgo"
-    from service.relayer_wallet w cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t
+      extract(epoch from now() - t.opened_at)::float8 as age,
+      (extract(epoch from t.opened_at) * 1000000)::bigint::text as "openedAt", coalesce(f.forms, '[]') as forms
+    from (
+      select t.* from service.relayer_wallet w
+      cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t
+      where t.state = 'open' and t.opened_at <= now() - make_interval(secs => ${minAge}) ${ofWallet} ${later}
+      order by t.opened_at, t.id limit ${limit}) t
     left join service.service_transaction e on e.id = t.intent left join service.permit m on m.id = t.intent
-    cross join lateral (
-      select count(*)::int as attempts, coalesce(bool_or(cancels), false) as cancels from service.attempt where transaction_id = t.id) a
     left join lateral (
-      select * from service.attempt where transaction_id = t.id order by id desc limit 1) newest on true
-    where t.state = 'open' and t.opened_at <= now() - make_interval(secs => ${minAge})
-    order by t.opened_at, t.nonce limit ${limit}`;
-  return rows.map((row) => ({ ...row, maxFee: wei(row.maxFee), priorityFee: wei(row.priorityFee) }));
+      select (array_agg(a.untaken order by a.id desc))[1] as untaken,
+        json_agg(json_build_object('hash', a.hash, 'cancels', a.cancels, 'maxFee', a.max_fee::text,
+          'priorityFee', a.priority_fee::text,
+          'sentAgo', extract(epoch from now() - a.last_broadcast_at)::float8) order by a.id) as forms
+      from service.attempt a where a.transaction_id = t.id) f on true
+    order by t.opened_at, t.id`;
+  return rows.map(({ forms, ...row }) => ({
+    ...row,
+    forms: forms.map(({ maxFee, priorityFee, ...form }) => ({
+      ...form,
+      maxFee: BigInt(maxFee),
+      priorityFee: BigInt(priorityFee),
+    })),
+  }));
 }
 
 /** `wallet` is the buyer's wallet of a purchase (its key's or the sandbox's) or the sender of a service transaction. */
 export type WaitingReport = {
   chainId: number;
   id: string;
-  purpose: ServiceTransactionPurpose | null;
+  purpose: CallPurpose | null;
   keyId: string | null;
   wallet: Address;
   age: number;
@@ -71,21 +106,20 @@ export async function reportWaiting(
   { minAge, limit }: { minAge: number; limit: number },
 ): Promise<WaitingReport[]> {
   return sql<WaitingReport[]>`
-    select chain_id as "chainId", id, purpose, key_id::text as "keyId", wallet,
-      extract(epoch from now() - created_at)::float8 as age
+    select w.chain_id as "chainId", w.intent as id, e.purpose, p.key_id::text as "keyId", coalesce(p.wallet, e.sender) as wallet,
+      extract(epoch from now() - w.created_at)::float8 as age
     from (
-      select w.chain_id, w.intent as id, e.purpose, p.key_id, coalesce(p.wallet, e.sender) as wallet, w.created_at
-      from service.waiting w left join service.purchase p on p.id = w.intent
-      left join service.service_transaction e on e.id = w.intent) waiting
-    where created_at <= now() - make_interval(secs => ${minAge})
-    order by created_at limit ${limit}`;
+      select * from service.waiting where created_at <= now() - make_interval(secs => ${minAge})
+      order by created_at limit ${limit}) w
+    left join service.purchase p on p.id = w.intent left join service.service_transaction e on e.id = w.intent
+    order by w.created_at`;
 }
 
 /** A failed service transaction; with a `hash` when it reverted in a block. */
 export type FailureReport = {
   chainId: number;
   id: string;
-  purpose: ServiceTransactionPurpose;
+  purpose: CallPurpose;
   age: number;
   code: string;
   message: string;
