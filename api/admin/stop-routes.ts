@@ -97,7 +97,6 @@ const NewStop = z
     }),
     reason: z
       .string()
-      .min(1)
       .max(MAX_REASON)
       .refine((text) => text.trim() !== "" && isOneLine(text), "must be one line of plain text")
       .transform((text) => text.trim())

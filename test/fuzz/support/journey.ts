@@ -68,6 +68,7 @@ async function makeKeys(call: Call, secrets: Secrets, owner: Address) {
     if (holder === "revokedKey") revoked = String(keyId);
   }
   await call("revokeKey", { path: { id: revoked } });
+  await call("setStop", { body: { scope: "wallet", wallet: newAccount().address, reason: "fuzz" } });
   const spareKey = String((await generate(owner)).keyId);
   return { poor, revoked, spareKey };
 }
@@ -241,6 +242,14 @@ export async function playJourney(
     // One of timestamp and message.
     onboard: { always: { label, timestamp: [now()], message: [undefined] }, bodies: onboardings },
     generateKey: { always: { label } },
+    listAllKeys: { often: { wallet: wallets, cursor: [revoked, ...UNUSED_IDS] } },
+    // Of wallets that nobody has: others would stop the run.
+    setStop: {
+      always: {
+        ...{ scope: ["wallet"], wallet: [newAccount().address, newAccount().address.toLowerCase()] },
+        ...{ keyId: [undefined], reason: ["fuzz", " fuzz ", "💥".repeat(50)] },
+      },
+    },
     delegate: {
       always: { expiry: [String(now() + 3600)], totalPremiumCap: ["1", String(2n ** 256n - 1n)] },
       bodies: delegations,

@@ -13,7 +13,7 @@ import { freshDatabase } from "../../support/database.ts";
 const tables: Record<string, string[]> = {
   api_key: ["SELECT", "INSERT (key_hash, label, tier, wallet)", "UPDATE (last_used_at, revoked_at)"],
   archived_purchase: ["SELECT"],
-  attempt: [],
+  attempt: ["SELECT (cancels, hash, id, last_broadcast_at, max_fee, priority_fee, transaction_id, untaken)"],
   delegation: [
     "SELECT",
     "INSERT (agent, buyer, chain_id, digest, expires_at, nonce, router, total_premium_cap)",
@@ -30,11 +30,12 @@ const tables: Record<string, string[]> = {
   ],
   faucet_day: ["INSERT", "SELECT", "UPDATE (claims)"],
   faucet_slot: ["DELETE", "INSERT", "SELECT", "UPDATE (claim_id, until)"],
-  gas_day: [],
+  gas_budget: ["SELECT"],
+  gas_day: ["SELECT"],
   indexer_deployment: ["SELECT"],
-  keeper_audit: [],
-  keeper_task: [],
-  keeper_watch: [],
+  keeper_audit: ["SELECT"],
+  keeper_task: ["SELECT"],
+  keeper_watch: ["SELECT"],
   migration: ["SELECT"],
   onboarding_signature: ["DELETE", "INSERT", "SELECT"],
   oracle_signer: ["SELECT"],
@@ -58,7 +59,7 @@ const tables: Record<string, string[]> = {
   sandbox_wallet: ["SELECT"],
   service_transaction: ["DELETE", "SELECT", "INSERT (chain_id, claim_id, data, purpose, sender, to, value)"],
   service_transaction_progress: ["SELECT"],
-  stop: ["SELECT"],
+  stop: ["SELECT", "INSERT (reason, scope, subject)"],
   strike: ["SELECT"],
   transaction: ["SELECT"],
   waiting: ["SELECT", "UPDATE (wake_at)"],
@@ -196,6 +197,38 @@ test("a process of an older version leaves the grants of a newer one in place", 
   await sql`delete from service.migration where hash = 'newer'`;
   await migrateService(databaseUrl);
   expect(await readTables()).toEqual(tables);
+});
+
+test("the api sets a stop, and can neither change nor lift one, nor say when or by whom it was set", async () => {
+  const api = connect(databaseUrl, { name: "test", role: API_ROLE, max: 1 });
+  atEnd(api.close);
+  await api.sql`insert into service.stop (scope, subject, reason) values ('global', '', 'first') on conflict do nothing`;
+  await api.sql`insert into service.stop (scope, subject, reason) values ('global', '', 'again') on conflict do nothing`;
+  // As the command line of any version.
+  await sql`insert into service.stop (scope, subject, reason) values ('keeper', '', 'theirs')`;
+  const stops = () => sql`select scope, reason, set_by as by from service.stop order by scope`;
+  const all = [
+    { scope: "global", reason: "first", by: "api" },
+    { scope: "keeper", reason: "theirs", by: "command line" },
+  ];
+  expect(await stops()).toEqual(all);
+  for (const statement of [
+    "delete from service.stop",
+    "truncate service.stop",
+    "update service.stop set reason = 'other'",
+    "update service.stop set scope = 'key', subject = '1' where scope = 'global'",
+    "insert into service.stop (scope, subject, reason) values ('global', '', 'x') on conflict (scope, subject) do update set reason = 'x'",
+    "insert into service.stop (scope, subject, reason, created_at) values ('key', '1', 'x', 'epoch')",
+    "insert into service.stop (scope, subject, reason, set_by) values ('key', '1', 'x', 'command line')",
+    "select signed from service.attempt",
+    "update service.gas_budget set wei = 0",
+    "update service.gas_day set wei = 0",
+    "delete from service.keeper_task",
+  ]) {
+    await expect(api.sql.unsafe(statement), statement).rejects.toMatchObject({ code: "42501" });
+  }
+  expect(await stops()).toEqual(all);
+  await sql`truncate service.stop`;
 });
 
 test("what queue and index create later in their schemas is open to the api at once, to write and to read", async () => {
