@@ -22,8 +22,15 @@ import {
   sentFor,
 } from "../../bench/fill-ledger.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
+import { gasToday } from "../../lib/ledger/gas-day.ts";
 import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
 import { noteOutcomeReceived, readPurchases } from "../../lib/ledger/purchases.ts";
+import {
+  reportFailedServiceTransactions,
+  reportFlights,
+  reportGaps,
+  reportWaiting,
+} from "../../lib/ledger/report.ts";
 import { entryHistory } from "../../scripts/ledger/entry-history.ts";
 import { archivePurchases } from "../../workers/ledger/archive.ts";
 import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
@@ -246,6 +253,20 @@ const tests: Record<string, () => Promise<void>> = {
       for (const id of ids) expect((await entryHistory(sql, id))?.transactions).not.toHaveLength(0);
       await walletLoads(sql);
       expect(await recentGasCost(sql, chainId)).toBeDefined();
+    }),
+  "what the operator's dashboard reads: transactions in flight": () =>
+    expectIndexed(nothing, async () => {
+      const [first, second] = await reportFlights(sql, { limit: 2 });
+      expect(await reportFlights(sql, { limit: 1, wallet: relayer, after: first })).toEqual([
+        { ...second, age: expect.any(Number), forms: expect.any(Array) },
+      ]);
+    }),
+  "what the operator's dashboard reads: what waits, failed, and is missing": () =>
+    expectIndexed(nothing, async () => {
+      await reportWaiting(sql, { minAge: 0, limit: 50 });
+      await reportFailedServiceTransactions(sql, 50);
+      await reportGaps(sql, 50);
+      expect(await gasToday(sql)).toHaveLength(1);
     }),
   "looking for purchases to archive, where there are none": () =>
     expectIndexed(nothing, async () => {
