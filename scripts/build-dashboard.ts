@@ -67,8 +67,8 @@ async function putCompressed(path: string, contents: Uint8Array): Promise<void> 
     put(`${path}.${extension}`, await compress(contents));
 }
 
-/** @throws when a source does not compile; esbuild prints the error */
-export async function buildDashboard(): Promise<void> {
+/** @returns what the bundles were made of. @throws when a source does not compile; esbuild prints the error */
+export async function buildDashboard(): Promise<Metafile> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: projectRoot,
     entryPoints: [entry],
@@ -100,6 +100,7 @@ export async function buildDashboard(): Promise<void> {
   const assets = outputFiles.map(({ path }) => relative(target, path));
   put(join(target, "manifest.json"), JSON.stringify({ pages, assets }));
   removeOthers(new Set(assets.map((file) => basename(file))));
+  return metafile;
 }
 
 /** Removes the files of earlier builds: an API that runs has read its own into memory. */

@@ -5,14 +5,15 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
 import { projectRoot } from "../lib/project-root.ts";
+import { indexerBundle } from "./build/indexer-bundle.ts";
+import { noteInputs } from "./build/inputs.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 
 const entryPoints = {
   api: "api/server.ts",
   writer: "workers/main.ts",
-  indexer: "scripts/indexer.ts",
   ledger: "scripts/ledger.ts",
   keeper: "scripts/keeper.ts",
 };
@@ -32,38 +33,39 @@ const withoutGraphql: Plugin = {
   },
 };
 
-/**
- * Bundles api, writer, indexer, ledger and keeper into `dist/`, and the dashboard. Each file is replaced by a rename, so that a process that starts
- * meanwhile reads either the old bundle or the new one.
- * @throws when a source does not compile; esbuild prints the error.
- */
-export async function buildServices(): Promise<void> {
-  await Promise.all([buildProcesses(), buildDashboard()]);
-}
+const common: BuildOptions = {
+  absWorkingDir: projectRoot,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  // Native modules, loaded from `node_modules` where they are installed, and the SQL parser of a Ponder API that we do not serve.
+  external: [
+    "pg-native",
+    "bufferutil",
+    "utf-8-validate",
+    "msgpackr-extract",
+    "secp256k1",
+    "pg-query-emscripten",
+  ],
+  banner: { js: requireForPackages },
+  sourcemap: "linked",
+  sourcesContent: false,
+};
 
-async function buildProcesses(): Promise<void> {
-  const dist = join(projectRoot, "dist");
-  const { outputFiles } = await build({
-    absWorkingDir: projectRoot,
-    entryPoints,
-    outdir: dist,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format: "esm",
-    // Native modules, loaded from `node_modules` where they are installed.
-    external: ["pg-native", "bufferutil", "utf-8-validate", "msgpackr-extract", "secp256k1"],
-    banner: { js: requireForPackages },
-    plugins: [withoutGraphql],
-    sourcemap: "linked",
-    sourcesContent: false,
-    write: false,
-  });
-  mkdirSync(dist, { recursive: true });
-  const unfinished = mkdtempSync(join(dist, ".unfinished-"));
+type Bundled = { outputFiles: OutputFile[]; metafile: Metafile };
+
+/** Bundles into `outdir`. @throws when a source does not compile; esbuild prints the error. */
+const bundle = (outdir: string, options: BuildOptions): Promise<Bundled> =>
+  build({ ...common, ...options, outdir, write: false, metafile: true });
+
+/** Replaces each file by a rename, so that a process that starts meanwhile reads either the old bundle or the new one. */
+function replaceFiles(outdir: string, files: readonly OutputFile[]): void {
+  mkdirSync(outdir, { recursive: true });
+  const unfinished = mkdtempSync(join(outdir, ".unfinished-"));
   try {
-    for (const { path, contents } of outputFiles) {
+    for (const { path, contents } of files) {
       const file = join(unfinished, basename(path));
       writeFileSync(file, contents);
       renameSync(file, path);
@@ -71,6 +73,30 @@ async function buildProcesses(): Promise<void> {
   } finally {
     rmSync(unfinished, { recursive: true });
   }
+}
+
+/** Bundles the indexer of a folder, with the configuration, tables and projections that are there, into the folder's `dist/`. */
+export async function buildIndexer(root: string): Promise<void> {
+  const dist = join(root, "dist");
+  replaceFiles(dist, (await bundle(dist, indexerBundle(root))).outputFiles);
+}
+
+/**
+ * Bundles api, writer, indexer, ledger and keeper into `dist/`, and the dashboard.
+ * @throws when a source does not compile; esbuild prints the error.
+ */
+export async function buildServices(): Promise<void> {
+  const dist = join(projectRoot, "dist");
+  const [dashboard, ...bundles] = await Promise.all([
+    buildDashboard(),
+    bundle(dist, { entryPoints, plugins: [withoutGraphql] }),
+    bundle(dist, indexerBundle(projectRoot)),
+  ]);
+  replaceFiles(
+    dist,
+    bundles.flatMap(({ outputFiles }) => outputFiles),
+  );
+  noteInputs([dashboard, ...bundles.map(({ metafile }) => metafile)]);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildServices();

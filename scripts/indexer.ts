@@ -2,9 +2,10 @@
  * Starts Ponder in this process, on a Postgres schema named by a hash of the build. Readers see it through the stable views
  * schema once it has caught up, and until then what they saw before. All configuration comes from the environment.
  */
+
+import { builtFrom } from "indexer:sources";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { start } from "ponder/start";
 import { z } from "zod";
 import { createReadClient } from "../lib/chain/client.ts";
 import { type IndexerConfig, indexerConfig } from "../lib/config.ts";
@@ -16,6 +17,7 @@ import { reportSessions } from "../lib/db/report-sessions.ts";
 import { countSessions, PONDER_SESSIONS } from "../lib/db/sessions.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
+import { projectRoot } from "../lib/project-root.ts";
 import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
 import { watchCatchUp } from "./indexer/catch-up.ts";
 import { keepCommits, lostCommitExitCode } from "./indexer/durable-commits.ts";
@@ -24,7 +26,7 @@ import { keepIndexes } from "./indexer/keep-indexes.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
-import { indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
+import { buildHash, indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
 import { skipVainStatements } from "./indexer/vain-statements.ts";
 import { isPortFree } from "./local/ports.ts";
 import { waitFor } from "./local/wait.ts";
@@ -75,32 +77,24 @@ async function prepareDatabase(
   }
 }
 
-/**
- * Turns SIGTERM into SIGINT. On SIGTERM Vite, Ponder's bundler, would exit before Ponder has released its lock, so all
- * other SIGTERM listeners are removed. Only Ponder listens for SIGINT.
- */
-function treatTerminateAsInterrupt(): void {
-  process.on("SIGTERM", () => process.kill(process.pid, "SIGINT"));
-  process.on("newListener", (event, listener) => {
-    if (event === "SIGTERM") queueMicrotask(() => process.removeListener("SIGTERM", listener));
-  });
-}
-
 async function runPonder(config: IndexerConfig, schema: string): Promise<void> {
-  // Ponder prefers PORT to its own option, and reads PORT from `.env.local` unless it is already set.
+  // Ponder prefers PORT to its own option.
   process.env.PORT = String(config.PONDER_PORT);
   process.env.PONDER_TELEMETRY_DISABLED = "1";
-  const options = {
-    "--schema": schema,
-    "--port": String(config.PONDER_PORT),
-    "--hostname": config.PONDER_HOST,
-    "--log-format": "json",
-  };
-  process.argv = [process.argv0, "ponder", "start", ...Object.entries(options).flat()];
-  const { bin } = z
-    .object({ bin: z.object({ ponder: z.string() }) })
+  const { version } = z
+    .object({ version: z.string() })
     .parse(JSON.parse(readFileSync(ponderManifest, "utf8")));
-  await import(pathToFileURL(join(dirname(ponderManifest), bin.ponder)).href);
+  await start({
+    cliOptions: {
+      command: "start",
+      version,
+      config: "ponder.config.ts",
+      schema,
+      port: config.PONDER_PORT,
+      hostname: config.PONDER_HOST,
+      logFormat: "json",
+    },
+  });
 }
 
 async function main(): Promise<void> {
@@ -108,6 +102,12 @@ async function main(): Promise<void> {
   const deployment = requireDeployment(config.DEPLOYMENT_FILE);
   const log = createLogger("indexer", config.LOG_LEVEL);
 
+  if (buildHash(projectRoot) !== builtFrom) {
+    // The schema's name, and Ponder's own check, are by the files, and the rows by the bundle.
+    throw new ConfigError([
+      "the indexer's sources have changed since they were bundled: run `npm run build`",
+    ]);
+  }
   if (!(await isPortFree(config.PONDER_PORT))) {
     // Ponder would take the next port, and health checks would reach the other process.
     throw new ConfigError([`PONDER_PORT ${config.PONDER_PORT} is taken by another process`]);
@@ -179,7 +179,6 @@ async function main(): Promise<void> {
   });
   keepIndexes();
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
-  treatTerminateAsInterrupt();
   await runPonder(config, schema);
 }
 

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type DevConfig, devLimitNames } from "../../lib/config.ts";
 import { projectRoot } from "../../lib/project-root.ts";
+import { isBuilt } from "../build/inputs.ts";
 import { compile } from "../compile.ts";
 import { privateKeyOf } from "../local/anvil.ts";
 import type { LocalChain } from "../local/chain.ts";
@@ -97,7 +98,6 @@ async function buildServices({ config, parts }: DevStack): Promise<void> {
   const { code } = await child.exited;
   if (parts.stopping) throw new Stopping();
   if (code !== 0) throw new Error(exitMessage(child));
-  logStage("build");
 }
 
 function watch({ record, fail }: DevStack, child: Child): void {
@@ -144,7 +144,7 @@ export async function runStack(stack: DevStack): Promise<void> {
   rmSync(folders.logs, { recursive: true, force: true }); // otherwise they grow with every start
 
   const [, databaseUrl, { main, testnet }] = await Promise.all([
-    buildServices(stack),
+    (isBuilt() ? Promise.resolve() : buildServices(stack)).then(() => logStage("build")),
     startDatabase(stack),
     startChains(source, {
       config,

@@ -1,17 +1,12 @@
 /** The Postgres driver through which Ponder sends its statements. */
-import { createRequire } from "node:module";
-import type { Client } from "pg";
-import { z } from "zod";
-import { ponderManifest } from "./schema-name.ts";
-
-const driver = z.object({ Client: z.custom<typeof Client>((value) => typeof value === "function") });
+import pg from "pg";
 
 /** A statement as Ponder passes it on: text, or an object with the text. */
 export type Statement = unknown;
 
 /** Where a statement is sent. */
 export type Sending = {
-  readonly connection: Client;
+  readonly connection: pg.Client;
   /** Whether the caller waits for the returned promise, and not for a callback. */
   readonly promised: boolean;
 };
@@ -20,11 +15,10 @@ export type Sending = {
 export function interceptStatements(
   intercept: (statement: Statement, send: (statement: Statement) => unknown, how: Sending) => unknown,
 ): void {
-  // Loaded as Ponder loads it, because a bundle would have a copy of its own.
-  const { prototype } = driver.parse(createRequire(ponderManifest)("pg")).Client;
+  const { prototype } = pg.Client;
   const query = prototype.query;
   Object.assign(prototype, {
-    query(this: Client, statement: Statement, ...more: unknown[]): unknown {
+    query(this: pg.Client, statement: Statement, ...more: unknown[]): unknown {
       const promised = !more.some((each) => typeof each === "function");
       return intercept(statement, (sent) => Reflect.apply(query, this, [sent, ...more]), {
         connection: this,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Deployment } from "../../lib/deployments.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import type { IndexedFeeds } from "../../src/shared/price-feeds.ts";
@@ -9,14 +9,21 @@ import type { IndexedFeeds } from "../../src/shared/price-feeds.ts";
 export const ponderManifest = join(projectRoot, "node_modules", "ponder", "package.json");
 
 /** The files that determine an indexer's rows; sorted paths from the root. */
-function buildFiles(): string[] {
+function buildFiles(root: string): string[] {
   const within = (folder: string) =>
-    readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true })
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(projectRoot.length + 1));
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
   // src/api is Ponder's HTTP API; it writes nothing.
   const sources = within("src").filter((file) => !file.startsWith(join("src", "api")));
   return ["ponder.config.ts", "ponder.schema.ts", ...within("abis"), ...sources].sort();
+}
+
+/** A hash of Ponder's version, the projections of a folder, and the ABIs. */
+export function buildHash(root: string): string {
+  const hash = createHash("sha256").update(readFileSync(ponderManifest));
+  for (const file of buildFiles(root)) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest("hex");
 }
 
 /**
@@ -29,9 +36,7 @@ export function indexerSchemaName(
   chain: { genesisHash: string; startBlock: number },
   { prices, sequencer }: Pick<IndexedFeeds, "prices" | "sequencer">,
 ): string {
-  const hash = createHash("sha256");
-  hash.update(readFileSync(ponderManifest));
-  for (const file of buildFiles()) hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));
+  const hash = createHash("sha256").update(buildHash(projectRoot));
   hash.update(JSON.stringify([deployment.chainId, chain, Object.entries(deployment.contracts).sort()]));
   // Only what every node tells alike: how much of the past it remembers must not make another build.
   const phases = prices.map(({ proxy, phases: all }) => [proxy, all.map(({ aggregator }) => aggregator)]);

@@ -2,16 +2,13 @@
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectRoot } from "../../lib/project-root.ts";
+import { buildIndexer } from "../build.ts";
 import { freePort } from "./ports.ts";
 import { type Child, startProcess } from "./processes.ts";
 import type { StackSettings } from "./services.ts";
 
-/** The launcher's bundle: from sources it would take twice as long to start. */
-const launcher = join("dist", "indexer.mjs");
-
-/** The launcher's and Ponder's files, apart from the schema and the projections. */
+/** What an indexer reads at its start or has in its bundle, apart from the schema and the projections. */
 const launcherFiles = [
-  launcher,
   "package.json",
   "tsconfig.json",
   "ponder.config.ts",
@@ -22,8 +19,7 @@ const launcherFiles = [
 ];
 
 /**
- * Makes a folder from which an indexer can run once it has a schema and projections; `more` names other files to copy. The
- * services must be built.
+ * Makes a folder from which an indexer can run once it has a schema and projections; `more` names other files to copy.
  */
 export function copyLauncher(folder: string, more: readonly string[]): void {
   for (const entry of [...launcherFiles, ...more]) {
@@ -33,17 +29,18 @@ export function copyLauncher(folder: string, more: readonly string[]): void {
   symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
 }
 
-/** Starts the indexer of the build in `folder`, on a free port. */
+/** Bundles the indexer of `folder`, and starts it on a free port. */
 export async function startSourceIndexer(
   folder: string,
   settings: Pick<StackSettings, "databaseUrl" | "rpcUrl" | "rpcWsUrl" | "deploymentFile">,
   logFolder: string,
 ): Promise<Child> {
+  await buildIndexer(folder);
   const port = await freePort();
   return startProcess({
     name: "indexer",
     command: process.execPath,
-    args: [launcher],
+    args: [join("dist", "indexer.mjs")],
     cwd: folder,
     logFile: join(logFolder, `indexer-${port}.log`),
     env: {
