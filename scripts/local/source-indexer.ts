@@ -29,13 +29,24 @@ export function copyLauncher(folder: string, more: readonly string[]): void {
   symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
 }
 
+type IndexerSettings = Pick<StackSettings, "databaseUrl" | "rpcUrl" | "rpcWsUrl" | "deploymentFile">;
+
 /** Bundles the indexer of `folder`, and starts it on a free port. */
 export async function startSourceIndexer(
   folder: string,
-  settings: Pick<StackSettings, "databaseUrl" | "rpcUrl" | "rpcWsUrl" | "deploymentFile">,
+  settings: IndexerSettings,
   logFolder: string,
 ): Promise<Child> {
   await buildIndexer(folder);
+  return startBundledIndexer(folder, settings, logFolder);
+}
+
+/** Starts the bundle that `folder` has, on a free port. */
+export async function startBundledIndexer(
+  folder: string,
+  settings: IndexerSettings,
+  logFolder: string,
+): Promise<Child> {
   const port = await freePort();
   return startProcess({
     name: "indexer",

@@ -1,9 +1,12 @@
+import { appendFileSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { beforeAll, expect, inject, test } from "vitest";
+import { buildIndexer } from "../../scripts/build.ts";
 import { freePort, isPortFree } from "../../scripts/local/ports.ts";
 import { tail } from "../../scripts/local/processes.ts";
 import { startService } from "../../scripts/local/services.ts";
+import { copyLauncher, startBundledIndexer } from "../../scripts/local/source-indexer.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { http } from "../support/http.ts";
@@ -102,6 +105,19 @@ test("a second one on the same schema is refused, and the first one keeps its lo
 test("it refuses a port that is taken instead of quietly taking the next one", async () => {
   const { code, said } = await secondIndexer(stack.settings.ponderPort);
   expect({ code, said }).toMatchObject({ code: 1, said: expect.stringMatching(/PONDER_PORT \d+ is taken/) });
+});
+
+test("it refuses sources that have changed since they were bundled, whose rows would be another build's", async () => {
+  const folder = mkdtempSync(join(inject("runFolder"), "changed-"));
+  copyLauncher(folder, ["ponder.schema.ts", "src"]);
+  await buildIndexer(folder);
+  appendFileSync(join(folder, "src", "CoverRouter.ts"), "// changed\n");
+  const before = await deployments();
+  const child = await startBundledIndexer(folder, stack.settings, folder);
+  atEnd(async () => void (await child.stop()));
+  expect((await child.exited).code).toBe(1);
+  expect(tail(child.logFile)).toContain("changed since they were bundled: run `npm run build`");
+  expect(await deployments()).toEqual(before);
 });
 
 test("after a kill -9 it takes up its schema again without waiting for the dead one's lock to lapse", async () => {
