@@ -7,8 +7,8 @@ export const common = {
   pool: "forks" as const,
   // A test with a memory leak ends its process soon, and not at the machine's limit after minutes.
   execArgv: ["--max-old-space-size=1024"],
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   // A polled state may come late on a busy machine. A passing test does not take the whole time.
   expect: { poll: { timeout: 120_000 } },
 };

@@ -62,7 +62,6 @@ async function readDocument(): Promise<string> {
         return response.ok ? response.text() : undefined;
       },
       giveUpReason: () => exitMessage(api),
-      timeoutMs: 120_000,
     });
   } finally {
     await api.stop({ signal: "SIGKILL" });

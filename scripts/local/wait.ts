@@ -5,7 +5,7 @@ export type Wait<T> = {
   /** For the timeout's message: "API to answer". */
   readonly what: string;
   readonly probe: () => Promise<T | undefined> | T | undefined;
-  /** A minute when left out: long enough for a busy machine, and a wait that succeeds does not take it. */
+  /** Two minutes when left out: long enough for a busy machine, and a wait that succeeds does not take it. */
   readonly timeoutMs?: number;
   readonly intervalMs?: number;
   /** Returns a reason to stop waiting, such as that the process has ended. */
@@ -19,7 +19,7 @@ export type Wait<T> = {
 export async function waitFor<T>({
   what,
   probe,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
   intervalMs = 50,
   giveUpReason,
 }: Wait<T>): Promise<T> {

@@ -16,7 +16,6 @@ import { failure } from "./support/api.ts";
 
 const DAY = 86_400n;
 /** Ponder starts in 2 s on an idle machine, and takes far longer while other tests use both cores. */
-const slowMs = 100_000;
 
 let chain: TestChain;
 let stack: Stack;
@@ -48,7 +47,6 @@ const waitForCondition = (condition: string, block?: bigint, read = getHealth) =
       const isThere = block === undefined || data?.lastSyncedBlock === String(block);
       return data?.condition === condition && isThere ? data : undefined;
     },
-    timeoutMs: slowMs,
   });
 
 /** Waits until the health responds with this error. */
@@ -62,7 +60,6 @@ const waitForFailure = (status: number, code: string) =>
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
       return true;
     },
-    timeoutMs: slowMs,
   });
 
 /** Makes the indexer's node report this block as the newest. */

@@ -48,7 +48,7 @@ const sendFor = (wallet: string, query = "", client?: Client) =>
   sendTracked(`${setup.liveUrl}${pathOf(wallet, query)}`, client);
 const bondsOf = (wallet: string, client?: Client) => setup.live(`/api/v1/public/bonds/${wallet}`, client);
 const nextBlock = () => setup.chain.client.mine({ blocks: 1 });
-const poll = { timeout: 60_000, interval: 50 };
+const poll = { interval: 50 };
 
 type HeldLogs = {
   readonly release: () => void;

@@ -178,7 +178,7 @@ describe("GET /health", () => {
     });
     // Right after the start the database may not be migrated yet, which adds another reason.
     await expect
-      .poll(async () => reasonsOf((await api.request("/health")).json), { timeout: 60_000 })
+      .poll(async () => reasonsOf((await api.request("/health")).json))
       .toEqual(["indexer_unavailable", "relayer_unavailable"]);
   });
 

@@ -47,9 +47,7 @@ test("a purchase still pending after the wait gets 503 with its Location, and is
     expect(failure(await buyer.buy({ coverageAmount: "100000001" }))).toEqual([503, "purchase_pending"]);
   });
   await expect
-    .poll(async () => purchase.parse((await api.request(address, { headers: buyer.headers })).json).state, {
-      timeout: 60_000,
-    })
+    .poll(async () => purchase.parse((await api.request(address, { headers: buyer.headers })).json).state, {})
     .toMatch(/mined|confirmed/);
   const replay = await buyer.buy({}, key);
   expect([replay.status, receiptOf(replay).purchaseId]).toEqual([200, address.split("/").at(-1)]);
@@ -66,9 +64,7 @@ test("without an Idempotency-Key, an identical call joins the pending purchase",
   expect(new Set(locations).size).toBe(1);
   const address = locations[0] ?? "";
   await expect
-    .poll(async () => purchase.parse((await api.request(address, { headers: buyer.headers })).json).state, {
-      timeout: 60_000,
-    })
+    .poll(async () => purchase.parse((await api.request(address, { headers: buyer.headers })).json).state, {})
     .toMatch(/mined|confirmed/);
   // All three calls got 503: the first repeated call gets the result and spends nothing.
   const retry = await buyer.buy(body);

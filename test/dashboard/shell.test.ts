@@ -153,10 +153,10 @@ describe("while parts are away", () => {
     const { page, faults } = opened;
     const cover = await figureOf(opened, "Active cover").textContent();
     await api.stack.stopService("indexer");
-    await page.getByText("No indexer runs").waitFor({ timeout: 120_000 });
+    await page.getByText("No indexer runs").waitFor();
     expect(await figureOf(opened, "Active cover").textContent()).toBe(cover);
     await api.stack.start("indexer");
-    await page.locator(".block-dot.synced").waitFor({ timeout: 120_000 });
+    await page.locator(".block-dot.synced").waitFor();
     expect(faults()).toEqual([]);
   });
 });

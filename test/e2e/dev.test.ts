@@ -142,7 +142,6 @@ describe("npm run dev", () => {
     await waitFor({
       what: "the first processes",
       probe: () => devChildren(settings).length > 0 || undefined,
-      timeoutMs: 60_000,
     });
     run.signal("SIGINT");
     expect((await run.exited).code).toBe(0);

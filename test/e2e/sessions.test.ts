@@ -30,7 +30,6 @@ const reports = (stack: Stack, service: "api" | "indexer" | "writer") =>
         .map((text) => line.parse(JSON.parse(text)));
       return found.length > 0 ? found : undefined;
     },
-    timeoutMs: 60_000,
   });
 
 test("two apis, two writers and an indexer fit the default of Postgres, and none opens more than it says", async () => {
@@ -85,7 +84,6 @@ test("a writer that may need more sessions than Postgres has left says so at its
       const found = await reports(stack, "writer");
       return found.length > 1 ? found : undefined;
     },
-    timeoutMs: 60_000,
   });
   expect(figures).toMatchObject({ limit: 22, level: 30 });
   expect(warning).toMatchObject({ msg: expect.stringContaining("raise its max_connections"), level: 40 });

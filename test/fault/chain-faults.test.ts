@@ -63,7 +63,7 @@ const buySeveral = (buyer: LocalAccount, count: number) =>
   );
 
 async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<void> {
-  const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  const settled = await Promise.all(ids.map((id) => ledger.settled(id)));
   const policies = await policiesOnChain(chain, buyer.address);
   const receipts = settled.map((one) => ("receipt" in one ? one.receipt.txHash : one.state));
   expect(receipts.toSorted()).toEqual(policies.map((policy) => policy.transactionHash).toSorted());
@@ -131,7 +131,6 @@ test("the node hides receipts of mined transactions for a while: nothing fails, 
   await waitFor({
     what: "three searches of the writer for the transactions that used the nonces",
     probe: () => searches >= 3 || undefined,
-    timeoutMs: 90_000,
   });
   for (const id of ids) expect(await ledger.read(id)).toMatchObject({ state: "broadcast" });
   proxy.intercept();
@@ -167,7 +166,7 @@ test("a reorganisation drops a mined purchase: it is sent again, and its receipt
   proxy.intercept();
   await mineAgain();
 
-  const after = await ledger.inState(id, "confirmed", 60_000);
+  const after = await ledger.inState(id, "confirmed");
   if (!("receipt" in after)) throw new Error("no receipt");
   // The same transaction, perhaps with a higher fee.
   const forms = await signedForms(ledger.connection, id);
@@ -222,12 +221,11 @@ test("a reorganisation undoes a revert: the same transaction buys, and no failur
         select 1 from service.purchase_progress where id = ${id} and state = 'failed' and final_at is null`;
       return rows.length > 0 ? true : undefined;
     },
-    timeoutMs: 60_000,
   });
   expect(await ledger.read(id)).toMatchObject({ state: "broadcast" });
   expect(await askRpc(chain.url, "anvil_reorg", [3, []])).toEqual({ result: null });
   await mineAgain();
-  await expectOnePolicyEach([(await ledger.inState(id, "confirmed", 60_000)).id], buyer);
+  await expectOnePolicyEach([(await ledger.inState(id, "confirmed")).id], buyer);
 });
 
 test("a reorganisation moves a transaction to another block: the receipt names that block", async () => {
@@ -253,7 +251,6 @@ test("a reorganisation moves a transaction to another block: the receipt names t
         ? true
         : undefined;
     },
-    timeoutMs: 60_000,
   });
 });
 
@@ -268,7 +265,6 @@ test("another program uses the nonce: once that is on the chain, the purchase ge
         select nonce from service.transaction where intent = ${id}`;
       return rows.length > 0 ? rows : undefined;
     },
-    timeoutMs: 60_000,
   });
   const outside = await chain.client.sendTransaction({
     account: chain.relayer,

@@ -40,13 +40,12 @@ test("a writer without a node gives up its wallets, and the other writer buys", 
       const now = await owner();
       return now !== null && now !== before ? true : undefined;
     },
-    timeoutMs: 60_000,
   });
-  await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  await Promise.all(ids.map((id) => ledger.settled(id)));
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(ids.length);
 
   proxy.intercept();
   const id = await ledger.buy(purchaseRequest(buyer.address), "back");
-  await ledger.settled(id, 60_000);
+  await ledger.settled(id);
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(ids.length + 1);
 });

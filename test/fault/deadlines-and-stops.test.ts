@@ -60,7 +60,7 @@ test("a purchase that is not mined in time is replaced: nothing is bought, and i
   const buyer = await newBuyer(chain);
   proxy.intercept(losePurchases);
   const id = await ledger.buy(purchaseRequest(buyer.address), "replaced");
-  const replaced = await ledger.inState(id, "replaced", 60_000);
+  const replaced = await ledger.inState(id, "replaced");
   expect(replaced).toMatchObject({ code: "purchase_expired", txHash: expect.stringMatching(/^0x/) });
   if (!("txHash" in replaced) || replaced.txHash === null) throw new Error("no hash");
   const receipt = await chain.client.getTransactionReceipt({ hash: replaced.txHash });
@@ -70,7 +70,7 @@ test("a purchase that is not mined in time is replaced: nothing is bought, and i
   // Nothing was bought and nothing can be any more: the key is free.
   const again = await ledger.buy(purchaseRequest(buyer.address), "replaced");
   expect(again).not.toBe(id);
-  await ledger.inState(again, "confirmed", 60_000);
+  await ledger.inState(again, "confirmed");
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
 });
 
@@ -89,11 +89,10 @@ test("the node accepts the empty transfer but mines the purchase: it is bought",
   await waitFor({
     what: "the empty transfer to be sent",
     probe: () => stored.some(isEmptyTransfer) || undefined,
-    timeoutMs: 90_000,
   });
   expect(await ledger.read(id)).toMatchObject({ state: expect.stringMatching(/signed|broadcast/) });
   await askRpc(chain.url, "eth_sendRawTransaction", [stored.find((bytes) => !isEmptyTransfer(bytes))]);
-  await ledger.inState(id, "confirmed", 60_000);
+  await ledger.inState(id, "confirmed");
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
 });
 
@@ -120,8 +119,8 @@ test("a stop of an API key applies to stored bytes: they are never sent, and oth
   });
   await stack.start("writer");
   const next = await ledger.buy(purchaseRequest(other.address), "not-stopped");
-  await ledger.inState(next, "confirmed", 60_000);
-  await ledger.inState(id, "replaced", 60_000);
+  await ledger.inState(next, "confirmed");
+  await ledger.inState(id, "replaced");
   expect(await policiesOnChain(chain, buyer.address)).toEqual([]);
   expect(sentPurchases.size).toBeGreaterThan(0); // the other buyer's
   const stopped = await signedForms(ledger.connection, id);
@@ -151,7 +150,7 @@ test("a global stop applies before the next broadcast, and the stored bytes are 
   expect(sent).toBe(before);
   proxy.intercept();
   await sql`truncate service.stop`;
-  expect((await ledger.settled(id, 60_000)).state).toMatch(/mined|confirmed/);
+  expect((await ledger.settled(id)).state).toMatch(/mined|confirmed/);
   const policies = await policiesOnChain(chain, buyer.address);
   expect(policies).toHaveLength(1);
   await expectOneNonceEach(ledger.connection, [id], policies);
@@ -167,7 +166,7 @@ test("a relayer without ether signs nothing, and buys once it is refilled", asyn
   expect(await ledger.read(id)).toMatchObject({ state: "accepted" });
   expect(await chain.client.getTransactionCount({ address: chain.relayer.address })).toBe(nonce);
   await chain.client.setBalance({ address: chain.relayer.address, value: parseEther("100") });
-  await ledger.inState(id, "confirmed", 60_000);
+  await ledger.inState(id, "confirmed");
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
 });
 
@@ -185,7 +184,7 @@ test("concurrent purchases never exceed a wallet's daily gas budget, and other w
   const ids = await Promise.all(
     Array.from({ length: 30 }, (_, n) => budgetLedger.buy(purchaseRequest(buyer.address), `budget-${n}`)),
   );
-  const settled = await Promise.all(ids.map((id) => budgetLedger.settled(id, 60_000)));
+  const settled = await Promise.all(ids.map((id) => budgetLedger.settled(id)));
   const bought = settled.filter(({ state }) => state !== "failed");
   expect(bought.length).toBeGreaterThan(0);
   expect(bought.length).toBeLessThan(30);

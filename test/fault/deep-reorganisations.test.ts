@@ -39,7 +39,6 @@ const confirmed = (ids: readonly string[], gone: readonly string[] = []) =>
             ? purchase.receipt
             : undefined;
         },
-        timeoutMs: 90_000,
       }),
     ),
   );

@@ -55,7 +55,6 @@ const waitUntilAwaited = ({ wallet }: NewClient) =>
         where wallet = ${wallet.toLowerCase()} and awaited_until > clock_timestamp()`;
       return rows.length > 0 || undefined;
     },
-    timeoutMs: 60_000,
     intervalMs: 5,
   });
 
@@ -103,7 +102,6 @@ describe("one client", () => {
         const answer = await claim(setup, client);
         return answer.status === 200 ? answer : undefined;
       },
-      timeoutMs: 60_000,
       intervalMs: 500,
     });
     await expectGrantMined(setup, client, parseGrant(paid));
@@ -150,7 +148,6 @@ describe("one client", () => {
         answers.push(...(await twenty()));
         return undefined;
       },
-      timeoutMs: 60_000,
     });
     expect(new Set(grants.map(({ ethTxHash, usdcTxHash }) => ethTxHash + usdcTxHash)).size).toBe(1);
     for (const answer of answers) expect([200, 429, 503]).toContain(answer.status);

@@ -46,7 +46,6 @@ const waitUntilFreed = (client: NewClient) =>
   waitFor({
     what: "the claim to be freed",
     probe: async () => ((await claimsOf(client)).every(({ freed }) => freed) ? true : undefined),
-    timeoutMs: 60_000,
   });
 
 test("the node is away until the claim expires: its wallet is paid by its next call", async () => {
@@ -71,7 +70,7 @@ test("a claim expires while its call waits: that call answers 503, and the next 
   const client = newClient();
   setup.proxy.intercept(async () => "lost");
   const waiting = claim(setup, client);
-  await waitFor({ what: "the claim", probe: async () => (await claimsOf(client)).at(0), timeoutMs: 60_000 });
+  await waitFor({ what: "the claim", probe: async () => (await claimsOf(client)).at(0) });
   await backdate(setup.connection.sql, client, 61);
   const [status, code] = failure(await waiting);
   expect(status).toBe(503);
@@ -118,7 +117,6 @@ test("claims are freed while they are signed: each is paid in full or not at all
       const stored = await waitFor({
         what: "the claim",
         probe: async () => (await claimsOf(one)).at(0),
-        timeoutMs: 60_000,
         intervalMs: 5,
       });
       // Some claims are freed before they are signed, some after.
@@ -168,7 +166,6 @@ test("a wallet rejects ether after its claim is signed: one call answers onchain
       const answer = await claim(setup, client);
       return answer.status === 502 ? answer : undefined;
     },
-    timeoutMs: 60_000,
     intervalMs: 300,
   });
   expect(failure(outcome)).toEqual([502, "onchain_revert"]);

@@ -48,7 +48,6 @@ test("the testnet's node goes away during a claim: purchases on the main chain g
   await waitFor({
     what: "a broadcast",
     probe: () => broadcasts > 0 || undefined,
-    timeoutMs: 60_000,
     intervalMs: 10,
   });
   proxy.intercept(async () => "lost");
@@ -114,7 +113,6 @@ test("Postgres crashes during claims: each is paid in full, once", async () => {
         select 1 from service.faucet_claim where wallet = any(${wallets}::text[])`;
       return rows.length >= 3 || undefined;
     },
-    timeoutMs: 60_000,
     intervalMs: 10,
   });
   await postgres.kill();

@@ -57,7 +57,6 @@ const waitForStates = (claimant: NewClient, wanted: RegExp) =>
       const found = (await statesOf(claimant)).map(({ state }) => state).join(" ");
       return wanted.test(found) ? true : undefined;
     },
-    timeoutMs: 60_000,
   });
 
 /** Both transfers are on the chain, each once, in the blocks that the ledger names. */

@@ -41,7 +41,6 @@ const owner = (not?: Writer): Promise<Writer> =>
       const found = writers.find(({ child }) => child.pid === Number(row?.pid));
       return found === not ? undefined : found;
     },
-    timeoutMs: 60_000,
   });
 
 const steps: readonly (readonly [name: string, matches: (call: RpcCall) => boolean])[] = [
@@ -90,7 +89,6 @@ test("the owner shuts down during claims: the other writer pays the rest at once
       (
         await setup.connection.sql`select 1 from service.service_transaction_progress where state = 'signed'`
       ).at(0) && true,
-    timeoutMs: 60_000,
   });
   await leaving.stack.stopService("writer");
   expect(leaving.child.exit()).toEqual({ code: 0, signal: null });

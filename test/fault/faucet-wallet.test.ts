@@ -49,7 +49,6 @@ const noncesOf = (client: NewClient) =>
         where c.wallet = ${client.wallet.toLowerCase()} and t.state <> 'lost' order by t.nonce`;
       return rows.length === 2 ? rows.map(({ nonce }) => Number(nonce)) : undefined;
     },
-    timeoutMs: 60_000,
   });
 
 /** Backdates a claim's transfers by two minutes, so that nothing new is signed for them. */
@@ -115,7 +114,6 @@ test("the node loses both transfers for a minute: no empty transfer replaces the
     await waitFor({
       what: "both transfers to be sent again",
       probe: () => sent.length >= before + 2 || undefined,
-      timeoutMs: 60_000,
     });
   }
   // The same two transactions every time: nothing else is signed.
@@ -145,7 +143,6 @@ test("the wallet runs out of ether after claims are signed: they are paid once i
   await waitFor({
     what: "the node to refuse three transactions",
     probe: () => refusedBytes.size >= 3 || undefined,
-    timeoutMs: 60_000,
   });
   for (const { wallet } of claimants) expect((await paidOnChain(setup, wallet)).ether).toBe(0n);
   await Promise.all([
@@ -182,7 +179,6 @@ test("the wallet runs out of ether before claims are signed: one is paid after a
           select 1 from service.faucet_claim where wallet = any(${wallets}::text[])`;
         return rows.length === 2 || undefined;
       },
-      timeoutMs: 60_000,
       intervalMs: 5,
     });
     await testnet.client.setBalance({ address, value: parseEther("0.01") });
@@ -209,7 +205,6 @@ test("the wallet runs out of ether before claims are signed: one is paid after a
         where c.wallet = ${late.wallet.toLowerCase()} and c.freed_at is not null`;
       return row?.code;
     },
-    timeoutMs: 60_000,
   });
   expect(code).toBe("out_of_eth");
   await testnet.client.setBalance({ address, value: full });

@@ -58,12 +58,11 @@ const untilRaised = (ids: readonly string[], count: number, gwei: number) =>
         ? forms
         : undefined;
     },
-    timeoutMs: 40_000,
   });
 
 async function expectAllBought(ids: readonly string[], buyer: LocalAccount): Promise<void> {
   await mineEverySecond(chain);
-  for (const id of ids) expect((await ledger.settled(id, 60_000)).state).toMatch(/mined|confirmed/);
+  for (const id of ids) expect((await ledger.settled(id)).state).toMatch(/mined|confirmed/);
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(ids.length);
 }
 

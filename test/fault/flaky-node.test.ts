@@ -36,7 +36,7 @@ async function buyAll(name: string, count: number): Promise<void> {
 
 const outcomes = ["fine", "fine", "fine", "slow", 429, 500, "lost before", "lost after"] as const;
 
-test("half of all requests fail in random ways: each key buys one policy", { timeout: 180_000 }, async () => {
+test("half of all requests fail in random ways: each key buys one policy", async () => {
   console.log(`FAULT_SEED=${seed}`);
   const drawn = fc.sample(fc.noBias(fc.constantFrom(...outcomes)), { seed, numRuns: 5000 });
   setup.proxy.intercept(async (_call, forward, request) => {

@@ -36,7 +36,6 @@ const untilFault = (fault: RegExp) =>
         select fault from service.relayer_wallet where role = 'keeper'`;
       return fault.test(wallet?.fault ?? "") || undefined;
     },
-    timeoutMs: 120_000,
   });
 
 /** Policies fall due while the keeper cannot send for this reason: it sends nothing, and tells. @returns the policies. */
@@ -63,7 +62,6 @@ const untilDue = (count: number) =>
       const due = /^keeper_due\{purpose="trigger"\} (\d+)$/m.exec(metrics)?.[1];
       return Number(due) >= count || undefined;
     },
-    timeoutMs: 120_000,
   });
 
 async function expectPaid(due: readonly bigint[]): Promise<void> {
@@ -74,7 +72,7 @@ async function expectPaid(due: readonly bigint[]): Promise<void> {
 /** A relayed purchase, from its acceptance to its policy. */
 async function expectBought(): Promise<void> {
   const buyer = await newBuyer(setup.chain);
-  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)), 90_000);
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)));
   expect(purchase).toMatchObject({ receipt: { policyId: expect.any(BigInt) } });
   expect(await policiesOnChain(setup.chain, buyer.address)).toHaveLength(1);
 }
@@ -117,7 +115,7 @@ test("the keeper's gas budget is used up: purchases go on, and due policies are 
 test("the relayers' gas budget is used up: due policies are triggered all the same", async () => {
   await spend("", TOO_MUCH);
   const { address } = await newBuyer(setup.chain);
-  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(address)), 90_000);
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(address)));
   expect(purchase).toMatchObject({ state: "failed", code: "relayer_unavailable" });
   const due = await buyPolicies(setup, 2);
   await crash(setup);

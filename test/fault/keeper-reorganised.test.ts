@@ -43,9 +43,14 @@ async function replaceFrom(block: bigint, transactions: readonly Hex[] = []): Pr
   await chain.client.mine({ blocks: 1 });
 }
 
-/** Two low rounds, and a third in a later block. @returns the number of that block. */
+/**
+ * Two low rounds, and a third in a later block, after which no block comes without a transaction: the index follows a
+ * reorganisation of thirty blocks at most, and a busy machine would need longer than thirty seconds to come to it.
+ * @returns the number of the third round's block.
+ */
 async function crashInTwoParts(feed: "BTC" | "ETH" = "BTC"): Promise<bigint> {
   await crash(setup, feed, 2);
+  await mineOnlyTransactions(setup.chain);
   await setup.chain.client.mine({ blocks: 1 });
   return pushLow(setup, feed);
 }

@@ -66,7 +66,6 @@ async function dieWithSignedTriggers(): Promise<bigint[]> {
   await waitFor({
     what: "the first writer to send",
     probe: () => isSigned || undefined,
-    timeoutMs: 120_000,
   });
   await stack.kill9("writer");
   setup.proxy.intercept();

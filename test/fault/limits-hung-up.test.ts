@@ -36,7 +36,6 @@ test("one address that hangs up gets one faucet claim and at most ten sandbox pu
     what: "the sandbox to be ready",
     probe: async () =>
       (await readSandbox(sql, testnet.deployment.chainId)).status === "ready" ? true : undefined,
-    timeoutMs: 60_000,
   });
   const { apiUrl } = stack;
   const claimedAndBought = async () => {
@@ -63,7 +62,6 @@ test("one address that hangs up gets one faucet claim and at most ten sandbox pu
         select 1 from pg_stat_activity where datname = current_database() and application_name like 'api%'`;
       return rows.length === 0 || undefined;
     },
-    timeoutMs: 60_000,
   });
   const claims = await sql`select client from service.faucet_claim`;
   expect(claims).toEqual([{ client: "127.0.0.1" }]);

@@ -45,7 +45,7 @@ const buySeveral = (buyer: LocalAccount, count: number) =>
       ledger.buy(purchaseRequest(buyer.address), `${buyer.address}-${n}`),
     ),
   );
-const settledAll = (ids: readonly string[]) => Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+const settledAll = (ids: readonly string[]) => Promise.all(ids.map((id) => ledger.settled(id)));
 
 /** Each purchase has a receipt, and together they are the buyer's policies on the chain. */
 async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<void> {
@@ -121,7 +121,7 @@ test("the purchase is lost too, and its client repeats the call: bought once, al
     await loseSignatures(ledger.connection.sql, [id], { forget: true });
     const again = await ledger.buy(request, `repeated-${n}`);
     expect(again).not.toBe(id);
-    await ledger.settled(again, 60_000);
+    await ledger.settled(again);
     expect(await policiesOnChain(chain, buyer.address)).toHaveLength(n);
   }
   await expectNothingUnknown();
@@ -171,7 +171,7 @@ test("another program uses a wallet: nothing is signed until the operator accept
   const { sql } = ledger.connection;
   await sql`update service.relayer_wallet set unknown_since = unknown_since - interval '1 minute'`;
   await sql`update service.waiting set created_at = created_at - interval '1 minute' where intent = ${refused}`;
-  expect(await ledger.settled(refused, 90_000)).toMatchObject({
+  expect(await ledger.settled(refused)).toMatchObject({
     state: "failed",
     code: "relayer_unavailable",
   });

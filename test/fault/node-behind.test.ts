@@ -44,7 +44,7 @@ test("an approval that the writer's node has not seen at the first simulation co
   const before = await chain.client.getBlockNumber();
   await approveUsdc(openProtocol(chain.deployment, chain.url), buyer, chain.deployment.contracts.coverRouter);
   const simulations = simulateFirstAt(before);
-  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)), 60_000);
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)));
   expect(purchase).toMatchObject({ receipt: { policyId: expect.any(BigInt) } });
   expect(simulations()).toBeGreaterThan(1);
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
@@ -60,7 +60,7 @@ test("a premium that fell before the purchase, and that the writer's node has no
   const dear = await chain.client.getBlockNumber();
   await changePremium(protocol, chain.owner, "FLASHBTC1H-001", -100);
   const simulations = simulateFirstAt(dear);
-  const purchase = await ledger.settled(await ledger.buy(request, undefined, quoted), 60_000);
+  const purchase = await ledger.settled(await ledger.buy(request, undefined, quoted));
   expect(purchase).toMatchObject({ receipt: { premiumPaid: quoted } });
   expect(simulations()).toBeGreaterThan(1);
 });
@@ -72,7 +72,7 @@ test("a buyer without an approval is refused once the next block shows it too", 
     if (isSimulation(call)) heads.add(await chain.client.getBlockNumber());
     return forward();
   });
-  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)), 60_000);
+  const purchase = await ledger.settled(await ledger.buy(purchaseRequest(buyer.address)));
   expect(purchase).toMatchObject({ state: "failed", code: "onchain_revert", txHash: null });
   expect(heads.size).toBeGreaterThan(1);
 });

@@ -51,7 +51,7 @@ test("another program's pending transaction disappears after the start: the writ
   await mineEverySecond(chain);
 
   const id = await ledger.buy(purchaseRequest(buyer.address));
-  await ledger.settled(id, 60_000);
+  await ledger.settled(id);
   expect(new Set((await attemptsOf(id)).map((attempt) => attempt.nonce))).toEqual(new Set(["1"]));
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
   const fillers = await ledger.connection
@@ -76,7 +76,7 @@ test("the base fee rises above a transaction's fee: the same call is sent with a
   expect(await attemptsOf(tooExpensive)).toEqual([]);
   await mineEverySecond(chain);
 
-  const bought = await ledger.settled(id, 60_000);
+  const bought = await ledger.settled(id);
   const attempts = await attemptsOf(id);
   expect(attempts.length).toBeGreaterThanOrEqual(2);
   expect(new Set(attempts.map((attempt) => attempt.nonce)).size).toBe(1);
@@ -85,6 +85,6 @@ test("the base fee rises above a transaction's fee: the same call is sent with a
   expect(Number(attempts.at(-1)?.max_fee)).toBeLessThanOrEqual(Number(40n * GWEI));
   if (!("receipt" in bought)) throw new Error(`it is ${bought.state}`);
   expect(attempts.slice(1).map((attempt) => attempt.hash)).toContain(bought.receipt.txHash);
-  await ledger.settled(tooExpensive, 60_000);
+  await ledger.settled(tooExpensive);
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(2);
 });

@@ -54,7 +54,7 @@ test("both were signed at the fee cap and are not mined in time: both are replac
   await expect.poll(() => cancelled).toEqual([purchase, permit]);
   await mineEverySecond(chain);
 
-  expect((await ledger.settled(bought.id, 60_000)).state).toBe("replaced");
+  expect((await ledger.settled(bought.id)).state).toBe("replaced");
   await expect.poll(() => sentFor(setup, bought)).toEqual(["permit replaced", "purchase replaced"]);
   expect(await policiesOnChain(chain, signed.buyer.address)).toEqual([]);
   expect(await allowanceOf(chain, signed.buyer.address)).toBe(0n);

@@ -57,7 +57,7 @@ test("the permit expires before it is signed: the purchase fails with that reaso
   const expired = await buyWith(setup, signed);
   await expect.poll(async () => (await chain.client.getBlock()).timestamp > deadline).toBe(true);
   proxy.intercept();
-  expect(await ledger.settled(expired.id, 60_000)).toMatchObject({
+  expect(await ledger.settled(expired.id)).toMatchObject({
     state: "failed",
     code: "onchain_revert",
     message: expect.stringMatching(/ERC20InsufficientAllowance.*; its permit would revert: .*[Ee]xpired/),
@@ -95,7 +95,7 @@ test("the node cannot simulate a sequence, and the allowance suffices: the permi
   const allowance = await allowanceOf(chain, first.buyer.address);
   const permit = await signPermit(chain, first.buyer, { value: VALUE });
   const second = await buyWith(setup, { buyer: first.buyer, permit });
-  await setup.ledger.inState(second.id, "mined", 60_000);
+  await setup.ledger.inState(second.id, "mined");
   expect(await sentFor(setup, second)).toEqual(["purchase done"]);
   expect(await permitsTaken(chain, first.buyer)).toBe(1n);
   expect(await policiesOnChain(chain, first.buyer.address)).toHaveLength(2);

@@ -57,7 +57,7 @@ async function expectBoughtOnce(bought: PermitPurchase): Promise<void> {
   await expectOnePolicy(setup, bought);
 }
 async function confirmed({ id }: PermitPurchase) {
-  const purchase = await setup.ledger.inState(id, "confirmed", 90_000);
+  const purchase = await setup.ledger.inState(id, "confirmed");
   if (!("receipt" in purchase)) throw new Error("no receipt");
   return purchase;
 }

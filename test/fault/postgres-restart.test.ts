@@ -53,7 +53,6 @@ function startBuying(name: string) {
       await waitFor({
         what: `each buyer to have ${count} more`,
         probe: () => purchases.every((own, buyer) => own.length >= (wanted[buyer] ?? 0)) || undefined,
-        timeoutMs: 100_000,
         giveUpReason: () => (fault === undefined ? undefined : String(fault)),
       });
     },

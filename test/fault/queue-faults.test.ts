@@ -28,7 +28,7 @@ test("a hundred purchases at once need at most two node calls each", async () =>
   const ids = await Promise.all(
     Array.from({ length: 100 }, (_, n) => ledger.buy(purchaseRequest(buyer.address), `hundred-${n}`)),
   );
-  await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  await Promise.all(ids.map((id) => ledger.settled(id)));
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(100);
   expect(simulations + sent.size).toBeLessThanOrEqual(200);
   await stack.stop();
@@ -62,11 +62,11 @@ describeWithRedis("with Redis", () => {
 
     await proxy.cut();
     ids.push(...(await several("away")));
-    await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+    await Promise.all(ids.map((id) => ledger.settled(id)));
 
     await proxy.mend();
     ids.push(...(await several("back")));
-    await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+    await Promise.all(ids.map((id) => ledger.settled(id)));
     const policies = await policiesOnChain(chain, buyer.address);
     expect(policies).toHaveLength(ids.length);
     expect(new Set(policies.map((policy) => policy.transactionHash)).size).toBe(ids.length);

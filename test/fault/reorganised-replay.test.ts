@@ -21,7 +21,7 @@ beforeAll(async () => {
   setup = await startPurchaseSetup({ buyers: 2, env: { api: { PURCHASE_WAIT_MS: "2000" } } });
 });
 
-const settled = { timeout: 60_000, interval: 300 };
+const settled = { interval: 300 };
 
 /** Buys, removes the purchase's block, and runs `beforeRebroadcast` before the node gets the transaction again. */
 async function buyAndLoseBlock(beforeRebroadcast: () => Promise<unknown>) {
@@ -38,7 +38,6 @@ async function buyAndLoseBlock(beforeRebroadcast: () => Promise<unknown>) {
       const answer = await buyer.buy({}, key);
       return answer.status === 503 ? undefined : answer;
     },
-    timeoutMs: 60_000,
   });
   expect([200, 201], bought.text).toContain(bought.status);
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));

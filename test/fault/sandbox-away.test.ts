@@ -95,7 +95,6 @@ test("Postgres crashes during purchases: each key buys one policy", async () => 
         select 1 from service.purchase_progress where final_at is null and chain_id = ${setup.testnet.deployment.chainId}`;
       return rows.length >= 3 || undefined;
     },
-    timeoutMs: 60_000,
     intervalMs: 10,
   });
   await postgres.kill();
@@ -117,7 +116,6 @@ test("another program uses the relayer's nonce: bought once under another nonce"
         select nonce from service.transaction where chain_id = ${testnet.deployment.chainId} and state = 'open'`;
       return row && Number(row.nonce);
     },
-    timeoutMs: 60_000,
   });
   const hash = await testnet.client.sendTransaction({
     account: testnet.relayer,
@@ -147,7 +145,6 @@ test("the relayer is out of ether: calls get sandbox_unready, and buy once it is
       const { json } = await setup.request("/sandbox/info");
       return JSON.stringify(json).includes('"status":"unready"') ? await tryOnce(setup, call) : undefined;
     },
-    timeoutMs: 60_000,
   });
   expect(refused.json).toMatchObject({ error: "sandbox_unready" });
   await testnet.client.setBalance({ address, value: full });

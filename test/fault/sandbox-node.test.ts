@@ -84,7 +84,6 @@ test("a reorganisation gives a purchase another policy number: its key answers t
   await waitFor({
     what: "the key to answer 503",
     probe: async () => ((await tryOnce(setup, call)).status === 503 ? true : undefined),
-    timeoutMs: 60_000,
   });
   proxy.intercept();
   const after = await waitFor({
@@ -93,7 +92,6 @@ test("a reorganisation gives a purchase another policy number: its key answers t
       const answer = await tryOnce(setup, call);
       return answer.status === 200 ? parsePurchase(answer) : undefined;
     },
-    timeoutMs: 60_000,
   });
   expect(after.policyId).not.toBe(before.policyId);
   await expectBoughtOnce(setup, [after], fromBlock);

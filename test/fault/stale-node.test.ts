@@ -36,7 +36,6 @@ test("every second request reaches a stale node: each key buys one policy, under
     await waitFor({
       what: "the next block, so that the rounds meet the node at several heights",
       probe: async () => (await chain.client.getBlockNumber()) > mined || undefined,
-      timeoutMs: 60_000,
     });
   }
   await expectOnePolicyPerKey(setup, purchases);

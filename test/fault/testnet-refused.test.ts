@@ -23,7 +23,7 @@ function withChainId(chainId: number): TestChain {
 async function outputAtExit(name: ServiceName, testnet: TestChain): Promise<string> {
   const stack = await startStack({ chain, testnet, services: [] });
   const child = await stack.start(name, { wait: false });
-  const end = await waitFor({ what: `the ${name} to end`, probe: () => child.exit(), timeoutMs: 110_000 });
+  const end = await waitFor({ what: `the ${name} to end`, probe: () => child.exit() });
   expect(end.code).toBe(1);
   return stack.output(name);
 }

@@ -51,12 +51,11 @@ async function ownerOf(): Promise<0 | 1> {
       const index = writers.findIndex((writer) => writer.pid === pid);
       return others.length === 0 && (index === 0 || index === 1) ? index : undefined;
     },
-    timeoutMs: 60_000,
   });
 }
 
 async function expectOnePolicyEach(ids: readonly string[], buyer: `0x${string}`): Promise<void> {
-  const settled = await Promise.all(ids.map((id) => ledger.settled(id, 90_000)));
+  const settled = await Promise.all(ids.map((id) => ledger.settled(id)));
   const policies = await policiesOnChain(chain, buyer);
   const receipts = settled.map((purchase) =>
     "receipt" in purchase ? purchase.receipt.txHash : purchase.state,
@@ -110,7 +109,6 @@ test("the owner is suspended before signing and the other writer takes over: bou
   await waitFor({
     what: "the owner to simulate",
     probe: () => (holding > 0 ? true : undefined),
-    timeoutMs: 60_000,
   });
   process.kill(writer.pid, "SIGSTOP");
   const [before] = await ledger.connection.sql<{ owner: string }[]>`
@@ -124,7 +122,6 @@ test("the owner is suspended before signing and the other writer takes over: bou
       >`select lease_owner as owner from service.relayer_wallet`;
       return rows.every((row) => row.owner !== before?.owner) ? true : undefined;
     },
-    timeoutMs: 60_000,
   });
   process.kill(writer.pid, "SIGCONT");
   await expectOnePolicyEach(ids, buyer.address);
@@ -160,14 +157,12 @@ test("the owner is suspended while it broadcasts, and its transactions arrive la
     what: "all six to be signed, and a broadcast",
     probe: async () =>
       (late > 0 && (await signedForms(ledger.connection, ...ids)).length >= ids.length) || undefined,
-    timeoutMs: 60_000,
   });
   // Before it gets an answer to any broadcast. Suspended earlier, it could hold a lock in the middle of a transaction.
   process.kill(writer.pid, "SIGSTOP");
   await waitFor({
     what: "the other writer to take the wallets over",
     probe: async () => ((await ownerOf()) === owner ? undefined : true),
-    timeoutMs: 60_000,
   });
   release();
   process.kill(writer.pid, "SIGCONT");
@@ -187,6 +182,6 @@ test("the owner shuts down: the other writer sends from its wallets at once", as
   expect(kept).toEqual([]);
   const buyer = await newBuyer(chain);
   const id = await ledger.buy(purchaseRequest(buyer.address));
-  await ledger.settled(id, 60_000);
+  await ledger.settled(id);
   await expectOnePolicyEach([id], buyer.address);
 });

@@ -125,7 +125,6 @@ test("the database vanishes while nothing is bought: the listener of the api hea
       const now = await listeners();
       return now.length === 1 ? now : undefined;
     },
-    timeoutMs: 60_000,
   });
   database.vanish();
   await waitFor({
@@ -134,7 +133,6 @@ test("the database vanishes while nothing is bought: the listener of the api hea
       const now = await listeners();
       return (now.length === 1 && now[0] !== before[0]) || undefined;
     },
-    timeoutMs: 60_000,
   });
   await expectBoughtOnce(fromBlock, startBuying("listening"));
 });

@@ -56,7 +56,6 @@ async function untilFailures({ id }: Subscription, failures: number): Promise<Ro
         from service.delivery where webhook_id = ${id} and state <> 'delivered' order by event_seq limit 1`;
       return row?.failures === failures ? row : undefined;
     },
-    timeoutMs: 60_000,
   });
 }
 

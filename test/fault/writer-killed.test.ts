@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Child } from "../../scripts/local/processes.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import type { TestChain } from "../support/chain.ts";
-import { mayRest } from "../support/database.ts";
+import { mayRest, stayOpen } from "../support/database.ts";
 import {
   newBuyer,
   policiesOnChain,
@@ -62,7 +62,7 @@ function killAt(
 
 /** Every purchase is one policy on the chain, by its own transaction under one nonce, and every nonce is used. */
 async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount): Promise<void> {
-  const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+  const settled = await Promise.all(ids.map((id) => ledger.settled(id)));
   const policies = await policiesOnChain(chain, buyer.address);
   const receipts = settled.map((purchase) =>
     "receipt" in purchase ? purchase.receipt.txHash : purchase.state,
@@ -105,13 +105,13 @@ async function killedAtTable(
     await waitFor({
       what: `the writer to write to ${table}`,
       probe: async () => {
+        await stayOpen(tx);
         const [row] = await sql<{ n: number }[]>`
           select count(*)::int as n from pg_stat_activity
           where datname = current_database() and application_name = 'writer' and wait_event_type = 'Lock'
             and query like ${`%insert into ${table}%`}`;
         return row?.n ? true : undefined;
       },
-      timeoutMs: 60_000,
     });
     await stack.kill9("writer");
   });
@@ -123,7 +123,6 @@ async function killedAtTable(
         where datname = current_database() and application_name = 'writer' and state <> 'idle'`;
       return rows.length === 0 ? true : undefined;
     },
-    timeoutMs: 60_000,
   });
   return ids;
 }
@@ -198,7 +197,6 @@ test("the writer shuts down during purchases: exits with code 0, and another wri
   await waitFor({
     what: "a purchase to be signed",
     probe: async () => ((await signedForms(ledger.connection, ...ids)).length > 0 ? true : undefined),
-    timeoutMs: 60_000,
   });
   await stack.stopService("writer");
   expect(writer.exit()).toEqual({ code: 0, signal: null });

@@ -17,8 +17,6 @@ export type PendingKill = {
 
 type Kill = () => Promise<void>;
 
-const TIMEOUT_MS = 60_000;
-
 /** Kills at the first matching call, before or after the node receives it. */
 function killAtCall(
   { proxy }: PurchaseSetup,
@@ -55,7 +53,6 @@ function killAtSettlement({ connection }: PurchaseSetup, round: Round, kill: Kil
         select 1 from service.purchase_progress where idempotency_key = any(${keys}::text[]) and block_number is not null limit 1`;
       return rows.length > 0 ? true : undefined;
     },
-    timeoutMs: TIMEOUT_MS,
     intervalMs: 3,
   });
   return { killed: settled.then(kill), release: () => {} };

@@ -67,7 +67,6 @@ async function expectAllConfirmed({ chain, connection }: PurchaseSetup, keys: nu
         select 1 from service.purchase_progress where state in ('accepted', 'signed', 'broadcast', 'mined') limit 1`;
       return rows.length === 0 ? true : undefined;
     },
-    timeoutMs: 60_000,
   });
   const [row] = await connection.sql<{ confirmed: number }[]>`
     select count(*)::int as confirmed from service.purchase_progress where state = 'confirmed'`;

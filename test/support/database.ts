@@ -19,6 +19,8 @@ export async function freshDatabase({ empty = false } = {}): Promise<string> {
 
 /** Lets a transaction hold its locks without a limit; Postgres ends the service's own after five idle seconds. */
 export const mayRest = (tx: ISql) => tx`set local idle_in_transaction_session_timeout = 0`;
+/** To be asked again and again by a transaction that rests: a connection on which nothing comes for 13 seconds is closed. */
+export const stayOpen = (tx: ISql) => tx`select`;
 
 /** Waits until a session of this database is blocked on a lock of this type. */
 export const waitForLockWaiter = (sql: ISql, type: "advisory" | "relation" = "advisory") =>

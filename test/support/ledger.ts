@@ -74,11 +74,11 @@ export type TestLedger = {
   ) => Promise<string>;
   readonly read: (id: string) => Promise<Purchase>;
   /** Waits until the purchase is mined, confirmed or failed, and records that a caller has received the result. */
-  readonly settled: (id: string, timeoutMs?: number) => Promise<Purchase>;
+  readonly settled: (id: string) => Promise<Purchase>;
   /** Waits until the chain's node has the purchase's transaction. */
   readonly atNode: (id: string) => Promise<void>;
   /** Waits until the purchase is in this state. */
-  readonly inState: (id: string, state: Purchase["state"], timeoutMs?: number) => Promise<Purchase>;
+  readonly inState: (id: string, state: Purchase["state"]) => Promise<Purchase>;
 };
 
 /** Accepts purchases as the api does: inserts ledger rows and a key for each wallet, and wakes the writer through the queue. */
@@ -104,14 +104,13 @@ export async function openLedger(
     if (!purchase) throw new Error(`no purchase ${id}`);
     return purchase;
   };
-  const until = (id: string, what: string, test: (purchase: Purchase) => boolean, timeoutMs?: number) =>
+  const until = (id: string, what: string, test: (purchase: Purchase) => boolean) =>
     waitFor({
       what: `purchase ${id} to be ${what}`,
       probe: async () => {
         const purchase = await read(id);
         return test(purchase) ? purchase : undefined;
       },
-      timeoutMs,
       intervalMs: 25,
     });
 
@@ -141,8 +140,8 @@ export async function openLedger(
       await queue.wake(accepted.purchase.id).catch(() => {});
       return accepted.purchase.id;
     },
-    async settled(id, timeoutMs) {
-      const purchase = await until(id, "settled", isSettled, timeoutMs);
+    async settled(id) {
+      const purchase = await until(id, "settled", isSettled);
       await noteOutcomeReceived(connection.sql, id);
       return purchase;
     },
@@ -158,7 +157,7 @@ export async function openLedger(
         intervalMs: 25,
       });
     },
-    inState: (id, state, timeoutMs) => until(id, state, (purchase) => purchase.state === state, timeoutMs),
+    inState: (id, state) => until(id, state, (purchase) => purchase.state === state),
   };
 }
 

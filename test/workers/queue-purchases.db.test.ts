@@ -114,7 +114,6 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     await waitFor({
       what: "a job",
       probe: () => (first.handled.length > 0 ? true : undefined),
-      timeoutMs: 60_000,
     });
     const closed = first.close();
     beginClosing();
@@ -134,7 +133,6 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
       await waitFor({
         what: "both workers to have a job",
         probe: () => (handled.every((ids) => ids.length > 0) ? true : undefined),
-        timeoutMs: 60_000,
         intervalMs: 10,
       });
     };
@@ -148,7 +146,6 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     await waitFor({
       what: "all jobs",
       probe: () => (one.handled.length + other.handled.length >= ids.length ? true : undefined),
-      timeoutMs: 60_000,
     });
     expect([...one.handled, ...other.handled].toSorted()).toEqual(ids.toSorted());
     expect(Math.min(one.handled.length, other.handled.length)).toBeGreaterThan(0);
@@ -166,7 +163,6 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     await waitFor({
       what: "a wake-up to be accepted again",
       probe: () => queue.wake(id).then(() => true as const),
-      timeoutMs: 60_000,
     });
     await untilHandled(id);
     await close();
@@ -191,7 +187,6 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
       await waitFor({
         what: "a wake-up to be accepted again",
         probe: () => sender.wake(id).then(() => true as const),
-        timeoutMs: 60_000,
       });
       await untilHandled(id);
     }

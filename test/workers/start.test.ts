@@ -117,7 +117,7 @@ test("it waits for Postgres and the chain, survives the loss of both, and then r
   });
   await database.mend();
   rpc.intercept();
-  await ledger.settled(missed, 60_000);
+  await ledger.settled(missed);
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(2);
   expect(writer.exit()).toBeUndefined();
 

@@ -90,7 +90,6 @@ describe.each([
     await waitFor({
       what: "one to be in flight",
       probe: async () => (await inFlight()) > 0 || undefined,
-      timeoutMs: 60_000,
     });
     // The others had a round too, and every wallet its turn.
     const waits = () => stack.output("writer").split(/a purchase has to wait|a purchase failed/).length - 1;
@@ -99,7 +98,7 @@ describe.each([
     await chain.client.setAutomine(true);
     await chain.client.mine({ blocks: 1 });
 
-    const settled = await Promise.all(ids.map((id) => ledger.settled(id, 60_000)));
+    const settled = await Promise.all(ids.map((id) => ledger.settled(id)));
     const refused = settled.filter(({ state }) => state === "failed");
     expect(refused).toHaveLength(3);
     for (const purchase of refused) {

@@ -30,7 +30,6 @@ export function holdCalls(
       waitFor({
         what: "the writer to make the call",
         probe: () => held || undefined,
-        timeoutMs: 120_000,
         intervalMs: 10,
       }),
     release() {

@@ -77,7 +77,6 @@ export const untilAll = (
   state: "triggered" | "expired",
   ids: readonly bigint[],
   product = btc1h,
-  timeoutMs = 120_000,
 ) =>
   waitFor({
     what: `${ids.length} policies to be ${state}`,
@@ -85,7 +84,6 @@ export const untilAll = (
       const states = await Promise.all(ids.map((id) => stateOf(setup, id, product)));
       return states.every((one) => one === state) || undefined;
     },
-    timeoutMs,
   });
 
 /** How many transactions the keeper's wallet has on the chain. */

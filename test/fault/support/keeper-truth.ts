@@ -93,7 +93,6 @@ export async function untilIndexed({
       if (!head || BigInt(head.number) < number) return undefined;
       return BigInt(head.number) > number || head.hash === hash || undefined;
     },
-    timeoutMs: 120_000,
   });
 }
 
@@ -111,7 +110,6 @@ export async function untilKeeperHasSeen(setup: Pick<KeeperSetup, "protocol" | "
         select from service.keeper_watch where until >= ${String(time)}::numeric`;
       return rows.length > 0 || undefined;
     },
-    timeoutMs: 120_000,
   });
 }
 

@@ -62,7 +62,7 @@ export async function expectOnePolicy(
   sent: readonly string[] = ["permit done", "purchase done"],
 ): Promise<void> {
   const { chain, ledger } = setup;
-  const purchase = await ledger.settled(bought.id, 90_000);
+  const purchase = await ledger.settled(bought.id);
   const policies = await policiesOnChain(chain, bought.buyer.address);
   expect(policies).toHaveLength(1);
   expect(purchase).toMatchObject({ receipt: { txHash: policies[0]?.transactionHash } });

@@ -98,10 +98,7 @@ export const newClients = (count: number): NewClient[] => Array.from({ length: c
 export type ChainAndDatabase = Pick<TestnetSetup, "testnet" | "connection">;
 
 /** Mines until every purchase, transfer and transaction on the testnet is final: nothing is sent afterwards. */
-export async function mineUntilFinal(
-  { testnet, connection }: ChainAndDatabase,
-  timeoutMs = 60_000,
-): Promise<void> {
+export async function mineUntilFinal({ testnet, connection }: ChainAndDatabase): Promise<void> {
   const { chainId } = testnet.deployment;
   await waitFor({
     what: "everything on the testnet to be final",
@@ -114,7 +111,6 @@ export async function mineUntilFinal(
       await testnet.client.mine({ blocks: 1 });
       return undefined;
     },
-    timeoutMs,
     intervalMs: 150,
   });
 }

@@ -6,8 +6,6 @@ import type { TestChain } from "../../support/chain.ts";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
 import type { Stack } from "../../support/stack.ts";
 
-const TIMEOUT_MS = 90_000;
-
 /** Backdates the last broadcast of all open transactions by a minute: the writer's next round sends them again. */
 export const backdateBroadcasts = (sql: Sql) => sql`
   update service.attempt a set last_broadcast_at = a.last_broadcast_at - interval '1 minute'
@@ -23,7 +21,6 @@ export async function waitForRounds({ counts }: Pick<RpcProxy, "counts">, rounds
   await waitFor({
     what: `${rounds} more rounds of the writer`,
     probe: () => nonceReads() >= enough || undefined,
-    timeoutMs: TIMEOUT_MS,
   });
 }
 
@@ -36,7 +33,6 @@ const waitUntilOlder = (sql: Sql, table: string, column: string, seconds: number
         select 1 from ${sql(table)} where ${sql(column)} > clock_timestamp() - make_interval(secs => ${seconds}) limit 1`;
       return rows.length === 0 || undefined;
     },
-    timeoutMs: TIMEOUT_MS,
   });
 
 /** Waits until the writer's one-second cache of relayer balances has expired. */
@@ -52,7 +48,6 @@ export const waitForFundsCacheToExpire = (sql: Sql) =>
         select 1 from service.faucet_claim where claimed_at > clock_timestamp() - interval '6 seconds'`;
       return rows.length === 0 || undefined;
     },
-    timeoutMs: TIMEOUT_MS,
   });
 
 /** Mines one block with this base fee; the writer then signs by it. */
@@ -72,7 +67,6 @@ export async function mineAndWaitUntilSettled({ client, deployment }: TestChain,
         select 1 from service.watched_block where chain_id = ${deployment.chainId} and number >= ${String(block)}::bigint`;
       return rows.length > 0 || undefined;
     },
-    timeoutMs: TIMEOUT_MS,
   });
 }
 
@@ -85,5 +79,4 @@ export const waitUntilPostponed = ({ output }: Pick<Stack, "output">, purchaseId
       const found = lines.filter((line) => line.includes(purchaseId) && line.includes("has to wait")).length;
       return found >= times || undefined;
     },
-    timeoutMs: 50_000,
   });

@@ -1,8 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import { waitFor } from "../../../scripts/local/wait.ts";
-import { mayRest } from "../../support/database.ts";
-
-const TIMEOUT_MS = 60_000;
+import { mayRest, stayOpen } from "../../support/database.ts";
 
 /**
  * Takes a lock, waits until a statement of the writer blocks on it, runs `act`, and releases the lock. Resolves once the
@@ -27,14 +25,14 @@ export async function whileStatementWaits(
     await waitFor({
       what: `the writer to block on "${statement}"`,
       probe: async () => {
+        await stayOpen(tx);
         const rows = await sql`
           select 1 from pg_stat_activity
           where datname = current_database() and application_name like 'writer%' and wait_event_type = 'Lock'
             and query like ${`%${statement}%`}`;
         return rows.length > 0 ? true : undefined;
       },
-      timeoutMs: TIMEOUT_MS,
-      intervalMs: 10,
+      intervalMs: 50,
     });
     await act();
   });

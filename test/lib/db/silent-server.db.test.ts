@@ -61,7 +61,6 @@ test("statements that keep coming do not prolong the wait for a vanished server"
       later.push(failure(sql`select 'later'`));
       return answered || undefined;
     },
-    timeoutMs: 30_000,
     intervalMs: 200,
   });
   expect(isConnectionError(await first)).toBe(true);
@@ -118,7 +117,6 @@ test("a listener keeps its connection while nothing is announced", async () => {
   await waitFor({
     what: "a heartbeat after more silence than a connection may have",
     probe: async () => (await pid())?.beats || undefined,
-    timeoutMs: 30_000,
   });
   expect((await pid())?.pid).toBe(first?.pid);
   expect(starts).toBe(1);

@@ -21,7 +21,6 @@ export const scrapeUntil = (url: string, what: string, condition: (samples: Samp
       const samples = await scrape(url);
       return condition(samples) ? samples : undefined;
     },
-    timeoutMs: 60_000,
     intervalMs: 200,
   });
 

@@ -123,7 +123,6 @@ export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}
             select passed_block::integer as block from service.outbox where chain_id = ${chainId}`;
           return row && row.block >= Number(head) - confirmations + 1 ? true : undefined;
         },
-        timeoutMs: 60_000,
       });
     },
   };

@@ -26,7 +26,7 @@ export async function onPostgres(): Promise<Backend> {
     // A running worker locks the same tables in another order: Postgres may end this statement as a deadlock.
     const truncated = () =>
       sql.unsafe(`truncate ${tables.map(({ name }) => name).join(", ")}`).then(() => true);
-    await waitFor({ what: "the queue to be emptied", probe: truncated, timeoutMs: 120_000 });
+    await waitFor({ what: "the queue to be emptied", probe: truncated });
     await close();
   };
   return { databaseUrl: proxy.url, redisUrl: undefined, proxy, empty };
@@ -75,7 +75,6 @@ export async function recordingWorker(
       what: `a wake-up for ${id}`,
       probe: () => (handled.filter((one) => one === id).length >= times ? true : undefined),
       // After an outage a worker's connections end one after the other, each by a time limit of its own.
-      timeoutMs: 120_000,
       intervalMs: 10,
     });
   return { worker, handled, errors, untilHandled, close };
