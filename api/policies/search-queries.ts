@@ -103,7 +103,10 @@ function matchesOf(table: PolicyTable, { status, expiresFrom, expiresTo }: Polic
 async function findPositions(db: IndexQuery, search: PolicySearch, now: bigint) {
   const { limit, offset, cursor, buyer } = search;
   const isOfProducts = search.product !== undefined || search.asset !== undefined;
-  const [longest, products] = await Promise.all([longestCover(db), productsOf(db, search)]);
+  const [longest, products] = await Promise.all([
+    longestCover(db),
+    buyer && !isOfProducts ? [] : productsOf(db, search),
+  ]);
   const period = purchasePeriod(search, now, longest);
   const owner = buyer && lower(buyer);
   const walk = (table: PolicyTable, key: Parameters<typeof walkBack>[1][number], more?: SQL) => {
