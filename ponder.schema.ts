@@ -178,7 +178,7 @@ export const policy = onchainTable("policy", policyColumns(), (table) => ({
 
 /**
  * Policies whose key has come again: a product that is registered anew with another manager counts from 1 again. They stay
- * in lists and sums; the key is the newer policy's.
+ * in lists and sums; the key is the newer policy's. Nobody can trigger the older one any more, so an open one has ended.
  */
 export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (table) => ({
   pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),

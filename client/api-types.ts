@@ -712,7 +712,7 @@ export interface paths {
         };
         /**
          * Get burn statistics
-         * @description Burns are the token's transfers to the zero address. Days are UTC days of block times; today is the indexed block's day.
+         * @description Burns are the token's transfers to the zero address. Days are UTC days of block times; today is the indexed block's day. `from` and `to` narrow `by_day` to the UTC days of these times; the sums are of all time.
          */
         readonly get: operations["getBurnStats"];
         readonly put?: never;
@@ -826,7 +826,7 @@ export interface paths {
         };
         /**
          * Get a metric by day, week or month
-         * @description Whole buckets of UTC time, by block times: days, weeks from Monday on, months. The series has every bucket from the one with `from` to the one with the last second before `to`, or with the indexed block if that is earlier; buckets without events are zero. It is empty where `from` is later than the indexed block. Without `from` it has 30 buckets. More than 366 buckets are refused with 400, which names `from`.
+         * @description Whole buckets of UTC time, by block times: days, weeks from Monday on, months. The series has every bucket from the one with `from` to the one with the last second before `to`, or with the indexed block if that is earlier; buckets without events are zero. It is empty where `from` is later than the indexed block. Without `from` it has 30 buckets. More than 366 buckets are refused with 400, which names the earliest `from` for this `to`.
          */
         readonly get: operations["getSeries"];
         readonly put?: never;
@@ -4211,7 +4211,7 @@ export interface components {
              * @example 12
              */
             readonly burns_count: number;
-            /** @description Every day from the first burn to today, oldest first; days without burns are zero. */
+            /** @description Every day of the period, from its first burn to today, oldest first; days without burns are zero. */
             readonly by_day: readonly {
                 /**
                  * @description UTC day.
@@ -8792,7 +8792,12 @@ export interface operations {
     };
     readonly getBurnStats: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Only rows of blocks from this time on, Unix seconds. */
+                readonly from?: string;
+                /** @description Only rows of blocks before this time, Unix seconds; later than `from`. */
+                readonly to?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;

@@ -14,6 +14,8 @@ export type PolicyRecord = ChainPolicy & {
   current: AssetPrice | null;
   /** Whether `submitTrigger` would pay now; null when only the contracts were read. */
   due: boolean | null;
+  /** Whether a newer policy has its key; false if absent. */
+  replaced?: boolean | undefined;
 };
 
 export const BASIS_POINTS = 10_000n;

@@ -8,6 +8,8 @@ export type PolicyTimes = {
   /** Null when the product has no waiting period. */
   waitingEndsAt: bigint | null;
   expiresAt: bigint;
+  /** Whether its key has come again: nobody can trigger it any more. */
+  replaced?: boolean | undefined;
 };
 
 /**
@@ -17,6 +19,7 @@ export type PolicyTimes = {
 export function policyStatus(policy: PolicyTimes, now: bigint): PolicyStatus {
   if (policy.triggered) return "Triggered";
   if (policy.cancelled) return "Cancelled";
+  if (policy.replaced) return "Expired";
   if (policy.waitingEndsAt !== null && now < policy.waitingEndsAt) return "Waiting";
   return now > policy.expiresAt ? "Expired" : "Active";
 }

@@ -41,7 +41,7 @@ export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
   /** The answer to this request, if it is kept and of the newest block. */
   async function findAnswer({ method, url = "", headers }: IncomingMessage) {
     // Only JSON is kept.
-    if (method !== "GET" || headers.accept?.includes("csv")) return undefined;
+    if (method !== "GET" || headers.accept?.toLowerCase().includes("csv")) return undefined;
     // The app validates a request id that the client sends, and counts the request for a key.
     if (headers["x-request-id"] !== undefined || headers["x-api-key"] !== undefined) return undefined;
     const found = cache.atAddress(url);

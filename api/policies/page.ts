@@ -1,4 +1,7 @@
 /** A page of a buyer's policies: as JSON from Postgres, or as rows where the index lacks some of their fields. */
+import { eq } from "drizzle-orm";
+import { lower } from "../../lib/lower.ts";
+import { account } from "../../ponder.schema.ts";
 import type { AsOf } from "../chain/block.ts";
 import { policyBody } from "../chain/policy-body.ts";
 import { cursorOf, cutPage } from "../http/paging.ts";
@@ -6,36 +9,42 @@ import { pageRows } from "../indexed/feed.ts";
 import { type JsonText, withEntries } from "../indexed/json-text.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import { withChecksums } from "./entry-json.ts";
-import { type PolicyPage, preparePoliciesOf, preparePolicyEntries, toIndexedPolicy } from "./queries.ts";
+import { type IndexedPolicy, type PolicyPage, preparePolicyEntries, toIndexedPolicy } from "./queries.ts";
 import { completePolicy, type PolicyReaders } from "./reader.ts";
 import type { PolicyListBody } from "./routes.ts";
+import { searchPolicies } from "./search-queries.ts";
 
-type Rows = Readonly<Awaited<ReturnType<ReturnType<typeof preparePoliciesOf>>>>;
-
-/** One row more than the page has, if there is a further page. */
+/** One policy more than the page has, if there is a further page. */
 type FoundPage =
   | { readonly total: number; readonly entries: readonly string[]; readonly last: string | null }
-  | { readonly total: number; readonly rows: Rows };
+  | { readonly total: number; readonly policies: readonly IndexedPolicy[] };
 
 /** Makes the read of a page. Its JSON is as of the block in the answer. */
 export function createPageRead(index: IndexReader) {
   const entriesOf = index.prepare(preparePolicyEntries);
-  const rowsOf = index.prepare(preparePoliciesOf);
+  /** The page where Postgres cannot write it. */
+  const policiesOf = (page: PolicyPage) =>
+    index.read(async (db, asOf): Promise<FoundPage> => {
+      const [owner, found] = await Promise.all([
+        db
+          .select({ total: account.policies })
+          .from(account)
+          .where(eq(account.address, lower(page.buyer))),
+        asOf.then(({ timestamp }) => searchPolicies(db, page, timestamp)),
+      ]);
+      return { total: owner[0]?.total ?? 0, policies: pageRows(found).map(toIndexedPolicy) };
+    });
   return async (page: PolicyPage): Promise<{ asOf: AsOf; value: FoundPage }> => {
     const { asOf, value } = await entriesOf(page);
     const [found] = value;
     const total = found?.account?.policies ?? 0;
-    if (!found || found.entries.lines === null) return { asOf, value: { total, entries: [], last: null } };
-    const { lines, shields, complete, last } = found.entries;
-    if (complete && shields !== null) {
-      const entries = withChecksums(lines, shields.split(",")).split("\n");
-      return { asOf, value: { total, entries, last } };
-    }
-    const read = await rowsOf(page);
-    return {
-      asOf: read.asOf,
-      value: { total: read.value[0]?.account?.policies ?? 0, rows: read.value },
-    };
+    if (!found) return { asOf, value: { total, entries: [], last: null } };
+    const { lines, shields, complete, last, hasReplaced } = found.entries;
+    if (hasReplaced) return policiesOf(page);
+    if (lines === null) return { asOf, value: { total, entries: [], last: null } };
+    if (!complete || shields === null) return policiesOf(page);
+    const entries = withChecksums(lines, shields.split(",")).split("\n");
+    return { asOf, value: { total, entries, last } };
   };
 }
 
@@ -53,7 +62,7 @@ export async function pageBody(
     const fields = { buyer, count: entries.length, total, limit, offset, nextCursor };
     return withEntries(fields, "policies", entries);
   }
-  const { rows, next } = cutPage(pageRows(found.rows).map(toIndexedPolicy), limit, cursorOf);
+  const { rows, next } = cutPage(found.policies, limit, cursorOf);
   const policies = await Promise.all(
     rows.map(async (row) => {
       const { txHash, blockNumber, logIndex } = row;

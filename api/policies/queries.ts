@@ -1,9 +1,9 @@
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
 import { isDue } from "../../lib/indexed/due.ts";
 import { lower } from "../../lib/lower.ts";
 import { entryById } from "../../lib/products.ts";
-import { account, head, oracleFeed, policy, product } from "../../ponder.schema.ts";
+import { account, head, oracleFeed, policy, product, replacedPolicy } from "../../ponder.schema.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
 import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
@@ -13,7 +13,8 @@ import { after, always, firstRows, type WalkPeriod, walkBack } from "../indexed/
 import { isCompleteRow, policyEntry } from "./entry-json.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
-export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
+export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt" | "replaced"> & {
+  replaced: boolean;
   shield: Address | null;
   expiresAt: bigint | null;
   txHash: Hex;
@@ -21,32 +22,43 @@ export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt"> & {
   logIndex: number;
 };
 
-const columns = {
-  productId: policy.productId,
-  policyId: policy.policyId,
-  shield: policy.shield,
-  buyer: policy.buyer,
-  coverage: policy.coverage,
-  payout: policy.payout,
-  premium: policy.premium,
-  priceSnapshot: policy.priceSnapshot,
-  createdAt: policy.createdAt,
-  waitingEndsAt: policy.waitingEndsAt,
-  expiresAt: policy.expiresAt,
-  triggeredAt: policy.triggeredAt,
-  cancelledAt: policy.cancelledAt,
-  bondEpochId: policy.bondEpochId,
-  strike: policy.strike,
-  triggerPrice: policy.triggerPrice,
+const columnsOf = <Table extends typeof policy | typeof replacedPolicy>(table: Table) => ({
+  productId: table.productId,
+  policyId: table.policyId,
+  shield: table.shield,
+  buyer: table.buyer,
+  coverage: table.coverage,
+  payout: table.payout,
+  premium: table.premium,
+  priceSnapshot: table.priceSnapshot,
+  createdAt: table.createdAt,
+  waitingEndsAt: table.waitingEndsAt,
+  expiresAt: table.expiresAt,
+  triggeredAt: table.triggeredAt,
+  cancelledAt: table.cancelledAt,
+  bondEpochId: table.bondEpochId,
+  strike: table.strike,
+  triggerPrice: table.triggerPrice,
+  txHash: table.txHash,
+  blockNumber: table.blockNumber,
+  logIndex: table.logIndex,
   answer: oracleFeed.answer,
   answeredAt: oracleFeed.updatedAt,
-  due: isDue().as("due"),
-  txHash: policy.txHash,
-  blockNumber: policy.blockNumber,
-  logIndex: policy.logIndex,
   productName: product.name,
   productActive: product.active,
   productPaused: product.paused,
+});
+
+const columns = {
+  ...columnsOf(policy),
+  due: isDue().as("due"),
+  replaced: sql<boolean>`false`.as("replaced"),
+};
+
+const replacedColumns = {
+  ...columnsOf(replacedPolicy),
+  due: sql<boolean>`false`.as("due"),
+  replaced: sql<boolean>`true`.as("replaced"),
 };
 
 /** Rows of policies, each with its product and the newest round of its asset's feed. */
@@ -56,6 +68,14 @@ export const selectPolicies = (db: IndexQuery) =>
     .from(policy)
     .leftJoin(product, eq(product.productId, policy.productId))
     .leftJoin(oracleFeed, eq(oracleFeed.asset, policy.asset));
+
+/** Rows of the policies whose key has come again, as {@link selectPolicies}. */
+export const selectReplaced = (db: IndexQuery) =>
+  db
+    .select(replacedColumns)
+    .from(replacedPolicy)
+    .leftJoin(product, eq(product.productId, replacedPolicy.productId))
+    .leftJoin(oracleFeed, eq(oracleFeed.asset, replacedPolicy.asset));
 
 type Row = Awaited<ReturnType<typeof selectPolicies>>[number];
 
@@ -110,6 +130,13 @@ const parameters = (page: PolicyPage) => ({
   ...(hasPeriod(page) ? { from: String(page.from ?? 0), to: String(page.to ?? NO_TIME) } : {}),
 });
 
+/** Whether one of the buyer's policies has lost its key: almost never, and then the page is read from two tables. */
+const replacedOf = (db: IndexQuery) =>
+  db
+    .select({ found: sql`1` })
+    .from(replacedPolicy)
+    .where(eq(replacedPolicy.buyer, sql.placeholder("owner")));
+
 /** Lengths of pages for which a statement is prepared; a shorter page reads more rows than it shows. */
 const PAGE_SIZES = [10, 50, 100];
 
@@ -132,6 +159,7 @@ function prepareEntries(
       shields: sql<string | null>`string_agg(distinct ${page.shield}, ',')`.as("shields"),
       complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
       last: sql<string | null>`${last}`.as("last"),
+      hasReplaced: sql<boolean>`exists (${replacedOf(db)})`.as("has_replaced"),
     })
     .from(page)
     .innerJoin(head, always)
@@ -147,8 +175,9 @@ function prepareEntries(
 /**
  * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `lines`
  * has a line for each policy, one more than `limit` at least if there are as many, and is null without any. `shields`
- * are theirs, `last` is the cursor after `limit` of them, `complete` false if a row lacks what its line shows. Prepared because building the
- * statement takes longer than running it.
+ * are theirs, `last` is the cursor after `limit` of them, `complete` false if a row lacks what its line shows, `hasReplaced`
+ * true if the buyer has policies of `replaced_policy`, which are in no line. Prepared because building the statement takes
+ * longer than running it.
  */
 export function preparePolicyEntries(db: IndexQuery) {
   const statements = PAGE_SIZES.map((size) => ({
@@ -164,29 +193,4 @@ export function preparePolicyEntries(db: IndexQuery) {
     const statement = hasPeriod(page) ? found.within : ofAll;
     return statement.execute({ ...parameters(page), buyer: page.buyer, limit: page.limit });
   };
-}
-
-/** Prepares the read of a page as rows, one more than `limit`, and of the account, as {@link preparePolicyEntries}. */
-export function preparePoliciesOf(db: IndexQuery) {
-  const all = prepareRows(db, {});
-  const within = prepareRows(db, laterPeriod);
-  return (page: PolicyPage) =>
-    (hasPeriod(page) ? within : all).execute({ ...parameters(page), rows: page.limit + 1 });
-}
-
-function prepareRows(db: IndexQuery, period: WalkPeriod) {
-  const { where, orderBy } = walkOf(period);
-  const page = selectPolicies(db)
-    .where(where)
-    .orderBy(...orderBy)
-    .limit(sql.placeholder("rows"))
-    .offset(sql.placeholder("offset"))
-    .as("page");
-  return db
-    .select()
-    .from(head)
-    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
-    .leftJoin(page, always)
-    .orderBy(desc(page.blockNumber), desc(page.logIndex))
-    .prepare("policies_of");
 }

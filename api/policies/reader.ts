@@ -1,3 +1,4 @@
+import { zeroAddress } from "viem";
 import { within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
@@ -31,12 +32,16 @@ function isComplete(policy: IndexedPolicy): policy is IndexedPolicy & PolicyReco
 
 /**
  * Adds shield, dates and prices from the contracts to an indexed policy of a product from before the first indexed block. They
- * never change, so they are true at every block.
+ * never change, so they are true at every block. Of a policy whose key has come again nobody knows them: it gets no shield
+ * (the zero address), and ends with its purchase.
  * @throws ApiError `chain_not_found` when the chain is needed and does not answer
  */
 export async function completePolicy(readers: PolicyReaders, policy: IndexedPolicy): Promise<PolicyRecord> {
   if (isComplete(policy)) return policy;
-  const { productId, policyId } = policy;
+  const { productId, policyId, createdAt } = policy;
+  // The contracts have the key's newer policy only.
+  if (policy.replaced)
+    return { ...policy, shield: policy.shield ?? zeroAddress, expiresAt: policy.expiresAt ?? createdAt };
   const found = await readers.chain.policy({ productId, policyId });
   // The chain was reorganised, and the index has not followed yet.
   if (!found) throw chainNotFound(new Error(`the chain lacks policy ${policyId} of ${productId}`));

@@ -1,15 +1,16 @@
 /** Searches all policies. */
-import { and, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { lower } from "../../lib/lower.ts";
-import { policy, product, productEvent, productStats } from "../../ponder.schema.ts";
+import { policy, product, productEvent, productStats, replacedPolicy } from "../../ponder.schema.ts";
 import type { PolicyStatus } from "../chain/policy-status.ts";
 import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 import { after, walkBack } from "../indexed/walk.ts";
-import { selectPolicies } from "./queries.ts";
+import { selectPolicies, selectReplaced } from "./queries.ts";
 
 /** Times are Unix seconds. The page's period is that of the purchase. */
 export type PolicySearch = FeedPage & {
@@ -35,17 +36,21 @@ async function longestCover(db: IndexQuery): Promise<bigint> {
   return longest > LONGEST_OF_CATALOGUE ? longest : LONGEST_OF_CATALOGUE;
 }
 
+/** Both tables of policies: those that have their key, and those whose key has come again. */
+type PolicyTable = typeof policy | typeof replacedPolicy;
+
 /** The condition of a status at `now`, as `policyStatus` has it. Without a known expiry a policy is neither active nor expired. */
-function isStatus(status: PolicyStatus, now: bigint): SQL {
+function isStatus(table: PolicyTable, status: PolicyStatus, now: bigint): SQL {
   const time = sql`${String(now)}::numeric`;
-  const untouched = sql`${policy.triggeredAt} is null and ${policy.cancelledAt} is null`;
-  const waiting = sql`coalesce(${policy.waitingEndsAt} > ${time}, false)`;
+  const untouched = sql`${table.triggeredAt} is null and ${table.cancelledAt} is null`;
+  const waiting = sql`coalesce(${table.waitingEndsAt} > ${time}, false)`;
+  const ended = table === replacedPolicy;
   return {
-    Triggered: sql`${policy.triggeredAt} is not null`,
-    Cancelled: sql`${policy.cancelledAt} is not null and ${policy.triggeredAt} is null`,
-    Waiting: sql`${untouched} and ${waiting}`,
-    Active: sql`${untouched} and not ${waiting} and ${policy.expiresAt} >= ${time}`,
-    Expired: sql`${untouched} and not ${waiting} and ${policy.expiresAt} < ${time}`,
+    Triggered: sql`${table.triggeredAt} is not null`,
+    Cancelled: sql`${table.cancelledAt} is not null and ${table.triggeredAt} is null`,
+    Waiting: ended ? sql`false` : sql`${untouched} and ${waiting}`,
+    Active: ended ? sql`false` : sql`${untouched} and not ${waiting} and ${table.expiresAt} >= ${time}`,
+    Expired: ended ? untouched : sql`${untouched} and not ${waiting} and ${table.expiresAt} < ${time}`,
   }[status];
 }
 
@@ -79,40 +84,69 @@ async function productsOf(db: IndexQuery, { product: productId, asset }: PolicyS
   return productId === undefined ? ids : ids.filter((id) => id === productId);
 }
 
-const noKeys = sql`select product_id, policy_id from ${policy} where false`;
+const position = z.object({ block_number: z.string(), log_index: z.int(), replaced: z.boolean() });
+
+/** The conditions of a search that are of a policy alone. */
+function matchesOf(table: PolicyTable, { status, expiresFrom, expiresTo }: PolicySearch, now: bigint) {
+  return and(
+    status && isStatus(table, status, now),
+    expiresFrom === undefined ? undefined : sql`${table.expiresAt} >= ${String(expiresFrom)}`,
+    expiresTo === undefined ? undefined : sql`${table.expiresAt} < ${String(expiresTo)}`,
+  );
+}
 
 /**
- * Reads a page of the policies that a search finds at `now`, the newest purchase first, one row more than `limit`. Of a
- * buyer it walks the index on the buyer. Otherwise it merges one walk for each product: along the product's policies, or
- * only its triggered or cancelled ones.
+ * Finds the positions of a page's policies, one more than `limit`. Of a buyer it walks the index on the buyer. Otherwise it
+ * merges one walk for each product: along the product's policies, or only its triggered or cancelled ones. Those whose key
+ * has come again are so few that one more walk reads them.
+ */
+async function findPositions(db: IndexQuery, search: PolicySearch, now: bigint) {
+  const { limit, offset, cursor, buyer } = search;
+  const isOfProducts = search.product !== undefined || search.asset !== undefined;
+  const [longest, products] = await Promise.all([
+    longestCover(db),
+    buyer && !isOfProducts ? [] : productsOf(db, search),
+  ]);
+  const period = purchasePeriod(search, now, longest);
+  const owner = buyer && lower(buyer);
+  const walk = (table: PolicyTable, key: Parameters<typeof walkBack>[1][number], more?: SQL) => {
+    const { where, orderBy } = walkBack(table, [key], after(cursor), period);
+    return sql`(select block_number, log_index, ${sql.raw(String(table === replacedPolicy))} as replaced from ${table}
+      where ${and(where, matchesOf(table, search, now), more)}
+      order by ${sql.join([...orderBy], sql`, `)} limit ${limit + 1 + offset})`;
+  };
+  const ofProducts = (table: PolicyTable) =>
+    isOfProducts ? (products.length === 0 ? sql`false` : inArray(table.productId, products)) : undefined;
+  const walks = [
+    ...(owner
+      ? [walk(policy, [policy.buyer, owner], ofProducts(policy))]
+      : products.map((id) => walk(policy, [policy.productId, id]))),
+    walk(replacedPolicy, [replacedPolicy.buyer, owner], ofProducts(replacedPolicy)),
+  ];
+  const found = await db.execute(sql`
+    select block_number::text, log_index, replaced from (${sql.join(walks, sql` union all `)}) found
+    order by found.block_number desc, log_index desc limit ${limit + 1} offset ${offset}`);
+  return z.array(position).parse([...found]);
+}
+
+/** The rows of a table at these positions. */
+function isAt(table: PolicyTable, positions: readonly z.output<typeof position>[]): SQL {
+  if (positions.length === 0) return sql`false`;
+  const list = positions.map((at) => sql`(${at.block_number}::numeric, ${at.log_index}::integer)`);
+  return sql`(${table.blockNumber}, ${table.logIndex}) in (${sql.join(list, sql`, `)})`;
+}
+
+/**
+ * Reads a page of the policies that a search finds at `now`, the newest purchase first, one row more than `limit`.
+ * @param db in a transaction of one snapshot
  */
 export async function searchPolicies(db: IndexQuery, search: PolicySearch, now: bigint) {
-  const { limit, offset, cursor, buyer, status, expiresFrom, expiresTo } = search;
-  const [longest, products] = await Promise.all([longestCover(db), productsOf(db, search)]);
-  const period = purchasePeriod(search, now, longest);
-  const matching = and(
-    status && isStatus(status, now),
-    expiresFrom === undefined ? undefined : gte(policy.expiresAt, sql`${String(expiresFrom)}`),
-    expiresTo === undefined ? undefined : lt(policy.expiresAt, sql`${String(expiresTo)}`),
-    buyer && inArray(policy.productId, products),
-  );
-  const walk = (key: Parameters<typeof walkBack>[1][number]) => {
-    const { where, orderBy } = walkBack(policy, [key], after(cursor), period);
-    return sql`(select product_id, policy_id, block_number, log_index from ${policy}
-      where ${and(where, matching)} order by ${sql.join([...orderBy], sql`, `)} limit ${limit + 1 + offset})`;
-  };
-  const walks = buyer
-    ? [walk([policy.buyer, lower(buyer)])]
-    : products.map((id) => walk([policy.productId, id]));
-  const keys =
-    products.length === 0
-      ? noKeys
-      : sql`select product_id, policy_id from (${sql.join(walks, sql` union all `)}) found
-          order by block_number desc, log_index desc limit ${limit + 1} offset ${offset}`;
-  const page = selectPolicies(db)
-    .where(
-      sql`(${policy.productId}, ${policy.policyId}) in (select product_id, policy_id from (${keys}) keys)`,
-    )
-    .as("page");
-  return readFeed(db, page);
+  const positions = await findPositions(db, search, now);
+  const kept = positions.filter(({ replaced }) => !replaced);
+  const older = positions.filter(({ replaced }) => replaced);
+  const policies = selectPolicies(db).where(isAt(policy, kept));
+  // Almost always there is none.
+  const page =
+    older.length === 0 ? policies : unionAll(policies, selectReplaced(db).where(isAt(replacedPolicy, older)));
+  return readFeed(db, page.as("page"));
 }

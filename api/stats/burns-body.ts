@@ -1,4 +1,5 @@
 import { burnSources } from "../../ponder.schema.ts";
+import type { Period } from "../http/paging.ts";
 import { dayName, dayOf, everyDay, SECONDS_PER_DAY } from "./days.ts";
 import type { ProtocolSums, readBurnDays, readBurnSources } from "./queries.ts";
 
@@ -14,8 +15,8 @@ const sumsOf = (row: Pick<Day, "tokenBurned" | "usdcSpent" | "burns"> | undefine
 });
 
 /**
- * The burn statistics. `days` are the days with burns, oldest first; the response has a row for every day from the first of
- * them to the day of `now` (Unix seconds).
+ * The burn statistics. `days` are the days with burns, oldest first; `by_day` has a row for every day of the period from the
+ * first of them to the day of `now` (Unix seconds), and the sums are of all time.
  */
 export function burnStatsBody(
   {
@@ -23,11 +24,12 @@ export function burnStatsBody(
     days,
     sources,
   }: { sums: ProtocolSums | undefined; days: readonly Day[]; sources: readonly Source[] },
+  period: Period,
   now: bigint,
 ) {
   const today = dayOf(now);
   const byStart = new Map(days.map((day) => [day.dayStart, day]));
-  const starts = everyDay([...byStart.keys()], {}, now);
+  const starts = everyDay([...byStart.keys()], period, now);
   const recent = days.filter(({ dayStart }) => dayStart > today - RECENT_DAYS * SECONDS_PER_DAY);
   return {
     total_token_burned: String(sums?.tokenBurned ?? 0),

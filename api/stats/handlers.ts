@@ -1,7 +1,7 @@
 import { getAddress } from "viem";
 import type { Api } from "../http/env.ts";
 import { decimalOrNull } from "../http/field-types.ts";
-import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
+import { cursorOf, cutPage, type FeedPage, type Period } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
 import { type ActivityFilter, readActivity } from "./activity.ts";
 import { addMaturityRoutes } from "./bonds/handlers.ts";
@@ -60,7 +60,7 @@ export function addStatsRoutes(app: Api, parts: StatsParts): void {
 /** The protocol's sums, the activity feed, and the token's price history. */
 function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
   const burnStats = responses.define(
-    (_: null) =>
+    (_: Period) =>
       index.read(async (db) => {
         const [sums, days, sources] = await Promise.all([
           readProtocolSums(db),
@@ -69,9 +69,11 @@ function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
         ]);
         return { sums, days, sources };
       }),
-    (rows, _, { timestamp }) => burnStatsBody(rows, timestamp),
+    (rows, period, { timestamp }) => burnStatsBody(rows, period, timestamp),
   );
-  app.openapi(burnStatsRoute, async (c) => responses.send(c, await burnStats(null), burnStatsRoute));
+  app.openapi(burnStatsRoute, async (c) =>
+    responses.send(c, await burnStats(c.req.valid("query")), burnStatsRoute),
+  );
 
   const protocolStats = responses.define(
     (_: null) =>

@@ -15,6 +15,7 @@ import {
   offsetInput,
   periodInput,
   positionCursor,
+  refuseEmptyPeriod,
   refuseFeedQuery,
 } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
@@ -33,7 +34,8 @@ export const burnStatsRoute = createRoute({
   tags: ["stats"],
   summary: "Get burn statistics",
   description:
-    "Burns are the token's transfers to the zero address. Days are UTC days of block times; today is the indexed block's day.",
+    "Burns are the token's transfers to the zero address. Days are UTC days of block times; today is the indexed block's day. `from` and `to` narrow `by_day` to the UTC days of these times; the sums are of all time.",
+  request: { query: z.object(periodInput).superRefine(refuseEmptyPeriod) },
   responses: indexedResponses(
     "The sums.",
     z
@@ -53,13 +55,15 @@ export const burnStatsRoute = createRoute({
             }),
           )
           .openapi({
-            description: "Every day from the first burn to today, oldest first; days without burns are zero.",
+            description:
+              "Every day of the period, from its first burn to today, oldest first; days without burns are zero.",
           }),
         by_source: z.array(z.object({ source: z.enum(burnSources), ...burnSums })).openapi({
           description: "Each kind of burner, and `direct` for burns without a burner contract.",
         }),
       })
       .openapi("BurnStats"),
+    "validation_error",
   ),
 });
 

@@ -113,6 +113,12 @@ describe.each(paths)("GET %s", (path) => {
     const same = await api.request(path, { headers: { ...csv.headers, "if-none-match": tag } });
     expect([same.status, same.text]).toEqual([304, ""]);
     expect((await api.request(path)).text).toBe(json.text);
+    // Media types have no case.
+    const shouted = await api.request(path, { headers: { accept: "Text/CSV" } });
+    expect([shouted.headers.get("content-type"), shouted.text]).toEqual([
+      "text/csv; charset=utf-8",
+      table.text,
+    ]);
   });
 
   test("a cached response needs one valid Host as every other", async () => {

@@ -134,6 +134,69 @@ test(`each entry is byte for byte the policy and its position (POLICY_SEED=${SEE
   expect(statuses).toEqual(new Set(["Waiting", "Active", "Triggered", "Expired", "Cancelled", true, false]));
 });
 
+test("policies whose key has come again are in the lists, in the order of all, and ended unless they were paid or cancelled", async () => {
+  const owner = "0x00000000000000000000000000000000000000aC";
+  const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
+  const common = {
+    ...{ product_id: hex(1000, 32), buyer: owner.toLowerCase(), paid_by: owner.toLowerCase() },
+    ...{ coverage: "1000", premium: "7", payout: "800", price_snapshot: "99", created_at: String(now - 50n) },
+    ...{ shield: hex(0xabcdef, 20), asset: hex(2000, 32), expires_at: String(now + 5_000n) },
+    ...{ block_hash: hex(1, 32), block_timestamp: String(now), tx_hash: hex(2, 32) },
+  };
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    for (let n = 0; n < 12; n += 1) {
+      const isOlder = n % 3 === 0;
+      const row = {
+        ...{ ...common, policy_id: String(9_000 + (isOlder ? n + 1 : n)) },
+        ...{ block_number: String(900 + n), log_index: 1 },
+        // The index does not know the terms of one product.
+        ...(n === 3 ? { shield: null, expires_at: null } : {}),
+        ...(n === 6 ? { triggered_at: String(now - 9n) } : {}),
+        ...(n === 9 ? { cancelled_at: String(now - 9n) } : {}),
+      };
+      await tx`insert into ${table(isOlder ? "replaced_policy" : "policy")} ${tx(row)}`;
+    }
+  });
+  const listed = page.extend({
+    policies: z.array(z.looseObject({ blockNumber: z.string(), status: z.string(), due: z.boolean() })),
+  });
+  for (const path of [`by-buyer/${owner}?`, `all?buyer=${owner}&`]) {
+    const read = async (query: string) =>
+      listed.parse((await api.request(`/api/v1/policies/${path}${query}`)).json);
+    const { policies } = await read("limit=100");
+    expect(policies.map(({ blockNumber }) => Number(blockNumber))).toEqual(
+      Array.from({ length: 12 }, (_, n) => 911 - n),
+    );
+    const older = policies.filter((_, place) => (11 - place) % 3 === 0);
+    expect(older.map(({ status, due }) => `${status} ${due}`)).toEqual([
+      "Cancelled false",
+      "Triggered false",
+      "Expired false",
+      "Expired false",
+    ]);
+    for (const limit of [1, 2, 5, 11, 12]) {
+      for (const offset of [0, 1, 10])
+        expect((await read(`limit=${limit}&offset=${offset}`)).policies).toEqual(
+          policies.slice(offset, offset + limit),
+        );
+      const walked: unknown[] = [];
+      for (let query: string | null = `limit=${limit}`; query !== null; ) {
+        const { policies: some, nextCursor } = await read(query);
+        walked.push(...some);
+        query = nextCursor && `limit=${limit}&cursor=${nextCursor}`;
+      }
+      expect(walked).toEqual(policies);
+    }
+  }
+  const byStatus = async (status: string) =>
+    listed.parse((await api.request(`/api/v1/policies/all?buyer=${owner}&status=${status}&limit=100`)).json)
+      .policies.length;
+  expect(await Promise.all(["Waiting", "Active", "Triggered", "Expired", "Cancelled"].map(byStatus))).toEqual(
+    [0, 8, 1, 2, 1],
+  );
+});
+
 test("pages of any length and offset are parts of the same list, and their cursors continue it", async () => {
   const read = async (query: string) =>
     page.parse((await api.request(`/api/v1/policies/by-buyer/${BUYER}?${query}`)).json);

@@ -19,6 +19,8 @@ test.each<[name: string, policy: PolicyTimes, now: bigint, status: string]>([
     160n,
     "Expired",
   ],
+  ["is expired once its key has come again", { ...open, replaced: true }, 0n, "Expired"],
+  ["was paid before its key came again", { ...open, replaced: true, triggered: true }, 0n, "Triggered"],
 ])("a policy %s", (_, policy, now, status) => {
   expect(policyStatus(policy, now)).toBe(status);
 });

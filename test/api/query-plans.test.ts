@@ -10,7 +10,8 @@ import type { IndexQuery } from "../../api/indexed/reader.ts";
 import { discountBps } from "../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../api/marketplace/queries.ts";
-import { findPolicy, preparePoliciesOf, preparePolicyEntries } from "../../api/policies/queries.ts";
+import { findPolicy, preparePolicyEntries } from "../../api/policies/queries.ts";
+import { searchPolicies } from "../../api/policies/search-queries.ts";
 import { readActivity } from "../../api/stats/activity.ts";
 import { readMaturities } from "../../api/stats/bonds/queries.ts";
 import { readBurnerDays } from "../../api/stats/burners/queries.ts";
@@ -71,8 +72,8 @@ const aMonth = () => ({ ...first, from: now - YEAR, to: now - YEAR + 2_592_000n 
 test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["one policy", (db) => findPolicy(db, policyKey)],
   ["a policy's rounds", (db) => readFallenRounds(db, policyKey)],
-  ["a buyer's policies", (db) => preparePoliciesOf(db)({ buyer: wallet, ...first })],
-  ["a buyer's policies after a cursor", (db) => preparePoliciesOf(db)({ buyer: wallet, ...deep })],
+  ["a buyer's policies", (db) => searchPolicies(db, { buyer: wallet, ...first }, now)],
+  ["a buyer's policies after a cursor", (db) => searchPolicies(db, { buyer: wallet, ...deep }, now)],
   ["a buyer's policies as JSON", (db) => preparePolicyEntries(db)({ buyer: wallet, ...first })],
   ["a buyer's policies as JSON after a cursor", (db) => preparePolicyEntries(db)({ buyer: wallet, ...deep })],
   [
@@ -94,7 +95,7 @@ test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
   ["activity of a month and an actor", (db) => readActivity(db, { ...aMonth(), actor: wallet })],
   ["activity before the beginning", (db) => readActivity(db, { ...first, to: longAgo })],
   ["activity of a month after a cursor", (db) => readActivity(db, { ...aMonth(), ...deep })],
-  ["a buyer's policies of a month", (db) => preparePoliciesOf(db)({ buyer: wallet, ...aMonth() })],
+  ["a buyer's policies of a month", (db) => searchPolicies(db, { buyer: wallet, ...aMonth() }, now)],
   ["sales of a month", (db) => readSales(db, aMonth())],
   ["triggers of a month", (db) => readTriggers(db, aMonth())],
   ["burns of a month", (db) => readBurns(db, aMonth())],

@@ -118,6 +118,12 @@ test.each([
   ["/api/v1/policies/all?expiresFrom=9&expiresTo=9", "expiresTo"],
   ["/api/v1/policies/all?expiresFrom=tomorrow", "expiresFrom"],
   ["/api/v1/policies/all?cursor=1-1&offset=1", "offset"],
+  ["/api/v1/stats/burns?from=9&to=8", "to"],
+  // Milliseconds.
+  ["/api/v1/stats/burns?from=1767225600000", "from"],
+  ["/api/v1/stats/series?metric=cover&to=1767225600000", "to"],
+  ["/api/v1/policies/all?expiresTo=1767225600000", "expiresTo"],
+  ["/api/v1/stats/activity?since=253402300800", "since"],
 ])("GET %s gets 400, which names %s", async (path, field) => {
   const answer = await api.request(path);
   expect(answer.status, answer.text).toBe(400);
@@ -132,10 +138,19 @@ test("a series with every bound the query allows is answered: before the first b
   expect(await length("to=1&interval=week")).toBe(1);
   expect(await length("from=1000&to=2000&interval=month")).toBe(1);
   for (const interval of ["day", "week", "month"])
-    expect(await length(`from=999999999999998&to=999999999999999&interval=${interval}`)).toBe(0);
-  expect(await length("to=999999999999999")).toBe(30);
+    expect(await length(`from=253402300798&to=253402300799&interval=${interval}`)).toBe(0);
+  expect(await length("to=253402300799")).toBe(30);
   const { timestamp } = await api.chain.client.getBlock();
   const day = timestamp - (timestamp % 86_400n);
   expect(await length(`from=${day - 365n * 86_400n}`)).toBe(366);
+  for (const query of ["", "&interval=week", `&to=${day - 9n * 86_400n}`]) {
+    const refused = await api.request(`/api/v1/stats/series?metric=cover&from=0${query}`);
+    const [, earliest = ""] =
+      /from must be (\d+) or later: a series has at most 366 buckets/.exec(refused.text) ?? [];
+    expect(await length(`from=${earliest}${query}`), refused.text).toBe(366);
+    expect(
+      (await api.request(`/api/v1/stats/series?metric=cover&from=${BigInt(earliest) - 1n}${query}`)).status,
+    ).toBe(400);
+  }
   expect(await length(`from=${day - 86_400n}&to=${day}`)).toBe(1);
 });

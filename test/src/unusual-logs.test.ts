@@ -14,6 +14,7 @@ import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 import { pageRows } from "../../api/indexed/feed.ts";
+import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
 import { readClaims } from "../../api/stats/claims/queries.ts";
 import { readFrom } from "../../lib/indexed/views-schema.ts";
 import * as indexed from "../../ponder.schema.ts";
@@ -196,6 +197,18 @@ test("a policy whose key comes again is kept: the newer has the key, both are in
   expect(await found("account", { address: bob })).toMatchObject([{ policies: 1 }]);
   const bought = await found("activity", { ref: `${productId}:1` });
   expect(bought.map(({ actor }) => actor).sort()).toEqual([bob, carol].sort());
+  readFrom(indexed, VIEWS_SCHEMA);
+  const { timestamp } = await chain.client.getBlock();
+  const search = (more: Partial<PolicySearch>) =>
+    drizzle(rows.sql, { casing: "snake_case" }).transaction(async (db) =>
+      pageRows(await searchPolicies(db, { limit: 9, offset: 0, ...more }, timestamp)).map(
+        ({ buyer, policyId }) => `${buyer} ${policyId}`,
+      ),
+    );
+  expect(await search({ product: productId })).toEqual([`${bob} 1`, `${carol} 1`]);
+  expect(await search({ product: productId, limit: 1, offset: 1 })).toEqual([`${carol} 1`]);
+  expect(await search({ product: productId, buyer: carol })).toEqual([`${carol} 1`]);
+  expect(await search({ product: productId, status: "Cancelled" })).toEqual([`${carol} 1`]);
 });
 
 test("the claims of a policy whose key comes again: one for each trigger, and none with the terms of the other policy", async () => {

@@ -21,7 +21,8 @@ function bucketsOf({ interval, from, to }: SeriesQuery, now: bigint): Bucket[] {
   const start = from ?? (usual > 0n ? usual : 0n);
   const buckets = bucketsFrom(interval, start, last, MAX_BUCKETS);
   if (buckets) return buckets;
-  const message = `must be so late that the series has at most ${MAX_BUCKETS} buckets`;
+  const earliest = bucketsBefore(interval, last, MAX_BUCKETS - 1);
+  const message = `must be ${earliest} or later: a series has at most ${MAX_BUCKETS} buckets`;
   throw new ApiError("validation_error", `from ${message}`, { details: [{ path: "from", message }] });
 }
 

@@ -2,7 +2,7 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { burnDay, marketDay, policy, productDay } from "../../../ponder.schema.ts";
+import { burnDay, marketDay, policy, productDay, replacedPolicy } from "../../../ponder.schema.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 import { blockAt } from "../../indexed/walk.ts";
 import type { Bucket } from "./buckets.ts";
@@ -47,6 +47,18 @@ export const unitOf = (metric: Metric): Unit =>
 const placeOf = (time: SQL, buckets: readonly Bucket[]): SQL =>
   sql`width_bucket(${time}, ${`{${buckets.map(({ start }) => start).join(",")}}`}::text::numeric[]) - 1`;
 
+type PolicyTable = typeof policy | typeof replacedPolicy;
+
+const boughtBetween = (table: PolicyTable, start: bigint, end: bigint) => sql`
+  select created_at, buyer from ${table}
+  where (block_number, log_index) >= (${blockAt(table, start)}, 0)
+    and (block_number, log_index) < (${blockAt(table, end)}, 0)`;
+
+/** The time of the first policy of buyer `b.buyer`. */
+const firstOf = (table: PolicyTable) => sql`
+  (select p.created_at from ${table} p where p.buyer = b.buyer
+    order by p.buyer, p.block_number, p.log_index limit 1)`;
+
 /**
  * Counts the buyers of each bucket: of a new one the first policy is in the bucket, of a returning one it is in an earlier
  * bucket. Reads the policies of the buckets, and of each of their buyers the first one.
@@ -58,13 +70,15 @@ const countBuyers = (
   end: bigint,
 ) => sql`
   with bought as (
-    select distinct ${placeOf(sql`created_at`, buckets)} as bucket, buyer from ${policy}
-    where (block_number, log_index) >= (${blockAt(policy, start)}, 0)
-      and (block_number, log_index) < (${blockAt(policy, end)}, 0)),
+    select distinct ${placeOf(sql`created_at`, buckets)} as bucket, buyer
+    from (${sql.join(
+      [policy, replacedPolicy].map((table) => boughtBetween(table, start, end)),
+      sql` union all `,
+    )}) sold),
   first as (
     select buyer, ${placeOf(sql`created_at`, buckets)} as bucket from (select distinct buyer from bought) b,
-      lateral (select p.created_at from ${policy} p where p.buyer = b.buyer
-        order by p.buyer, p.block_number, p.log_index limit 1) f)
+      lateral (select min(created_at) as created_at
+        from (${sql.join([policy, replacedPolicy].map(firstOf), sql` union all `)}) firsts) f)
   select bought.bucket::integer as bucket, count(*)::text as value, count(*)::integer as events
   from bought join first using (buyer)
   where ${which === "new" ? sql`first.bucket = bought.bucket` : sql`first.bucket < bought.bucket`}

@@ -41,7 +41,7 @@ export const seriesRoute = createRoute({
   operationId: "getSeries",
   tags: ["stats"],
   summary: "Get a metric by day, week or month",
-  description: `Whole buckets of UTC time, by block times: days, weeks from Monday on, months. The series has every bucket from the one with \`from\` to the one with the last second before \`to\`, or with the indexed block if that is earlier; buckets without events are zero. It is empty where \`from\` is later than the indexed block. Without \`from\` it has ${USUAL_BUCKETS} buckets. More than ${MAX_BUCKETS} buckets are refused with 400, which names \`from\`.`,
+  description: `Whole buckets of UTC time, by block times: days, weeks from Monday on, months. The series has every bucket from the one with \`from\` to the one with the last second before \`to\`, or with the indexed block if that is earlier; buckets without events are zero. It is empty where \`from\` is later than the indexed block. Without \`from\` it has ${USUAL_BUCKETS} buckets. More than ${MAX_BUCKETS} buckets are refused with 400, which names the earliest \`from\` for this \`to\`.`,
   request: {
     query: z
       .object({

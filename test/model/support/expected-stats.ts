@@ -10,15 +10,23 @@ const TOTAL_SUPPLY = 100_000_000n * 10n ** 18n;
 
 const total = (rows: readonly Row[], field: string) => rows.reduce((sum, row) => sum + big(row[field]), 0n);
 
-export function burnStats({ events, now, tokenSupply }: ChainState): Row {
+/** `period` narrows the days. */
+export function burnStats(
+  { events, now, tokenSupply }: ChainState,
+  { from = 0n, to = now + 1n }: { readonly from?: bigint; readonly to?: bigint } = {},
+): Row {
   const days = sums.burnDays(events);
   const bySource = sums.burnSources(events);
   const burned = total(bySource, "token_burned");
   expect(burned, "the logs have every burn").toBe(TOTAL_SUPPLY - tokenSupply);
   const today = now / DAY;
-  const first = days.map((row) => big(row.day_start) / DAY).sort((a, b) => (a < b ? -1 : 1))[0];
-  const calendar =
+  const first = days
+    .map((row) => big(row.day_start) / DAY)
+    .filter((day) => day >= from / DAY)
+    .sort((a, b) => (a < b ? -1 : 1))[0];
+  const all =
     first === undefined ? [] : Array.from({ length: Number(today - first) + 1 }, (_, i) => first + BigInt(i));
+  const calendar = all.filter((day) => day * DAY < to);
   return {
     total_token_burned: String(burned),
     total_usdc_volume: String(total(bySource, "usdc_spent")),

@@ -5,6 +5,7 @@ import type { CheckedRequest } from "../../support/openapi.ts";
 import { big, type ChainState } from "./chain-state.ts";
 import * as flows from "./expected-flows.ts";
 import { buyers, holders } from "./expected-holders.ts";
+import { burnStats } from "./expected-stats.ts";
 import * as vault from "./expected-vault.ts";
 import { byPosition, expectFeed, type Feed } from "./pages.ts";
 
@@ -24,6 +25,8 @@ async function expectBodies({ request, chainState }: Reader): Promise<void> {
     ["market", flows.market(chainState)],
     [`market?from=${from}&to=${to}`, flows.market(chainState, period)],
     [`market?to=${middle}`, flows.market(chainState, { to: middle })],
+    [`burns?from=${from}&to=${to}`, burnStats(chainState, period)],
+    [`burns?to=${middle}`, burnStats(chainState, { to: middle })],
     ["burners", flows.burners(chainState)],
     [`burners?from=${from}&to=${to}`, flows.burners(chainState, period)],
     ["prices", flows.prices(chainState)],
