@@ -101,18 +101,11 @@ export const uint256Input = z
   .refine((value) => value <= MAX_UINT256, "must be below 2^256")
   .openapi({ format: "uint256" });
 
-/**
- * 1 January of the year 10000, Unix seconds. Later times have no ISO 8601 of four digits, and as milliseconds it is a day of
- * 1978, so that today's times in milliseconds are later.
- */
-const YEAR_10000 = 253_402_300_800n;
-
-/** In requests: Unix seconds before the year 10000, parsed to `bigint`. */
+/** In requests: Unix seconds up to the year 5138, parsed to `bigint`. In milliseconds the times of every chain have more digits. */
 export const unixSecondsInput = z
   .string()
-  .regex(/^\d{1,15}$/, "must be Unix seconds in decimal digits")
+  .regex(/^\d{1,11}$/, "must be Unix seconds in 11 decimal digits at most, not milliseconds")
   .transform(BigInt)
-  .refine((time) => time < YEAR_10000, "must be before the year 10000 in Unix seconds, not milliseconds")
   .openapi({ example: "1767225600" });
 
 /** Longest signature, in bytes: a contract wallet's may contain many owners' signatures and its deployment. */

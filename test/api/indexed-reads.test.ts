@@ -268,7 +268,7 @@ test.each(timedLists)(
     const all = await rowsOf({ limit: 100, from: 0 });
     const times = all.map(timeOf).sort((a, b) => a - b);
     expect(times.length).toBeGreaterThan(0);
-    expect(await rowsOf({ limit: 100, to: 253_402_300_799 })).toEqual(all);
+    expect(await rowsOf({ limit: 100, to: 99_999_999_999 })).toEqual(all);
     expect(await rowsOf({ to: times[0] ?? 0 })).toEqual([]);
     expect(await rowsOf({ from: (times.at(-1) ?? 0) + 1 })).toEqual([]);
     for (const edge of new Set(
