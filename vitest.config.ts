@@ -48,8 +48,8 @@ const project = (name: string, include: string[], exclude: string[] = []) => ({
 export default defineConfig({
   test: {
     ...run,
-    // Most files wait for processes most of the time: six at once keep two cores busy.
-    maxWorkers: 6,
+    // Most files wait for processes most of the time: four at once keep two cores busy, and six made processes stand still.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       project("unit", [unit]),

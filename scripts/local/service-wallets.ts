@@ -1,6 +1,7 @@
 /** The service's wallets on local chains, all from anvil's mnemonic. */
-import { createTestClient, http, parseEther } from "viem";
+import { createTestClient, parseEther } from "viem";
 import { anvilAccount } from "../../lib/chain/client.ts";
+import { toNode } from "./to-node.ts";
 
 /**
  * The writer sends from the relayer on both chains, from the keeper's wallet on the main chain, and from those of sandbox and
@@ -25,6 +26,6 @@ const KEEPER_ETHER = parseEther("100");
 
 /** Gives the keeper's wallet ether on a local chain. Sends no transaction, so no block has it before the next one. */
 export async function fundKeeper(url: string): Promise<void> {
-  const client = createTestClient({ mode: "anvil", transport: http(url) });
+  const client = createTestClient({ mode: "anvil", transport: toNode(url) });
   await client.setBalance({ address: serviceWallets.keeper.address, value: KEEPER_ETHER });
 }

@@ -4,7 +4,6 @@ import {
   type Chain,
   createTestClient,
   type Hex,
-  http,
   type LocalAccount,
   publicActions,
   walletActions,
@@ -15,6 +14,7 @@ import { type AnvilOptions, privateKeyOf, startAnvil } from "../../scripts/local
 import { deployOnAnvil, type LocalChain } from "../../scripts/local/chain.ts";
 import { freePort } from "../../scripts/local/ports.ts";
 import { openProtocol, refreshFeeds } from "../../scripts/local/protocol/actions/index.ts";
+import { toNode } from "../../scripts/local/to-node.ts";
 import { atEnd, showOnFailure } from "./cleanup.ts";
 import { forgetPid, recordPid } from "./run-folder.ts";
 
@@ -24,7 +24,7 @@ import { forgetPid, recordPid } from "./run-folder.ts";
  */
 export const testClient = (known: Chain, url: string) => {
   const chain: Chain = { ...known, supportsTransactionReplacementDetection: false };
-  return createTestClient({ mode: "anvil", chain, transport: http(url), pollingInterval: 50, cacheTime: 0 })
+  return createTestClient({ mode: "anvil", chain, transport: toNode(url), pollingInterval: 50, cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions);
 };

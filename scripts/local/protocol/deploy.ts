@@ -1,5 +1,6 @@
-import { type Address, createPublicClient, http, type LocalAccount } from "viem";
+import { type Address, createPublicClient, type LocalAccount } from "viem";
 import type { Deployment } from "../../../lib/deployments.ts";
+import { toNode } from "../to-node.ts";
 import { planDeployment, retirementCalls } from "./deployment-plan.ts";
 import { sendAll } from "./send-transactions.ts";
 import { allTerms } from "./terms.ts";
@@ -62,4 +63,4 @@ export async function retireProducts(
 }
 
 const nextNonce = (rpcUrl: string, address: Address): Promise<number> =>
-  createPublicClient({ transport: http(rpcUrl) }).getTransactionCount({ address, blockTag: "pending" });
+  createPublicClient({ transport: toNode(rpcUrl) }).getTransactionCount({ address, blockTag: "pending" });

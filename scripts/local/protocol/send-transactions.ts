@@ -1,5 +1,6 @@
 /** Sends planned transactions of one account in order. */
-import { createPublicClient, http, type LocalAccount, type TransactionReceipt } from "viem";
+import { createPublicClient, type LocalAccount, type TransactionReceipt } from "viem";
+import { toNode } from "../to-node.ts";
 import type { PlannedTransaction } from "./planned-transactions.ts";
 
 export type SendOptions = {
@@ -19,7 +20,7 @@ export async function sendAll(
   transactions: readonly PlannedTransaction[],
   firstNonce: number,
 ): Promise<TransactionReceipt[]> {
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  const client = createPublicClient({ transport: toNode(rpcUrl), cacheTime: 0 });
   const { baseFeePerGas } = await client.getBlock();
   const maxPriorityFeePerGas = 1_000_000n;
   // The base fee at most doubles within seven full blocks, and these are not full. Unused fee is not charged.

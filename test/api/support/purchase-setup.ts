@@ -65,7 +65,7 @@ export async function startPurchaseSetup(): Promise<PurchaseSetup> {
     services: ["api", "writer"],
     env: {
       api: { DATABASE_URL: database.url, RPC_URL: apiNode.url, PURCHASE_WAIT_MS: "20000" },
-      writer: { RPC_URL: writerNode.url, CONFIRMATIONS: "1", PURCHASE_TTL: "6" },
+      writer: { RPC_URL: writerNode.url, CONFIRMATIONS: "1", PURCHASE_TTL: "12" },
     },
   });
   const [strict, incompleteDeployment, lowGasBudget] = await Promise.all([

@@ -180,10 +180,20 @@ export function faultsOf(truth: readonly TrueEvent[], subscriber: Subscriber): s
 
 /**
  * Describes where a subscriber's first attempts were not in chain order: each event must come after all earlier valid ones.
- * Applies to receivers that accept every connection.
+ * Applies to receivers that accept every connection. `timedOut` has the ids of events with an attempt that got no answer in
+ * time: the ones behind them need not wait, and nobody knows when such a request arrives.
  */
-export function orderFaultsOf({ requests }: Subscriber, truth: readonly TrueEvent[]): string[] {
+export function orderFaultsOf(
+  { requests }: Subscriber,
+  truth: readonly TrueEvent[],
+  timedOut: ReadonlySet<string>,
+): string[] {
   const faults: string[] = [];
+  const exempt = new Set(timedOut);
+  for (const request of requests) {
+    const { id, type, data } = eventOf(request);
+    if (timedOut.has(id) && type === "event_reverted") exempt.add(String(data.eventId));
+  }
   const byKey = new Map(truth.map((event) => [keyOf(event), event]));
   const seen = new Set<string>();
   /** Block and log of the received events that are not reverted. */
@@ -192,6 +202,7 @@ export function orderFaultsOf({ requests }: Subscriber, truth: readonly TrueEven
     if (seen.has(request.id)) continue;
     seen.add(request.id);
     const event = eventOf(request);
+    if (exempt.has(event.id)) continue;
     if (event.type === "event_reverted") {
       valid.delete(String(event.data.eventId));
       continue;

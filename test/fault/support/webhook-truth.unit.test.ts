@@ -73,9 +73,18 @@ test.each<[name: string, requests: Received[], fault: RegExp | undefined]>([
 });
 
 test("events must be in chain order, without the reverted ones", () => {
-  const order = (...requests: Received[]) => orderFaultsOf(subscriber(...requests), truth).length;
+  const order = (...requests: Received[]) => orderFaultsOf(subscriber(...requests), truth, new Set()).length;
   expect(order(sent(one, "a"), sent(two, "b"))).toBe(0);
   expect(order(sent(two, "b"), sent(one, "a"))).toBe(1);
   expect(order(sent(one, "a"), sent(two, "b"), sent(one, "a"))).toBe(0);
   expect(order(sent(two, "b"), reversalOf("b"), sent(one, "a"))).toBe(0);
+});
+
+test("an event whose attempt timed out may come late, and what it reverts may be replaced before", () => {
+  const order = (timedOut: string, ...requests: Received[]) =>
+    orderFaultsOf(subscriber(...requests), truth, new Set([timedOut])).length;
+  expect(order("a", sent(two, "b"), sent(one, "a"))).toBe(0);
+  expect(order("b", sent(two, "b"), sent(one, "a"))).toBe(0);
+  expect(order("c", sent(two, "b"), sent(one, "a"))).toBe(1);
+  expect(order("reverted-x", sent(two, "x"), sent(one, "a"), reversalOf("x"))).toBe(0);
 });

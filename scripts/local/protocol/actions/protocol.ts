@@ -5,7 +5,6 @@ import {
   type ContractEventName,
   createPublicClient,
   type Hex,
-  http,
   type LocalAccount,
   type ParseEventLogsReturnType,
   parseEventLogs,
@@ -13,9 +12,10 @@ import {
 } from "viem";
 import { findRevert, type Revert } from "../../../../lib/chain/reverts.ts";
 import type { Deployment } from "../../../../lib/deployments.ts";
+import { toNode } from "../../to-node.ts";
 
 const createProtocolClient = (rpcUrl: string) =>
-  createPublicClient({ transport: http(rpcUrl, { batch: true, retryCount: 1 }), cacheTime: 0 });
+  createPublicClient({ transport: toNode(rpcUrl, { batch: true }), cacheTime: 0 });
 
 export type Protocol = {
   readonly deployment: Deployment;

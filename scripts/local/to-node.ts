@@ -1,0 +1,11 @@
+import { type HttpTransport, http } from "viem";
+
+/** As long as a wait of the tests: a local node on a busy machine may be silent for half a minute, and is well all the same. */
+const TIMEOUT_MS = 120_000;
+
+/**
+ * Requests to a local node. One without an answer is not repeated before two minutes: `anvil_mine` would mine twice. With
+ * `batch`, calls of one tick share a request.
+ */
+export const toNode = (url: string, { batch = false } = {}): HttpTransport =>
+  http(url, { timeout: TIMEOUT_MS, batch });
