@@ -11,7 +11,7 @@ import {
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import type { ContractKey, Contracts } from "../../lib/deployments.ts";
-import { usdcText } from "./plan.ts";
+import { usdcText } from "./amount-text.ts";
 import type {
   PreparedBody,
   ReportBody,
