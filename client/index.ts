@@ -20,6 +20,7 @@ export { onboard, type SignInTerms, signInMessage } from "./onboard.ts";
 export type { AnswerTo, Operation, PathWith, RequestArgument, Schema } from "./operations.ts";
 export { type PagedPath, pages } from "./pages.ts";
 export { createPolledRead, type PolledAnswer } from "./polled-read.ts";
+export { untilAnswered } from "./repeat.ts";
 export { PurchaseInDoubt, type PurchaseReceipt } from "./report.ts";
 export { WalletError, type WalletErrorCode } from "./wallet-error.ts";
 export {

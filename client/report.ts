@@ -1,41 +1,9 @@
 /** Reports of what a wallet has signed. All of them may be repeated: the API knows a report that it has. */
-import { ConnectionError, hasCode } from "./api-error.ts";
 import type { Client } from "./client.ts";
 import type { SignatureStep, TransactionStep } from "./execute.ts";
 import type { Schema } from "./operations.ts";
-import { pause } from "./pause.ts";
 import { randomHex } from "./random.ts";
-
-/** Tries of one report; the first waits between them are 1, 2 and 4 s where the API names none. */
-const TRIES = 8;
-const LONGEST_WAIT_SECONDS = 8;
-
-/** Whether the API may have done what it was asked for, or may still do it. */
-const isInDoubt = (error: unknown): boolean =>
-  error instanceof ConnectionError ||
-  hasCode(
-    error,
-    "purchase_pending",
-    "database_unavailable",
-    "internal_error",
-    "rate_limit",
-    "chain_not_found",
-  );
-
-/** Repeats a call while its outcome is in doubt. @throws the last error */
-async function untilAnswered<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!isInDoubt(error) || tries === TRIES) throw error;
-      const asked =
-        error instanceof Error && "retryAfterSeconds" in error ? error.retryAfterSeconds : undefined;
-      const seconds = typeof asked === "number" ? asked : Math.min(2 ** (tries - 1), LONGEST_WAIT_SECONDS);
-      await pause(1000 * seconds, signal);
-    }
-  }
-}
+import { isInDoubt, untilAnswered } from "./repeat.ts";
 
 type Report = NonNullable<TransactionStep["report"]>;
 
