@@ -1,13 +1,12 @@
 /** Wallets of viem, without viem: programs sign with a key of their own, pages with what the browser offers. */
 import type { Provider, Wallet } from "./wallets.ts";
 
-type Call = { readonly method: string; readonly params?: readonly unknown[] };
-
 /** The part of viem's `WalletClient` that is used here. Its account may be local or the node's. */
 export type ViemWallet = {
   readonly account: { readonly address: string; readonly type: string };
-  request(call: Call): Promise<unknown>;
-  signMessage(terms: { account: unknown; message: unknown }): Promise<string>;
+  // viem's own parameters are narrower: methods may take them where these stand.
+  request(call: unknown): Promise<unknown>;
+  signMessage(message: unknown): Promise<string>;
   signTypedData(typedData: unknown): Promise<string>;
   sendTransaction(transaction: unknown): Promise<string>;
 };
