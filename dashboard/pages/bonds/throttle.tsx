@@ -15,10 +15,21 @@ function paidAtOnce({ throttle, waiting }: RedemptionQueue): bigint | null {
   return rest > 0n ? rest : 0n;
 }
 
+/** What is left of the week for redemptions that come now. */
+function Free({ queue }: { queue: RedemptionQueue }) {
+  const free = paidAtOnce(queue);
+  if (free === null) return <>what is paid at once is unknown until the token has a price.</>;
+  if (free === 0n) return <>nothing is left of this week’s limit, so a new redemption waits too.</>;
+  return (
+    <>
+      a redemption of up to <Amount value={free} unit="usdc" digits={2} /> would be paid at once.
+    </>
+  );
+}
+
 /** “1 redemption waits for 75,000 USD; a redemption of up to 9,316.12 USDC would be paid at once.” */
 export function QueueSentence({ queue }: { queue: RedemptionQueue }) {
   const { entries, usd } = queue.waiting;
-  const free = paidAtOnce(queue);
   return (
     <>
       {entries === 0 ? (
@@ -28,14 +39,7 @@ export function QueueSentence({ queue }: { queue: RedemptionQueue }) {
           {counted(entries, "redemption waits", "redemptions wait")} for <Amount value={usd} unit="dollars" />
         </>
       )}
-      ;{" "}
-      {free === null ? (
-        <>what is paid at once is unknown until the token has a price.</>
-      ) : (
-        <>
-          a redemption of up to <Amount value={free} unit="usdc" digits={2} /> would be paid at once.
-        </>
-      )}
+      ; <Free queue={queue} />
     </>
   );
 }

@@ -20,7 +20,7 @@ const Priced = ({ value, unit }: { value: string | null; unit: Unit }) =>
   value === null ? (
     <span title={NO_PRICE}>–</span>
   ) : (
-    <Amount value={value} unit={unit} digits={unit === "usdc" ? 2 : undefined} bare />
+    <Amount value={value} unit={unit} digits={unit === "usdc" ? 2 : 6} bare />
   );
 
 /** What the reserve is already taken for, and what is free for new policies. */

@@ -26,19 +26,23 @@ export function MarketSentence() {
   const read = useRead("/api/v1/stats/market");
   return (
     <Shown read={read}>
-      {(market) => (
-        <>
-          <Floor market={market} />;{" "}
-          {market.sales_24h === 0 ? (
-            <>none was sold within 24 hours.</>
-          ) : (
-            <>
-              {counted(market.sales_24h, "sale", "sales")} brought{" "}
-              <Amount value={market.volume_24h_usdc} unit="usdc" least={0} /> within 24 hours.
-            </>
-          )}
-        </>
-      )}
+      {(market) =>
+        market.by_epoch.length === 0 && market.by_day.length === 0 ? (
+          <>No bond has been offered yet. The first listing appears here by itself.</>
+        ) : (
+          <>
+            <Floor market={market} />;{" "}
+            {market.sales_24h === 0 ? (
+              <>none was sold within 24 hours.</>
+            ) : (
+              <>
+                {counted(market.sales_24h, "sale", "sales")} brought{" "}
+                <Amount value={market.volume_24h_usdc} unit="usdc" least={0} /> within 24 hours.
+              </>
+            )}
+          </>
+        )
+      }
     </Shown>
   );
 }
