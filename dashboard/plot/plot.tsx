@@ -2,8 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { amountWithUnit, type Unit, units } from "../format/amount.ts";
 import { Amount } from "../parts/amount.tsx";
+import { PartFailed } from "../parts/part-failed.tsx";
 import { Sources } from "../parts/sources.tsx";
 import { Table } from "../parts/table.tsx";
+import { usePart } from "../parts/use-part.ts";
 import type { Tone } from "../parts/word.tsx";
 import { type Level, type Period, type Picture, type Point, periodHeads, periodName } from "./points.ts";
 import { useDrawing } from "./use-drawing.ts";
@@ -28,6 +30,9 @@ export type PlotProps = {
 
 const noLevels: readonly Level[] = [];
 
+/** A file of its own, so that sentence and figures do not wait for it. It is loaded once. */
+const loadDrawer = () => import("./draw.ts");
+
 /** Bars of nothing but zeros are as empty as no bars. */
 const isEmpty = ({ kind, points }: Picture) =>
   points.length === 0 || (kind === "bars" && points.every(({ value }) => BigInt(value) === 0n));
@@ -51,7 +56,9 @@ function Canvas({ title, picture }: { title: string; picture: Picture }) {
   const { points, period, unit } = picture;
   const [point, setPoint] = useState<number>();
   const show = useCallback((index: number | undefined) => setPoint(index), []);
-  const host = useDrawing(picture, point, show);
+  const drawer = usePart(loadDrawer);
+  const draw = drawer.state === "loaded" ? drawer.module.draw : undefined;
+  const host = useDrawing(draw, picture, point, show);
   const last = points.length - 1;
   const shown = points[point ?? last];
   const onKeyDown = (event: KeyboardEvent) => {
@@ -69,6 +76,11 @@ function Canvas({ title, picture }: { title: string; picture: Picture }) {
           </>
         )}
       </p>
+      {drawer.state === "failed" && (
+        <p class="note">
+          <PartFailed what="The picture" retry={drawer.retry} /> Its values are in the table.
+        </p>
+      )}
       <div
         ref={host}
         class="canvas"

@@ -42,3 +42,14 @@ export const amountsIn = ({ page }: OpenPage, selector: string): Promise<string[
 /** The value of the figure with this label. */
 export const figureOf = ({ page }: OpenPage, label: string) =>
   page.locator(".figure", { has: page.locator("dt", { hasText: label }) }).locator(".value");
+
+/** Opens the table of the plot with this title. @returns its exact values, the newest first */
+export async function plotValues(opened: OpenPage, title: string): Promise<string[]> {
+  const plot = opened.page.locator("figure.plot", {
+    has: opened.page.getByRole("heading", { name: title, exact: false }),
+  });
+  if ((await plot.locator("details[open]").count()) === 0)
+    await plot.getByText("Table", { exact: true }).click();
+  await plot.getByRole("table").waitFor();
+  return amountsIn(opened, `section[aria-label='${title}']`);
+}
