@@ -10,11 +10,15 @@ import type { TestApi } from "../api/support/api.ts";
 import { type OpenPage, testWithBrowser } from "../support/chromium.ts";
 import {
   amountsIn,
-  expectAccessible,
-  figureOf,
+  choose,
+  exactFigure,
+  exactPercent,
+  expectAccessibleEverywhere,
   openDashboard,
+  part,
+  percentsIn,
   plotValues,
-  settled,
+  table,
 } from "./support/dashboard.ts";
 import { readApi, startHistory } from "./support/history.ts";
 import * as shapes from "./support/shapes.ts";
@@ -25,23 +29,6 @@ beforeAll(async () => {
 });
 
 const read = <T>(path: string, shape: z.ZodType<T>) => readApi(api, path, shape);
-const table = (caption: string) => `section[aria-label='${caption}']`;
-const part = (title: string) => `section:has(> .section-head h2:text-is("${title}"))`;
-
-/** The exact value of a figure; a ratio's is in its title. */
-const exact = (opened: OpenPage, label: string) =>
-  figureOf(opened, label).locator("data").first().getAttribute("value");
-const exactRatio = (opened: OpenPage, label: string) =>
-  figureOf(opened, label).locator("span").first().getAttribute("title");
-
-/** Follows a link among choices, and waits for its view. */
-async function choose(opened: OpenPage, label: string, option: string): Promise<void> {
-  const choices = opened.page.getByRole("navigation", { name: label });
-  await choices.getByRole("link", { name: option, exact: true }).click();
-  await choices.locator("[aria-current]", { hasText: option }).waitFor();
-  await settled(opened);
-}
-
 describe("bonds", () => {
   let opened: OpenPage;
 
@@ -85,10 +72,10 @@ describe("bonds", () => {
 
   testWithBrowser("the reserve and what it is taken for are the API's", async () => {
     const vault = await read("/api/v1/stats/vault", shapes.vault);
-    expect(await exact(opened, "Reserve")).toBe(vault.reserve_usdc);
-    expect(await exact(opened, "Price of a token")).toBe(vault.token_price.price);
-    expect(await exactRatio(opened, "Solvency")).toBe(percentText(vault.solvency_ratio));
-    expect(await exactRatio(opened, "In use")).toBe(percentText(vault.utilisation));
+    expect(await exactFigure(opened, "Reserve")).toBe(vault.reserve_usdc);
+    expect(await exactFigure(opened, "Price of a token")).toBe(vault.token_price.price);
+    expect(await exactPercent(opened, "Solvency")).toBe(percentText(vault.solvency_ratio));
+    expect(await exactPercent(opened, "In use")).toBe(percentText(vault.utilisation));
     expect(await amountsIn(opened, `${part("Reserve and obligations")} .shares`)).toEqual([
       vault.obligations_usd,
       vault.reserved_usdc,
@@ -102,9 +89,9 @@ describe("bonds", () => {
     expect(await amountsIn(opened, table("Redemptions that wait"))).toEqual(
       entries.flatMap(({ queue_id, usd_amount, ahead_usd }) => [queue_id, usd_amount, ahead_usd]),
     );
-    expect(await exact(opened, "Waiting")).toBe(waiting.usd);
-    expect(await exact(opened, "Due this week")).toBe(waiting.due_usd);
-    expect(await exact(opened, "Left this week")).toBe(throttle.left_usdc);
+    expect(await exactFigure(opened, "Waiting")).toBe(waiting.usd);
+    expect(await exactFigure(opened, "Due this week")).toBe(waiting.due_usd);
+    expect(await exactFigure(opened, "Left this week")).toBe(throttle.left_usdc);
     expect(await amountsIn(opened, `${part("Redemption queue")} .shares`)).toEqual([
       throttle.paid_token,
       throttle.left_token,
@@ -143,10 +130,7 @@ describe("bonds", () => {
     expect(await amountsIn(copy, table("Holders of bonds"))).toEqual(
       await amountsIn(opened, table("Holders of bonds")),
     );
-    for (const width of [320, 1280]) {
-      await copy.page.setViewportSize({ width, height: 800 });
-      await expectAccessible(copy);
-    }
+    await expectAccessibleEverywhere(copy);
     expect([...opened.faults(), ...copy.faults()]).toEqual([]);
   });
 });
@@ -160,14 +144,14 @@ describe("market", () => {
     const totals = await read("/api/v1/marketplace/stats", shapes.marketTotals);
     expect(market.sales_24h).toBeGreaterThan(0);
     expect(await amountsIn(opened, ".sentence")).toEqual([market.floor_price, market.volume_24h_usdc]);
-    expect(await exact(opened, "Floor")).toBe(market.floor_price);
+    expect(await exactFigure(opened, "Floor")).toBe(market.floor_price);
     const cheapest = market.by_epoch.find(({ floor_price }) => floor_price === market.floor_price);
-    expect(await exactRatio(opened, "Yield at the floor")).toBe(percentText(cheapest?.implied_yield ?? ""));
+    expect(await exactPercent(opened, "Yield at the floor")).toBe(percentText(cheapest?.implied_yield ?? ""));
     const listed = market.by_epoch.reduce((sum, { listed_usd }) => sum + BigInt(listed_usd), 0n);
-    expect(await exact(opened, "For sale")).toBe(String(listed));
-    expect(await exact(opened, "24 h volume")).toBe(market.volume_24h_usdc);
-    expect(await exact(opened, "Sold so far")).toBe(totals.totalVolume);
-    expect(await exact(opened, "Fees so far")).toBe(totals.totalFees);
+    expect(await exactFigure(opened, "For sale")).toBe(String(listed));
+    expect(await exactFigure(opened, "24 h volume")).toBe(market.volume_24h_usdc);
+    expect(await exactFigure(opened, "Sold so far")).toBe(totals.totalVolume);
+    expect(await exactFigure(opened, "Fees so far")).toBe(totals.totalFees);
   });
 
   testWithBrowser(
@@ -226,8 +210,7 @@ describe("market", () => {
         ]),
       ),
     );
-    const yields = opened.page.locator(`${table("The market by maturity")} span.amount`);
-    expect(await yields.evaluateAll((all) => all.map(({ title }) => title))).toEqual(
+    expect(await percentsIn(opened, table("The market by maturity"))).toEqual(
       by_epoch.flatMap(({ implied_yield }) => (implied_yield === null ? [] : [percentText(implied_yield)])),
     );
     const days = by_day.filter(({ sales }) => sales > 0).reverse();
@@ -256,14 +239,10 @@ describe("market", () => {
     );
     if (!seller) throw new Error("nobody holds bonds of that month");
     await listBond(api.protocol, seller, BigInt(epoch_id), 10n, usdc(7));
-    const row = opened.page.locator(`${table("Bonds for sale")} tr.new`);
-    await row.waitFor();
-    const titles = await row.locator("span.amount").evaluateAll((all) => all.map(({ title }) => title));
-    expect(titles).toEqual(["70 %", expect.stringMatching(/^[\d,.]+ %$/)]);
-    for (const width of [320, 1280]) {
-      await opened.page.setViewportSize({ width, height: 800 });
-      await expectAccessible(opened);
-    }
+    const added = `${table("Bonds for sale")} tr.new`;
+    await opened.page.locator(added).waitFor();
+    expect(await percentsIn(opened, added)).toEqual(["70 %", expect.stringMatching(/^[\d,.]+ %$/)]);
+    await expectAccessibleEverywhere(opened);
     expect(opened.faults()).toEqual([]);
   });
 });
