@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
+import { createPart, usePart } from "../data/part.ts";
 import { amountWithUnit, type Unit, units } from "../format/amount.ts";
 import { Amount } from "../parts/amount.tsx";
 import { PartFailed } from "../parts/part-failed.tsx";
 import { Sources } from "../parts/sources.tsx";
 import { Table } from "../parts/table.tsx";
-import { usePart } from "../parts/use-part.ts";
 import type { Tone } from "../parts/word.tsx";
 import { type Level, type Period, type Picture, type Point, periodHeads, periodName } from "./points.ts";
 import { useDrawing } from "./use-drawing.ts";
@@ -31,7 +31,7 @@ export type PlotProps = {
 const noLevels: readonly Level[] = [];
 
 /** A file of its own, so that sentence and figures do not wait for it. It is loaded once. */
-const loadDrawer = () => import("./draw.ts");
+const drawing = createPart(() => import("./draw.ts"));
 
 /** Bars of nothing but zeros are as empty as no bars. */
 const isEmpty = ({ kind, points }: Picture) =>
@@ -56,9 +56,8 @@ function Canvas({ title, picture }: { title: string; picture: Picture }) {
   const { points, period, unit } = picture;
   const [point, setPoint] = useState<number>();
   const show = useCallback((index: number | undefined) => setPoint(index), []);
-  const drawer = usePart(loadDrawer);
-  const draw = drawer.state === "loaded" ? drawer.module.draw : undefined;
-  const host = useDrawing(draw, picture, point, show);
+  const drawer = usePart(drawing);
+  const host = useDrawing(drawer.state === "loaded" ? drawer.module.draw : undefined, picture, point, show);
   const last = points.length - 1;
   const shown = points[point ?? last];
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,18 +1,27 @@
 /** Loads and shows the page of the place. */
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { createPart, type Part, usePart } from "../data/part.ts";
 import { place } from "../data/place.ts";
 import { type PageName, pageList } from "../page-list.ts";
-import { loadPage } from "../pages/load.ts";
+import { loadPage, type PageModule } from "../pages/load.ts";
 import { Head } from "../parts/head.tsx";
 import { Link } from "../parts/link.tsx";
 import { PartFailed } from "../parts/part-failed.tsx";
-import { usePart } from "../parts/use-part.ts";
 
 const SERVICE = "Parametric Cover Service";
 
 const titleOf = (name: PageName | undefined) =>
   pageList.find((page) => page.name === name)?.title ?? "Not found";
+
+const parts = new Map<PageName, Part<PageModule>>();
+
+/** The script of a page. */
+function partOf(name: PageName): Part<PageModule> {
+  const part = parts.get(name) ?? createPart(loadPage[name]);
+  parts.set(name, part);
+  return part;
+}
 
 /** After a step to another page its heading has the focus, as after a load of the page. */
 function useHeadingFocus(shown: ComponentType | undefined): void {
@@ -35,8 +44,11 @@ const NotFound = () => (
 
 export function PageView() {
   const { page } = place.value;
-  const part = usePart(page && loadPage[page]);
-  const View = part.state === "loaded" ? part.module.default : undefined;
+  const part = usePart(page && partOf(page));
+  const shown = useRef<ComponentType>(undefined);
+  // The page before stays until the next one is loaded.
+  if (part.state === "loaded") shown.current = part.module.default;
+  const View = shown.current;
   useHeadingFocus(View);
   useEffect(() => {
     document.title = `${titleOf(page)} · ${SERVICE}`;

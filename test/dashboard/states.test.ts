@@ -198,6 +198,8 @@ describe("the API and its files", () => {
       await page.unrouteAll();
       await plot.getByRole("button", { name: loadAgain }).click();
       await plot.locator("canvas").waitFor();
+      // The page's other pictures are drawn with it.
+      await expect.poll(() => page.getByText("The picture could not be loaded").count()).toBe(0);
       expect(opened.faults(refused)).toEqual([]);
     },
   );
