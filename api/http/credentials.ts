@@ -77,8 +77,9 @@ async function countUse(
 }
 
 /**
- * Sets `holder` in the context for a valid key with one of the scopes, within the key's rate limit; answers 401 or 403 otherwise. A valid key passes also
- * from an address with too many refused ones: with its 256 random bits no number of guesses finds it.
+ * Sets `holder` in the context for a valid key with one of the scopes, within the key's rate limit; answers 401 or 403
+ * otherwise. A valid key passes also from an address with too many refused ones: with its 256 random bits no number of
+ * guesses finds it.
  */
 export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
   const { findHolder, limits, clientOf } = parts;

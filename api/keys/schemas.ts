@@ -1,5 +1,6 @@
 /** Schemas of the key endpoints. */
 import { z } from "@hono/zod-openapi";
+import { productNames } from "../../lib/products.ts";
 import { Address, Timestamp, uint256Input } from "../http/field-types.ts";
 import { type KeyLimits, keyScopes } from "../http/key-limits.ts";
 import { KeyId, keyLimitFields, keyLimitsBody, Label, Tier } from "../http/key-schemas.ts";
@@ -23,16 +24,14 @@ export const labelInput = z
 /** Most products in a key's list: the catalogue has six, and the registry may have others. */
 const MAX_PRODUCTS = 50;
 
-const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
-
-const premiumLimitInput = uint256Input.refine((value) => value > 0n, "must be above 0").optional();
+const premiumLimitInput = uint256Input.optional();
 
 /** In requests: a new key's limits. */
 export const keyLimitInputs = {
   scopes: z
     .array(z.enum(keyScopes))
     .min(1)
-    .refine(isUnique, "must name each scope once")
+    .transform((scopes) => [...new Set(scopes)])
     .optional()
     .openapi({
       description:
@@ -43,11 +42,13 @@ export const keyLimitInputs = {
     .array(productInput)
     .min(1)
     .max(MAX_PRODUCTS)
-    .refine(isUnique, "must name each product once")
+    .transform((products) => [...new Set(products)])
     .optional()
     .openapi({
       type: "array",
-      items: { type: "string" },
+      items: { type: "string", pattern: `^(${productNames.join("|")}|0x[0-9a-fA-F]{64})$` },
+      minItems: 1,
+      maxItems: MAX_PRODUCTS,
       description: "The products that the key may buy, by name or id; by default all.",
       example: ["FLASHBTC1H-001"],
     }),
