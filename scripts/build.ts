@@ -16,7 +16,6 @@ const entryPoints = {
   writer: "workers/main.ts",
   ledger: "scripts/ledger.ts",
   keeper: "scripts/keeper.ts",
-  mcp: "scripts/mcp.ts",
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */
