@@ -56,7 +56,9 @@ export async function withinBudgets<Result extends { reserves: boolean; exempt?:
         if (!isPlanned) throw new Error("the round took too long");
         const isOver = [...byClient].some(
           ([wallet, { spent, planned }]) =>
-            spent > (before.get(wallet) ?? 0n) && gasBudgetPerWallet !== undefined && spent + planned > gasBudgetPerWallet,
+            spent > (before.get(wallet) ?? 0n) &&
+            gasBudgetPerWallet !== undefined &&
+            spent + planned > gasBudgetPerWallet,
         );
         if (isOver || all.spent + all.planned - (result.exempt ?? 0n) > gasBudget) throw new RoundsCompete();
         return { result };
