@@ -16,6 +16,7 @@ const entryPoints = {
   writer: "workers/main.ts",
   ledger: "scripts/ledger.ts",
   keeper: "scripts/keeper.ts",
+  doctor: "scripts/doctor.ts",
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */
@@ -82,7 +83,7 @@ export async function buildIndexer(root: string): Promise<void> {
 }
 
 /**
- * Bundles api, writer, indexer, ledger and keeper into `dist/`, and the dashboard.
+ * Bundles api, writer, indexer, ledger, keeper and doctor into `dist/`, and the dashboard.
  * @throws when a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {
