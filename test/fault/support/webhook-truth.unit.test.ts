@@ -80,7 +80,7 @@ test("events must be in chain order, without the reverted ones", () => {
   expect(order(sent(two, "b"), reversalOf("b"), sent(one, "a"))).toBe(0);
 });
 
-test("an event whose attempt timed out may come late, and what it reverts may be replaced before", () => {
+test("an event that timed out may come after later events; one whose reversal timed out is not compared", () => {
   const order = (timedOut: string, ...requests: Received[]) =>
     orderFaultsOf(subscriber(...requests), truth, new Set([timedOut])).length;
   expect(order("a", sent(two, "b"), sent(one, "a"))).toBe(0);
