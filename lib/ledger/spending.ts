@@ -78,15 +78,16 @@ const weiOrNull = (decimals: string | null): bigint | null => (decimals === null
 /** The budgets of the writers that took the wallets last, and what is spent of them. */
 export async function gasBudgets(sql: ISql): Promise<GasBudget[]> {
   const rows = await sql<GasBudgetRow[]>`
-    select w.chain_id as "chainId", w.of, coalesce(g.wei, 0)::text as spent, w.budget::text,
-      w.client_budget::text as "budgetPerClient"
+    select w.chain_id as "chainId", w.of, (
+        select coalesce(sum(g.wei), 0) from service.gas_day g
+        where g.chain_id = w.chain_id and g.day = (now() at time zone 'utc')::date
+          and g.wallet = case w.of when 'keeper' then 'keeper' else '' end)::text as spent,
+      w.budget::text, w.client_budget::text as "budgetPerClient"
     from (
       select chain_id, case role when 'keeper' then 'keeper' else 'others' end as of,
         (array_agg(gas_budget order by heartbeat_at desc) filter (where gas_budget is not null))[1] as budget,
         (array_agg(client_gas_budget order by heartbeat_at desc) filter (where client_gas_budget is not null))[1] as client_budget
       from service.relayer_wallet group by 1, 2) w
-    left join service.gas_day g on g.chain_id = w.chain_id and g.day = (now() at time zone 'utc')::date
-      and g.wallet = case w.of when 'keeper' then 'keeper' else '' end
     order by 1, 2 desc`;
   return rows.map((row) => ({
     ...row,

@@ -146,9 +146,9 @@ describe("out_of_eth", () => {
 
 describe("gas limits", () => {
   const spend = (wei: bigint) => faucet.sql`
-    insert into service.gas_day as g (chain_id, day, wallet, wei)
-    values (84532, (now() at time zone 'utc')::date, '', ${String(wei)})
-    on conflict (chain_id, day, wallet) do update set wei = g.wei + excluded.wei`;
+    insert into service.gas_day as g (chain_id, day, wallet, sender, wei)
+    values (84532, (now() at time zone 'utc')::date, '', '', ${String(wei)})
+    on conflict (chain_id, day, wallet, sender) do update set wei = g.wei + excluded.wei`;
   const expectUnready = (reason: string) =>
     expect.poll(readStatus).toMatchObject({ enabled: true, status: "unready", reason });
   const expectReady = () => expect.poll(readStatus).toMatchObject({ status: "ready" });

@@ -100,9 +100,9 @@ const TOO_MUCH = parseEther("2000000");
 
 /** Sets the day's gas cost of the keeper ("keeper"), or of all other wallets (""). */
 const spend = (account: "keeper" | "", wei: bigint) => setup.connection.sql`
-  insert into service.gas_day as g (chain_id, day, wallet, wei)
-  values (${setup.chain.deployment.chainId}, (now() at time zone 'utc')::date, ${account}, ${String(wei)}::numeric)
-  on conflict (chain_id, wallet, day) do update set wei = excluded.wei`;
+  insert into service.gas_day as g (chain_id, day, wallet, sender, wei)
+  values (${setup.chain.deployment.chainId}, (now() at time zone 'utc')::date, ${account}, '', ${String(wei)}::numeric)
+  on conflict (chain_id, day, wallet, sender) do update set wei = excluded.wei`;
 
 test("the keeper's gas budget is used up: purchases go on, and due policies are triggered once it may spend again", async () => {
   await spend("keeper", TOO_MUCH);

@@ -72,8 +72,8 @@ test("a gas budget that covers the gas and not the L1 fee: the purchase is refus
   const left = 3n * gas;
   expect(left).toBeLessThan(reserved);
   await ledger.connection.sql`
-    insert into service.gas_day (chain_id, day, wallet, wei) values (${chain.deployment.chainId},
-      (now() at time zone 'utc')::date, ${buyer.address.toLowerCase()}, ${String(parseEther("1") - left)}::numeric)`;
+    insert into service.gas_day (chain_id, day, wallet, sender, wei) values (${chain.deployment.chainId},
+      (now() at time zone 'utc')::date, ${buyer.address.toLowerCase()}, '', ${String(parseEther("1") - left)}::numeric)`;
   const id = await ledger.buy(purchaseRequest(buyer.address));
   expect(await ledger.settled(id)).toMatchObject({ state: "failed", code: "gas_budget_exceeded" });
   expect(await policiesOnChain(chain, buyer.address)).toEqual([]);

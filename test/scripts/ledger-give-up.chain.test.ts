@@ -72,11 +72,12 @@ async function assigned(count: number) {
     if (acceptance?.outcome !== "created") throw new Error(acceptance?.outcome);
     ids.push(acceptance.purchase.id);
   }
+  const wanted = ids.map((id) => ({ id, calls: [{ kind: "purchase" as const, id, call, cost: 100n }] }));
   const { assigned: all } = await assignNonces(connection.sql, {
-    ...{ lease, given: new Map(), gasBudget: 10n ** 30n },
+    ...{ lease, given: new Map(), wanted, gasBudget: 10n ** 30n },
     candidates: (tx) => readCandidates(tx, lease, ids, 60),
     clients: (candidates: readonly Candidate[]) => candidates.map(({ wallet }) => wallet),
-    choose: () => ({ send: ids.map((id) => ({ kind: "purchase" as const, id, call, cost: 100n })) }),
+    choose: () => ({ send: wanted.flatMap(({ calls }) => calls) }),
   });
   return all;
 }

@@ -38,12 +38,14 @@ export async function assignServiceTransactions(
       cost: COST,
     };
   });
+  const groups = [{ id: ids[0] ?? "", calls }];
   const { assigned } = await assignNonces(sql, {
     lease,
     given: new Map(),
-    candidates: (tx) => lockGroups(tx, [{ id: "the group", calls }]),
+    wanted: groups,
+    candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
-    choose: (groups) => ({ send: groups.flatMap((group) => group.calls) }),
+    choose: (candidates) => ({ send: candidates.flatMap((group) => group.calls) }),
     gasBudget: 10n ** 30n,
   });
   return assigned;

@@ -3,24 +3,20 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
 import { coverInFlight } from "../../workers/ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
-import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
+import type { Lease } from "../../workers/ledger/leases.ts";
 import { settle } from "../../workers/ledger/outcomes.ts";
-import { mayRest } from "../support/database.ts";
 import {
   accepted,
-  assign,
   bought,
-  call,
   chainId,
   confirm,
   connection,
   drop,
   newLease,
   request,
-  router,
   sign,
-  untilStatementWaits,
   useLedgerDatabase,
+  wantedPurchase,
 } from "./support/ledger-fixture.ts";
 
 useLedgerDatabase();
@@ -32,7 +28,7 @@ beforeEach(async () => {
 
 const COVERAGE = request.coverageAmount;
 const inFlightAt = (block: number, apartFrom: string[] = []) =>
-  connection.sql.begin((tx) => coverInFlight(tx, chainId, BigInt(block), apartFrom));
+  connection.sql.begin(async (tx) => (await coverInFlight(tx, lease, BigInt(block), apartFrom)).inFlight);
 const raiseWatermarks = () => connection.sql`select service.raise_watermarks(${chainId}, 0)`;
 
 async function signedPurchases(count: number) {
@@ -81,45 +77,21 @@ describe("cover in flight", () => {
   });
 });
 
-test("rounds of two wallets see each other's purchases, also when they count for the gas of two days", async () => {
-  const other = await takeLease(connection.sql, { chainId, address: router, owner: "me" });
-  if (!other) throw new Error("no lease");
-  await startNonces(connection.sql, other, 0);
-  const [one, two] = [await accepted(), await accepted()];
-  const seen: bigint[] = [];
-  let second = Promise.resolve<unknown>(undefined);
-  // Before midnight and after it: the rounds have no row of the day's gas in common.
-  await connection.sql`alter table service.transaction disable trigger transaction_gas_added`;
-  try {
-    await assign(lease, [one], new Map(), async (tx) => {
-      await mayRest(tx);
-      seen.push(await coverInFlight(tx, chainId, 0n, []));
-      second = assign(other, [two], new Map(), async (tx) => {
-        seen.push(await coverInFlight(tx, chainId, 0n, []));
-      });
-      await untilStatementWaits();
-    });
-    await second;
-  } finally {
-    await connection.sql`alter table service.transaction enable trigger transaction_gas_added`;
-  }
-  expect(seen).toEqual([COVERAGE, 2n * COVERAGE]);
-});
-
 test("a round that does not pass its last check leaves no nonce, and its purchases wait", async () => {
   const [one, other] = [await accepted(), await accepted()];
   const assigned = assignNonces(connection.sql, {
     lease,
     given: new Map(),
+    wanted: [other, one].map(wantedPurchase),
     candidates: (tx) => readCandidates(tx, lease, [other, one], 60),
     clients: () => [],
     choose: (candidates: readonly Candidate[]) => ({
-      send: candidates.map(({ id }) => ({ kind: "purchase" as const, id, call, cost: 1n })),
+      send: candidates.flatMap(({ id }) => wantedPurchase(id).calls),
     }),
     // The calls are sent in the order that was asked for, and the check sees them among those in flight.
     verify: async (tx, { send }) => {
       expect(send.map(({ id }) => id)).toEqual([other, one]);
-      expect(await coverInFlight(tx, chainId, 0n, [])).toBe(2n * COVERAGE);
+      expect((await coverInFlight(tx, lease, 0n, [])).inFlight).toBe(2n * COVERAGE);
       throw new Error("no room");
     },
     gasBudget: 10n ** 30n,

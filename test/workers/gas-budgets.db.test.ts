@@ -18,6 +18,7 @@ import {
   request,
   sign,
   useLedgerDatabase,
+  wantedPurchase,
 } from "./support/ledger-fixture.ts";
 
 useLedgerDatabase();
@@ -33,18 +34,15 @@ test("a client that is over its own budget does not hold back the other purchase
   const over = await accepted({ wallet: other, request: { ...request, buyer: other } });
   // Raised fees are not held back by a client's budget.
   await connection.sql`
-    insert into service.gas_day (chain_id, day, wallet, wei)
-    values (${chainId}, (now() at time zone 'utc')::date, ${other}, ${String(3n * cost)})`;
-  const wanted = new Map(
-    [within, over].map((id): [string, WantedGroup] => [
-      id,
-      { id, calls: [{ kind: "purchase", id, call, cost }] },
-    ]),
-  );
+    insert into service.gas_day (chain_id, day, wallet, sender, wei)
+    values (${chainId}, (now() at time zone 'utc')::date, ${other}, ${relayer}, ${String(3n * cost)})`;
+  const groups: WantedGroup[] = [within, over].map(wantedPurchase);
+  const wanted = new Map(groups.map((group) => [group.id, group]));
   const budgets = { gasBudget: 10n * cost, gasBudgetPerWallet: 2n * cost };
   const { choice, assigned } = await assignNonces(connection.sql, {
     lease,
     given: new Map(),
+    wanted: groups,
     candidates: (tx) => readCandidates(tx, lease, [within, over], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
@@ -60,7 +58,7 @@ test("an empty transfer is raised beyond the day's budget, together with a call 
   const open = await openTransactions(connection.sql, chainId, relayer, 10);
   const wanted = open.map(({ id }, n) => ({ id, cost: 2n * cost, reserved: cost, isEmpty: n === 1 }));
   const gasBudget = 3n * cost;
-  const raised = await reserveRaises(connection.sql, lease, gasBudget, (spending) =>
+  const raised = await reserveRaises(connection.sql, lease, gasBudget, wanted, (spending) =>
     chooseRaises(wanted, spending, { balance, gasBudget }),
   );
   expect(raised).toEqual(wanted);

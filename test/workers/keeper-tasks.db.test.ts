@@ -68,6 +68,7 @@ async function sign(n: 0 | 1 = 0): Promise<void> {
   await assignNonces(connection.sql, {
     lease,
     given: new Map(),
+    wanted: groups,
     candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
     choose: (candidates) => ({ send: candidates.flatMap(({ calls }) => calls) }),

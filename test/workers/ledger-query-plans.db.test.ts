@@ -47,7 +47,7 @@ import { readWaiting, refusePurchase, takeForgotten } from "../../workers/ledger
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { readSoFar } from "./support/big-table-reads.ts";
-import { bought, call, form, router, signer, word } from "./support/ledger-fixture.ts";
+import { bought, call, form, router, signer, wantedPurchase, word } from "./support/ledger-fixture.ts";
 
 const HOT = 50_000;
 const ARCHIVED = 50_000;
@@ -126,12 +126,13 @@ async function acceptedIds(): Promise<string[]> {
 }
 
 async function assign(ids: readonly string[]) {
+  const wanted = ids.map(wantedPurchase);
   const { assigned } = await assignNonces(sql, {
-    ...{ lease, given: new Map(), gasBudget: 10n ** 30n },
+    ...{ lease, given: new Map(), wanted, gasBudget: 10n ** 30n },
     candidates: (tx) => readCandidates(tx, lease, ids, 3600),
     clients: (candidates: readonly Candidate[]) => candidates.map(({ wallet }) => wallet),
     choose: (candidates) => ({
-      send: candidates.map(({ id }) => ({ kind: "purchase" as const, id, call, cost: 1n })),
+      send: candidates.flatMap(({ id }) => wantedPurchase(id).calls),
     }),
   });
   return assigned;
@@ -220,11 +221,10 @@ const tests: Record<string, () => Promise<void>> = {
       expect(await ownTransactions(sql, chainId, hashesOf(all))).toHaveLength(ROUND);
     }),
   "raising fees": () =>
-    expectIndexed(assigned, (all) =>
-      reserveRaises(sql, lease, 10n ** 30n, () =>
-        all.map(({ transactionId: id }) => ({ id, cost: 2n, reserved: 1n, isEmpty: false })),
-      ),
-    ),
+    expectIndexed(assigned, (all) => {
+      const raises = all.map(({ transactionId: id }) => ({ id, cost: 2n, reserved: 1n, isEmpty: false }));
+      return reserveRaises(sql, lease, 10n ** 30n, raises, () => raises);
+    }),
   "settling outcomes, and noting that a caller has one": () =>
     expectIndexed(outcomes, async (all) => {
       const [first] = await settle(sql, all);

@@ -42,13 +42,13 @@ test("a raise is reserved at once: concurrent rounds see each other's, and the d
   // The balance pays for both transactions as they are, and for one raise.
   const balance = 4n * signedCost;
   const seen: bigint[] = [];
+  const raiseOf = (id: number) => ({ id, cost, reserved: signedCost, isEmpty: false });
   const choose = (id: number) => (spending: Spending) => {
     seen.push(spending.reserved);
-    const raise = { id, cost, reserved: signedCost, isEmpty: false };
-    return spending.reserved + cost - signedCost <= balance ? [raise] : [];
+    return spending.reserved + cost - signedCost <= balance ? [raiseOf(id)] : [];
   };
   const chosen = await Promise.all(
-    open.map(({ id }) => reserveRaises(connection.sql, lease, budget, choose(id))),
+    open.map(({ id }) => reserveRaises(connection.sql, lease, budget, [raiseOf(id)], choose(id))),
   );
   expect(chosen.flat()).toHaveLength(1);
   expect(seen).toEqual([2n * signedCost, 4n * signedCost]);
@@ -62,14 +62,14 @@ test("nothing is reserved for a transaction that was mined meanwhile", async () 
   await settle(connection.sql, [bought(first?.signed.hash, 7)]);
   const more = { reserved: signedCost, isEmpty: false };
   const raises = [mined, other].map(({ id }) => ({ id, cost: 2n * signedCost, ...more }));
-  const chosen = await reserveRaises(connection.sql, lease, budget, () => raises);
+  const chosen = await reserveRaises(connection.sql, lease, budget, raises, () => raises);
   expect(chosen).toMatchObject([{ id: other.id, cost: 2n * signedCost }]);
 });
 
 test("a writer that has lost the wallet's lease reserves nothing", async () => {
   await connection.sql`update service.relayer_wallet set lease_until = now() - interval '1 second'`;
   await takeLease(connection.sql, { chainId, address: relayer, owner: "they" });
-  await expect(reserveRaises(connection.sql, lease, budget, () => [])).rejects.toThrow(LeaseLost);
+  await expect(reserveRaises(connection.sql, lease, budget, [], () => [])).rejects.toThrow(LeaseLost);
 });
 
 test("the newest form counts, and after a reorganisation the one that was mined, until another is signed", async () => {

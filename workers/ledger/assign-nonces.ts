@@ -34,6 +34,8 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
   given: ReadonlyMap<Address, number>;
   /** Locks and reads, in the order in which they are to be sent, those of the wanted that still wait to be signed. */
   candidates: (tx: TransactionSql) => Promise<readonly Candidate[]>;
+  /** Whatever may be sent. */
+  wanted: readonly WantedGroup[];
   /** The wallets whose keys ask for them: their day's gas is read too. */
   clients: (candidates: readonly Candidate[]) => readonly Address[];
   choose: (candidates: readonly Candidate[], spending: Spending) => Choice;
@@ -58,12 +60,14 @@ export class NoncesWithheld extends Error {
  * for the same call. The statement that takes the nonces checks the fencing token.
  * @throws LeaseLost
  * @throws NoncesWithheld
+ * @throws RoundsCompete
  */
 export async function assignNonces<Candidate, Choice extends { send: readonly WantedCall[] }>(
   sql: Sql,
-  { lease, given, candidates, clients, choose, verify, ...budgets }: Assignment<Candidate, Choice>,
+  { lease, given, candidates, wanted, clients, choose, verify, ...budgets }: Assignment<Candidate, Choice>,
 ): Promise<{ choice: Choice; assigned: Assigned[] }> {
-  return withinBudgets(sql, lease, budgets, async (tx, readSpending) => {
+  const plan = wanted.map((group) => ({ purchaseId: group.id, cost: costOfGroup(group) }));
+  return withinBudgets(sql, lease, { ...budgets, plan }, async (tx, readSpending) => {
     const waiting = await candidates(tx);
     const choice = choose(waiting, await readSpending(clients(waiting)));
     if (choice.send.length === 0) return { choice, assigned: [], reserves: false };

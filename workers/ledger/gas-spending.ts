@@ -17,16 +17,13 @@ export type Candidate = {
   permitSent: boolean;
 };
 
-/**
- * The gas costs of this UTC day in wei; a transaction that is not mined yet counts with the most that it may cost. `all`: the
- * keeper's for its wallet, those of all other wallets for any other.
- */
-export type DaySpending = {
+export type Spending = {
+  /**
+   * The gas costs of this UTC day in wei; a transaction that is not mined yet counts with the most that it may cost. The keeper's
+   * for its wallet, those of all other wallets for any other.
+   */
   all: bigint;
   byWallet: ReadonlyMap<Address, bigint>;
-};
-
-export type Spending = DaySpending & {
   /** The most that the relayer's open transactions may take from its balance: gas and value. */
   reserved: bigint;
   /** The operator has stopped the relayer's wallet. */
@@ -66,33 +63,51 @@ export async function readSpending(tx: ISql, lease: Lease, clients: readonly Add
         service.stopped_by(${lease.address}, null) is not null as stopped
       from service.relayer_wallet w join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
       where w.chain_id = ${lease.chainId} and w.address = ${lease.address}`,
-    readDaySpending(tx, lease, clients),
+    readDay(tx, lease, clients),
   ]);
   if (!relayer) throw new Error("the database returned no sum");
-  return { ...day, reserved: BigInt(relayer.reserved), relayerStopped: relayer.stopped };
+  return {
+    all: day.all.spent,
+    byWallet: new Map([...day.byClient].map(([client, { spent }]) => [client, spent])),
+    reserved: BigInt(relayer.reserved),
+    relayerStopped: relayer.stopped,
+  };
 }
 
-/** Reads the day's gas costs of the budget that the lease's wallet spends from, and those of these clients' wallets. */
-export async function readDaySpending(
+/** Gas of a day in wei: what transactions cost, and what the rounds of other wallets plan besides. */
+type DayGas = { spent: bigint; planned: bigint };
+
+/** Reads the day's gas of the budget that the lease's wallet spends from (`all`), and that of these clients' wallets. */
+export async function readDay(
   tx: ISql,
   { chainId, address }: Lease,
   clients: readonly Address[],
-): Promise<DaySpending> {
-  const days = await tx<{ client: Address | null; wei: string }[]>`
-    with budget as materialized (select service.gas_account(${chainId}, ${address}) as account)
-    select case when g.wallet = b.account then null else g.wallet end as client, g.wei
-    from budget b join service.gas_day g on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date
-      and (g.wallet = b.account or g.wallet = any(${[...new Set(clients)]}::text[]))`;
-  return {
-    all: days.reduce((sum, { client, wei }) => (client === null ? sum + BigInt(wei) : sum), 0n),
-    byWallet: new Map(days.flatMap(({ client, wei }) => (client === null ? [] : [[client, BigInt(wei)]]))),
-  };
+): Promise<{ all: DayGas; byClient: ReadonlyMap<Address, DayGas> }> {
+  const rows = await tx<{ client: Address | null; spent: string; planned: string }[]>`
+    with budget as materialized (select a as account, array_append(${[...new Set(clients)]}::text[], a) as wallets
+      from service.gas_account(${chainId}, ${address}) a
+    ), gas (wallet, spent, planned) as (
+      select g.wallet, g.wei, 0 from budget b join service.gas_day g
+        on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date and g.wallet = any(b.wallets)
+      union all
+      select w.wallet, 0, w.gas from budget b, service.plans_of_others(${chainId}, ${address}) r, lateral (
+        select service.gas_account(r.chain_id, r.wallet), r.gas
+        union all select key, value::numeric from jsonb_each_text(r.client_gas)) w (wallet, gas)
+      where w.wallet = any(b.wallets)
+    )
+    select nullif(g.wallet, b.account) as client, sum(g.spent) as spent, sum(g.planned) as planned
+    from budget b, gas g group by 1`;
+  const days = new Map(
+    rows.map(({ client, spent, planned }) => [client, { spent: BigInt(spent), planned: BigInt(planned) }]),
+  );
+  const byClient = [...days].flatMap(([client, gas]): [Address, DayGas][] => (client ? [[client, gas]] : []));
+  return { all: days.get(null) ?? { spent: 0n, planned: 0n }, byClient: new Map(byClient) };
 }
 
 /** The gas costs of this UTC day in wei, without the keeper's, with the most that transactions may cost that are not mined yet. */
 export async function gasSpentToday(sql: Sql, chainId: number): Promise<bigint> {
   const [row] = await sql<{ wei: string }[]>`
-    select wei from service.gas_day
+    select coalesce(sum(wei), 0) as wei from service.gas_day
     where chain_id = ${chainId} and day = (now() at time zone 'utc')::date and wallet = ''`;
   return BigInt(row?.wei ?? 0);
 }

@@ -72,13 +72,25 @@ export async function hasOtherRelayers(
   return rows.length > 0;
 }
 
-/** Extends a lease, also one that has expired and that no other writer has taken; false when it is lost. */
+/** A round takes less, in seconds: an older plan was left behind by a writer that died or lost the database. */
+const ROUND_SECONDS = 20;
+
+/**
+ * Extends a lease, also one that has expired and that no other writer has taken; false when it is lost. Deletes plans that the
+ * wallet's rounds left behind; a round whose plan is gone reserves nothing.
+ */
 export async function renewLease(sql: Sql, { chainId, address, owner, token }: Lease): Promise<boolean> {
   const rows = await sql`
-    update service.relayer_wallet
-    set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), heartbeat_at = now()
-    where chain_id = ${chainId} and address = ${address} and lease_owner = ${owner} and fencing_token = ${token}
-    returning address`;
+    with renewed as (
+      update service.relayer_wallet
+      set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), heartbeat_at = now()
+      where chain_id = ${chainId} and address = ${address} and lease_owner = ${owner} and fencing_token = ${token}
+      returning chain_id, address
+    ), left_behind as (
+      delete from service.round_plan r using renewed where r.chain_id = renewed.chain_id and r.wallet = renewed.address
+        and r.planned_at < now() - make_interval(secs => ${ROUND_SECONDS})
+    )
+    select address from renewed`;
   return rows.length > 0;
 }
 

@@ -19,14 +19,18 @@ export type Raise = {
  * @param gasBudget the most that gas may cost in a UTC day, in wei.
  * @returns the chosen raises that are still open.
  * @throws LeaseLost
+ * @throws RoundsCompete
  */
 export async function reserveRaises<Wanted extends Raise>(
   sql: Sql,
   lease: Lease,
   gasBudget: bigint,
+  wanted: readonly Wanted[],
   choose: (spending: Spending) => readonly Wanted[],
 ): Promise<Wanted[]> {
-  const { raises } = await withinBudgets(sql, lease, { gasBudget }, async (tx, readSpending) => {
+  const dearer = wanted.filter(({ cost, reserved }) => cost > reserved);
+  const plan = dearer.map(({ cost, reserved }) => ({ purchaseId: null, cost: cost - reserved }));
+  const { raises } = await withinBudgets(sql, lease, { gasBudget, plan }, async (tx, readSpending) => {
     const chosen = choose(await readSpending([]));
     const rows = chosen.map(({ id, cost }) => ({ id, cost: String(cost) }));
     // Outcomes lock transactions in the order of their ids too: no deadlocks.

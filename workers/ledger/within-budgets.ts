@@ -1,36 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql, TransactionSql } from "postgres";
 import type { Address } from "viem";
-import { readDaySpending, readSpending, type Spending } from "./gas-spending.ts";
+import { readDay, readSpending, type Spending } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+import { endPlan, type PlannedCost, planRound, RoundsCompete } from "./round-plans.ts";
 
 /** The most that gas may cost in a UTC day, in wei: all of it, and that of one client's wallet. */
 export type Budgets = { gasBudget: bigint; gasBudgetPerWallet?: bigint };
 
-/** Another writer has spent from a budget at the same time: nothing was stored, and a second try sees it. */
-class BudgetMoved extends Error {
-  override message = "other writers keep spending from the day's gas budget";
-}
-
-const TRIES = 3;
+const TRIES = 5;
+/** The longest pause before the second try, in ms; each further one is longer. A round takes a few ms. */
+const PAUSE_MS = 30;
 
 /**
  * Runs `work` in a transaction of the database that holds the wallet's row and reserves gas, and proves at its end that
- * the day's budgets hold. The rows of the day are then locked by what was reserved: so writers together stay within the
- * budgets, and share a lock only from their last statement to the commit. When another writer was faster, all of it is
- * undone and done again. A client that was over its budget before, because raised fees are not held back by it, does not
- * count: nothing more is reserved for it.
+ * the day's budgets hold, also if all that other wallets' rounds plan is reserved. No lock is shared with other wallets: each
+ * round has committed its plan before it begins. Rounds that compete for the rest of a budget are undone, and tried again after
+ * pauses of random length.
  *
+ * A client that was over its budget before, because raised fees are not held back by it, does not count: nothing more is
+ * reserved for it.
+ *
+ * @param plan the most that `work` reserves.
  * @param work gets the spending of the day with that of these clients' wallets; `reserves`: it has reserved gas that must
  * be within the budgets, apart from `exempt`, in wei.
  * @throws LeaseLost
+ * @throws RoundsCompete
  */
 export async function withinBudgets<Result extends { reserves: boolean; exempt?: bigint }>(
   sql: Sql,
   lease: Lease,
-  { gasBudget, gasBudgetPerWallet }: Budgets,
+  { gasBudget, gasBudgetPerWallet, plan }: Budgets & { plan: readonly PlannedCost[] },
   work: (tx: TransactionSql, spending: (clients: readonly Address[]) => Promise<Spending>) => Promise<Result>,
 ): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
+    const round = await planRound(sql, lease, plan);
     try {
       const done = await sql.begin(async (tx) => {
         const held = await tx`
@@ -44,18 +48,27 @@ export async function withinBudgets<Result extends { reserves: boolean; exempt?:
           before = spending.byWallet;
           return spending;
         });
+        const [{ all, byClient }, isPlanned] = await Promise.all([
+          readDay(tx, lease, clients),
+          endPlan(tx, round),
+        ]);
         if (!result.reserves) return { result };
-        const { all, byWallet } = await readDaySpending(tx, lease, clients);
-        const risen = [...byWallet].flatMap(([wallet, wei]) =>
-          wei > (before.get(wallet) ?? 0n) ? [wei] : [],
+        if (!isPlanned) throw new Error("the round took too long");
+        const isOver = [...byClient].some(
+          ([wallet, { spent, planned }]) =>
+            spent > (before.get(wallet) ?? 0n) &&
+            gasBudgetPerWallet !== undefined &&
+            spent + planned > gasBudgetPerWallet,
         );
-        const isOver = risen.some((wei) => wei > (gasBudgetPerWallet ?? wei));
-        if (isOver || all - (result.exempt ?? 0n) > gasBudget) throw new BudgetMoved();
+        if (isOver || all.spent + all.planned - (result.exempt ?? 0n) > gasBudget) throw new RoundsCompete();
         return { result };
       });
       return done.result;
     } catch (error) {
-      if (!(error instanceof BudgetMoved) || tries === TRIES) throw error;
+      // A plan that stays is deleted with a later renewal of the lease.
+      await endPlan(sql, round).catch(() => {});
+      if (!(error instanceof RoundsCompete) || tries === TRIES) throw error;
+      await sleep(Math.random() * PAUSE_MS * tries);
     }
   }
 }

@@ -29,7 +29,12 @@ export async function settleReceipts(
       return [reason.then((revert) => outcomeOf(transaction, receipt, coverRouter, revert))];
     }),
   );
-  const settled = await storeOutcomes(context, outcomes);
+  const settled: SettledPurchase[] = [];
+  // One wallet after the other: a wallet's rows are not held while another wallet's are waited for.
+  for (const wallet of new Set(own.map((transaction) => transaction.wallet))) {
+    const ofWallet = outcomes.filter(({ hash }) => byHash.get(hash)?.wallet === wallet);
+    settled.push(...(await storeOutcomes(context, ofWallet)));
+  }
   meter.settled(outcomes.map(({ hash }) => hash));
   if (settled.length === 0) return;
   log.info({ purchases: settled.length }, "settled purchases");

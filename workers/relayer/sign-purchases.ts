@@ -5,6 +5,7 @@ import type { WantedCall, WantedGroup } from "../ledger/assign-nonces.ts";
 import { costOf } from "../ledger/call-cost.ts";
 import { coverInFlight } from "../ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
+import { RoundsCompete } from "../ledger/round-plans.ts";
 import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts";
 import { choosePurchases } from "./choose-purchases.ts";
 import { type Fees, initialFees } from "./fees.ts";
@@ -135,7 +136,7 @@ async function sendAble(
   able: readonly AblePurchase[],
 ): Promise<SigningOutcomes> {
   if (able.length === 0) return new Map();
-  const { market, chainId, wallets, maxCallFee, budgets, onSent, meter } = context;
+  const { market, wallets, maxCallFee, budgets, onSent, meter } = context;
   const [now, balance] = await Promise.all([market.now(), context.balanceOf(wallet.address)]);
   const fees = initialFees(now, maxCallFee);
   if (!fees) throw new Error("gas costs more than the cap");
@@ -143,12 +144,15 @@ async function sendAble(
   const wanted = new Map(groups.map((group) => [group.id, group]));
   const { choice, sent } = await sendRound(context, wallet, fees, {
     candidates: (tx) => readCandidates(tx, wallet.lease, [...wanted.keys()], SIGN_WITHIN_SECONDS),
+    wanted: groups,
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
     async verify(tx, { send }) {
       const ids = send.map(({ id }) => id);
-      const missing = (await coverInFlight(tx, chainId, block, ids)) - capacityLeft;
+      const { inFlight, planned } = await coverInFlight(tx, wallet.lease, block, ids);
+      const missing = inFlight - capacityLeft;
       if (missing > 0n) throw new CapacityInDoubt(missing);
+      if (missing + planned > 0n) throw new RoundsCompete();
     },
     ...budgets,
   });

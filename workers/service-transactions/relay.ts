@@ -87,6 +87,7 @@ async function relayWalletServiceTransactions(
   }));
   const { choice, sent } = await sendRound(context, wallet, fees, {
     candidates: (tx) => lockGroups(tx, wanted),
+    wanted,
     clients: () => [],
     choose: (candidates, spending) => chooseServiceTransactions(candidates, spending, { balance, gasBudget }),
     gasBudget,

@@ -371,15 +371,37 @@ CREATE TRIGGER purchase_refused AFTER UPDATE OF refused_at ON service.purchase
 --> statement-breakpoint
 -- Gas spent in a UTC day, in wei: per wallet whose API keys made purchases, of the keeper (wallet 'keeper'), and in total without
 -- the keeper's (wallet ''), because the keeper has a budget of its own. A transaction that is in no block counts with its highest
--- possible cost. Triggers update it in the transaction of each change, so that a budget check
--- needs no sum.
+-- possible cost. Triggers update it in the transaction of each change. Each sender has rows of its own: no two senders wait for
+-- each other.
 CREATE TABLE service.gas_day (
   chain_id integer NOT NULL,
   day date NOT NULL,
   wallet text NOT NULL,
+  -- The wallet of the service that sent the transactions.
+  sender text NOT NULL,
   wei numeric(78, 0) NOT NULL,
-  PRIMARY KEY (chain_id, day, wallet)
+  PRIMARY KEY (chain_id, day, wallet, sender)
 );
+--> statement-breakpoint
+-- The most gas, in wei, and coverage that a round of a wallet may reserve. A round commits its plan before it reads the plans of other
+-- wallets. So of two rounds at the same time one at least sees the other, and together they keep a budget without a lock. The
+-- transaction that reserves deletes the plan. A crash of the server ends the plans together with the rounds.
+CREATE UNLOGGED TABLE service.round_plan (
+  round uuid PRIMARY KEY,
+  chain_id integer NOT NULL,
+  wallet text NOT NULL,
+  gas numeric(78, 0) NOT NULL,
+  -- The gas by the wallets whose keys made the purchases.
+  client_gas jsonb NOT NULL,
+  coverage numeric(78, 0) NOT NULL,
+  planned_at timestamptz NOT NULL DEFAULT now()
+);
+--> statement-breakpoint
+-- The plans of other wallets. No round takes half an hour: an older plan is of a wallet that no writer has any more.
+CREATE FUNCTION service.plans_of_others(of_chain integer, of_wallet text) RETURNS SETOF service.round_plan LANGUAGE sql STABLE AS $$
+  SELECT * FROM service.round_plan r
+  WHERE r.chain_id = of_chain AND r.wallet <> of_wallet AND r.planned_at > now() - interval '30 minutes'
+$$;
 --> statement-breakpoint
 -- The gas that counts for a transaction: its cost, its reservation while it has none, 0 when it is lost.
 CREATE FUNCTION service.gas_of(t service.transaction) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
@@ -396,13 +418,13 @@ $$;
 -- the statement, so that no two statements wait for each other.
 CREATE FUNCTION service.add_gas(chains integer[], days date[], senders text[], clients text[], weis numeric[]) RETURNS void
 LANGUAGE sql AS $$
-  INSERT INTO service.gas_day AS g (chain_id, day, wallet, wei)
-  SELECT c.chain, c.day, w.wallet, sum(c.wei)
+  INSERT INTO service.gas_day AS g (chain_id, day, wallet, sender, wei)
+  SELECT c.chain, c.day, w.wallet, c.sender, sum(c.wei)
   FROM (SELECT chain, day, sender, client, sum(wei) AS wei
       FROM unnest(chains, days, senders, clients, weis) AS u (chain, day, sender, client, wei) GROUP BY 1, 2, 3, 4) c,
     LATERAL (VALUES (service.gas_account(c.chain, c.sender)), (c.client)) w (wallet)
-  WHERE w.wallet IS NOT NULL GROUP BY 1, 2, 3 HAVING sum(c.wei) <> 0 ORDER BY 1, 2, 3
-  ON CONFLICT (chain_id, day, wallet) DO UPDATE SET wei = g.wei + excluded.wei
+  WHERE w.wallet IS NOT NULL GROUP BY 1, 2, 3, 4 HAVING sum(c.wei) <> 0 ORDER BY 1, 2, 3, 4
+  ON CONFLICT (chain_id, day, wallet, sender) DO UPDATE SET wei = g.wei + excluded.wei
 $$;
 --> statement-breakpoint
 -- Counts the gas of new transactions, once per statement.

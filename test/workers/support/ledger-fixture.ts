@@ -54,7 +54,7 @@ export function useLedgerDatabase(): void {
     await connection.sql`
       truncate service.purchase, service.permit, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike,
         service.relayer_wallet,
-        service.gas_day`;
+        service.gas_day, service.round_plan`;
   });
 }
 
@@ -95,6 +95,12 @@ export async function newLease(next = 0): Promise<Lease> {
   await startNonces(connection.sql, lease, next);
   return lease;
 }
+/** A purchase's call at 30 wei per gas. */
+export const wantedPurchase = (id: string) => ({
+  id,
+  calls: [{ kind: "purchase" as const, id, call, cost: call.gasLimit * 30n }],
+});
+
 /** Gives the purchases nonces, and stores nothing more: as a writer that dies before it signs. See `Assignment.verify`. */
 export async function assign(
   lease: Lease,
@@ -102,14 +108,14 @@ export async function assign(
   given: ReadonlyMap<Address, number> = new Map(),
   verify?: (tx: TransactionSql) => Promise<void>,
 ) {
+  const wanted = ids.map(wantedPurchase);
   const { assigned } = await assignNonces(connection.sql, {
     lease,
     given,
+    wanted,
     candidates: (tx) => readCandidates(tx, lease, ids, SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
-    choose: (candidates) => ({
-      send: candidates.map(({ id }) => ({ kind: "purchase" as const, id, call, cost: call.gasLimit * 30n })),
-    }),
+    choose: (candidates) => ({ send: candidates.flatMap(({ id }) => wantedPurchase(id).calls) }),
     gasBudget: 10n ** 30n,
     ...(verify && { verify }),
   });

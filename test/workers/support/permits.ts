@@ -64,6 +64,7 @@ export async function assignWith(
   return assignNonces(connection.sql, {
     lease,
     given: new Map(),
+    wanted: [...groups.values()],
     candidates: (tx) => readCandidates(tx, lease, [ids.purchase], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose:

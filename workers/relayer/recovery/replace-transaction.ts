@@ -28,7 +28,7 @@ export async function raiseFees(
   const balance = await chain.balance(wallet.address);
   const priced = await Promise.all(stuck.map((one) => priceRaise(context, wallet, one)));
   const wanted = priced.flatMap((raise) => raise ?? []);
-  const raises = await reserveRaises(sql, wallet.lease, gasBudget, (spending) =>
+  const raises = await reserveRaises(sql, wallet.lease, gasBudget, wanted, (spending) =>
     chooseRaises(wanted, spending, { balance, gasBudget }),
   );
   const unchanged = stuck.length - raises.length;
