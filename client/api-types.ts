@@ -486,7 +486,7 @@ export interface paths {
         };
         /**
          * List what is stopped
-         * @description The stops in force: the global one, the keeper's, wallets, keys.
+         * @description The stops in force: the global one, the keeper's, keys, wallets.
          */
         readonly get: operations["listStops"];
         readonly put?: never;
@@ -3455,6 +3455,12 @@ export interface components {
              */
             readonly reason: string;
             readonly since: components["schemas"]["Timestamp"];
+            /**
+             * @description `api`: by this API, with the admin token. `command line`: by `npm run ledger`.
+             * @example api
+             * @enum {string}
+             */
+            readonly setBy: "api" | "command line";
             /**
              * @description The command that lifts the stop. No call of this API does.
              * @example npm run ledger -- resume wallet 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC

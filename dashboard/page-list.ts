@@ -11,4 +11,5 @@ export const pageList = [
   { name: "token", path: "/token", title: "Token" },
   { name: "wallet", path: "/wallet", title: "Wallet" },
   { name: "status", path: "/status", title: "Status" },
+  { name: "operator", path: "/operator", title: "Operator" },
 ] as const;

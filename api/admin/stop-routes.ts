@@ -7,6 +7,7 @@ import {
   type StopPosition,
   type StopTarget,
   stopScopes,
+  stopSetters,
   subjectOf,
 } from "../../lib/ledger/stops.ts";
 import { failures } from "../http/error-envelope.ts";
@@ -36,6 +37,10 @@ const InForce = z
       .openapi({ description: "The stopped key; null in other scopes.", example: null }),
     reason: z.string().openapi({ description: "As the operator wrote it.", example: "asked by its owner" }),
     since: Timestamp,
+    setBy: z.enum(stopSetters).openapi({
+      description: "`api`: by this API, with the admin token. `command line`: by `npm run ledger`.",
+      example: "api",
+    }),
     resume: z.string().openapi({
       description: "The command that lifts the stop. No call of this API does.",
       example: "npm run ledger -- resume wallet 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
@@ -116,7 +121,7 @@ export const stopsRoute = createRoute({
   operationId: "listStops",
   tags: ["admin"],
   summary: "List what is stopped",
-  description: "The stops in force: the global one, the keeper's, wallets, keys.",
+  description: "The stops in force: the global one, the keeper's, keys, wallets.",
   security: adminOnly,
   request: { query: z.object({ limit: limitInput(), cursor: cursorInput }) },
   responses: adminPage(StopList),
@@ -186,6 +191,7 @@ export function stopBody(stop: Stop): z.infer<typeof InForce> {
     keyId: stop.scope === "key" ? stop.keyId : null,
     reason: stop.reason,
     since: stop.since.toISOString(),
+    setBy: stop.setBy,
     resume: resumeCommand(stop),
   };
 }

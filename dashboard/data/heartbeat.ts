@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import { type AnswerTo, ConnectionError, hasCode } from "../../client/index.ts";
 import { api } from "./api.ts";
-import { nextPause } from "./back-off.ts";
 import { noteRateLimit, noteRefusal } from "./pace.ts";
+import { repeat } from "./repeat.ts";
 
 /** Between two beats, in ms: two blocks of the chain, and an eighth of what a client address may ask. */
 const BEAT_MS = 4000;
@@ -84,20 +84,9 @@ async function beat(): Promise<boolean> {
  * @param afterBeat called after each beat that was answered
  */
 export function startHeartbeat(afterBeat: () => void): void {
-  let failures = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let beating = false;
-  async function next(): Promise<void> {
-    if (beating || document.hidden) return;
-    beating = true;
-    clearTimeout(timer);
+  repeat(async () => {
     const answered = await beat();
-    beating = false;
-    failures = answered ? 0 : failures + 1;
     if (answered) afterBeat();
-    timer = setTimeout(next, answered ? BEAT_MS : nextPause(failures));
-  }
-  document.addEventListener("visibilitychange", () => void next());
-  addEventListener("online", () => void next());
-  void next();
+    return answered;
+  }, BEAT_MS);
 }

@@ -19,6 +19,12 @@ export type Read<Body> =
   | { readonly state: "ready"; readonly body: Body; readonly readAt: number }
   | { readonly state: "stale"; readonly body: Body; readonly readAt: number; readonly error: unknown };
 
+/** What is known after a read that failed: the last answer stays. */
+export const afterFailure = <Body>(before: Read<Body>, error: unknown): Read<Body> =>
+  before.state === "ready" || before.state === "stale"
+    ? { ...before, state: "stale", error }
+    : { state: "failed", error };
+
 /** The least time between two reads of one address, in ms; only a new block is a reason to read an indexed answer again. */
 const USUAL_MS = 12_000;
 /** The same for what is shown as it happens: each heartbeat. */
@@ -61,11 +67,7 @@ function createRead<Body>(path: PathWith<"get">, ask: () => Promise<PolledAnswer
       answer.value = { state: "ready", body, readAt: Date.now() };
     } catch (error) {
       noteRefusal(error);
-      const before = answer.peek();
-      answer.value =
-        before.state === "ready" || before.state === "stale"
-          ? { ...before, state: "stale", error }
-          : { state: "failed", error };
+      answer.value = afterFailure(answer.peek(), error);
     }
   }
 

@@ -7,6 +7,8 @@ export const units = {
   dollars: { symbol: "USD", decimals: 0, least: 0 },
   token: { symbol: "PCT", decimals: 18, least: 0 },
   ether: { symbol: "ETH", decimals: 18, least: 0 },
+  /** Fees per gas. */
+  gwei: { symbol: "gwei", decimals: 9, least: 0 },
   /** Prices of the chain's feeds, and of the token. */
   feedPrice: { symbol: "USD", decimals: 8, least: 2 },
   price: { symbol: "USD", decimals: 18, least: 2 },

@@ -13,4 +13,5 @@ export const loadPage: Readonly<Record<PageName, () => Promise<PageModule>>> = {
   token: () => import("./token/page.tsx"),
   wallet: () => import("./wallet/page.tsx"),
   status: () => import("./status/page.tsx"),
+  operator: () => import("./operator/page.tsx"),
 };

@@ -10,6 +10,7 @@ const paths: Readonly<Record<PageName, string>> = {
   token: "M10 3c.5 3.5 4.5 4.5 4.5 9a4.5 4.5 0 0 1-9 0c0-2 1-3 2-4.5C8 9 9 9.5 9 9.5 9.5 7.5 9 5 10 3z",
   wallet: "M3.5 6.500v9h13v-9zm0 0 9-3v3M13 11h1.5",
   status: "M2.5 10.500h4l2-6 3.5 11 2-5h3.5",
+  operator: "M3 6h7m4 0h3M3 14h3m4 0h7M12 4v4M8 12v4",
 };
 
 export const Icon = ({ of: page }: { of: PageName }) => (

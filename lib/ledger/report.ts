@@ -145,29 +145,30 @@ export type GapReport = { chainId: number; wallet: Address; nonce: number };
 /**
  * Nonces that the ledger lacks between a wallet's last mined transaction and its newest one in flight. Another sender used
  * them, or all later transactions wait until the writer fills them. Archived purchases have no rows either, but the lowest
- * nonces are archived first: where there are any, only nonces above a purchase that is left count.
+ * nonces are archived first: where there are any, only nonces above a purchase that is left count. Each nonce is looked up by
+ * itself, because Postgres would join them to all transactions.
  */
 export async function reportGaps(sql: ISql, limit: number): Promise<GapReport[]> {
   return sql<GapReport[]>`
     select w.chain_id as "chainId", w.address as wallet, n::float8 as nonce
     from service.relayer_wallet w
     cross join lateral (
-      select min(nonce) as lowest, max(nonce) as highest from service.transaction
-      where chain_id = w.chain_id and wallet = w.address and nonce >= w.open_from and state = 'open') open
+      select min(t.nonce) as lowest, max(t.nonce) as highest
+      from service.transactions_from(w.chain_id, w.address, w.open_from) t where t.state = 'open') open
     cross join lateral (
       select coalesce((
-        select nonce + 1 from service.transaction
-        where chain_id = w.chain_id and wallet = w.address and state <> 'open'
-        order by nonce desc limit 1), open.lowest) as first) mined
+        select t.nonce + 1 from service.transaction t
+        where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce < open.lowest
+        order by t.nonce desc limit 1), open.lowest) as first) mined
     cross join lateral (
-      select case when exists (select 1 from service.archived_purchase) then (
-        select nonce from service.transaction
-        where chain_id = w.chain_id and wallet = w.address and kind = 'purchase' and lost_to is null
-        order by nonce limit 1) end as lowest) purchase
+      select case when (select id from service.archived_purchase order by id limit 1) is not null then (
+        select t.nonce from service.transaction t
+        where t.chain_id = w.chain_id and t.wallet = w.address and t.kind = 'purchase' and t.lost_to is null
+        order by t.nonce limit 1) end as lowest) purchase
     cross join lateral generate_series(
-      greatest(least(mined.first, open.lowest), purchase.lowest, open.highest - ${GAP_DEPTH}::bigint), open.highest) n
-    where not exists (
-      select 1 from service.transaction t
-      where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n)
+      greatest(mined.first, purchase.lowest, open.highest - ${GAP_DEPTH}::bigint), open.highest) n
+    where (
+      select t.id from service.transaction t
+      where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n limit 1) is null
     order by 1, 2, 3 limit ${limit}`;
 }

@@ -2,7 +2,6 @@ import type { ISql } from "postgres";
 import { type Address, getAddress } from "viem";
 import { lower } from "../lower.ts";
 
-/** In the order in which stops are listed. */
 export const stopScopes = ["global", "keeper", "wallet", "key"] as const;
 export type StopScope = (typeof stopScopes)[number];
 
@@ -15,7 +14,9 @@ export type StopTarget =
   | { scope: "keeper" }
   | { scope: "wallet"; wallet: Address }
   | { scope: "key"; keyId: number };
-export type Stop = StopTarget & { reason: string; since: Date };
+/** How a stop was set: over the api, with the admin token, or by `npm run ledger`. */
+export const stopSetters = ["api", "command line"] as const;
+export type Stop = StopTarget & { reason: string; since: Date; setBy: (typeof stopSetters)[number] };
 
 /** A character that a reason may not have: it is one line of plain text. */
 export const NOT_IN_REASON = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -42,27 +43,27 @@ export function subjectOf(target: StopTarget): string {
   }
 }
 
-type Row = Pick<Stop, "scope" | "reason" | "since"> & { subject: string };
+type Row = Pick<Stop, "scope" | "reason" | "since" | "setBy"> & { subject: string };
 
-function stopOf({ scope, subject, reason, since }: Row): Stop {
+function stopOf({ scope, subject, ...rest }: Row): Stop {
   switch (scope) {
     case "global":
     case "keeper":
-      return { scope, reason, since };
+      return { scope, ...rest };
     case "wallet":
-      return { scope, wallet: `0x${subject.slice(2)}`, reason, since };
+      return { scope, wallet: `0x${subject.slice(2)}`, ...rest };
     case "key":
-      return { scope, keyId: Number(subject), reason, since };
+      return { scope, keyId: Number(subject), ...rest };
   }
 }
 
-const columns = (sql: ISql) => sql`scope, subject, reason, created_at as since`;
+const columns = (sql: ISql) => sql`scope, subject, reason, created_at as since, set_by as "setBy"`;
 
 /** Sets a stop, or the reason of an existing one. Idempotent. */
 export async function setStop(sql: ISql, target: StopTarget, reason: string): Promise<void> {
   await sql`
     insert into service.stop (scope, subject, reason) values (${target.scope}, ${subjectOf(target)}, ${reason})
-    on conflict (scope, subject) do update set reason = excluded.reason`;
+    on conflict (scope, subject) do update set reason = excluded.reason, set_by = excluded.set_by`;
 }
 
 /**
@@ -97,17 +98,18 @@ export async function clearStop(sql: ISql, target: StopTarget): Promise<boolean>
 /** The place of a stop in the list. */
 export type StopPosition = { readonly scope: StopScope; readonly subject: string };
 
-/** The stops in force: the global one, the keeper's, then wallets, then keys. All of them, or `limit` after a position. */
+/**
+ * The stops in force, all of them or `limit` after a position, by scope and subject: the global one, the keeper's, then keys,
+ * then wallets.
+ */
 export async function listStops(
   sql: ISql,
   { limit, after }: { limit?: number; after?: StopPosition | undefined } = {},
 ): Promise<Stop[]> {
-  const place = (scope: ReturnType<typeof sql>, subject: ReturnType<typeof sql>) =>
-    sql`array_position(${[...stopScopes]}::text[], ${scope}), ${subject} collate "C"`;
   const rows = await sql<Row[]>`
     select ${columns(sql)} from service.stop
-    ${after ? sql`where (${place(sql`scope`, sql`subject`)}) > (${place(sql`${after.scope}::text`, sql`${after.subject}::text`)})` : sql``}
-    order by ${place(sql`scope`, sql`subject`)} limit ${limit ?? null}`;
+    ${after ? sql`where (scope, subject) > (${after.scope}, ${after.subject})` : sql``}
+    order by stop.scope, stop.subject limit ${limit ?? null}`;
   return rows.map(stopOf);
 }
 

@@ -72,8 +72,8 @@ export async function printOverview(sql: Sql, older: number): Promise<void> {
     ]);
   printTable(
     "Stops in force",
-    ["target", "since", "reason"],
-    stops.map((stop) => [targetText(stop), stop.since.toISOString(), stop.reason]),
+    ["target", "since", "set by", "reason"],
+    stops.map((stop) => [targetText(stop), stop.since.toISOString(), stop.setBy, stop.reason]),
   );
   printTable(
     "Wallets",

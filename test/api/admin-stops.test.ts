@@ -62,6 +62,7 @@ describe.each(["global", "wallet", "key"] as const)("a stop of scope %s", (scope
         ...target,
         reason: "an incident",
         since: expect.any(String),
+        setBy: "api",
         resume: expect.stringMatching(new RegExp(`^npm run ledger -- resume ${scope}`)),
         warning: null,
       },
@@ -102,6 +103,7 @@ test("the command line sees a stop of the api, and the api one of the command li
   expect((await stop({ scope: "wallet", wallet, reason: "by call" })).json).toMatchObject({
     alreadyStopped: true,
     reason: "by command",
+    setBy: "command line",
   });
   await stop({ scope: "key", keyId, reason: "leaked" });
   expect((await runLedger(database)).said).toMatch(new RegExp(`key ${keyId} .*leaked`));

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { amountText, percentText, type Unit, units } from "../../dashboard/format/amount.ts";
 import { duration } from "../../dashboard/format/time.ts";
 
-const names: readonly Unit[] = ["usdc", "dollars", "token", "ether", "feedPrice", "price", "count"];
+const names: readonly Unit[] = ["usdc", "dollars", "token", "ether", "gwei", "feedPrice", "price", "count"];
 
 /** The integer behind a shown amount. */
 function integerOf(text: string, unit: Unit): bigint {

@@ -28,6 +28,7 @@ const DASHBOARD_PATHS = [
   "/token",
   "/wallet/*",
   "/status",
+  "/operator",
 ];
 /** Addresses that count as public reads. */
 const PUBLIC_PATHS = [

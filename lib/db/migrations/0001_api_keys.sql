@@ -12,7 +12,7 @@ CREATE TABLE service.api_key (
 --> statement-breakpoint
 CREATE UNIQUE INDEX api_key_hash ON service.api_key (key_hash);
 --> statement-breakpoint
-CREATE INDEX api_key_wallet ON service.api_key (wallet);
+CREATE INDEX api_key_wallet ON service.api_key (wallet, id);
 --> statement-breakpoint
 -- Signatures that were used to create a key: each is accepted once. A row may go once its timestamp is too old to be accepted.
 CREATE TABLE service.onboarding_signature (

@@ -5,6 +5,9 @@ CREATE TABLE service.stop (
   subject text NOT NULL,
   reason text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
+  -- How it was set: Postgres knows the api by its role.
+  set_by text NOT NULL DEFAULT CASE current_user WHEN 'cover_api' THEN 'api' ELSE 'command line' END
+    CHECK (set_by IN ('api', 'command line')),
   PRIMARY KEY (scope, subject),
   CHECK (CASE WHEN scope IN ('global', 'keeper') THEN subject = '' WHEN scope = 'wallet' THEN subject ~ '^0x[0-9a-f]{40}$' ELSE subject ~ '^[0-9]+$' END)
 );

@@ -6,3 +6,11 @@ ALTER TABLE service.relayer_wallet
 --> statement-breakpoint
 -- Finds the clients that may be paused.
 CREATE INDEX strike_time ON service.strike (struck_at);
+--> statement-breakpoint
+-- Pages of the operator's lists: undeliverable webhooks, the keeper's failed work with the most failures first, and the newest
+-- service transactions.
+CREATE INDEX webhook_undeliverable ON service.webhook (id) WHERE state = 'undeliverable';
+--> statement-breakpoint
+CREATE INDEX keeper_task_failed ON service.keeper_task (failures, retry_at) WHERE failures > 0 AND service_transaction_id IS NULL;
+--> statement-breakpoint
+CREATE INDEX service_transaction_created ON service.service_transaction (created_at);

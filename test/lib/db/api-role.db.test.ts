@@ -60,6 +60,10 @@ describe("Postgres refuses the api", () => {
        on conflict (scope, subject) do update set reason = excluded.reason`,
     ],
     ["the time of a stop", "insert into service.stop values ('global', '', 'x', now() - interval '1 day')"],
+    [
+      "how a stop was set",
+      "insert into service.stop (scope, subject, reason, set_by) values ('global', '', 'x', 'command line')",
+    ],
     ["a wallet's budget", "update service.relayer_wallet set gas_budget = 0"],
     ["the keeper's failures", "update service.keeper_task set failures = 0"],
     ["the keeper's absences", "delete from service.keeper_watch"],
@@ -119,7 +123,7 @@ test("the api sets a stop by the same call as the operator's, once, and the ledg
   const { sql } = openAs(await freshDatabase(), API_ROLE);
   expect(await addStop(sql, { scope: "global" }, "first")).toMatchObject({
     isNew: true,
-    stop: { scope: "global", reason: "first" },
+    stop: { scope: "global", reason: "first", setBy: "api" },
   });
   const again = await Promise.all(
     ["second", "third"].map((reason) => addStop(sql, { scope: "global" }, reason)),
