@@ -1,28 +1,38 @@
 /** Carries out what the API has prepared: the wallet signs each step, and what a step wants reported is reported. */
+import { onChain } from "./chain.ts";
 import type { Client } from "./client.ts";
 import type { Schema } from "./operations.ts";
-import { reportPurchase, reportTransaction } from "./report.ts";
-import { onChain, sendTransaction, signTypedData } from "./signing.ts";
+import { type PurchaseReceipt, reportPurchase, reportTransaction } from "./report.ts";
+import { sendTransaction, signTypedData, waitUntilMined } from "./signing.ts";
 import { WalletError } from "./wallet-error.ts";
 import type { Wallet } from "./wallets.ts";
 
 /** The answer of a `…/prepare` call. */
 export type Prepared = Schema<"Prepared">;
+/** What stands in the way of a prepared action. */
+export type Issue = Schema<"PreparedIssue">;
 /** One thing to be signed: a transaction or a permit. */
 export type Step = Schema<"PreparedStep">;
 export type TransactionStep = Extract<Step, { kind: "transaction" }>;
 export type SignatureStep = Extract<Step, { kind: "signature" }>;
 
-/** What became of a step; `report` is the API's answer to it, null where the step has none. */
+/** Whether the API has a mined transaction's report. The chain has its effect in each case. */
+export type Reported =
+  | { readonly state: "none" }
+  | { readonly state: "recorded"; readonly record: unknown }
+  | { readonly state: "failed"; readonly error: unknown };
+
+/** What became of a step. */
 export type StepOutcome =
+  /** The chain has its effect already, or the action does not need it. */
   | { readonly kind: "skipped"; readonly step: Step }
   | {
-      readonly kind: "sent";
+      readonly kind: "mined";
       readonly step: TransactionStep;
       readonly txHash: string;
-      readonly report: unknown;
+      readonly report: Reported;
     }
-  | { readonly kind: "signed"; readonly step: SignatureStep; readonly report: unknown };
+  | { readonly kind: "bought"; readonly step: SignatureStep; readonly receipt: PurchaseReceipt };
 
 export type Executed = { readonly outcomes: readonly StepOutcome[] };
 
@@ -31,41 +41,65 @@ export type ExecuteOptions = {
    * Called before the wallet is asked for a step: show it, and reject to stop. `position` counts from 0, over all steps.
    */
   readonly beforeStep: (step: Step, position: number) => void | Promise<void>;
+  /** Called when the wallet has sent a transaction, which now waits for its block. */
+  readonly onSent?: (step: TransactionStep, txHash: string) => void;
+  /** Called when a permit is signed, or was not needed, and the service buys. */
+  readonly onSigned?: (step: SignatureStep) => void;
   /** Called once a step is done. */
   readonly afterStep?: (outcome: StepOutcome) => void;
   /** Sends reports: a client with a key of the wallet. Without it no transaction is reported, and no purchase can be made. */
-  readonly reporter?: Client;
+  readonly reporter?: Client | undefined;
   /** Ends the waiting. What was sent stays sent. */
   readonly signal?: AbortSignal;
 };
 
 /** The first issue that no step of the action removes. */
-export const blockingIssue = ({ issues }: Prepared) => issues.find(({ blocking }) => blocking);
+export const blockingIssue = ({ issues }: Prepared): Issue | undefined =>
+  issues.find(({ blocking }) => blocking);
 
-const isOpen = ({ status, optional }: Step): boolean => status === "incomplete" && !optional;
+/** Whether the action needs a step of the wallet's owner. A permit that is complete still has a purchase to confirm. */
+export const isToDo = (step: Step): boolean =>
+  step.kind === "signature" || (step.status === "incomplete" && !step.optional);
 
-/** A complete permit still has a purchase to report. */
-const isToDo = (step: Step): boolean => isOpen(step) || step.kind === "signature";
+/** A transaction that is mined is done, whether or not its report arrives. */
+async function report(
+  step: TransactionStep,
+  txHash: string,
+  { reporter, signal }: ExecuteOptions,
+): Promise<Reported> {
+  if (!step.report || !reporter) return { state: "none" };
+  try {
+    return { state: "recorded", record: await reportTransaction(reporter, step.report, txHash, signal) };
+  } catch (error) {
+    return { state: "failed", error };
+  }
+}
 
-async function carryOut(step: Step, wallet: Wallet, options: ExecuteOptions): Promise<StepOutcome> {
+async function carryOut(
+  step: Step,
+  chainId: number,
+  wallet: Wallet,
+  options: ExecuteOptions,
+): Promise<StepOutcome> {
   const { reporter, signal } = options;
   if (step.kind === "transaction") {
-    const txHash = await sendTransaction(wallet, step, signal);
-    const report =
-      step.report && reporter ? await reportTransaction(reporter, step.report, txHash, signal) : null;
-    return { kind: "sent", step, txHash, report };
+    const txHash = await sendTransaction(wallet, step, chainId);
+    options.onSent?.(step, txHash);
+    await waitUntilMined(wallet, step, txHash, signal);
+    return { kind: "mined", step, txHash, report: await report(step, txHash, options) };
   }
   if (!reporter) throw new Error("a purchase needs a client with an API key of the wallet");
   const signature = step.status === "incomplete" ? await signTypedData(wallet, step.typedData) : undefined;
-  const report = await reportPurchase(reporter, step.report, signature, signal);
-  return { kind: "signed", step, report };
+  options.onSigned?.(step);
+  return { kind: "bought", step, receipt: await reportPurchase(reporter, step.report, signature, signal) };
 }
 
 /**
  * Lets a wallet sign the open steps of a prepared action in their order, waits until each transaction is mined, and reports
  * it. Steps that the action does not need are skipped: offer them apart.
- * @throws WalletError when the owner refuses, the chain or the account is another one, or a transaction reverts; ApiError and
- *   ConnectionError of a report; what `beforeStep` throws. Steps before that are done: prepare again to go on.
+ * @throws WalletError when the owner refuses, the chain or the account is another one, or a transaction reverts or is
+ *   replaced; ApiError when a purchase is refused; PurchaseInDoubt while the outcome of one is unknown; what `beforeStep` throws;
+ *   the signal's reason. Steps before that are done: prepare again to go on.
  * @example
  * const prepared = await client.post("/api/v1/redeem/prepare", { body: { from: wallet.address, epochId, usdAmount } });
  * await execute(prepared, wallet, { beforeStep: (step) => show(step.description), reporter: client });
@@ -75,21 +109,20 @@ export async function execute(
   wallet: Wallet,
   options: ExecuteOptions,
 ): Promise<Executed> {
+  const { chainId, from, steps } = prepared;
   const issue = blockingIssue(prepared);
   if (issue) throw new Error(issue.message);
-  if (wallet.address.toLowerCase() !== prepared.from.toLowerCase())
-    throw new WalletError(
-      "no_account",
-      `The action is for ${prepared.from}: choose this account in the wallet.`,
-    );
-  await onChain(wallet.provider, prepared.chainId);
+  if (wallet.address.toLowerCase() !== from.toLowerCase())
+    throw new WalletError("no_account", `The action is for ${from}: choose this account in the wallet.`);
   const outcomes: StepOutcome[] = [];
-  for (const [position, step] of prepared.steps.entries()) {
+  for (const [position, step] of steps.entries()) {
     options.signal?.throwIfAborted();
     let outcome: StepOutcome = { kind: "skipped", step };
     if (isToDo(step)) {
       await options.beforeStep(step, position);
-      outcome = await carryOut(step, wallet, options);
+      await onChain(wallet.provider, chainId);
+      options.signal?.throwIfAborted();
+      outcome = await carryOut(step, chainId, wallet, options);
     }
     outcomes.push(outcome);
     options.afterStep?.(outcome);

@@ -1,39 +1,16 @@
 /** Reports of what a wallet has signed. All of them may be repeated: the API knows a report that it has. */
-import { ConnectionError, hasCode } from "./api-error.ts";
 import type { Client } from "./client.ts";
 import type { SignatureStep, TransactionStep } from "./execute.ts";
-import { pause } from "./pause.ts";
+import type { Schema } from "./operations.ts";
+import { randomHex } from "./random.ts";
+import { isInDoubt, untilAnswered } from "./repeat.ts";
 
-/** Tries of one report; the first waits between them are 1, 2 and 4 s where the API names none. */
-const TRIES = 8;
-const LONGEST_WAIT_SECONDS = 8;
-
-/** Repeats a call while no answer comes, or the API says that it is still at it. @throws the last error */
-async function untilAnswered<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await call();
-    } catch (error) {
-      const isPending = hasCode(
-        error,
-        "purchase_pending",
-        "database_unavailable",
-        "rate_limit",
-        "chain_not_found",
-      );
-      if ((!isPending && !(error instanceof ConnectionError)) || tries === TRIES) throw error;
-      const asked = isPending ? error.retryAfterSeconds : undefined;
-      await pause(1000 * (asked ?? Math.min(2 ** (tries - 1), LONGEST_WAIT_SECONDS)), signal);
-    }
-  }
-}
-
-type TransactionReport = NonNullable<TransactionStep["report"]>;
+type Report = NonNullable<TransactionStep["report"]>;
 
 /** Reports a mined transaction. @returns the API's record @throws ApiError, ConnectionError */
 export const reportTransaction = (
   client: Client,
-  { path, body }: TransactionReport,
+  { path, body }: Report,
   txHash: string,
   signal?: AbortSignal,
 ): Promise<unknown> =>
@@ -42,28 +19,52 @@ export const reportTransaction = (
     signal,
   );
 
-/** A name of one purchase, which no other has: 16 random bytes. */
-function newIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** The receipt of a purchase. */
+export type PurchaseReceipt = Schema<"PurchaseReceipt">;
+
+/**
+ * The API has not said what became of a purchase: it may have been made. Never prepare it anew before `again` has told:
+ * that asks for the same purchase under the same Idempotency-Key, so it is made once.
+ */
+export class PurchaseInDoubt extends Error {
+  override readonly name = "PurchaseInDoubt";
+  /** Asks again. @throws PurchaseInDoubt once more; ApiError when nothing was bought */
+  readonly again: (signal?: AbortSignal) => Promise<PurchaseReceipt>;
+
+  constructor(again: (signal?: AbortSignal) => Promise<PurchaseReceipt>, cause: unknown) {
+    super("The service has not said whether it has bought.", { cause });
+    this.again = again;
+  }
 }
 
 /**
- * Makes the purchase for which a permit was signed. All tries have one Idempotency-Key, so it is made once.
+ * Makes the purchase for which a permit was signed.
  * @param signature of the permit; undefined where none was needed
- * @returns the receipt @throws ApiError, ConnectionError
+ * @throws ApiError when it is refused, PurchaseInDoubt while its outcome is unknown, also when the signal ends the waiting
  */
 export function reportPurchase(
   client: Client,
   { path, body }: SignatureStep["report"],
   signature: string | undefined,
   signal?: AbortSignal,
-): Promise<unknown> {
+): Promise<PurchaseReceipt> {
   const { permit, ...purchase } = body;
-  const headers = { "idempotency-key": newIdempotencyKey() };
   const signed = permit && signature !== undefined ? { permit: { ...permit, signature } } : {};
-  return untilAnswered(
-    () => client.post(path, { body: { ...purchase, ...signed }, headers, ...(signal ? { signal } : {}) }),
-    signal,
-  );
+  const request = { body: { ...purchase, ...signed }, headers: { "idempotency-key": randomHex() } };
+
+  async function buy(stop?: AbortSignal): Promise<PurchaseReceipt> {
+    try {
+      const answer = await untilAnswered(
+        () => client.post(path, { ...request, ...(stop ? { signal: stop } : {}) }),
+        stop,
+      );
+      if ("policyId" in answer && "premiumPaid" in answer) return answer;
+    } catch (error) {
+      if (!isInDoubt(error) && !stop?.aborted) throw error;
+      throw new PurchaseInDoubt(buy, error);
+    }
+    // Only a call that does not wait gets the purchase in progress.
+    throw new PurchaseInDoubt(buy, undefined);
+  }
+  return buy(signal);
 }

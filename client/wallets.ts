@@ -4,6 +4,9 @@ import { askWallet, isStrings, WalletError } from "./wallet-error.ts";
 /** A wallet's own interface. A refused or failed request rejects with a `code`, see `wallet-error.ts`. */
 export type Provider = {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+  /** Events of EIP-1193. */
+  on?(event: string, listener: (...values: unknown[]) => void): unknown;
+  removeListener?(event: string, listener: (...values: unknown[]) => void): unknown;
 };
 
 export type AnnouncedWallet = {
@@ -65,4 +68,19 @@ export async function connectWallet(provider: Provider): Promise<Wallet> {
   const [address] = await askWallet(provider, "eth_requestAccounts", [], isStrings);
   if (address === undefined) throw new WalletError("no_account", "The wallet shows no account.");
   return { provider, address };
+}
+
+/**
+ * Calls `onAccounts` when the owner chooses other accounts in the wallet, or takes them back: then there is none.
+ * @returns a function that ends it
+ */
+export function watchAccounts(
+  provider: Provider,
+  onAccounts: (addresses: readonly string[]) => void,
+): () => void {
+  const listen = (accounts: unknown) => {
+    if (isStrings(accounts)) onAccounts(accounts);
+  };
+  provider.on?.("accountsChanged", listen);
+  return () => provider.removeListener?.("accountsChanged", listen);
 }

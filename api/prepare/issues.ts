@@ -4,11 +4,15 @@ import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import type { ChainHead } from "../chain/block.ts";
 import { WEEK_SECONDS } from "../chain/contracts/redemption.ts";
 import { isoTime } from "../http/field-types.ts";
+import { priceText, usdcText } from "./amount-text.ts";
 import type { Issue } from "./issue-schemas.ts";
 
 type FieldOf<Code extends Issue["code"]> = Extract<Issue, { code: Code }>;
 
-const compared = (actual: bigint, needed: bigint) => ({ actual: String(actual), needed: String(needed) });
+export const compared = (actual: bigint, needed: bigint) => ({
+  actual: String(actual),
+  needed: String(needed),
+});
 
 /** Too low an allowance, 6 decimals; undefined when it suffices. */
 export const allowanceIssue = (spender: Address, actual: bigint, needed: bigint): Issue | undefined =>
@@ -17,7 +21,7 @@ export const allowanceIssue = (spender: Address, actual: bigint, needed: bigint)
     : {
         code: "allowance",
         blocking: false,
-        message: `The contract may take ${actual} of the wallet's USDC, and needs ${needed}: the approval step comes first.`,
+        message: `The contract may take ${usdcText(actual)} of the wallet, and needs ${usdcText(needed)}: the approval step comes first.`,
         spender,
         ...compared(actual, needed),
       };
@@ -36,7 +40,7 @@ export const balanceIssue = (token: Address, actual: bigint, needed: bigint): Is
     : {
         code: "balance",
         blocking: true,
-        message: `The wallet has ${actual} USDC (6 decimals) and needs ${needed}.`,
+        message: `The wallet has ${usdcText(actual)} and needs ${usdcText(needed)}.`,
         token,
         ...compared(actual, needed),
       };
@@ -53,36 +57,25 @@ export const bondBalanceIssue = (epochId: bigint, actual: bigint, needed: bigint
         ...compared(actual, needed),
       };
 
+/** The fields that are whole dollars of bonds; the others are USDC with 6 decimals. */
+const bondFields: readonly FieldOf<"below_minimum">["field"][] = ["usdAmount", "amount"];
+
 /** A value of the request below a minimum of the contracts; undefined when it is high enough. */
 export const minimumIssue = (
   field: FieldOf<"below_minimum">["field"],
   actual: bigint,
   needed: bigint,
-): Issue | undefined =>
-  actual >= needed
-    ? undefined
-    : {
-        code: "below_minimum",
-        blocking: true,
-        message: `${field} is ${actual}; the minimum is ${needed}.`,
-        field,
-        ...compared(actual, needed),
-      };
-
-/** More than a contract has; undefined when it has enough. */
-const exceeds =
-  (code: "insufficient_reserve" | "exceeds_capacity" | "price_too_low", text: string) =>
-  (actual: bigint, needed: bigint): Issue | undefined =>
-    actual >= needed
-      ? undefined
-      : { code, blocking: true, message: `${text}: ${actual} of ${needed}.`, ...compared(actual, needed) };
-
-/** Protocol tokens, 18 decimals. */
-export const reserveIssue = exceeds("insufficient_reserve", "The vault has too few protocol tokens");
-/** USDC, 6 decimals. */
-export const capacityIssue = exceeds("exceeds_capacity", "The vault's free capacity is below the payout");
-/** USD, 18 decimals. */
-export const tokenPriceIssue = exceeds("price_too_low", "The protocol token's price is too low to redeem");
+): Issue | undefined => {
+  if (actual >= needed) return undefined;
+  const text = bondFields.includes(field) ? String : usdcText;
+  return {
+    code: "below_minimum",
+    blocking: true,
+    message: `${field} is ${text(actual)}; the minimum is ${text(needed)}.`,
+    field,
+    ...compared(actual, needed),
+  };
+};
 
 export const bondApprovalIssue = (operator: Address): Issue => ({
   code: "bond_approval",
@@ -199,7 +192,7 @@ export const notTriggeredIssue = (reached: {
 }): Issue => ({
   code: "not_triggered",
   blocking: true,
-  message: `${reached.rounds} of three prices since ${isoTime(reached.coverFrom)} are at or below the trigger price ${reached.triggerPrice}.`,
+  message: `${reached.rounds} of three prices since ${isoTime(reached.coverFrom)} are at or below the trigger price, ${priceText(reached.triggerPrice)}.`,
   price: reached.price === null ? null : String(reached.price),
   triggerPrice: String(reached.triggerPrice),
   coverFrom: String(reached.coverFrom),

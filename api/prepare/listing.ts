@@ -10,6 +10,7 @@ import {
   readWalletBonds,
 } from "../chain/contracts/market.ts";
 import { readPauses } from "../chain/contracts/selling.ts";
+import { usdcText } from "./amount-text.ts";
 import {
   allowanceIssue,
   balanceIssue,
@@ -23,7 +24,7 @@ import {
   transferIssue,
   unknownBondIssue,
 } from "./issues.ts";
-import { issuesOf, type Plan, type PlanContext, usdcText } from "./plan.ts";
+import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { actionStep, bondApproval, bondRevocation, usdcApproval } from "./steps.ts";
 
 const DAY = 86_400n;

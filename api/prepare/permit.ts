@@ -4,7 +4,8 @@ import type { ReadClient } from "../../lib/chain/client.ts";
 import { domainType, permitTypes } from "../../lib/chain/permit.ts";
 import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 import type { Contracts } from "../../lib/deployments.ts";
-import { type PlanContext, usdcText } from "./plan.ts";
+import { usdcText } from "./amount-text.ts";
+import type { PlanContext } from "./plan.ts";
 import type { SignatureStepBody } from "./schemas.ts";
 
 /** How long a prepared permit is valid, in seconds: the purchase wants 15 minutes of it at least. */

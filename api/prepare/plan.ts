@@ -26,11 +26,3 @@ export type Plan = {
 /** The issues that there are. */
 export const issuesOf = (...issues: readonly (Issue | undefined)[]): Issue[] =>
   issues.filter((issue) => issue !== undefined);
-
-/** USDC (6 decimals) for people. */
-export function usdcText(amount: bigint): string {
-  const cents = String(amount % 1_000_000n)
-    .padStart(6, "0")
-    .replace(/0+$/, "");
-  return `${amount / 1_000_000n}${cents && `.${cents}`} USDC`;
-}

@@ -9,10 +9,10 @@ import { readAssetPrices } from "../chain/contracts/prices.ts";
 import { readProduct } from "../chain/contracts/products.ts";
 import { readProtocolState } from "../chain/contracts/protocol-state.ts";
 import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
+import { usdcText } from "./amount-text.ts";
 import {
   allowanceIssue,
   balanceIssue,
-  capacityIssue,
   freshPriceIssue,
   minimumIssue,
   pausedIssue,
@@ -22,7 +22,8 @@ import {
   sequencerIssue,
 } from "./issues.ts";
 import { permitSteps, readPermits } from "./permit.ts";
-import { issuesOf, type Plan, type PlanContext, usdcText } from "./plan.ts";
+import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
+import { capacityIssue } from "./shortage-issues.ts";
 import { actionStep, usdcApproval } from "./steps.ts";
 
 type PolicyRequest = {

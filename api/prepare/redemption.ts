@@ -11,12 +11,11 @@ import {
   minimumIssue,
   notMatureIssue,
   pausedIssue,
-  reserveIssue,
   throttledIssue,
-  tokenPriceIssue,
   unknownBondIssue,
 } from "./issues.ts";
 import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
+import { reserveIssue, tokenPriceIssue } from "./shortage-issues.ts";
 import { actionStep } from "./steps.ts";
 
 /** `MINIMUM_PRICE` of the vault: 0.001 USD, 18 decimals. */

@@ -11,6 +11,7 @@ import {
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import type { ContractKey, Contracts } from "../../lib/deployments.ts";
+import { usdcText } from "./amount-text.ts";
 import type {
   PreparedBody,
   ReportBody,
@@ -51,7 +52,7 @@ export const usdcApproval = (
   kind: "transaction",
   status: allowance >= amount ? "complete" : "incomplete",
   optional: false,
-  description: `Lets the ${spenderName} take ${amount} of the wallet's USDC (6 decimals), and no more.`,
+  description: `Lets the ${spenderName} take ${usdcText(amount)} of the wallet, and no more.`,
   contract: "usdc",
   abi: mockUsdcAbi,
   data: encodeFunctionData({

@@ -8,6 +8,7 @@ import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
 import { type Round, readPolicyFeed } from "../chain/contracts/rounds.ts";
 import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
+import { usdcText } from "./amount-text.ts";
 import type { Issue } from "./issue-schemas.ts";
 import {
   expiredIssue,
@@ -18,7 +19,7 @@ import {
   sequencerIssue,
   unknownRoundsIssue,
 } from "./issues.ts";
-import { issuesOf, type Plan, type PlanContext, usdcText } from "./plan.ts";
+import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { actionStep, type Step } from "./steps.ts";
 import { type FoundRounds, findRounds, type TriggerWindow } from "./trigger-rounds.ts";
 

@@ -21,7 +21,7 @@ export function AddressForm() {
           if (key === "Enter") show();
         }}
       />
-      <button type="button" onClick={show}>
+      <button type="button" class="button" onClick={show}>
         Show
       </button>
     </p>

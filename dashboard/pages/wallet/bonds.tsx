@@ -1,14 +1,27 @@
+import type { Schema } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useRead } from "../../data/use-read.ts";
+import { useLiveRead } from "../../data/use-read.ts";
 import { Section } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Countdown, Moment } from "../../parts/time.tsx";
+import { redeemBonds, sellBonds } from "./signing/actions.ts";
+import { ownColumn, RowButton } from "./signing/row-button.tsx";
+
+type Bond = Schema<"BondHolding">;
+
+/** What its owner can do with a bond: a matured one is redeemed, an earlier one can be sold. */
+const bondAction = (bond: Bond) =>
+  bond.matured ? (
+    <RowButton label="Redeem" begins={redeemBonds(bond)} />
+  ) : (
+    <RowButton label="Sell" begins={sellBonds(bond)} />
+  );
 
 /** The bonds that a wallet holds, by maturity. */
 export function WalletBonds({ address }: { address: string }) {
   const request = { path: { address } };
-  const read = useRead("/api/v1/bonds/by-owner/{address}", request);
+  const read = useLiveRead("/api/v1/bonds/by-owner/{address}", request);
   return (
     <Section title="Bonds">
       <Shown read={read} height={16}>
@@ -30,6 +43,7 @@ export function WalletBonds({ address }: { address: string }) {
                   maturityDate === null ? "–" : <Countdown at={maturityDate} over="redeemable" />,
               },
               { head: "Held", unit: "dollars", amount: ({ amount }) => amount },
+              ...ownColumn(address, bondAction),
             ]}
           />
         )}

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Schema } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useRead } from "../../data/use-read.ts";
+import { useLiveRead } from "../../data/use-read.ts";
 import { bpsText } from "../../format/amount.ts";
 import { productLabel } from "../../format/names.ts";
 import { Section } from "../../parts/head.tsx";
@@ -9,6 +9,8 @@ import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Countdown, Moment } from "../../parts/time.tsx";
 import { PolicyStatus } from "../../parts/word.tsx";
+import { claimPolicy } from "./signing/actions.ts";
+import { ownColumn, RowButton } from "./signing/row-button.tsx";
 
 /** Policies of a page: a wallet may have ten thousand. */
 const PAGE = 25;
@@ -21,11 +23,21 @@ const distanceOf = ({ distanceToTriggerBps, status }: Policy): string =>
     ? "–"
     : bpsText(distanceToTriggerBps);
 
+/** Whether the newest price is at or below the trigger: three such rounds make a policy due. */
+const isBelowTrigger = ({ distanceToTriggerBps }: Policy): boolean =>
+  distanceToTriggerBps !== null && distanceToTriggerBps <= 0;
+
+/** An active policy can be asked for at any time: what it lacks is said before anything is signed. */
+const policyAction = (policy: Policy) =>
+  policy.status === "Active" ? (
+    <RowButton label={isBelowTrigger(policy) ? "Claim" : "Check"} begins={claimPolicy(policy)} />
+  ) : null;
+
 /** The policies that a wallet has bought, newest first. */
 export function WalletPolicies({ address }: { address: string }) {
   const [offset, setOffset] = useState(0);
   const request = { path: { address }, query: { limit: PAGE, offset } };
-  const read = useRead("/api/v1/policies/by-buyer/{address}", request);
+  const read = useLiveRead("/api/v1/policies/by-buyer/{address}", request);
   return (
     <Section title="Policies">
       <Shown read={read} height={40}>
@@ -50,6 +62,7 @@ export function WalletPolicies({ address }: { address: string }) {
                 { head: "To the trigger", numeric: true, cell: distanceOf },
                 { head: "Bought", cell: ({ purchasedAt }) => <Moment at={purchasedAt} /> },
                 { head: "Ends in", cell: ({ expiresAt }) => <Countdown at={expiresAt} /> },
+                ...ownColumn(address, policyAction),
               ]}
             />
             {total > PAGE && (

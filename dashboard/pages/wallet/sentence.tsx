@@ -1,4 +1,4 @@
-import { together, useRead } from "../../data/use-read.ts";
+import { together, useLiveRead } from "../../data/use-read.ts";
 import { counted } from "../../format/amount.ts";
 import { Address } from "../../parts/address.tsx";
 import { Shown } from "../../parts/shown.tsx";
@@ -6,9 +6,9 @@ import { Shown } from "../../parts/shown.tsx";
 /** “0x3C44…93BC bought 4 policies, holds bonds of 2 maturities and offers none for sale.” */
 export function WalletSentence({ address }: { address: string }) {
   const read = together({
-    policies: useRead("/api/v1/policies/by-buyer/{address}", { path: { address }, query: { limit: 25 } }),
-    bonds: useRead("/api/v1/bonds/by-owner/{address}", { path: { address } }),
-    listings: useRead("/api/v1/marketplace/listings", { query: { seller: address } }),
+    policies: useLiveRead("/api/v1/policies/by-buyer/{address}", { path: { address }, query: { limit: 25 } }),
+    bonds: useLiveRead("/api/v1/bonds/by-owner/{address}", { path: { address } }),
+    listings: useLiveRead("/api/v1/marketplace/listings", { query: { seller: address } }),
   });
   return (
     <Shown read={read}>

@@ -1,0 +1,48 @@
+/** A key of the API for whoever holds a wallet: the wallet signs a message (EIP-4361, Sign-In with Ethereum). */
+import type { Client } from "./client.ts";
+import type { Schema } from "./operations.ts";
+import { randomHex } from "./random.ts";
+import { signText } from "./signing.ts";
+import type { Wallet } from "./wallets.ts";
+
+export type SignInTerms = {
+  /** With its checksum, as the API writes it. */
+  readonly address: string;
+  /** The main chain of the API. */
+  readonly chainId: number;
+  /** Where the API is: `location` of a page that it has served. Its host is in the message, so that wallets can warn of a false one. */
+  readonly site: { readonly host: string; readonly origin: string };
+  /** One line that says to the wallet's owner what the signature is for. */
+  readonly statement: string;
+};
+
+/** The message to sign: it counts for five minutes, for this API alone, and makes one key. */
+export const signInMessage = ({ address, chainId, site, statement }: SignInTerms): string =>
+  [
+    `${site.host} wants you to sign in with your Ethereum account:`,
+    address,
+    "",
+    statement,
+    "",
+    `URI: ${site.origin}`,
+    "Version: 1",
+    `Chain ID: ${chainId}`,
+    `Nonce: ${randomHex()}`,
+    `Issued At: ${new Date().toISOString()}`,
+  ].join("\n");
+
+/**
+ * Lets a wallet sign a message of {@link signInMessage}, and gets a key for it. The key is shown only here; a wallet has three
+ * at most: revoke it when it is no longer needed.
+ * @throws WalletError; ApiError `cap_reached`, `stale_timestamp` …; ConnectionError: sign a new message then
+ */
+export async function onboard(
+  client: Client,
+  wallet: Wallet,
+  message: string,
+  label?: string,
+): Promise<Schema<"IssuedKey">> {
+  const signature = await signText(wallet, message);
+  const body = { walletAddress: wallet.address, signature, message, ...(label ? { label } : {}) };
+  return client.post("/api/v1/agent/onboard", { body });
+}
