@@ -1,6 +1,7 @@
 /** `npm run bench [name …]` runs the named benchmarks, or all of them. */
 import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
+import { benchClient } from "./client.ts";
 import { benchStack } from "./dev-stack.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchIndex } from "./index.ts";
@@ -21,6 +22,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   webhooks: benchWebhooks,
   keeper: benchKeeper,
   hostile: benchHostile,
+  client: benchClient,
 };
 
 const names = process.argv.slice(2);

@@ -1,4 +1,5 @@
 // Generated from the API's OpenAPI document by `npm run client:types`. Never edit it.
+import type { Decimal } from "./bigints.ts";
 
 export interface paths {
     readonly "/health": {
@@ -1703,7 +1704,7 @@ export interface components {
          * @description A non-negative integer in decimal digits.
          * @example 100000000
          */
-        readonly DecimalString: string;
+        readonly DecimalString: Decimal;
         /**
          * @description An address. Accepted in any case, returned with its checksum.
          * @example 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC
@@ -1713,7 +1714,7 @@ export interface components {
          * @description Unix seconds in decimal digits.
          * @example 1767225600
          */
-        readonly UnixSeconds: string;
+        readonly UnixSeconds: Decimal;
         /**
          * Format: date-time
          * @description ISO 8601, UTC.
@@ -1827,12 +1828,12 @@ export interface components {
                  * @description End of the waiting period, Unix seconds; null if there is none.
                  * @example null
                  */
-                readonly waitingEndsAt: string | null;
+                readonly waitingEndsAt: Decimal | null;
                 /**
                  * @description End of the cover, Unix seconds; null when unknown.
                  * @example 1767312000
                  */
-                readonly expiresAt: string | null;
+                readonly expiresAt: Decimal | null;
             };
         };
         /**
@@ -1971,7 +1972,7 @@ export interface components {
                  * @description The bond that pays the policy; null if the transaction issued none.
                  * @example 202812
                  */
-                readonly bondId: string | null;
+                readonly bondId: Decimal | null;
                 readonly bondAmount: components["schemas"]["DecimalString"] & unknown;
                 readonly reason: components["schemas"]["Bytes32"] & unknown;
                 readonly triggeredAt: components["schemas"]["UnixSeconds"] & unknown;
@@ -2145,7 +2146,7 @@ export interface components {
                  * @description Policy triggered in the same transaction; null if there is none.
                  * @example 6
                  */
-                readonly policyId: string | null;
+                readonly policyId: Decimal | null;
             };
         };
         /**
@@ -2240,20 +2241,20 @@ export interface components {
                  * @description The bond's epoch, the month YYYYMM of its maturity. Null for a queued redemption if the index has not seen it being queued.
                  * @example 202812
                  */
-                readonly bondId: string | null;
+                readonly bondId: Decimal | null;
                 readonly holder: components["schemas"]["Address"] & unknown;
                 /**
                  * @description Face value; null when `bondId` is null. Whole dollars.
                  * @example 800
                  */
-                readonly amount: string | null;
+                readonly amount: Decimal | null;
                 readonly tokenAmount: components["schemas"]["DecimalString"] & unknown;
                 readonly priceUsed: components["schemas"]["DecimalString"] & unknown;
                 /**
                  * @description Its position in the queue; null if it was not queued.
                  * @example null
                  */
-                readonly queueId: string | null;
+                readonly queueId: Decimal | null;
             };
         };
         /**
@@ -2353,12 +2354,12 @@ export interface components {
                  * @description The bond's epoch, the month YYYYMM of its maturity. Null when the index does not know the listing.
                  * @example 202812
                  */
-                readonly bondId: string | null;
+                readonly bondId: Decimal | null;
                 /**
                  * @description Face value; null when the index does not know the listing. Whole dollars.
                  * @example 800
                  */
-                readonly amount: string | null;
+                readonly amount: Decimal | null;
                 readonly price: components["schemas"]["DecimalString"] & unknown;
                 readonly sellerFee: components["schemas"]["DecimalString"] & unknown;
                 readonly buyerFee: components["schemas"]["DecimalString"] & unknown;
@@ -2410,12 +2411,12 @@ export interface components {
                  * @description The bond's epoch, the month YYYYMM of its maturity. Null when the index does not know the listing.
                  * @example 202812
                  */
-                readonly bondId: string | null;
+                readonly bondId: Decimal | null;
                 /**
                  * @description Face value; null when the index does not know the listing. Whole dollars.
                  * @example 800
                  */
-                readonly amount: string | null;
+                readonly amount: Decimal | null;
                 /**
                  * @description True if cancelled by the marketplace's owner.
                  * @example false
@@ -2475,7 +2476,7 @@ export interface components {
                  * @description USD per token, 18 decimals; null for a direct burn.
                  * @example 100000000000000000
                  */
-                readonly effectivePrice: string | null;
+                readonly effectivePrice: Decimal | null;
             };
         };
         /**
@@ -2639,7 +2640,7 @@ export interface components {
                  * @description Newest block; null while the chain does not answer.
                  * @example 1234
                  */
-                readonly block: string | null;
+                readonly block: Decimal | null;
                 readonly rpcConnected: boolean;
                 /**
                  * @description Block explorer; null for a chain without one.
@@ -2654,7 +2655,7 @@ export interface components {
                  * @description Balance in wei; null while the chain does not answer.
                  * @example 1000000000000000000
                  */
-                readonly balanceWei: string | null;
+                readonly balanceWei: Decimal | null;
             } | null;
             /** @description The wallets that running writers send from. */
             readonly relayers: readonly components["schemas"]["Relayer"][];
@@ -2665,7 +2666,7 @@ export interface components {
                  * @description Balance in wei; null while the chain does not answer.
                  * @example 1000000000000000000
                  */
-                readonly balanceWei: string | null;
+                readonly balanceWei: Decimal | null;
             } | null;
             readonly contracts: components["schemas"]["Contracts"];
         };
@@ -2675,7 +2676,7 @@ export interface components {
              * @description Balance in wei; null while the chain does not answer.
              * @example 1000000000000000000
              */
-            readonly balanceWei: string | null;
+            readonly balanceWei: Decimal | null;
         };
         /** @description The protocol's contracts. Read the addresses here instead of hardcoding them. */
         readonly Contracts: {
@@ -2712,7 +2713,7 @@ export interface components {
              * @description The indexer's last heartbeat (every 2 s), Unix seconds; null before the first.
              * @example 1767225600
              */
-            readonly heartbeatAt: string | null;
+            readonly heartbeatAt: Decimal | null;
         };
         readonly ProductList: {
             /** @example 8 */
@@ -2850,7 +2851,7 @@ export interface components {
              * @description End of the waiting period, Unix seconds; null when the product has none.
              * @example null
              */
-            readonly waitingEndsAt: string | null;
+            readonly waitingEndsAt: Decimal | null;
             /** @description Whether the product can still be bought. */
             readonly productActive: boolean;
             readonly priceSnapshot: components["schemas"]["DecimalString"] & unknown;
@@ -2858,32 +2859,32 @@ export interface components {
              * @description Unix seconds; null until triggered.
              * @example null
              */
-            readonly triggeredAt: string | null;
+            readonly triggeredAt: Decimal | null;
             /**
              * @description Epoch (YYYYMM) of the bond that paid the policy; null until triggered.
              * @example null
              */
-            readonly bondId: string | null;
+            readonly bondId: Decimal | null;
             /**
              * @description The asset's price in USD at purchase, 18 decimals; null when unknown.
              * @example 60000000000000000000000
              */
-            readonly strikePrice: string | null;
+            readonly strikePrice: Decimal | null;
             /**
              * @description The highest price of the asset in USD, 18 decimals, that triggers the policy; null when unknown.
              * @example 58500000000000000000000
              */
-            readonly triggerPrice: string | null;
+            readonly triggerPrice: Decimal | null;
             /**
              * @description The asset's price in USD, 18 decimals: the newest round of its feed; null when unknown.
              * @example 59000000000000000000000
              */
-            readonly currentPrice: string | null;
+            readonly currentPrice: Decimal | null;
             /**
              * @description The time of that round, Unix seconds.
              * @example 1767225900
              */
-            readonly currentPriceAt: string | null;
+            readonly currentPriceAt: Decimal | null;
             /**
              * @description How far the price has to fall to `triggerPrice`, in basis points of `currentPrice`, rounded up: zero at the trigger price, not above zero below it. Null when unknown, or when the policy is neither `Waiting` nor `Active`.
              * @example 85
@@ -3560,7 +3561,7 @@ export interface components {
              * @description The next transaction's nonce; null before the wallet's first use.
              * @example 13
              */
-            readonly nextNonce: string | null;
+            readonly nextNonce: Decimal | null;
             /**
              * @description Transactions that have a nonce and are in no block.
              * @example 1
@@ -3645,12 +3646,12 @@ export interface components {
              * @description Wei, of the newest form; null before the first.
              * @example 2000000000
              */
-            readonly maxFeePerGas: string | null;
+            readonly maxFeePerGas: Decimal | null;
             /**
              * @description Wei, of the newest form; null before the first.
              * @example 1000000000
              */
-            readonly maxPriorityFeePerGas: string | null;
+            readonly maxPriorityFeePerGas: Decimal | null;
             /**
              * @description Time since the newest form was sent; null if it never was.
              * @example 3.2
@@ -3672,7 +3673,7 @@ export interface components {
              * @description The key that bought; null without one.
              * @example 1
              */
-            readonly keyId: string | null;
+            readonly keyId: Decimal | null;
             readonly wallet: components["schemas"]["Address"] & unknown;
             /**
              * @description Time since it was accepted.
@@ -3724,12 +3725,12 @@ export interface components {
              * @description The most for a UTC day; null before a writer has noted it.
              * @example 5000000000000000000
              */
-            readonly budget: string | null;
+            readonly budget: Decimal | null;
             /**
              * @description The most for the purchases of one wallet's keys; null of the keeper.
              * @example 500000000000000000
              */
-            readonly budgetPerClient: string | null;
+            readonly budgetPerClient: Decimal | null;
         };
         readonly WalletSpending: {
             /** @example 8453 */
@@ -3822,7 +3823,7 @@ export interface components {
                  * @description The newest block whose events are in the outbox.
                  * @example 317
                  */
-                readonly processedBlock: string | null;
+                readonly processedBlock: Decimal | null;
             };
             /**
              * @description Entries in this response.
@@ -4329,7 +4330,7 @@ export interface components {
              * @description Start of the range or `from`, whichever is later, Unix seconds; null for neither.
              * @example 1767225600
              */
-            readonly from: string | null;
+            readonly from: Decimal | null;
             /**
              * @description Points in this response.
              * @example 1
@@ -4644,7 +4645,7 @@ export interface components {
              * @description In `unit`.
              * @example 52600000
              */
-            readonly value: string;
+            readonly value: Decimal;
             /**
              * @description Policies, triggers, burns, sales or buyers behind the value.
              * @example 1
@@ -4683,22 +4684,22 @@ export interface components {
              * @description The month (YYYYMM) in which that bond matures; null when unknown.
              * @example 202812
              */
-            readonly bond_epoch: string | null;
+            readonly bond_epoch: Decimal | null;
             /**
              * @description Coverage of the policy. Null when the index does not know the policy. USDC, 6 decimals.
              * @example 1000000000
              */
-            readonly coverage: string | null;
+            readonly coverage: Decimal | null;
             /**
              * @description What the policy promised; `paid` is this in whole dollars, rounded down. Null when the index does not know the policy. USDC, 6 decimals.
              * @example 800000000
              */
-            readonly payout: string | null;
+            readonly payout: Decimal | null;
             /**
              * @description Premium of the policy. Null when the index does not know the policy. USDC, 6 decimals.
              * @example 2920000
              */
-            readonly premium: string | null;
+            readonly premium: Decimal | null;
             /**
              * @description The covered asset's symbol as bytes32; null when unknown.
              * @example 0x4254430000000000000000000000000000000000000000000000000000000000
@@ -4708,22 +4709,22 @@ export interface components {
              * @description The asset's price in USD at purchase, 18 decimals; null when unknown.
              * @example 60000000000000000000000
              */
-            readonly strike_price: string | null;
+            readonly strike_price: Decimal | null;
             /**
              * @description The highest price of the asset in USD, 18 decimals, that triggered the policy; null when unknown.
              * @example 58500000000000000000000
              */
-            readonly trigger_price: string | null;
+            readonly trigger_price: Decimal | null;
             /**
              * @description When the policy was bought, Unix seconds. Null when the index does not know the policy.
              * @example 1767225600
              */
-            readonly bought_at: string | null;
+            readonly bought_at: Decimal | null;
             /**
              * @description Block time of the third round of the feed that was at or below `trigger_price` in the policy's window: from then on the condition was met. Null when the index does not know these rounds.
              * @example 1767226800
              */
-            readonly proven_at: string | null;
+            readonly proven_at: Decimal | null;
             readonly triggered_at: components["schemas"]["UnixSeconds"] & unknown;
             /**
              * @description From `bought_at` to `triggered_at`; null as `bought_at`.
@@ -4750,14 +4751,14 @@ export interface components {
              * @description Their value at `token_price`. Null without `token_price`. USDC, 6 decimals.
              * @example 2000000000000
              */
-            readonly reserve_usdc: string | null;
+            readonly reserve_usdc: Decimal | null;
             readonly reserved_usdc: components["schemas"]["DecimalString"] & unknown;
             readonly obligations_usd: components["schemas"]["DecimalString"] & unknown;
             /**
              * @description What new policies may pay out: `reserve_usdc` minus `reserved_usdc` and `obligations_usd`, not below 0. Null without `token_price`. USDC, 6 decimals.
              * @example 1835700000000
              */
-            readonly capacity_usdc: string | null;
+            readonly capacity_usdc: Decimal | null;
             /**
              * @description Part of the reserve that is taken: `reserved_usdc` and `obligations_usd` divided by `reserve_usdc`. Null without a price or a reserve. A decimal fraction with 6 digits, rounded towards zero.
              * @example 0.082150
@@ -4772,7 +4773,7 @@ export interface components {
              * @description Total value locked, as an adapter counts it: all tokens that back cover, which is `reserve_usdc`. They are the protocol's own token, which DefiLlama shows apart from other TVL. Null without `token_price`. USDC, 6 decimals.
              * @example 2000000000000
              */
-            readonly tvl_usdc: string | null;
+            readonly tvl_usdc: Decimal | null;
             /** @description The newest price that an indexed event names: of a purchase, a burn or a redemption. Each is the answer of the token's feed in its block, at most an hour old then; the feed may have moved since. Null before the first such event. */
             readonly token_price: {
                 readonly price: components["schemas"]["DecimalString"] & unknown;
@@ -4809,7 +4810,7 @@ export interface components {
              * @description Unix seconds; null when unknown.
              * @example 1861919999
              */
-            readonly maturity_date: string | null;
+            readonly maturity_date: Decimal | null;
             /** @description Whether the bonds are redeemable at the block's time. */
             readonly matured: boolean;
             readonly minted_usd: components["schemas"]["DecimalString"] & unknown;
@@ -4850,7 +4851,7 @@ export interface components {
                  * @description Its value at `token_price`. A redemption is paid at once if it and the due entries fit in. Null without a price. USDC, 6 decimals.
                  * @example 20600000000
                  */
-                readonly left_usdc: string | null;
+                readonly left_usdc: Decimal | null;
             };
             /** @description The newest price that an indexed event names: of a purchase, a burn or a redemption. Each is the answer of the token's feed in its block, at most an hour old then; the feed may have moved since. Null before the first such event. */
             readonly token_price: {
@@ -4882,7 +4883,7 @@ export interface components {
              * @description Start of the week in which the vault will pay it, or of the current week, Unix seconds: by the throttle's rules, if the price stays at `token_price`, nobody redeems at once or changes the reserve, and the queue is processed each week. Null without a price, and when the reserve does not suffice.
              * @example 1785369600
              */
-            readonly expected_from: string | null;
+            readonly expected_from: Decimal | null;
             readonly tx_hash: components["schemas"]["Bytes32"] & unknown;
             readonly block_number: components["schemas"]["DecimalString"] & unknown;
             readonly block_timestamp: components["schemas"]["UnixSeconds"];
@@ -4984,7 +4985,7 @@ export interface components {
              * @description Lowest price of one bond, a dollar of face value, among all active listings; null without any. USDC, 6 decimals.
              * @example 980000
              */
-            readonly floor_price: string | null;
+            readonly floor_price: Decimal | null;
             /**
              * @description Sales of the 24 hours before the indexed block.
              * @example 1
@@ -5010,7 +5011,7 @@ export interface components {
              * @description `volume_usdc` per bond, rounded down; null without sales. USDC, 6 decimals.
              * @example 1101851
              */
-            readonly average_price: string | null;
+            readonly average_price: Decimal | null;
         };
         readonly MarketEpoch: {
             readonly epoch_id: components["schemas"]["DecimalString"] & unknown;
@@ -5018,7 +5019,7 @@ export interface components {
              * @description Unix seconds; null when unknown.
              * @example 1861919999
              */
-            readonly maturity_date: string | null;
+            readonly maturity_date: Decimal | null;
             /**
              * @description Active listings.
              * @example 2
@@ -5029,7 +5030,7 @@ export interface components {
              * @description Lowest price of one bond, a dollar of face value, among the epoch's active listings; null without any. USDC, 6 decimals.
              * @example 980000
              */
-            readonly floor_price: string | null;
+            readonly floor_price: Decimal | null;
             /**
              * @description `floor_price` divided by the face value of a dollar. Null without it. A decimal fraction with 6 digits, rounded towards zero.
              * @example 0.980000
@@ -5052,7 +5053,7 @@ export interface components {
              * @description `volume_usdc` per bond, rounded down; null without sales. USDC, 6 decimals.
              * @example 1101851
              */
-            readonly average_price: string | null;
+            readonly average_price: Decimal | null;
         };
         readonly BurnerStats: {
             /** @description Both burners on every day of the period, from the first with an event to the indexed block's, oldest first. */
@@ -5128,7 +5129,7 @@ export interface components {
                      * @description Start of this state, Unix seconds; null if there was never a pause.
                      * @example 1767225600
                      */
-                    readonly since: string | null;
+                    readonly since: Decimal | null;
                 };
                 /** @description The router, by the token's price. */
                 readonly auto: {
@@ -5138,7 +5139,7 @@ export interface components {
                      * @description Start of this state, Unix seconds; null if there was never a pause.
                      * @example 1767225600
                      */
-                    readonly since: string | null;
+                    readonly since: Decimal | null;
                 };
                 /** @description Everything. */
                 readonly global: {
@@ -5148,7 +5149,7 @@ export interface components {
                      * @description Start of this state, Unix seconds; null if there was never a pause.
                      * @example 1767225600
                      */
-                    readonly since: string | null;
+                    readonly since: Decimal | null;
                 };
             };
             /** @description The status of the chain's sequencer; null while unknown. */
@@ -5171,7 +5172,7 @@ export interface components {
              * @description Unix seconds; null while it lasts.
              * @example 1767229200
              */
-            readonly ended_at: string | null;
+            readonly ended_at: Decimal | null;
             /**
              * @description Until the end, or until the indexed block while it lasts.
              * @example 3600
@@ -5191,12 +5192,12 @@ export interface components {
              * @description The token's price that began an automatic pause, USD with 18 decimals; null for the others.
              * @example null
              */
-            readonly start_price: string | null;
+            readonly start_price: Decimal | null;
             /**
              * @description The price that ended it.
              * @example null
              */
-            readonly end_price: string | null;
+            readonly end_price: Decimal | null;
             /**
              * @description Transaction that ended it; null while it lasts.
              * @example null
@@ -5243,12 +5244,12 @@ export interface components {
              * @description The feed's round. Null before the first answer.
              * @example 18446744073709551617
              */
-            readonly round_id: string | null;
+            readonly round_id: Decimal | null;
             /**
              * @description Time of the answer, Unix seconds. Null before the first answer.
              * @example 1767225600
              */
-            readonly updated_at: string | null;
+            readonly updated_at: Decimal | null;
             /**
              * @description Seconds from then to the indexed block.
              * @example 12
@@ -5403,7 +5404,7 @@ export interface components {
              * @description When they become redeemable, Unix seconds; null when unknown.
              * @example 1861919999
              */
-            readonly maturityDate: string | null;
+            readonly maturityDate: Decimal | null;
             /** @description Whether they are redeemable at the block's time. */
             readonly matured: boolean;
         };
@@ -5418,7 +5419,7 @@ export interface components {
              * @description The vault's price of the protocol token in USD, 18 decimals; null while its feed is stale or the chain does not answer.
              * @example 100000000000000000
              */
-            readonly tokenPrice: string | null;
+            readonly tokenPrice: Decimal | null;
             readonly bonds: readonly components["schemas"]["WalletBond"][];
             readonly pagination: {
                 /** @example 100 */
@@ -5473,12 +5474,12 @@ export interface components {
              * @description Protocol tokens (18 decimals) that a redemption of the bonds held would pay at `tokenPrice`; null without a price.
              * @example 8000000000000000000000
              */
-            readonly tokenEquivalent: string | null;
+            readonly tokenEquivalent: Decimal | null;
             /**
              * @description The same as `tokenEquivalent`.
              * @example 8000000000000000000000
              */
-            readonly luminaEquivalent: string | null;
+            readonly luminaEquivalent: Decimal | null;
         };
         readonly TriggerFeed: {
             /**
@@ -5515,12 +5516,12 @@ export interface components {
              * @description Epoch (YYYYMM) of the bond that paid the policy.
              * @example 202812
              */
-            readonly bondId: string | null;
+            readonly bondId: Decimal | null;
             /**
              * @description Face value of that bond in whole dollars.
              * @example 800
              */
-            readonly bondAmount: string | null;
+            readonly bondAmount: Decimal | null;
             readonly txHash: components["schemas"]["Bytes32"] & unknown;
             readonly blockNumber: components["schemas"]["DecimalString"] & unknown;
             readonly blockTimestamp: components["schemas"]["UnixSeconds"];
@@ -5563,12 +5564,12 @@ export interface components {
              * @description The asset's price in USD, 18 decimals: the newest round of its feed; null when unknown.
              * @example 59000000000000000000000
              */
-            readonly currentPrice: string | null;
+            readonly currentPrice: Decimal | null;
             /**
              * @description The time of that round, Unix seconds.
              * @example 1767225900
              */
-            readonly currentPriceAt: string | null;
+            readonly currentPriceAt: Decimal | null;
             readonly strikePrice: components["schemas"]["DecimalString"] & unknown;
             readonly triggerPrice: components["schemas"]["DecimalString"] & unknown;
             readonly expiresAt: components["schemas"]["UnixSeconds"] & unknown;
@@ -5615,22 +5616,22 @@ export interface components {
              * @description The asset's price in USD at purchase, 18 decimals; null when unknown.
              * @example 60000000000000000000000
              */
-            readonly strikePrice: string | null;
+            readonly strikePrice: Decimal | null;
             /**
              * @description The highest price of the asset in USD, 18 decimals, that triggers the policy; null when unknown.
              * @example 58500000000000000000000
              */
-            readonly triggerPrice: string | null;
+            readonly triggerPrice: Decimal | null;
             /**
              * @description The asset's price in USD, 18 decimals: the newest round of its feed; null when unknown.
              * @example 59000000000000000000000
              */
-            readonly currentPrice: string | null;
+            readonly currentPrice: Decimal | null;
             /**
              * @description The time of that round, Unix seconds.
              * @example 1767225900
              */
-            readonly currentPriceAt: string | null;
+            readonly currentPriceAt: Decimal | null;
             /**
              * @description How far the price has to fall to `triggerPrice`, in basis points of `currentPrice`, rounded up: zero at the trigger price, not above zero below it. Null when unknown, or when the policy is neither `Waiting` nor `Active`.
              * @example 85
@@ -5646,12 +5647,12 @@ export interface components {
              * @description Prices count from then on, Unix seconds: the purchase, or the end of the waiting period. Null when unknown.
              * @example 1767225600
              */
-            readonly coverFrom: string | null;
+            readonly coverFrom: Decimal | null;
             /**
              * @description Prices count until then, and the policy can be triggered until then, Unix seconds; null when unknown.
              * @example 1767229200
              */
-            readonly expiresAt: string | null;
+            readonly expiresAt: Decimal | null;
             readonly verdict: components["schemas"]["TriggerVerdict"];
             /**
              * @description Rounds that count, three at most: as many as a trigger needs.
@@ -5662,7 +5663,7 @@ export interface components {
              * @description The time of the third round, by the rounds' own times, that is in the policy's window and at or below its trigger price: since then the condition is met. The policy may be due only since later, after a pause or an outage of the sequencer. Null before it.
              * @example null
              */
-            readonly metAt: string | null;
+            readonly metAt: Decimal | null;
             /**
              * @description Rounds in this response.
              * @example 1
@@ -5701,7 +5702,7 @@ export interface components {
              * @description Epoch (YYYYMM) of the bond that paid the policy; null when unknown.
              * @example 202812
              */
-            readonly bondId: string | null;
+            readonly bondId: Decimal | null;
             readonly bondAmount: components["schemas"]["DecimalString"] & unknown;
             readonly reason: components["schemas"]["Bytes32"] & unknown;
             /** @description The three rounds that proved the trigger, if only three could when it was mined. Null if more could: only the transaction's calldata names the chosen ones, and it is not indexed. */
@@ -5828,7 +5829,7 @@ export interface components {
              * @description When somebody closed the policy on chain, which frees its capacity; null until then.
              * @example 1767232900
              */
-            readonly closedAt: string | null;
+            readonly closedAt: Decimal | null;
         } | {
             /**
              * @description The index does not know enough to tell.
@@ -5858,7 +5859,7 @@ export interface components {
              * @description The round's price in USD, 18 decimals; null for an answer below zero.
              * @example 58400000000000000000000
              */
-            readonly price: string | null;
+            readonly price: Decimal | null;
             readonly updatedAt: components["schemas"]["UnixSeconds"] & unknown;
             /**
              * @description What the round is to this policy. `counts`: in the window, and at or below the trigger price; `above_trigger_price`: in the window, and above the trigger price; `before_window`: before the purchase, or in the waiting period; `after_window`: after the cover's end; `phase_not_begun`: from an aggregator that the feed does not ask yet; `invalid`: not above zero: the shield takes no such price.
@@ -5891,7 +5892,7 @@ export interface components {
              * @description First second in which it does not stop a trigger any more, Unix seconds, if nothing else happens; null when nobody knows.
              * @example null
              */
-            readonly until: string | null;
+            readonly until: Decimal | null;
         };
         readonly BurnFeed: {
             /**
@@ -5923,7 +5924,7 @@ export interface components {
              * @description USD per token, 18 decimals; null for a direct burn.
              * @example 100000000000000000
              */
-            readonly effectivePrice: string | null;
+            readonly effectivePrice: Decimal | null;
             readonly txHash: components["schemas"]["Bytes32"] & unknown;
             readonly blockNumber: components["schemas"]["DecimalString"] & unknown;
             readonly blockTimestamp: components["schemas"]["UnixSeconds"];
@@ -5967,7 +5968,7 @@ export interface components {
              * @description Unix seconds; null when unknown.
              * @example 1861919999
              */
-            readonly maturityDate: string | null;
+            readonly maturityDate: Decimal | null;
             /** @description Whether the bonds are redeemable at the block's time. */
             readonly matured: boolean;
             /** @enum {string} */
@@ -6006,30 +6007,30 @@ export interface components {
              * @description Id of the bond; null when the index does not know the listing.
              * @example 202812
              */
-            readonly bondId: string | null;
+            readonly bondId: Decimal | null;
             /**
              * @description The month of maturity, YYYYMM.
              * @example 202812
              */
-            readonly epochId: string | null;
+            readonly epochId: Decimal | null;
             /**
              * @description Bonds sold, whole dollars of face value.
              * @example 800
              */
-            readonly amount: string | null;
+            readonly amount: Decimal | null;
             readonly totalPriceUsdc: components["schemas"]["DecimalString"] & unknown;
             /**
              * @description Price of one bond, USDC, 6 decimals, rounded down.
              * @example 1125000
              */
-            readonly pricePerUnit: string | null;
+            readonly pricePerUnit: Decimal | null;
             readonly sellerFeeUsdc: components["schemas"]["DecimalString"] & unknown;
             readonly buyerFeeUsdc: components["schemas"]["DecimalString"] & unknown;
             /**
              * @description When it was listed, Unix seconds.
              * @example 1767225600
              */
-            readonly listedAt: string | null;
+            readonly listedAt: Decimal | null;
             readonly soldAt: components["schemas"]["UnixSeconds"] & unknown;
             readonly txHash: components["schemas"]["Bytes32"] & unknown;
             readonly blockNumber: components["schemas"]["DecimalString"] & unknown;
@@ -6116,12 +6117,12 @@ export interface components {
              * @description Lowest price of an active listing; null without one.
              * @example 600000000
              */
-            readonly floor: string | null;
+            readonly floor: Decimal | null;
             /**
              * @description Lowest price of one bond (one dollar of face value) among active listings, rounded down; null without one.
              * @example 750000
              */
-            readonly floorPerUnit: string | null;
+            readonly floorPerUnit: Decimal | null;
             readonly volume24h: components["schemas"]["DecimalString"] & unknown;
             /**
              * @description Number of these sales.
@@ -6168,24 +6169,24 @@ export interface components {
              * @description Id of the bond; null when the index does not know the listing.
              * @example 202812
              */
-            readonly bondId: string | null;
+            readonly bondId: Decimal | null;
             /**
              * @description The month of maturity, YYYYMM.
              * @example 202812
              */
-            readonly epochId: string | null;
+            readonly epochId: Decimal | null;
             /**
              * @description Bonds sold, whole dollars of face value.
              * @example 800
              */
-            readonly amount: string | null;
+            readonly amount: Decimal | null;
             readonly priceUsdc: components["schemas"]["DecimalString"] & unknown;
             readonly totalPaidUsdc: components["schemas"]["DecimalString"] & unknown;
             /**
              * @description Price of one bond, USDC, 6 decimals, rounded down.
              * @example 1125000
              */
-            readonly pricePerUnit: string | null;
+            readonly pricePerUnit: Decimal | null;
             readonly timestamp: components["schemas"]["UnixSeconds"] & unknown;
             readonly executedAt: components["schemas"]["Timestamp"] & unknown;
             readonly txHash: components["schemas"]["Bytes32"] & unknown;
@@ -6288,17 +6289,17 @@ export interface components {
              * @description Protocol tokens received, 18 decimals; null until paid.
              * @example 8000000000000000000000
              */
-            readonly tokenReceived: string | null;
+            readonly tokenReceived: Decimal | null;
             /**
              * @description The same as `tokenReceived`.
              * @example 8000000000000000000000
              */
-            readonly luminaReceived: string | null;
+            readonly luminaReceived: Decimal | null;
             /**
              * @description USD per token, 18 decimals; null until paid.
              * @example 100000000000000000
              */
-            readonly priceUsed: string | null;
+            readonly priceUsed: Decimal | null;
             readonly executedAt: components["schemas"]["Timestamp"] & unknown;
             /** @description What the reporting wallet has now. Null when the chain's node did not tell in time. */
             readonly holdings: {
@@ -6400,17 +6401,17 @@ export interface components {
                  * @description Protocol tokens received, 18 decimals; null until paid.
                  * @example 8000000000000000000000
                  */
-                readonly tokenReceived: string | null;
+                readonly tokenReceived: Decimal | null;
                 /**
                  * @description The same as `tokenReceived`.
                  * @example 8000000000000000000000
                  */
-                readonly luminaReceived: string | null;
+                readonly luminaReceived: Decimal | null;
                 /**
                  * @description USD per token, 18 decimals; null until paid.
                  * @example 100000000000000000
                  */
-                readonly priceUsed: string | null;
+                readonly priceUsed: Decimal | null;
                 readonly executedAt: components["schemas"]["Timestamp"] & unknown;
                 /** @description What the reporting wallet has now. Null when the chain's node did not tell in time. */
                 readonly holdings: {
@@ -7181,7 +7182,7 @@ export interface components {
              * @description The feed's newest price in USD, 18 decimals; null without one.
              * @example null
              */
-            readonly price: string | null;
+            readonly price: Decimal | null;
             readonly triggerPrice: components["schemas"]["DecimalString"] & unknown;
             readonly coverFrom: components["schemas"]["UnixSeconds"] & unknown;
             /**

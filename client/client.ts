@@ -1,4 +1,5 @@
 /** A typed client of the API, for browsers and Node. */
+import { ConnectionError } from "./api-error.ts";
 import { type AnswerHead, type Connection, exchange } from "./exchange.ts";
 import type { BodyOf, CallOptions, Operation, PathWith, RequestArgument } from "./operations.ts";
 import { type Parameters, urlOf } from "./url.ts";
@@ -43,19 +44,32 @@ export type Client = {
 type AnyRequest = Parameters & CallOptions & { readonly body?: unknown };
 
 /**
- * Parses a body. Its type is that of the document, with which the service's own tests compare every answer: to check it here
- * again would cost a browser more than the rest of the client.
+ * The body of a success. Its type is that of the document, with which the service's own tests compare every answer: to check
+ * it here again would cost a browser more than the rest of the client. @throws ConnectionError
  */
-const parsed = (text: string) => (text === "" ? undefined : JSON.parse(text));
+function bodyIn(text: string) {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ConnectionError("The answer is not the API's: it is no JSON.", { cause, retryable: false });
+  }
+}
+
+const optionsOf = ({ headers, signal, timeoutMs, body }: AnyRequest) => ({
+  headers,
+  signal,
+  timeoutMs,
+  body,
+});
 
 /** Creates a client: `createClient({ baseUrl: "https://…", headers: { "x-api-key": key } })`. */
 export function createClient(connection: Connection): Client {
   const send =
     (method: "GET" | "POST" | "DELETE") =>
     async (path: string, ...[request = {}]: [request?: AnyRequest]) => {
-      const { headers, signal, body } = request;
-      const answer = await exchange(connection, { method, url: urlOf(path, request), headers, signal, body });
-      return parsed(answer.text);
+      const answer = await exchange(connection, { ...optionsOf(request), method, url: urlOf(path, request) });
+      return bodyIn(answer.text);
     };
 
   return {
@@ -67,14 +81,14 @@ export function createClient(connection: Connection): Client {
     async revalidate(path: string, tag: string | undefined, ...[request = {}]: [request?: AnyRequest]) {
       const headers = { ...request.headers, ...(tag === undefined ? {} : { "if-none-match": tag }) };
       const { text, ...head } = await exchange(connection, {
+        ...optionsOf(request),
         method: "GET",
         url: urlOf(path, request),
         headers,
-        signal: request.signal,
       });
       return head.status === 304
         ? { ...head, changed: false }
-        : { ...head, changed: true, body: parsed(text) };
+        : { ...head, changed: true, body: bodyIn(text) };
     },
   };
 }

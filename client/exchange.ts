@@ -1,5 +1,7 @@
-/** One request and its answer. */
-import { ApiError, ConnectionError } from "./api-error.ts";
+/** One call: its request, its answer, and the retries in between. */
+import { ApiError, ConnectionError, retryAfterOf } from "./api-error.ts";
+import { pause } from "./pause.ts";
+import { mayRepeat, noRetries, type RetryPolicy, waitBeforeRetry } from "./retries.ts";
 
 /** How many calls the API still allows this client, or its key, until the count begins anew. */
 export type RateLimit = { readonly limit: number; readonly remaining: number; readonly resetSeconds: number };
@@ -16,14 +18,42 @@ export type AnswerHead = {
   readonly rateLimit: RateLimit | undefined;
 };
 
+/** An answer. The body stays text: the caller knows its type. */
+export type Answer = AnswerHead & { readonly text: string };
+
+/** A request as a hook sees it: no key, no signature, no body. */
+export type SentRequest = {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** The whole address. */
+  readonly url: string;
+  /** From 1; each retry adds one. */
+  readonly attempt: number;
+};
+
+/** What came of a request: an answer with its status, or an error. */
+export type ReceivedResponse = SentRequest & {
+  readonly durationMs: number;
+  /** Undefined when no answer came. */
+  readonly status: number | undefined;
+  /** Undefined for a success. */
+  readonly error: ApiError | ConnectionError | undefined;
+  /** The wait before the next attempt, in ms; undefined when there is none. */
+  readonly retryInMs: number | undefined;
+};
+
 /** Where and how a client calls. */
 export type Connection = {
   /** The API's address without a trailing slash; empty for the origin of the page. */
   readonly baseUrl: string;
   /** Sent with every call: `{ "x-api-key": … }`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Longest wait for an answer, in ms: 35 s if left out, because a purchase may take 30. */
+  /** Longest wait for one answer, in ms: 35 s if left out, because a purchase may take 30. */
   readonly timeoutMs?: number;
+  /** None if left out. */
+  readonly retries?: RetryPolicy;
+  /** For logs: called before each attempt, and after it. What they throw is ignored: a log never costs an answer. */
+  readonly onRequest?: (request: SentRequest) => void;
+  readonly onResponse?: (response: ReceivedResponse) => void;
   readonly fetch?: typeof fetch;
 };
 
@@ -33,9 +63,11 @@ export type Outgoing = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
 };
 
 const TIMEOUT_MS = 35_000;
+const NOT_MODIFIED = 304;
 
 const numberIn = (headers: Headers, name: string): number | undefined => {
   const text = headers.get(name);
@@ -61,27 +93,49 @@ function headOf({ status, headers }: Response): AnswerHead {
   };
 }
 
-/** The API's error in an answer; `ConnectionError` where somebody else has answered. */
-function failureOf(response: Response, text: string): Error {
+/** The JSON in an answer's text; undefined where it is none: a proxy's page. */
+function jsonIn(text: string) {
   try {
-    const body = JSON.parse(text);
-    if (typeof body.code === "string" && typeof body.message === "string")
-      return new ApiError(body, response);
+    return JSON.parse(text);
   } catch {
-    // not JSON: a proxy's page
+    return undefined;
   }
-  return new ConnectionError(`The answer ${response.status} is not the API's.`);
 }
 
-/**
- * Sends one request and reads the whole answer. The body stays text: the caller knows its type.
- * @throws ApiError when the API refuses it, ConnectionError when no answer comes, the signal's reason when it is aborted
- */
-export async function exchange(
-  { baseUrl, headers, timeoutMs = TIMEOUT_MS, fetch: send = fetch }: Connection,
-  outgoing: Outgoing,
-): Promise<AnswerHead & { readonly text: string }> {
+/** Integers of the chain are bigints here, and decimal strings on the wire. */
+const serialise = (body: unknown): string =>
+  JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+
+/** The API's error in an answer; `ConnectionError` where somebody else has answered. */
+function failureOf(response: Response, text: string, outgoing: Outgoing): ApiError | ConnectionError {
+  const idempotencyKey = outgoing.headers?.["idempotency-key"];
+  const body = jsonIn(text);
+  if (typeof body?.code === "string" && typeof body.message === "string")
+    return new ApiError(body, response, idempotencyKey);
+  const { status, headers } = response;
+  const retryAfterSeconds = retryAfterOf(headers);
+  return new ConnectionError(`The answer ${status} is not the API's.`, {
+    // A proxy answers 429, or any 5xx, for an API that may have heard the call. Its other answers come again.
+    retryable: (status === 429 || status >= 500) && mayRepeat(outgoing.method, outgoing.url),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+}
+
+function lostAnswer(cause: unknown, { method, url, headers }: Outgoing, reason: string): ConnectionError {
+  const idempotencyKey = headers?.["idempotency-key"];
+  return new ConnectionError(`No answer came ${reason}.`, {
+    cause,
+    retryable: mayRepeat(method, url),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+}
+
+/** One attempt. @throws ApiError, ConnectionError, the signal's reason */
+async function attempt(connection: Connection, outgoing: Outgoing): Promise<Answer> {
+  const { baseUrl, headers, fetch: send = fetch } = connection;
   const { method, url, body, signal } = outgoing;
+  const timeoutMs = outgoing.timeoutMs ?? connection.timeoutMs ?? TIMEOUT_MS;
   const late = AbortSignal.timeout(timeoutMs);
   let response: Response;
   let text: string;
@@ -93,15 +147,63 @@ export async function exchange(
         ...headers,
         ...outgoing.headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: serialise(body) }),
+      // The API redirects nobody, and a key must not follow a redirect to another host.
+      redirect: "error",
       signal: signal ? AbortSignal.any([signal, late]) : late,
     });
     text = await response.text();
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    const reason = late.aborted ? `within ${timeoutMs / 1000} seconds` : "from the API";
-    throw new ConnectionError(`No answer came ${reason}.`, { cause });
+    throw lostAnswer(cause, outgoing, late.aborted ? `within ${timeoutMs / 1000} seconds` : "from the API");
   }
-  if (!response.ok && response.status !== 304) throw failureOf(response, text);
+  if (!response.ok && response.status !== NOT_MODIFIED) throw failureOf(response, text, outgoing);
   return { ...headOf(response), text };
+}
+
+/** Calls a hook. */
+function tell<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
+  try {
+    hook?.(event);
+  } catch {
+    // see `Connection`
+  }
+}
+
+const statusOf = (error: unknown) => (error instanceof ApiError ? error.status : undefined);
+const knownError = (error: unknown) =>
+  error instanceof ApiError || error instanceof ConnectionError ? error : undefined;
+
+/**
+ * Sends a request and reads the whole answer. It is sent again while its failure passes by itself and a repetition does no
+ * harm.
+ * @throws ApiError when the API refuses it, ConnectionError when no answer comes, the signal's reason when it is aborted
+ */
+export async function exchange(connection: Connection, outgoing: Outgoing): Promise<Answer> {
+  const { retries = noRetries, onRequest, onResponse } = connection;
+  const { method, signal } = outgoing;
+  for (let count = 0; ; count += 1) {
+    signal?.throwIfAborted();
+    const request: SentRequest = { method, url: connection.baseUrl + outgoing.url, attempt: count + 1 };
+    tell(onRequest, request);
+    const startedAt = performance.now();
+    const tellResponse = (status: number | undefined, error?: unknown, retryInMs?: number) =>
+      tell(onResponse, {
+        ...request,
+        durationMs: performance.now() - startedAt,
+        status,
+        error: knownError(error),
+        retryInMs,
+      });
+    try {
+      const answer = await attempt(connection, outgoing);
+      tellResponse(answer.status);
+      return answer;
+    } catch (error) {
+      const wait = waitBeforeRetry(error, count, retries);
+      tellResponse(statusOf(error), error, wait);
+      if (wait === undefined) throw error;
+      await pause(wait, signal);
+    }
+  }
 }

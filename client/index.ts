@@ -1,8 +1,19 @@
 /** A client of the Parametric Cover Service: typed calls, polled reads, pages, and actions that a wallet signs. */
-export { ApiError, ConnectionError, type ErrorCode, type FieldFault, hasCode } from "./api-error.ts";
+export {
+  ApiError,
+  ConnectionError,
+  type ErrorCode,
+  type FieldFault,
+  hasCode,
+  isRetryable,
+} from "./api-error.ts";
+export type { Decimal, WithBigints } from "./bigints.ts";
 export { chainOf, switchChain } from "./chain.ts";
 export { type Client, createClient, type Revalidated } from "./client.ts";
-export type { AnswerHead, Connection, RateLimit } from "./exchange.ts";
+export { type Order, PremiumTooHigh } from "./cover/buy.ts";
+export { type PendingPurchase, type Purchase, PurchaseFailed, type Receipt } from "./cover/purchase.ts";
+export { type CoverClient, type CoverSettings, createCoverClient } from "./cover.ts";
+export type { AnswerHead, Connection, RateLimit, ReceivedResponse, SentRequest } from "./exchange.ts";
 export {
   blockingIssue,
   type Executed,
@@ -22,6 +33,8 @@ export { type PagedPath, pages } from "./pages.ts";
 export { createPolledRead, type PolledAnswer } from "./polled-read.ts";
 export { untilAnswered } from "./repeat.ts";
 export { PurchaseInDoubt, type PurchaseReceipt } from "./report.ts";
+export { noRetries, type RetryPolicy, specifiedRetries } from "./retries.ts";
+export { type ViemWallet, viemWallet } from "./viem-wallet.ts";
 export { WalletError, type WalletErrorCode } from "./wallet-error.ts";
 export {
   type AnnouncedWallet,

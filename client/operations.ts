@@ -29,7 +29,10 @@ type BodyPart<O> = O extends { requestBody: { content: { "application/json": inf
 /** What can be said about each call, beside its parameters. */
 export type CallOptions = {
   readonly headers?: Readonly<Record<string, string>>;
+  /** Ends the call and its retries; what was sent stays sent. */
   readonly signal?: AbortSignal;
+  /** Longest wait for one answer, in ms; the client's if left out. */
+  readonly timeoutMs?: number;
 };
 
 /** Parameters, body and options of a call. */

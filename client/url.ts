@@ -1,6 +1,6 @@
 /** Addresses of operations. */
 
-type Value = string | number | boolean;
+type Value = string | number | boolean | bigint;
 /** Values of the path's placeholders, and of the query. */
 export type Parameters = {
   readonly path?: Readonly<Record<string, Value>>;

@@ -1,6 +1,6 @@
 /**
  * `npm run build` bundles the three processes and the commands of the operator into `dist/`, each into one file with a source map,
- * and the dashboard. A bundle starts much faster than a thousand modules that are compiled and resolved at the start.
+ * the dashboard, and the client. A bundle starts much faster than a thousand modules that are compiled and resolved at the start.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -9,6 +9,7 @@ import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin }
 import { projectRoot } from "../lib/project-root.ts";
 import { indexerBundle } from "./build/indexer-bundle.ts";
 import { noteInputs } from "./build/inputs.ts";
+import { buildClient, emitClientTypes } from "./build-client.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 
 const entryPoints = {
@@ -82,13 +83,14 @@ export async function buildIndexer(root: string): Promise<void> {
 }
 
 /**
- * Bundles api, writer, indexer, ledger and keeper into `dist/`, and the dashboard.
+ * Bundles api, writer, indexer, ledger and keeper into `dist/`, the dashboard, and the client.
  * @throws when a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {
   const dist = join(projectRoot, "dist");
-  const [dashboard, ...bundles] = await Promise.all([
+  const [dashboard, client, ...bundles] = await Promise.all([
     buildDashboard(),
+    buildClient(),
     bundle(dist, { entryPoints, plugins: [withoutGraphql] }),
     bundle(dist, indexerBundle(projectRoot)),
   ]);
@@ -96,7 +98,11 @@ export async function buildServices(): Promise<void> {
     dist,
     bundles.flatMap(({ outputFiles }) => outputFiles),
   );
-  noteInputs([dashboard, ...bundles.map(({ metafile }) => metafile)]);
+  noteInputs([dashboard, client, ...bundles.map(({ metafile }) => metafile)]);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildServices();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildServices();
+  // Only programs of others need them: `npm run dev` starts sooner without.
+  if (process.argv.includes("--types")) await emitClientTypes();
+}

@@ -1,12 +1,13 @@
 /**
- * `npm run client:types` writes `client/api-types.ts` from the API's own OpenAPI document. `--check` writes nothing and fails
- * when the file differs from the document.
+ * `npm run client:types` writes `client/api-types.ts` and `client/decimal-fields.ts` from the API's own OpenAPI document.
+ * `--check` writes nothing and fails when one of them differs from the document.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import openapiTypes, { astToString } from "openapi-typescript";
+import ts from "typescript";
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { contractKeys } from "../lib/deployments.ts";
@@ -15,9 +16,7 @@ import { freePort } from "./local/ports.ts";
 import { exitMessage, startProcess } from "./local/processes.ts";
 import { waitFor } from "./local/wait.ts";
 
-const typesFile = join(projectRoot, "client", "api-types.ts");
-
-const head = `// Generated from the API's OpenAPI document by \`npm run client:types\`. Never edit it.\n\n`;
+const head = "// Generated from the API's OpenAPI document by `npm run client:types`. Never edit it.\n";
 
 /** No database and no node listens there: the API serves its document without them. */
 const nowhere = "127.0.0.1:9";
@@ -88,13 +87,61 @@ function withoutFailures(text: string): string {
   return JSON.stringify({ ...rest, paths });
 }
 
-/** Writes the types, or compares them with the file. @throws when `check` finds a difference */
+const schemaObject = z.looseObject({
+  $ref: z.string().optional(),
+  type: z.unknown().optional(),
+  pattern: z.unknown().optional(),
+  maxLength: z.unknown().optional(),
+  allOf: z.array(z.unknown()).optional(),
+});
+
+/** Whether a schema is an integer of the chain in an answer: any number of decimal digits. */
+function isDecimal(schema: unknown): boolean {
+  const { data } = schemaObject.safeParse(schema);
+  if (data?.$ref) return /\/(DecimalString|UnixSeconds)$/.test(data.$ref);
+  if (data?.allOf) return data.allOf.some(isDecimal);
+  return data?.type === "string" && data.pattern === "^\\d+$" && data.maxLength === undefined;
+}
+
+const decimal = ts.factory.createTypeReferenceNode("Decimal");
+const nothing = ts.factory.createLiteralTypeNode(ts.factory.createNull());
+
+/** Tells integers of the chain from other strings. */
+function decimalType(schema: object) {
+  if ("$ref" in schema || "allOf" in schema || !isDecimal(schema)) return undefined;
+  return "nullable" in schema && schema.nullable === true
+    ? ts.factory.createUnionTypeNode([decimal, nothing])
+    : decimal;
+}
+
+/** The names of all fields with an integer of the chain. */
+function decimalFields(value: unknown, names = new Set<string>()): Set<string> {
+  if (typeof value !== "object" || value === null) return names;
+  if ("properties" in value && typeof value.properties === "object" && value.properties !== null)
+    for (const [name, schema] of Object.entries(value.properties)) if (isDecimal(schema)) names.add(name);
+  for (const part of Object.values(value)) decimalFields(part, names);
+  return names;
+}
+
+/** The generated files of `client/`, by name. */
+async function generate(): Promise<Readonly<Record<string, string>>> {
+  const text = withoutFailures(await readDocument());
+  const types = await openapiTypes(text, { immutable: true, transform: decimalType });
+  const fields = [...decimalFields(JSON.parse(text))].sort();
+  return {
+    "api-types.ts": `${head}import type { Decimal } from "./bigints.ts";\n\n${astToString(types)}`,
+    "decimal-fields.ts": `${head}\n/** The fields with an integer of the chain, in decimal digits. */\nexport const decimalFields =\n  "${fields.join(" ")}";\n`,
+  };
+}
+
+/** Writes the files, or compares them with those that are there. @throws when `check` finds a difference */
 export async function writeClientTypes({ check }: { check: boolean }): Promise<void> {
-  const types = astToString(await openapiTypes(withoutFailures(await readDocument()), { immutable: true }));
-  const text = `${head}${types}`;
-  if (!check) return writeFileSync(typesFile, text);
-  if (readFileSync(typesFile, "utf8") !== text)
-    throw new Error("client/api-types.ts differs from the OpenAPI document: run `npm run client:types`.");
+  for (const [name, text] of Object.entries(await generate())) {
+    const file = join(projectRoot, "client", name);
+    if (!check) writeFileSync(file, text);
+    else if (readFileSync(file, "utf8") !== text)
+      throw new Error(`client/${name} differs from the OpenAPI document: run \`npm run client:types\`.`);
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -14,7 +14,8 @@ the gas; the buyer pays the premium in USDC, and must have approved the cover ro
 - \`blockNumber\` is a JSON number in a receipt (a purchase's, the sandbox's, a report's) and in \`chainStatus\`. Everywhere
   else a block number is a string of decimal digits.
 - Addresses are accepted in any case and returned with their checksum.
-- Every error has the same body (\`Error\`). Responses with status 429 or 503 have \`Retry-After\`, in seconds.
+- Every error has the same body (\`Error\`) and the header \`x-should-retry\`: \`true\` if the same call may be sent again later.
+  Responses with status 429 or 503 have \`Retry-After\`, in seconds.
 - In addition, any operation may return 400 \`validation_error\` for invalid percent-encoding or bytes that are not HTTP,
   404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408
   \`request_timeout\`, 413 \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
 import { RATE_LIMIT_HEADERS } from "./limits/headers.ts";
+import { SHOULD_RETRY } from "./should-retry.ts";
 
 /** Names and values of the headers on every response. */
 export type CommonHeaders = readonly (readonly [name: string, value: string])[];
@@ -14,6 +15,7 @@ export const crossOrigin = cors({
   allowHeaders: ["Content-Type", "x-api-key", "Idempotency-Key", "If-None-Match", "Prefer"],
   exposeHeaders: [
     "Retry-After",
+    SHOULD_RETRY,
     "Location",
     "ETag",
     "Link",

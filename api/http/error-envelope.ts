@@ -1,6 +1,7 @@
 /** The error envelope, and its responses in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
 import { type ApiError, type ErrorCode, errorStatus } from "../../lib/errors.ts";
+import { shouldRetryHeader } from "./should-retry.ts";
 
 const errorCode = (description: string) =>
   z.string().openapi({ description, enum: Object.keys(errorStatus), example: "validation_error" });
@@ -159,10 +160,12 @@ const pendingLocationHeader = {
   },
 };
 
-const headersOf = (status: number, group: readonly ErrorCode[]) =>
-  status === 503 || status === 429 || group.some((code) => codesWithRetry.includes(code))
-    ? { headers: { ...retryAfterHeader, ...(group.includes("purchase_pending") && pendingLocationHeader) } }
-    : {};
+const headersOf = (status: number, group: readonly ErrorCode[]) => ({
+  ...shouldRetryHeader,
+  ...((status === 503 || status === 429 || group.some((code) => codesWithRetry.includes(code))) &&
+    retryAfterHeader),
+  ...(group.includes("purchase_pending") && pendingLocationHeader),
+});
 
 /**
  * The failures of a route for the OpenAPI document: one response per status, one example per code. `rate_limit` is always
@@ -177,7 +180,7 @@ export function failures(...codes: ErrorCode[]) {
       status,
       {
         description: group.map((code) => `\`${code}\`: ${meanings[code]}`).join("\n\n"),
-        ...headersOf(status, group),
+        headers: headersOf(status, group),
         content: {
           "application/json": {
             schema: ErrorEnvelope,

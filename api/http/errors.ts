@@ -8,6 +8,7 @@ import type { ApiEnv } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
 import { withoutKeys } from "./keys-in-urls.ts";
 import type { CountRequest } from "./limits/middleware.ts";
+import { SHOULD_RETRY, shouldRetry } from "./should-retry.ts";
 
 /** Codes for the exceptions that Hono and its validators throw. */
 const thrownByHono: Readonly<Record<number, [code: ErrorCode, message: string]>> = {
@@ -24,11 +25,12 @@ function toApiError(error: unknown): ApiError {
   return new ApiError("internal_error", "The service failed; try again later.", { cause: error });
 }
 
-/** A response with the envelope, its status, and `Retry-After` where the code has one. */
+/** A response with the envelope, its status, `x-should-retry`, and `Retry-After` where the code has one. */
 export function respondWith(c: Context, error: ApiError) {
   // A failure, a 404 too, may be over a moment later.
   c.header("Cache-Control", "no-store");
   if (error.retryAfter !== null) c.header("Retry-After", String(error.retryAfter));
+  c.header(SHOULD_RETRY, String(shouldRetry(error, c.req)));
   // The rest of the body is not read, so the connection cannot carry another request.
   if (error.status === 413) c.header("Connection", "close");
   return c.json(errorBody(error), error.status);

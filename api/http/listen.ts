@@ -18,6 +18,7 @@ import type { Api } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
 import { createHostCheck } from "./host.ts";
 import { BAD_HOST } from "./request.ts";
+import { SHOULD_RETRY, shouldRetry } from "./should-retry.ts";
 
 /** Answers a request ahead of the app and returns true, or leaves it untouched. Never rejects. */
 export type RespondEarly = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<boolean>;
@@ -62,14 +63,19 @@ function answerOnSocket(socket: Duplex, answer: ApiError): void {
   const body = JSON.stringify(errorBody(answer));
   socket.end(
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +
-      `x-request-id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `x-request-id: ${randomUUID()}\r\n${SHOULD_RETRY}: ${shouldRetry(answer, { method: "", path: "" })}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
 const jsonAnswer = (error: ApiError) =>
   new Response(JSON.stringify(errorBody(error)), {
     status: error.status,
-    headers: { "Content-Type": "application/json", "x-request-id": randomUUID() },
+    headers: {
+      "Content-Type": "application/json",
+      "x-request-id": randomUUID(),
+      // Either the request is malformed, or nobody knows what came of it.
+      [SHOULD_RETRY]: "false",
+    },
   });
 
 function listen(server: Server, port: number, host: string): Promise<AddressInfo> {

@@ -86,10 +86,7 @@ export const sandboxTryRoute = createRoute({
     503: {
       ...unavailable,
       headers: {
-        "Retry-After": {
-          description: "Seconds to wait before the next attempt.",
-          schema: { type: "integer" as const, minimum: 0 },
-        },
+        ...unavailable?.headers,
         "Idempotency-Key": {
           description: "With `purchase_pending`: repeat the call with this header to get its outcome.",
           schema: { type: "string" as const },

@@ -300,6 +300,10 @@ describe("GET /openapi.json", () => {
         const expected = needsAdmin ? ["401", "429"] : statuses.filter((status) => status !== "413");
         expect(limited, `${method} ${path}`).toEqual(expected);
         expect(Object.keys(responses["429"]?.headers ?? {}), `${method} ${path}`).toContain("Retry-After");
+        for (const status of ["400", "404", "429", "500", "502"].filter((one) => one in responses))
+          expect(Object.keys(responses[status]?.headers ?? {}), `${method} ${path}`).toContain(
+            "x-should-retry",
+          );
       }
     }
   });

@@ -41,6 +41,7 @@ describe("every error response has the Error schema", () => {
     const answer = await api.request(path);
     expect(failure(answer)).toEqual([status, code]);
     expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("x-should-retry")).toBe("false");
   });
 
   test.each([

@@ -1,0 +1,125 @@
+/** Buys a policy: the buyer signs a permit of its premium where its allowance is too low, and the service does the rest. */
+import { type ApiError, hasCode } from "../api-error.ts";
+import type { Schema } from "../operations.ts";
+import { pause } from "../pause.ts";
+import { randomHex } from "../random.ts";
+import { signTypedData } from "../signing.ts";
+import type { Wallet } from "../wallets.ts";
+import { type Context, given, type Options } from "./context.ts";
+import { getQuote, productInput } from "./products.ts";
+import { type PendingPurchase, purchaseIn } from "./purchase.ts";
+
+export type Order = {
+  /** Name (`FLASHBTC24-001`) or id. */
+  readonly product: string;
+  /** USDC, 6 decimals; at least 100 USDC. */
+  readonly coverageAmount: bigint;
+  /** Who pays, and owns the policy: the client's wallet if left out, or one that has delegated to it. */
+  readonly buyer?: string;
+  /** USDC, 6 decimals. Nothing is signed or bought while the premium is higher. */
+  readonly maxPremium?: bigint;
+  /** Whether the client's wallet may be asked for a permit; true if left out. Without one, the buyer has approved the router. */
+  readonly permit?: boolean;
+  /**
+   * Names this purchase, at most 128 characters; the client makes one if left out. The same order with the same key never
+   * buys twice, also after a crash: keep your own beside your order.
+   */
+  readonly idempotencyKey?: string;
+};
+
+/** The premium is higher than the order allows. Nothing was bought. */
+export class PremiumTooHigh extends Error {
+  override readonly name = "PremiumTooHigh";
+  /** USDC, 6 decimals. */
+  readonly premium: bigint;
+
+  constructor(premium: bigint, maxPremium: bigint) {
+    super(`The premium is ${premium}, and the order allows ${maxPremium} (USDC, 6 decimals).`);
+    this.premium = premium;
+  }
+}
+
+type Body = ReturnType<typeof productInput> & {
+  readonly coverageAmount: string;
+  readonly buyer: string;
+  readonly permit?: Schema<"Permit">;
+};
+
+/** Permits of one wallet follow each other, for each has the next nonce: so many others may come first. */
+const TRIES_IN_TURN = 20;
+/** A permit may be signed while another one is mined. A wallet that signs another text is asked no more often. */
+const TRIES_TO_SIGN = 3;
+
+/** What a permit was signed for, and its signature. */
+type Signed = {
+  readonly nonce: string;
+  readonly value: string;
+  readonly permit: Schema<"Permit">;
+};
+
+type Signing = { readonly signer: Wallet | undefined; readonly buyer: string; signed: Signed | undefined };
+
+/** The body of an order, with a permit where the buyer must sign one. Nobody signs twice for one nonce and value. */
+async function bodyOf({ api }: Context, order: Order, signing: Signing, options: Options): Promise<Body> {
+  const { signer, buyer, signed } = signing;
+  const input = { ...productInput(order.product), coverageAmount: String(order.coverageAmount) };
+  const body = { ...input, buyer };
+  if (!signer) return body;
+  const prepared = await api.post("/api/v1/policies/prepare", {
+    body: { ...input, from: buyer, relayed: true },
+    ...options,
+  });
+  // The call itself says why it fails, or that this very purchase was made before: no reason to ask the owner.
+  if (prepared.issues.some(({ blocking }) => blocking)) return body;
+  const step = prepared.steps.find(({ kind }) => kind === "signature");
+  if (step?.kind !== "signature" || step.status === "complete" || !step.report.body.permit) return body;
+  const { nonce, value } = step.typedData.message;
+  if (signed?.nonce !== nonce || signed.value !== value) {
+    const signature = await signTypedData(signer, step.typedData);
+    signing.signed = { nonce, value, permit: { ...step.report.body.permit, signature } };
+  }
+  return signing.signed ? { ...body, permit: signing.signed.permit } : body;
+}
+
+async function checkPremium(context: Context, order: Order, options: Options): Promise<void> {
+  if (order.maxPremium === undefined) return;
+  const { premium } = await getQuote(context, order, options);
+  if (premium > order.maxPremium) throw new PremiumTooHigh(premium, order.maxPremium);
+}
+
+/** Whether the permit came too early or too late: another one of the wallet, or a purchase, is or was being mined. */
+function wantsNewPermit(error: unknown, tries: number): error is ApiError {
+  if (hasCode(error, "permit_in_flight")) return tries < TRIES_IN_TURN;
+  if (!hasCode(error, "invalid_permit")) return false;
+  const names = (field: string) => error.details.some(({ path }) => path === `permit.${field}`);
+  return (names("value") && tries < TRIES_IN_TURN) || (names("signature") && tries < TRIES_TO_SIGN);
+}
+
+/** Where the API does not say when to sign again, in seconds. */
+const NEXT_PERMIT_SECONDS = 1;
+
+/**
+ * Orders a policy. It returns once the service has recorded the purchase, which then goes on by itself.
+ * @throws PremiumTooHigh; WalletError when the owner refuses to sign; ApiError when the order is refused; ConnectionError
+ *   while nobody knows: order again with the error's `idempotencyKey`; the signal's reason
+ */
+export async function buy(context: Context, order: Order, options: Options = {}): Promise<PendingPurchase> {
+  const { api, wallet } = context;
+  const buyer = order.buyer ?? wallet?.address;
+  if (buyer === undefined) throw new Error("an order needs a buyer, or a client with a wallet");
+  const isOwn = buyer.toLowerCase() === wallet?.address.toLowerCase();
+  const signer = order.permit !== false && isOwn ? wallet : undefined;
+  const signing: Signing = { signer, buyer, signed: undefined };
+  const headers = { "idempotency-key": order.idempotencyKey ?? randomHex(), prefer: "respond-async" };
+  const call = given(options);
+  await checkPremium(context, order, call);
+  for (let tries = 1; ; tries += 1) {
+    const body = await bodyOf(context, order, signing, call);
+    try {
+      return purchaseIn(context, await api.post("/api/v1/policies", { body, headers, ...call }));
+    } catch (error) {
+      if (!signer || !wantsNewPermit(error, tries)) throw error;
+      await pause(1000 * (error.retryAfterSeconds ?? NEXT_PERMIT_SECONDS), options.signal);
+    }
+  }
+}
