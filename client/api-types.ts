@@ -216,6 +216,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/policies/nearest": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the active policies nearest to their trigger
+         * @description Of all active policies those whose price has to fall least, in proportion to it, at the front; then those that expire first. A policy whose price is at or below its trigger has a distance of zero or less. Each round of a feed changes the order, so pages have an offset and no cursor. Policies with an unknown trigger price are left out.
+         */
+        readonly get: operations["listNearestPolicies"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/policies/{productId}/{policyId}": {
         readonly parameters: {
             readonly query?: never;
@@ -1030,6 +1050,46 @@ export interface paths {
          * @description The newest answer of each asset's feed at the indexed block, by which policies are sold and triggered, and the token's newest price.
          */
         readonly get: operations["getPrices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/stats/price-history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get the price history of a covered asset
+         * @description The rounds of the asset's feed, by which policies are sold and triggered, in steps of equal length, the last of which has the indexed block. A step without a round has no point: the price before it still holds. The first point is the newest round before the range, where the index has one.
+         */
+        readonly get: operations["getAssetPriceHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/stats/keeper": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get the keeper's audit
+         * @description Was every policy paid that could be? A running audit judges each policy that ended, by the chain alone, every ten minutes and once its block is final. It begins with the first keeper of this service; paid policies are `listClaims`.
+         */
+        readonly get: operations["getKeeperAudit"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2977,6 +3037,23 @@ export interface components {
              * @example 0.85
              */
             readonly distanceToTriggerPercent: string | null;
+        };
+        readonly NearestPolicies: {
+            /**
+             * @description Policies in this response.
+             * @example 1
+             */
+            readonly count: number;
+            /**
+             * @description All active policies with a known distance.
+             * @example 1
+             */
+            readonly total: number;
+            /** @example 50 */
+            readonly limit: number;
+            /** @example 0 */
+            readonly offset: number;
+            readonly policies: readonly components["schemas"]["FoundPolicy"][];
         };
         readonly PurchaseReceipt: {
             /** @enum {boolean} */
@@ -5257,6 +5334,61 @@ export interface components {
             readonly age_seconds: number | null;
             /** @description Whether the shields accept it in the indexed block: above zero, and at most 3600 seconds old. */
             readonly fresh: boolean;
+        };
+        readonly AssetPriceHistory: {
+            readonly asset: components["schemas"]["Bytes32"] & unknown;
+            /** @enum {string} */
+            readonly range: "1h" | "24h" | "7d" | "30d";
+            readonly from: components["schemas"]["UnixSeconds"] & unknown;
+            readonly to: components["schemas"]["UnixSeconds"] & unknown;
+            /**
+             * @description Length of a step.
+             * @example 300
+             */
+            readonly step_seconds: number;
+            /**
+             * @description Points in this response.
+             * @example 1
+             */
+            readonly count: number;
+            readonly points: readonly components["schemas"]["AssetPricePoint"][];
+        };
+        readonly AssetPricePoint: {
+            readonly timestamp: components["schemas"]["UnixSeconds"] & unknown;
+            readonly price: components["schemas"]["DecimalString"] & unknown;
+            readonly lowest: components["schemas"]["DecimalString"] & unknown;
+            readonly highest: components["schemas"]["DecimalString"] & unknown;
+            /**
+             * @description Rounds of the step.
+             * @example 1
+             */
+            readonly rounds: number;
+        };
+        readonly KeeperAudit: {
+            /**
+             * @description Policies that ended up to this block were audited; null where no keeper of this service has been at work.
+             * @example 1234
+             */
+            readonly audited_to: string | null;
+            /** @description Every result, also those of no policy. Empty before the audit. */
+            readonly results: readonly components["schemas"]["KeeperAuditResult"][];
+        };
+        readonly KeeperAuditResult: {
+            /**
+             * @description `missed`: a trigger would have been paid in some block, and nobody sent one; `missed_while_down`: the same, and no keeper of this service was at work in any of those blocks; `refused`: payable by the audit's reasoning, and refused by the contracts; `never_payable`: three rounds met the price, and no block could have paid.
+             * @enum {string}
+             */
+            readonly result: "missed" | "missed_while_down" | "refused" | "never_payable";
+            /**
+             * @description Of `never_payable`: `sequencer_down`, `paused` (the global pause), `sequencer_down_and_paused`, `last_block` (the third round came in the window's last block), `stale` (the newest round was older than an hour in each block that was left), `payout_too_small` (below one dollar). Null for the others.
+             * @enum {string|null}
+             */
+            readonly reason: "sequencer_down" | "paused" | "sequencer_down_and_paused" | "last_block" | "stale" | "payout_too_small" | null;
+            /**
+             * @description Policies with this result.
+             * @example 0
+             */
+            readonly policies: number;
         };
         readonly LiveStats: {
             /** @description Price of the protocol token. */
@@ -8055,6 +8187,37 @@ export interface operations {
             };
         };
     };
+    readonly listNearestPolicies: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only policies of this product's id. */
+                readonly product?: string;
+                /** @description Only policies of products that cover this asset: its symbol as bytes32. */
+                readonly asset?: string;
+                /** @description Maximum number of entries in the response. */
+                readonly limit?: number;
+                /** @description Entries to skip. In long feeds `cursor` is faster, and new entries do not shift it. */
+                readonly offset?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page, the nearest first. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NearestPolicies"];
+                    /** @example productId,policyId,shield,buyer,holder,coverageAmount,payoutAmount,premiumPaid,createdAt,expiresAt,status,triggered,expired,productName,purchasedAt,waitingEndsAt,productActive,priceSnapshot,triggeredAt,bondId,strikePrice,triggerPrice,currentPrice,currentPriceAt,distanceToTriggerBps,due,claim.method,claim.path,claim.body.productId,claim.body.policyId,source,asOfBlock,txHash,blockNumber,logIndex,distanceToTriggerPercent */
+                    readonly "text/csv": string;
+                };
+            };
+        };
+    };
     readonly getPolicyV1: {
         readonly parameters: {
             readonly query?: never;
@@ -9269,6 +9432,55 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["Prices"];
                     /** @example symbol,asset,answer,round_id,updated_at,age_seconds,fresh */
+                    readonly "text/csv": string;
+                };
+            };
+        };
+    };
+    readonly getAssetPriceHistory: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The asset's symbol as bytes32. */
+                readonly asset: components["schemas"]["Bytes32"] & unknown;
+                /** @description How far back, in steps of 12 seconds for `1h`, 300 seconds for `24h`, 1800 seconds for `7d`, 7200 seconds for `30d`. */
+                readonly range?: "1h" | "24h" | "7d" | "30d";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The points, oldest first. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AssetPriceHistory"];
+                    /** @example timestamp,price,lowest,highest,rounds */
+                    readonly "text/csv": string;
+                };
+            };
+        };
+    };
+    readonly getKeeperAudit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The counts. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeeperAudit"];
+                    /** @example result,reason,policies */
                     readonly "text/csv": string;
                 };
             };

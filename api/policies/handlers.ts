@@ -20,7 +20,7 @@ import {
   policyRoute,
   prefixedPolicyRoute,
 } from "./routes.ts";
-import { addPolicySearchRoute } from "./search-handlers.ts";
+import { addPolicySearchRoutes } from "./search-handlers.ts";
 
 export type PolicyParts = PolicyReaders & {
   readonly responses: IndexedResponses;
@@ -57,7 +57,7 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
     ),
   );
 
-  addPolicySearchRoute(app, parts);
+  addPolicySearchRoutes(app, parts);
 
   // After the route by buyer, which has as many parts.
   app.openapi(prefixedPolicyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));

@@ -40,7 +40,7 @@ async function longestCover(db: IndexQuery): Promise<bigint> {
 type PolicyTable = typeof policy | typeof replacedPolicy;
 
 /** The condition of a status at `now`, as `policyStatus` has it. Without a known expiry a policy is neither active nor expired. */
-function isStatus(table: PolicyTable, status: PolicyStatus, now: bigint): SQL {
+export function isStatus(table: PolicyTable, status: PolicyStatus, now: bigint): SQL {
   const time = sql`${String(now)}::numeric`;
   const untouched = sql`${table.triggeredAt} is null and ${table.cancelledAt} is null`;
   const waiting = sql`coalesce(${table.waitingEndsAt} > ${time}, false)`;

@@ -6,7 +6,7 @@ import { indexedResponses } from "../indexed/documented-responses.ts";
 import { IndexedPolicy } from "./routes.ts";
 
 /** A policy found by a search: with the distance as a percentage too. */
-const FoundPolicy = IndexedPolicy.extend({
+export const FoundPolicy = IndexedPolicy.extend({
   distanceToTriggerPercent: z
     .string()
     .regex(/^-?\d+\.\d{2}$/)

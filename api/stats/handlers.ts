@@ -10,6 +10,7 @@ import { burnStatsBody } from "./burns-body.ts";
 import { addClaimsRoute } from "./claims/handlers.ts";
 import { addCoverRoute } from "./cover/handlers.ts";
 import { addHolderRoutes } from "./holders/handlers.ts";
+import { addKeeperRoutes } from "./keeper/handlers.ts";
 import { addMarketRoutes } from "./market/handlers.ts";
 import { addPauseRoutes } from "./pauses/handlers.ts";
 import { readPricePoints } from "./price-points.ts";
@@ -55,6 +56,7 @@ export function addStatsRoutes(app: Api, parts: StatsParts): void {
   addBurnerRoutes(app, parts);
   addPauseRoutes(app, parts);
   addPriceRoutes(app, parts);
+  addKeeperRoutes(app, parts);
 }
 
 /** The protocol's sums, the activity feed, and the token's price history. */

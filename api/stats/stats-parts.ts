@@ -6,5 +6,5 @@ import type { IndexedResponses } from "../indexed/responses.ts";
 export type StatsParts = {
   readonly index: IndexReader;
   readonly responses: IndexedResponses;
-  readonly deployment: Pick<Deployment | IncompleteDeployment, "contracts">;
+  readonly deployment: Pick<Deployment | IncompleteDeployment, "chainId" | "contracts">;
 };

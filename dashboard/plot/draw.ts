@@ -1,6 +1,7 @@
 /** Draws a picture with uPlot. Loaded apart from the page, so that sentence and figures do not wait for it. */
 import uPlot from "uplot";
 import { amountNumber, shortNumber } from "../format/amount.ts";
+import { placeLabels } from "./level-labels.ts";
 import type { Picture } from "./points.ts";
 
 const HEIGHT = 224;
@@ -8,6 +9,8 @@ const HEIGHT = 224;
 const AXIS_WIDTH = 56;
 /** Between a level's line and its label, in px. */
 const LABEL_GAP = 5;
+/** Of a level's label, in px. */
+const LABEL_HEIGHT = 16;
 
 export type Drawing = {
   /** Shows the crosshair at a point; undefined hides it. */
@@ -72,13 +75,26 @@ function drawLevels(u: uPlot, { levels, unit }: Picture, colours: Colours): void
   ctx.textAlign = "right";
   ctx.textBaseline = "bottom";
   ctx.setLineDash([6 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
-  for (const { value, label } of levels) {
-    const y = Math.round(u.valToPos(amountNumber(value, unit), "y", true));
+  const { left, width } = bbox;
+  const lines = levels.map(({ value, label }) => ({
+    label,
+    y: Math.round(u.valToPos(amountNumber(value, unit), "y", true)),
+    width: ctx.measureText(label).width,
+  }));
+  const room = {
+    left,
+    right: left + width,
+    height: LABEL_HEIGHT * uPlot.pxRatio,
+    gap: LABEL_GAP * 3 * uPlot.pxRatio,
+  };
+  const ends = placeLabels(lines, room);
+  for (const [index, { label, y }] of lines.entries()) {
     ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.moveTo(left, y);
+    ctx.lineTo(left + width, y);
     ctx.stroke();
-    ctx.fillText(label, bbox.left + bbox.width, y - LABEL_GAP);
+    const end = ends[index];
+    if (end !== undefined) ctx.fillText(label, end, y - LABEL_GAP);
   }
   ctx.restore();
 }

@@ -47,11 +47,11 @@ GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_
 -- Stops: the api sets them, and can neither change nor lift one.
 GRANT SELECT, INSERT (scope, subject, reason) ON service.stop TO cover_api;
 
--- What the operator is shown of the ledger and the keeper. The signed bytes are the writer's.
+-- What the operator is shown of the ledger and the keeper, and everybody of the keeper's audit. The signed bytes are the writer's.
 GRANT SELECT (id, transaction_id, hash, max_fee, priority_fee, last_broadcast_at, cancels, untaken) ON service.attempt TO cover_api;
 GRANT SELECT (chain_id, purpose, product_id, policy_id, service_transaction_id, failures, failure, retry_at)
   ON service.keeper_task TO cover_api;
-GRANT SELECT ON service.gas_day, service.keeper_watch TO cover_api;
+GRANT SELECT ON service.gas_day, service.keeper_watch, service.keeper_audit TO cover_api;
 
 -- Claims to the faucet with their slots and their two transfers, which the writer signs. Freed claims are deleted with their
 -- transfers after two days. Policies of the table allow only the two transfers of a claim, with at most one grant of ether,

@@ -1,7 +1,8 @@
 /** An audit as a JSON document: on-chain integers and times (Unix seconds) are decimal strings. */
+
+import { neverPayableReasons } from "../../lib/keeper-audit.ts";
 import type { Audit, BlockTime, MissedPolicy } from "../../workers/keeper/audit/audit.ts";
 import type { Downtime } from "../../workers/keeper/audit/downtime.ts";
-import { neverPayableReasons } from "../../workers/keeper/audit/verdict.ts";
 import type { SoldPolicy } from "../../workers/keeper/from-chain/history.ts";
 
 const policyOf = ({ productId, policyId, buyer, coverage, payout, soldIn }: SoldPolicy) => ({

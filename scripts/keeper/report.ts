@@ -1,8 +1,9 @@
 /** Prints an audit as tables. */
+
+import { type NeverPayableReason, neverPayableReasons } from "../../lib/keeper-audit.ts";
 import { entryById } from "../../lib/products.ts";
 import type { Audit, BlockTime, MissedPolicy } from "../../workers/keeper/audit/audit.ts";
 import type { Downtime } from "../../workers/keeper/audit/downtime.ts";
-import { type NeverPayableReason, neverPayableReasons } from "../../workers/keeper/audit/verdict.ts";
 import type { SoldPolicy } from "../../workers/keeper/from-chain/history.ts";
 import { addressText, dollars, printTable } from "../ledger/format.ts";
 

@@ -54,6 +54,7 @@ const KEYED_PATHS = [
   "/policies/*",
   "/api/v1/policies/:productId/:policyId",
   "/api/v1/policies/all",
+  "/api/v1/policies/nearest",
   "/api/v1/stats/*",
   "/api/v1/live-stats",
   "/api/v1/bonds/by-owner/:address",

@@ -1,8 +1,8 @@
 import { api } from "../../data/api.ts";
 import { useLiveRead } from "../../data/use-read.ts";
-import { productLabel } from "../../format/names.ts";
 import { Address } from "../../parts/address.tsx";
 import { Section } from "../../parts/head.tsx";
+import { PolicyName } from "../../parts/policy-name.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Ago, Countdown } from "../../parts/time.tsx";
@@ -26,10 +26,7 @@ export function DuePolicies() {
             source={api.address("/api/v1/triggers/due", { query: dueQuery })}
             empty="No policy is due: no price has stayed at or below a trigger for three rounds, or all were paid."
             columns={[
-              {
-                head: "Policy",
-                cell: ({ productName, policyId }) => `${productLabel(productName)}, ${policyId}`,
-              },
+              { head: "Policy", cell: (policy) => <PolicyName {...policy} /> },
               { head: "Buyer", cell: ({ buyer }) => <Address of={buyer} /> },
               { head: "Payout", unit: "usdc", amount: ({ payoutAmount }) => payoutAmount },
               { head: "Trigger", unit: "price", amount: ({ triggerPrice }) => triggerPrice },

@@ -5,6 +5,8 @@ import { Head } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Word } from "../../parts/word.tsx";
 import { DuePolicies, dueQuery } from "./due.tsx";
+import { TriggerEvaluation } from "./evaluation.tsx";
+import { KeeperAudit } from "./keeper.tsx";
 import { PaidClaims } from "./paid.tsx";
 
 /** “5 policies were paid 175,600 USD in bonds, none is due.” */
@@ -49,8 +51,10 @@ export default function Claims() {
       <Head title="Claims">
         <ClaimsSentence />
       </Head>
+      <TriggerEvaluation />
       <DuePolicies />
       <PaidClaims />
+      <KeeperAudit />
     </>
   );
 }

@@ -4,7 +4,7 @@ import { Amount } from "../../parts/amount.tsx";
 import { Head } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Expiries } from "./expiries.tsx";
-import { NearestPolicies } from "./nearest.tsx";
+import { PricesAgainstTriggers } from "./prices.tsx";
 import { Quotes } from "./quotes.tsx";
 
 /** “6 policies cover 13,050 USDC; 5,683,775 USDC of payouts can still be sold.” */
@@ -43,8 +43,8 @@ export default function Cover() {
       <Head title="Cover">
         <CoverSentence />
       </Head>
+      <PricesAgainstTriggers />
       <Quotes />
-      <NearestPolicies />
       <Expiries />
     </>
   );

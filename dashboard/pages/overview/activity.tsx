@@ -1,11 +1,13 @@
+import type { ComponentChildren } from "preact";
 import type { AnswerTo } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLiveRead, useRead } from "../../data/use-read.ts";
 import type { Unit } from "../../format/amount.ts";
-import { productLabel } from "../../format/names.ts";
+import { bySource } from "../../format/sources.ts";
 import { Address, Hash } from "../../parts/address.tsx";
 import { Amount } from "../../parts/amount.tsx";
 import { Section } from "../../parts/head.tsx";
+import { PolicyName } from "../../parts/policy-name.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
@@ -24,20 +26,15 @@ const kinds: Readonly<Record<Event["type"], { word: string; tone: Tone; unit: Un
   token_burned: { word: "Tokens burned", tone: "burned", unit: "token" },
 };
 
-const sources: Readonly<Record<string, string>> = {
-  twap_burner: "by the TWAP burner",
-  buyback_engine: "by the buyback engine",
-  direct: "by their owner",
-};
-
-/** Product, bond or listing of an event, in words. */
-function subjectOf({ type, ref }: Event, products: ReadonlyMap<string, string | null>): string {
+/** Policy, bond or listing of an event, in words. */
+function subjectOf({ type, ref }: Event, products: ReadonlyMap<string, string | null>): ComponentChildren {
   if (type === "policy_purchased") {
     const [productId = "", policyId = ""] = ref.split(":");
-    return `${productLabel(products.get(productId) ?? null)}, policy ${policyId}`;
+    const productName = products.get(productId) ?? null;
+    return <PolicyName productId={productId} productName={productName} policyId={policyId} />;
   }
   if (type === "marketplace_buy") return `Listing ${ref}`;
-  if (type === "token_burned") return sources[ref] ?? ref;
+  if (type === "token_burned") return bySource(ref);
   return `Bond ${ref.slice(0, 4)}-${ref.slice(4)}`;
 }
 

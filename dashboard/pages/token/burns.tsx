@@ -3,7 +3,7 @@ import type { AnswerTo } from "../../../client/index.ts";
 import { useRead } from "../../data/use-read.ts";
 import { amountWithUnit, counted } from "../../format/amount.ts";
 import { dayStart } from "../../format/day.ts";
-import { sourceLabel } from "../../format/sources.ts";
+import { bySource, sourceLabel } from "../../format/sources.ts";
 import { utcDay } from "../../format/time.ts";
 import { Section } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
@@ -21,6 +21,17 @@ function sentenceOf({ by_day }: BurnStats): string {
   if (!most) return "No token was burned yet.";
   const amount = amountWithUnit(most.token_burned, "token", { digits: 2 });
   return `${counted(by_day.length, "day", "days")} with burns; the most on ${utcDay(dayStart(most.day))}: ${amount}.`;
+}
+
+/** “5,380.93 PCT by the TWAP burner, 12.00 PCT by holders.” */
+function bySourceText({ by_source }: BurnStats): string {
+  const parts = by_source
+    .filter(({ burns }) => burns > 0)
+    .map(
+      ({ source, token_burned }) =>
+        `${amountWithUnit(token_burned, "token", { digits: 2 })} ${bySource(source)}`,
+    );
+  return parts.length === 0 ? "" : `${parts.join(", ")}.`;
 }
 
 function BurnPlot({ stats }: { stats: BurnStats }) {
@@ -46,7 +57,7 @@ function BurnPlot({ stats }: { stats: BurnStats }) {
   );
 }
 
-/** Burns by day, and by who burned. */
+/** Burns by day, and by who burned them, in words. */
 export function Burns() {
   const read = useRead("/api/v1/stats/burns");
   return (
@@ -59,6 +70,7 @@ export function Burns() {
                 <BurnPlot stats={stats} />
               </div>
             </div>
+            <p class="note">{bySourceText(stats)}</p>
             <Table
               caption="Burns by source"
               rows={stats.by_source}

@@ -5,6 +5,7 @@ import { Head } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Burners } from "./burners.tsx";
 import { Burns } from "./burns.tsx";
+import { NewestBurns } from "./newest-burns.tsx";
 import { PriceHistory } from "./price-history.tsx";
 
 /** “139,409.55 PCT were burned by 15 burns, 5,380.93 PCT of them within 30 days.” */
@@ -35,6 +36,7 @@ export default function Token() {
         <TokenSentence />
       </Head>
       <Burns />
+      <NewestBurns />
       <Burners />
       <PriceHistory />
     </>

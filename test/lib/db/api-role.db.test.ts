@@ -67,6 +67,7 @@ describe("Postgres refuses the api", () => {
     ["a wallet's budget", "update service.relayer_wallet set gas_budget = 0"],
     ["the keeper's failures", "update service.keeper_task set failures = 0"],
     ["the keeper's absences", "delete from service.keeper_watch"],
+    ["what the keeper missed", "update service.keeper_audit set missed = 0"],
     ["a transaction's block", "update service.transaction set block_number = 1"],
     ["a transaction's loss", `update service.transaction set lost_to = '${word}'`],
     ["a transaction's call", "update service.transaction set data = '0x'"],

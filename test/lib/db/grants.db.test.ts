@@ -32,7 +32,7 @@ const tables: Record<string, string[]> = {
   faucet_slot: ["DELETE", "INSERT", "SELECT", "UPDATE (claim_id, until)"],
   gas_day: ["SELECT"],
   indexer_deployment: ["SELECT"],
-  keeper_audit: [],
+  keeper_audit: ["SELECT"],
   keeper_task: [
     "SELECT (chain_id, failure, failures, policy_id, product_id, purpose, retry_at, service_transaction_id)",
   ],

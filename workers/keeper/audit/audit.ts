@@ -1,6 +1,8 @@
 /** The keeper's audit: every policy that could have been triggered and was not, from the chain alone. */
+
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
+import type { NeverPayableReason } from "../../../lib/keeper-audit.ts";
 import { smaller } from "../../common/bigints.ts";
 import type { BlockClock } from "../from-chain/block-clock.ts";
 import { type CoverChain, type Moment, readUpTo } from "../from-chain/cover-chain.ts";
@@ -9,7 +11,7 @@ import type { CoveredPolicy, History, SoldPolicy } from "../from-chain/history.t
 import { type Confirmation, confirm } from "./confirm.ts";
 import type { Downtime } from "./downtime.ts";
 import { readHistory } from "./read-history.ts";
-import { judge, type NeverPayableReason, type Verdict } from "./verdict.ts";
+import { judge, type Verdict } from "./verdict.ts";
 
 /** A block and its time, Unix seconds. */
 export type BlockTime = { readonly block: bigint; readonly time: bigint };

@@ -1,0 +1,20 @@
+import { sql } from "drizzle-orm";
+import { z } from "zod";
+import { neverPayableReasons } from "../../../lib/keeper-audit.ts";
+import type { IndexQuery } from "../../indexed/reader.ts";
+
+const counts = z.object({
+  audited_to: z.string().transform(BigInt),
+  missed: z.coerce.number().int(),
+  missed_while_down: z.coerce.number().int(),
+  refused: z.coerce.number().int(),
+  never_payable: z.partialRecord(z.enum(neverPayableReasons), z.int()),
+});
+
+/** Reads the counts of the running audit of a chain; undefined before its first round. The writer's audit adds to them. */
+export async function readKeeperAudit(db: IndexQuery, chainId: number) {
+  const [row] = await db.execute(sql`
+    select audited_to::text, missed::text, missed_while_down::text, refused::text, never_payable
+    from service.keeper_audit where chain_id = ${chainId}`);
+  return row && counts.parse(row);
+}
