@@ -8,6 +8,7 @@ import "./styles/main.css";
 
 const root = document.getElementById("app");
 if (!root) throw new Error("the page has no element #app");
+root.replaceChildren(); // what stands there until the script has come
 render(<Shell />, root);
 startClock();
 startHeartbeat(refreshShown);

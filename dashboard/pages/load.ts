@@ -2,7 +2,7 @@
 import type { ComponentType } from "preact";
 import type { PageName } from "../page-list.ts";
 
-type PageModule = { readonly default: ComponentType };
+export type PageModule = { readonly default: ComponentType };
 
 export const loadPage: Readonly<Record<PageName, () => Promise<PageModule>>> = {
   overview: () => import("./overview/page.tsx"),

@@ -139,7 +139,8 @@ export function draw(
           stroke: colours.ink,
           width: picture.kind === "bars" ? 0 : 2,
           ...(picture.kind === "bars" ? { fill: colours.ink } : {}),
-          points: { show: false },
+          // uPlot leaves points out where they are dense; a single one would otherwise be nothing.
+          points: picture.kind === "bars" ? { show: false } : { size: 5, fill: colours.ink },
           ...(paths[picture.kind] ? { paths: paths[picture.kind] } : {}),
         },
       ],

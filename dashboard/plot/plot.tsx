@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
+import { createPart, usePart } from "../data/part.ts";
 import { amountWithUnit, type Unit, units } from "../format/amount.ts";
 import { Amount } from "../parts/amount.tsx";
+import { PartFailed } from "../parts/part-failed.tsx";
 import { Sources } from "../parts/sources.tsx";
 import { Table } from "../parts/table.tsx";
 import type { Tone } from "../parts/word.tsx";
@@ -28,6 +30,9 @@ export type PlotProps = {
 
 const noLevels: readonly Level[] = [];
 
+/** A file of its own, so that sentence and figures do not wait for it. It is loaded once. */
+const drawing = createPart(() => import("./draw.ts"));
+
 /** Bars of nothing but zeros are as empty as no bars. */
 const isEmpty = ({ kind, points }: Picture) =>
   points.length === 0 || (kind === "bars" && points.every(({ value }) => BigInt(value) === 0n));
@@ -51,7 +56,8 @@ function Canvas({ title, picture }: { title: string; picture: Picture }) {
   const { points, period, unit } = picture;
   const [point, setPoint] = useState<number>();
   const show = useCallback((index: number | undefined) => setPoint(index), []);
-  const host = useDrawing(picture, point, show);
+  const drawer = usePart(drawing);
+  const host = useDrawing(drawer.state === "loaded" ? drawer.module.draw : undefined, picture, point, show);
   const last = points.length - 1;
   const shown = points[point ?? last];
   const onKeyDown = (event: KeyboardEvent) => {
@@ -69,6 +75,11 @@ function Canvas({ title, picture }: { title: string; picture: Picture }) {
           </>
         )}
       </p>
+      {drawer.state === "failed" && (
+        <p class="note">
+          <PartFailed what="The picture" retry={drawer.retry} /> Its values are in the table.
+        </p>
+      )}
       <div
         ref={host}
         class="canvas"

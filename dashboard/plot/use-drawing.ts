@@ -1,13 +1,15 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Drawing } from "./draw.ts";
+import type { Drawing, draw } from "./draw.ts";
 import type { Picture } from "./points.ts";
 
 /**
  * Draws a picture into the returned element, and again when it changes.
+ * @param drawer the module's function, once it is loaded
  * @param point the point at the crosshair
  * @param onPoint hears which point the pointer is at
  */
 export function useDrawing(
+  drawer: typeof draw | undefined,
   picture: Picture,
   point: number | undefined,
   onPoint: (index: number | undefined) => void,
@@ -15,17 +17,14 @@ export function useDrawing(
   const host = useRef<HTMLDivElement>(null);
   const drawing = useRef<Drawing | undefined>(undefined);
   useEffect(() => {
-    let ended = false;
-    // The module is a file of its own; it is loaded once.
-    void import("./draw.ts").then(({ draw }) => {
-      if (!ended && host.current) drawing.current = draw(host.current, picture, onPoint);
-    });
+    if (!drawer || !host.current) return;
+    const drawn = drawer(host.current, picture, onPoint);
+    drawing.current = drawn;
     return () => {
-      ended = true;
-      drawing.current?.destroy();
+      drawn.destroy();
       drawing.current = undefined;
     };
-  }, [picture, onPoint]);
+  }, [drawer, picture, onPoint]);
   useEffect(() => drawing.current?.point(point), [point]);
   return host;
 }

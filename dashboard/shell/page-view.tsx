@@ -1,46 +1,31 @@
 /** Loads and shows the page of the place. */
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { createPart, type Part, usePart } from "../data/part.ts";
 import { place } from "../data/place.ts";
 import { type PageName, pageList } from "../page-list.ts";
-import { loadPage } from "../pages/load.ts";
+import { loadPage, type PageModule } from "../pages/load.ts";
 import { Head } from "../parts/head.tsx";
 import { Link } from "../parts/link.tsx";
-
-type Loaded =
-  | { readonly state: "loading" }
-  | { readonly state: "shown"; readonly name: PageName; readonly View: ComponentType }
-  | { readonly state: "failed" };
+import { PartFailed } from "../parts/part-failed.tsx";
 
 const SERVICE = "Parametric Cover Service";
 
 const titleOf = (name: PageName | undefined) =>
   pageList.find((page) => page.name === name)?.title ?? "Not found";
 
-/** The module of a page, once it is loaded. The page before stays until then. */
-function usePage(name: PageName | undefined): Loaded {
-  const [loaded, setLoaded] = useState<Loaded>({ state: "loading" });
-  useEffect(() => {
-    if (name === undefined) return;
-    let left = false;
-    loadPage[name]().then(
-      (module) => {
-        if (!left) setLoaded({ state: "shown", name, View: module.default });
-      },
-      () => {
-        if (!left) setLoaded({ state: "failed" });
-      },
-    );
-    return () => {
-      left = true;
-    };
-  }, [name]);
-  return loaded;
+const parts = new Map<PageName, Part<PageModule>>();
+
+/** The script of a page. */
+function partOf(name: PageName): Part<PageModule> {
+  const part = parts.get(name) ?? createPart(loadPage[name]);
+  parts.set(name, part);
+  return part;
 }
 
 /** After a step to another page its heading has the focus, as after a load of the page. */
-function useHeadingFocus(shown: PageName | undefined): void {
-  const before = useRef<PageName>(undefined);
+function useHeadingFocus(shown: ComponentType | undefined): void {
+  const before = useRef<ComponentType>(undefined);
   useEffect(() => {
     if (shown === undefined) return;
     if (before.current !== undefined) {
@@ -59,19 +44,22 @@ const NotFound = () => (
 
 export function PageView() {
   const { page } = place.value;
-  const loaded = usePage(page);
-  useHeadingFocus(loaded.state === "shown" ? loaded.name : undefined);
+  const part = usePart(page && partOf(page));
+  const shown = useRef<ComponentType>(undefined);
+  // The page before stays until the next one is loaded.
+  if (part.state === "loaded") shown.current = part.module.default;
+  const View = shown.current;
+  useHeadingFocus(View);
   useEffect(() => {
     document.title = `${titleOf(page)} · ${SERVICE}`;
   }, [page]);
   if (page === undefined) return <NotFound />;
-  if (loaded.state === "failed") {
+  if (part.state === "failed") {
     return (
       <Head title={titleOf(page)}>
-        This page could not be loaded: the service may have a newer version.{" "}
-        <a href={location.href}>Load it again</a>
+        <PartFailed what="This page" retry={part.retry} />
       </Head>
     );
   }
-  return loaded.state === "shown" ? <loaded.View /> : null;
+  return View ? <View /> : null;
 }

@@ -1,4 +1,4 @@
-/** What this proves: the pages of cover, claims, bonds, market, token and wallets have the API's amounts, with every digit. */
+/** What this proves: the pages of cover, claims, token and wallets have the API's amounts, with every digit. */
 import { beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { amountText } from "../../dashboard/format/amount.ts";
@@ -81,48 +81,6 @@ testWithBrowser("claims: what was paid, at which prices", async () => {
   const shown = await amountsIn(opened, table("The newest claims"));
   for (const { paid, trigger_price } of claims)
     expect(shown).toEqual(expect.arrayContaining([paid, ...(trigger_price === null ? [] : [trigger_price])]));
-  expect(opened.faults()).toEqual([]);
-});
-
-testWithBrowser("bonds: the ladder, what is outstanding of it, and the holders", async () => {
-  const opened = await openDashboard(api.stack.apiUrl, "/bonds");
-  const { epochs, total } = await read(
-    "/api/v1/stats/bonds/maturities",
-    z.object({
-      epochs: z.array(z.object({ minted_usd: z.string(), outstanding_usd: z.string() })),
-      total: z.object({ outstanding_usd: z.string() }),
-    }),
-  );
-  expect(await amountsIn(opened, ".sentence")).toEqual([total.outstanding_usd]);
-  const ladder = await amountsIn(opened, table("Bonds by maturity"));
-  for (const { minted_usd, outstanding_usd } of epochs)
-    expect(ladder).toEqual(expect.arrayContaining([minted_usd, outstanding_usd]));
-  const { holders } = await read(
-    "/api/v1/stats/holders",
-    z.object({ holders: z.array(z.object({ bonds_usd: z.string() })) }),
-  );
-  expect(await amountsIn(opened, table("Holders of bonds"))).toEqual(
-    holders.map(({ bonds_usd }) => bonds_usd),
-  );
-  expect(opened.faults()).toEqual([]);
-});
-
-testWithBrowser("market: what is for sale, and what was sold", async () => {
-  const opened = await openDashboard(api.stack.apiUrl, "/market");
-  const { listings } = await read(
-    "/api/v1/marketplace/active-listings?limit=50",
-    z.object({ listings: z.array(z.object({ amount: z.string(), totalPriceUsdc: z.string() })) }),
-  );
-  const { sales } = await read(
-    "/api/v1/marketplace/recent-sales?limit=20",
-    z.object({ sales: z.array(z.object({ totalPriceUsdc: z.string() })) }),
-  );
-  expect(sales.length).toBeGreaterThan(0);
-  const offered = await amountsIn(opened, table("Bonds for sale"));
-  for (const { amount, totalPriceUsdc } of listings)
-    expect(offered).toEqual(expect.arrayContaining([amount, totalPriceUsdc]));
-  const sold = await amountsIn(opened, table("The newest sales"));
-  expect(sold).toEqual(expect.arrayContaining(sales.map(({ totalPriceUsdc }) => totalPriceUsdc)));
   expect(opened.faults()).toEqual([]);
 });
 

@@ -96,9 +96,10 @@ export async function openPage(origin: string, look: Look = {}): Promise<OpenPag
   };
 }
 
-/** Writes a picture of the whole page into `SCREENSHOTS`, or `.data/screenshots/`, for people to look at. */
+/** Writes pictures of the window and of the whole page into `SCREENSHOTS`, or `.data/screenshots/`, for people to look at. */
 export async function screenshot({ page }: OpenPage, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS ?? join(projectRoot, ".data", "screenshots");
   mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}-window.png`) });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }

@@ -1,101 +1,88 @@
-import { useMemo } from "preact/hooks";
-import type { AnswerTo } from "../../../client/index.ts";
+import { choice } from "../../data/place.ts";
 import { useRead } from "../../data/use-read.ts";
-import { amountWithUnit, counted } from "../../format/amount.ts";
-import { utcMonth } from "../../format/time.ts";
+import { epochName } from "../../format/epoch.ts";
+import { Amount } from "../../parts/amount.tsx";
+import { Choices } from "../../parts/choices.tsx";
 import { Section } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { Word } from "../../parts/word.tsx";
-import { Plot } from "../../plot/plot.tsx";
+import { type Ladder, LadderPlot, rungs, rungViews } from "./ladder.tsx";
 
-type Ladder = AnswerTo<"/api/v1/stats/bonds/maturities">;
+/** Issued, less everything that left, is in circulation: the sum that has to add up. */
+const Balance = ({ total }: { total: Ladder["total"] }) => (
+  <>
+    Of <Amount value={total.minted_usd} unit="dollars" /> issued,{" "}
+    <Amount value={total.redeemed_usd} unit="dollars" /> were redeemed,{" "}
+    <Amount value={total.queued_usd} unit="dollars" /> wait in the queue,{" "}
+    <Amount value={total.surrendered_usd} unit="dollars" /> were given up, and{" "}
+    <Amount value={total.outstanding_usd} unit="dollars" /> are in circulation.
+  </>
+);
 
-/** “3 maturities; the next, in Sep 2027, pays 1,600 USD.” */
-function sentenceOf({ epochs }: Ladder): string {
-  const next = epochs
-    .filter(
-      ({ matured, maturity_date, outstanding_usd }) =>
-        !matured && maturity_date !== null && outstanding_usd !== "0",
-    )
-    .sort((a, b) => Number(a.maturity_date) - Number(b.maturity_date))[0];
-  const all = counted(epochs.length, "maturity", "maturities");
-  if (!next) return `${all}; none of the outstanding bonds matures later.`;
-  return `${all}; the next, in ${utcMonth(next.maturity_date ?? 0)}, has ${amountWithUnit(next.outstanding_usd, "dollars")} outstanding.`;
-}
+const LadderTable = ({ ladder }: { ladder: Ladder }) => (
+  <Table
+    caption="Bonds by maturity"
+    rows={ladder.epochs}
+    keyOf={({ epoch_id }) => epoch_id}
+    source="/api/v1/stats/bonds/maturities"
+    empty="No bond exists yet. Each policy that is paid creates some."
+    columns={[
+      {
+        head: "Month",
+        cell: ({ epoch_id }) => epochName(epoch_id),
+        sortBy: ({ epoch_id }) => BigInt(epoch_id),
+      },
+      {
+        head: "Matures",
+        cell: ({ maturity_date, matured }) =>
+          matured ? (
+            <Word tone="paid">redeemable</Word>
+          ) : maturity_date === null ? (
+            "–"
+          ) : (
+            <Moment at={maturity_date} day />
+          ),
+      },
+      { head: "Issued", unit: "dollars", amount: ({ minted_usd }) => minted_usd },
+      { head: "Redeemed", unit: "dollars", amount: ({ redeemed_usd }) => redeemed_usd },
+      { head: "Queued", unit: "dollars", amount: ({ queued_usd }) => queued_usd },
+      { head: "Given up", unit: "dollars", amount: ({ surrendered_usd }) => surrendered_usd },
+      { head: "In circulation", unit: "dollars", amount: ({ outstanding_usd }) => outstanding_usd },
+      { head: "For sale", unit: "dollars", amount: ({ listed_usd }) => listed_usd },
+    ]}
+  />
+);
 
-function LadderPlot({ ladder }: { ladder: Ladder }) {
-  const points = useMemo(
-    () =>
-      ladder.epochs
-        .flatMap(({ maturity_date, outstanding_usd }) =>
-          maturity_date === null ? [] : [{ at: Number(maturity_date), value: outstanding_usd }],
-        )
-        .sort((a, b) => a.at - b.at),
-    [ladder],
-  );
-  return (
-    <Plot
-      title="Outstanding bonds by maturity"
-      sentence={sentenceOf(ladder)}
-      kind="bars"
-      unit="dollars"
-      tone="paid"
-      period="month"
-      points={points}
-      source="/api/v1/stats/bonds/maturities"
-      empty="No bond is outstanding."
-    />
-  );
-}
-
-/** When bonds mature, and what became of those that were minted. */
+/** When bonds mature, and what became of those that were issued. */
 export function Maturities() {
+  const rung = choice("bars", rungs);
   const read = useRead("/api/v1/stats/bonds/maturities");
   return (
     <Section
-      title="Maturities"
-      sentence="Outstanding is what was minted, less what was redeemed, queued or given back."
+      title="Maturity ladder"
+      controls={
+        <Choices
+          name="bars"
+          label="What the bars show"
+          chosen={rung}
+          options={rungs.map((value) => ({ value, label: rungViews[value].title }))}
+        />
+      }
     >
       <Shown read={read} height={40}>
         {(ladder) => (
           <>
             <div class="plots">
               <div class="wide">
-                <LadderPlot ladder={ladder} />
+                <LadderPlot key={rung} ladder={ladder} rung={rung} />
               </div>
             </div>
-            <Table
-              caption="Bonds by maturity"
-              rows={ladder.epochs}
-              keyOf={({ epoch_id }) => epoch_id}
-              source="/api/v1/stats/bonds/maturities"
-              empty="No bond exists yet."
-              columns={[
-                {
-                  head: "Matures",
-                  cell: ({ maturity_date, matured }) => (
-                    <>
-                      {maturity_date === null ? "–" : <Moment at={maturity_date} day />}
-                      {matured && (
-                        <>
-                          {" "}
-                          <Word tone="good">mature</Word>
-                        </>
-                      )}
-                    </>
-                  ),
-                  sortBy: ({ maturity_date }) => Number(maturity_date ?? 0),
-                },
-                { head: "Minted", unit: "dollars", amount: ({ minted_usd }) => minted_usd },
-                { head: "Redeemed", unit: "dollars", amount: ({ redeemed_usd }) => redeemed_usd },
-                { head: "Queued", unit: "dollars", amount: ({ queued_usd }) => queued_usd },
-                { head: "Given back", unit: "dollars", amount: ({ surrendered_usd }) => surrendered_usd },
-                { head: "Outstanding", unit: "dollars", amount: ({ outstanding_usd }) => outstanding_usd },
-                { head: "For sale", unit: "dollars", amount: ({ listed_usd }) => listed_usd },
-              ]}
-            />
+            <p class="note balance">
+              <Balance total={ladder.total} />
+            </p>
+            <LadderTable ladder={ladder} />
           </>
         )}
       </Shown>

@@ -1,51 +1,77 @@
 import type { AnswerTo } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
 import { useRead } from "../../data/use-read.ts";
-import { amountWithUnit } from "../../format/amount.ts";
-import { localDay } from "../../format/time.ts";
+import { epochName } from "../../format/epoch.ts";
 import { Address } from "../../parts/address.tsx";
 import { Section } from "../../parts/head.tsx";
+import { cursorInView, PageLinks } from "../../parts/page-links.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Countdown, Moment } from "../../parts/time.tsx";
+import { QueueSentence, Throttle } from "./throttle.tsx";
 
-type RedemptionQueue = AnswerTo<"/api/v1/stats/queue">;
+export type RedemptionQueue = AnswerTo<"/api/v1/stats/queue">;
 
-/** “Until 30 Nov 2026 the vault may pay 1,080.00 PCT more.” */
-const sentenceOf = ({ throttle }: RedemptionQueue): string =>
-  `Until ${localDay(throttle.ends_at)} the vault may pay ${amountWithUnit(throttle.left_token, "token", { digits: 2 })} more, of ${amountWithUnit(throttle.limit_token, "token", { digits: 2 })} a week.`;
+const LIMIT = 25;
+/** Where the cursor is in the address. */
+const CURSOR = "queued-after";
 
-/** The redemptions that wait for the throttle, first come first paid. */
+const UNPAYABLE = "Unknown: the token has no price, or the reserve does not suffice.";
+
+const QueueTable = ({ queue, source }: { queue: RedemptionQueue; source: string }) => (
+  <Table
+    caption="Redemptions that wait"
+    rows={queue.entries}
+    keyOf={({ queue_id }) => queue_id}
+    source={source}
+    empty="No redemption waits: what holders redeem is paid at once, as long as the week’s limit lasts."
+    columns={[
+      { head: "Entry", unit: "count", amount: ({ queue_id }) => queue_id },
+      { head: "Holder", cell: ({ holder }) => <Address of={holder} /> },
+      { head: "Bonds of", cell: ({ epoch_id }) => epochName(epoch_id) },
+      { head: "Amount", unit: "dollars", amount: ({ usd_amount }) => usd_amount },
+      { head: "Ahead of it", unit: "dollars", amount: ({ ahead_usd }) => ahead_usd },
+      { head: "Queued", cell: ({ block_timestamp }) => <Moment at={block_timestamp} day /> },
+      {
+        head: "Expected from",
+        cell: ({ expected_from }) =>
+          expected_from === null ? <span title={UNPAYABLE}>–</span> : <Moment at={expected_from} day />,
+      },
+      {
+        head: "Wait",
+        cell: ({ expected_from }) =>
+          expected_from === null ? (
+            <span title={UNPAYABLE}>unknown</span>
+          ) : (
+            <Countdown at={expected_from} over="this week" />
+          ),
+      },
+    ]}
+  />
+);
+
+/** The redemptions that wait, and the week's limit that they wait for. */
 export function Queue() {
-  const read = useRead("/api/v1/stats/queue");
+  const cursor = cursorInView(CURSOR);
+  const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
+  const read = useRead("/api/v1/stats/queue", { query });
   return (
-    <Shown read={read} height={16}>
-      {(queue) => (
-        <Section title="Redemption queue" sentence={sentenceOf(queue)}>
-          <Table
-            caption="Redemptions that wait"
-            rows={queue.entries}
-            keyOf={({ queue_id }) => queue_id}
-            source="/api/v1/stats/queue"
-            empty="No redemption waits: what holders redeem is paid at once."
-            columns={[
-              { head: "Place", unit: "count", amount: ({ queue_id }) => queue_id },
-              { head: "Holder", cell: ({ holder }) => <Address of={holder} /> },
-              { head: "Bonds", unit: "dollars", amount: ({ usd_amount }) => usd_amount },
-              { head: "Ahead of it", unit: "dollars", amount: ({ ahead_usd }) => ahead_usd },
-              { head: "Payable from", cell: ({ payable_from }) => <Moment at={payable_from} day /> },
-              {
-                head: "Expected",
-                cell: ({ expected_from }) =>
-                  expected_from === null ? (
-                    <span title="The token has no price, or the reserve does not suffice.">–</span>
-                  ) : (
-                    <Moment at={expected_from} day />
-                  ),
-              },
-            ]}
-          />
-        </Section>
-      )}
-    </Shown>
+    <Section
+      title="Redemption queue"
+      sentence="The vault pays in the order of the queue, up to a limit each week."
+    >
+      <Shown read={read} height={40}>
+        {(queue) => (
+          <>
+            <p class="lead">
+              <QueueSentence queue={queue} />
+            </p>
+            <Throttle queue={queue} />
+            <QueueTable key={cursor} queue={queue} source={api.address("/api/v1/stats/queue", { query })} />
+            <PageLinks name={CURSOR} next={queue.next_cursor} what="redemptions" />
+          </>
+        )}
+      </Shown>
+    </Section>
   );
 }

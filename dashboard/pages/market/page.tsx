@@ -1,53 +1,25 @@
-import { useRead } from "../../data/use-read.ts";
-import { counted } from "../../format/amount.ts";
-import { Amount } from "../../parts/amount.tsx";
 import { Head } from "../../parts/head.tsx";
-import { Shown } from "../../parts/shown.tsx";
 import { Epochs } from "./epochs.tsx";
+import { MarketFigures } from "./figures.tsx";
 import { Listings } from "./listings.tsx";
-import { Sales } from "./sales.tsx";
-import { Volume } from "./volume.tsx";
+import { Prices } from "./prices.tsx";
+import { RecentSales } from "./recent-sales.tsx";
+import { SalesByTime } from "./sales-by-time.tsx";
+import { MarketSentence } from "./sentence.tsx";
 
-/** “A bond of one dollar costs 0.95 USDC at least; 2 sales brought 655.00 USDC within 24 hours.” */
-function MarketSentence() {
-  const read = useRead("/api/v1/stats/market");
-  return (
-    <Shown read={read}>
-      {({ floor_price, sales_24h, volume_24h_usdc }) => (
-        <>
-          {floor_price === null ? (
-            <>No bond is for sale</>
-          ) : (
-            <>
-              A bond of one dollar costs <Amount value={floor_price} unit="usdc" /> at least
-            </>
-          )}
-          ;{" "}
-          {sales_24h === 0 ? (
-            <>none was sold within 24 hours.</>
-          ) : (
-            <>
-              {counted(sales_24h, "sale", "sales")} brought <Amount value={volume_24h_usdc} unit="usdc" />{" "}
-              within 24 hours.
-            </>
-          )}
-        </>
-      )}
-    </Shown>
-  );
-}
-
-/** Where holders sell their bonds before maturity. */
+/** Where holders sell their bonds before maturity: at which price, and what a buyer earns. */
 export default function Market() {
   return (
     <>
       <Head title="Market">
         <MarketSentence />
       </Head>
-      <Volume />
+      <Prices />
+      <MarketFigures />
       <Listings />
       <Epochs />
-      <Sales />
+      <SalesByTime />
+      <RecentSales />
     </>
   );
 }

@@ -14,13 +14,14 @@ type BurnStats = AnswerTo<"/api/v1/stats/burns">;
 
 /** “On 15 days tokens were burned; the most on 24 Nov 2026: 5,380.93 PCT.” */
 function sentenceOf({ by_day }: BurnStats): string {
-  const most = by_day.reduce<BurnStats["by_day"][number] | undefined>(
+  const days = by_day.filter(({ token_burned }) => token_burned !== "0");
+  const most = days.reduce<BurnStats["by_day"][number] | undefined>(
     (best, day) => (best && BigInt(best.token_burned) >= BigInt(day.token_burned) ? best : day),
     undefined,
   );
   if (!most) return "No token was burned yet.";
   const amount = amountWithUnit(most.token_burned, "token", { digits: 2 });
-  return `${counted(by_day.length, "day", "days")} with burns; the most on ${utcDay(dayStart(most.day))}: ${amount}.`;
+  return `${counted(days.length, "day", "days")} with burns; the most on ${utcDay(dayStart(most.day))}: ${amount}.`;
 }
 
 /** “5,380.93 PCT by the TWAP burner, 12.00 PCT by holders.” */

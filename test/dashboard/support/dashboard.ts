@@ -33,6 +33,17 @@ export async function expectAccessible({ page }: OpenPage): Promise<void> {
   expect(await page.evaluate(overflow)).toBe(0);
 }
 
+/** Expects it narrow and wide, light and dark. */
+export async function expectAccessibleEverywhere(opened: OpenPage): Promise<void> {
+  for (const width of [320, 1280]) {
+    await opened.page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await opened.page.emulateMedia({ colorScheme });
+      await expectAccessible(opened);
+    }
+  }
+}
+
 /** The exact values of all amounts in an element, as the API gives them: each amount carries it. */
 export const amountsIn = ({ page }: OpenPage, selector: string): Promise<string[]> =>
   page
@@ -42,3 +53,38 @@ export const amountsIn = ({ page }: OpenPage, selector: string): Promise<string[
 /** The value of the figure with this label. */
 export const figureOf = ({ page }: OpenPage, label: string) =>
   page.locator(".figure", { has: page.locator("dt", { hasText: label }) }).locator(".value");
+
+/** Opens the table of the plot with this title. @returns its exact values, the newest first */
+export async function plotValues(opened: OpenPage, title: string): Promise<string[]> {
+  const plot = opened.page.locator("figure.plot", {
+    has: opened.page.getByRole("heading", { name: title, exact: false }),
+  });
+  if ((await plot.locator("details[open]").count()) === 0)
+    await plot.getByText("Table", { exact: true }).click();
+  await plot.getByRole("table").waitFor();
+  return amountsIn(opened, `section[aria-label='${title}']`);
+}
+
+/** The scrolling part of the table with this caption. */
+export const table = (caption: string) => `section[aria-label='${caption}']`;
+
+/** The section with this heading. */
+export const part = (title: string) => `section:has(> .section-head h2:text-is("${title}"))`;
+
+/** The exact value of a figure: of its first amount, or what the title of a percentage says. */
+export const exactFigure = (opened: OpenPage, label: string) =>
+  figureOf(opened, label).locator("data").first().getAttribute("value");
+export const exactPercent = (opened: OpenPage, label: string) =>
+  figureOf(opened, label).locator("span").first().getAttribute("title");
+
+/** The exact percentages of an element, as their titles say them. */
+export const percentsIn = ({ page }: OpenPage, selector: string): Promise<string[]> =>
+  page.locator(`${selector} span.amount`).evaluateAll((all) => all.map(({ title }) => title));
+
+/** Follows a link among choices, and waits for its view. */
+export async function choose(opened: OpenPage, label: string, option: string): Promise<void> {
+  const choices = opened.page.getByRole("navigation", { name: label });
+  await choices.getByRole("link", { name: option, exact: true }).click();
+  await choices.locator("[aria-current]", { hasText: option }).waitFor();
+  await settled(opened);
+}
