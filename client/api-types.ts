@@ -331,7 +331,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Issue a key by the wallet's signature
-         * @description A wallet has at most three active keys. Each pair of wallet and timestamp (of a `message`, its second of issue) makes one key; a failed call does not use it up. A client address may call 10 times an hour.
+         * @description A wallet has at most three active keys. Each pair of wallet and timestamp (of a `message`, its second of issue) makes one key; a failed call does not use it up. Give an agent a key with limits: they are never changed. A client address may call 10 times an hour.
          */
         readonly post: operations["onboard"];
         readonly delete?: never;
@@ -392,7 +392,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Issue a key
-         * @description Each call makes a new key, which is shown only in this response. A wallet has at most three active keys, whoever issued them.
+         * @description Each call makes a new key, which is shown only in this response. A wallet has at most three active keys, whoever issued them. A key without limits may do everything; limits are never changed: to change them, issue another key.
          */
         readonly post: operations["generateKey"];
         readonly delete?: never;
@@ -428,7 +428,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Get the wallet of the key */
+        /** Get the wallet and the limits of the key */
         readonly get: operations["getMe"];
         readonly put?: never;
         readonly post?: never;
@@ -470,7 +470,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Revoke one of the wallet's keys
-         * @description The key is refused from now on; it may be the key of this request. Idempotent: revoking again returns the time of the first call. Another wallet's key is 404.
+         * @description The key is refused from now on; it may be the key of this request. A key with limits revokes only itself. Idempotent: revoking again returns the time of the first call. Another wallet's key is 404.
          */
         readonly delete: operations["revokeOwnKey"];
         readonly options?: never;
@@ -1787,13 +1787,13 @@ export interface components {
              * @example validation_error
              * @enum {string}
              */
-            readonly error: "validation_error" | "invalid_body" | "invalid_request" | "stale_timestamp" | "unknown_product" | "unauthenticated" | "invalid_signature" | "forbidden" | "buyer_not_authorized" | "buyer_mismatch" | "not_authorized_relayer" | "owner_mismatch" | "sandbox_cap_exceeded" | "seller_mismatch" | "not_found" | "invalid_product" | "policy_not_found" | "key_not_found" | "delegation_not_found" | "delivery_not_found" | "tx_not_found" | "listing_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "permit_in_flight" | "cap_reached" | "duplicate_listing" | "duplicate_purchase" | "duplicate_redemption" | "event_reverted" | "signature_used" | "webhook_undeliverable" | "payload_too_large" | "unsupported_media_type" | "amount_mismatch" | "epoch_mismatch" | "event_missing" | "holder_mismatch" | "invalid_permit" | "listing_id_mismatch" | "price_mismatch" | "product_inactive" | "coverage_below_minimum" | "coverage_above_maximum" | "shield_paused" | "tx_reverted" | "rate_limit" | "daily_cap_reached" | "gas_budget_exceeded" | "ip_rate_limited" | "purchases_paused" | "wallet_rate_limited" | "headers_too_large" | "internal_error" | "health_contracts_incomplete" | "onchain_revert" | "rpc_error" | "chain_not_found" | "claim_expired" | "claim_pending" | "contract_paused" | "database_unavailable" | "faucet_disabled" | "indexer_syncing" | "indexer_unavailable" | "oracle_signer_disabled" | "oracle_signer_unavailable" | "oracle_stale" | "out_of_eth" | "purchase_expired" | "purchase_pending" | "purchases_stopped" | "relayer_unauthorized" | "relayer_unavailable" | "scan_busy" | "resolver_unavailable" | "sandbox_disabled" | "sandbox_unready" | "sequencer_down" | "test_pending" | "verification_busy";
+            readonly error: "validation_error" | "invalid_body" | "invalid_request" | "stale_timestamp" | "unknown_product" | "unauthenticated" | "invalid_signature" | "forbidden" | "buyer_not_authorized" | "buyer_mismatch" | "insufficient_scope" | "key_purchase_cap_exceeded" | "not_authorized_relayer" | "owner_mismatch" | "product_not_allowed" | "sandbox_cap_exceeded" | "seller_mismatch" | "not_found" | "invalid_product" | "policy_not_found" | "key_not_found" | "delegation_not_found" | "delivery_not_found" | "tx_not_found" | "listing_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "permit_in_flight" | "cap_reached" | "duplicate_listing" | "duplicate_purchase" | "duplicate_redemption" | "event_reverted" | "signature_used" | "webhook_undeliverable" | "payload_too_large" | "unsupported_media_type" | "amount_mismatch" | "epoch_mismatch" | "event_missing" | "holder_mismatch" | "invalid_permit" | "listing_id_mismatch" | "premium_above_maximum" | "price_mismatch" | "product_inactive" | "coverage_below_minimum" | "coverage_above_maximum" | "shield_paused" | "tx_reverted" | "rate_limit" | "daily_cap_reached" | "gas_budget_exceeded" | "ip_rate_limited" | "key_daily_cap_reached" | "purchases_paused" | "wallet_rate_limited" | "headers_too_large" | "internal_error" | "health_contracts_incomplete" | "onchain_revert" | "rpc_error" | "chain_not_found" | "claim_expired" | "claim_pending" | "contract_paused" | "database_unavailable" | "faucet_disabled" | "indexer_syncing" | "indexer_unavailable" | "oracle_signer_disabled" | "oracle_signer_unavailable" | "oracle_stale" | "out_of_eth" | "purchase_expired" | "purchase_pending" | "purchases_stopped" | "relayer_unauthorized" | "relayer_unavailable" | "scan_busy" | "resolver_unavailable" | "sandbox_disabled" | "sandbox_unready" | "sequencer_down" | "test_pending" | "verification_busy";
             /**
              * @description The same code again.
              * @example validation_error
              * @enum {string}
              */
-            readonly code: "validation_error" | "invalid_body" | "invalid_request" | "stale_timestamp" | "unknown_product" | "unauthenticated" | "invalid_signature" | "forbidden" | "buyer_not_authorized" | "buyer_mismatch" | "not_authorized_relayer" | "owner_mismatch" | "sandbox_cap_exceeded" | "seller_mismatch" | "not_found" | "invalid_product" | "policy_not_found" | "key_not_found" | "delegation_not_found" | "delivery_not_found" | "tx_not_found" | "listing_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "permit_in_flight" | "cap_reached" | "duplicate_listing" | "duplicate_purchase" | "duplicate_redemption" | "event_reverted" | "signature_used" | "webhook_undeliverable" | "payload_too_large" | "unsupported_media_type" | "amount_mismatch" | "epoch_mismatch" | "event_missing" | "holder_mismatch" | "invalid_permit" | "listing_id_mismatch" | "price_mismatch" | "product_inactive" | "coverage_below_minimum" | "coverage_above_maximum" | "shield_paused" | "tx_reverted" | "rate_limit" | "daily_cap_reached" | "gas_budget_exceeded" | "ip_rate_limited" | "purchases_paused" | "wallet_rate_limited" | "headers_too_large" | "internal_error" | "health_contracts_incomplete" | "onchain_revert" | "rpc_error" | "chain_not_found" | "claim_expired" | "claim_pending" | "contract_paused" | "database_unavailable" | "faucet_disabled" | "indexer_syncing" | "indexer_unavailable" | "oracle_signer_disabled" | "oracle_signer_unavailable" | "oracle_stale" | "out_of_eth" | "purchase_expired" | "purchase_pending" | "purchases_stopped" | "relayer_unauthorized" | "relayer_unavailable" | "scan_busy" | "resolver_unavailable" | "sandbox_disabled" | "sandbox_unready" | "sequencer_down" | "test_pending" | "verification_busy";
+            readonly code: "validation_error" | "invalid_body" | "invalid_request" | "stale_timestamp" | "unknown_product" | "unauthenticated" | "invalid_signature" | "forbidden" | "buyer_not_authorized" | "buyer_mismatch" | "insufficient_scope" | "key_purchase_cap_exceeded" | "not_authorized_relayer" | "owner_mismatch" | "product_not_allowed" | "sandbox_cap_exceeded" | "seller_mismatch" | "not_found" | "invalid_product" | "policy_not_found" | "key_not_found" | "delegation_not_found" | "delivery_not_found" | "tx_not_found" | "listing_not_found" | "webhook_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "permit_in_flight" | "cap_reached" | "duplicate_listing" | "duplicate_purchase" | "duplicate_redemption" | "event_reverted" | "signature_used" | "webhook_undeliverable" | "payload_too_large" | "unsupported_media_type" | "amount_mismatch" | "epoch_mismatch" | "event_missing" | "holder_mismatch" | "invalid_permit" | "listing_id_mismatch" | "premium_above_maximum" | "price_mismatch" | "product_inactive" | "coverage_below_minimum" | "coverage_above_maximum" | "shield_paused" | "tx_reverted" | "rate_limit" | "daily_cap_reached" | "gas_budget_exceeded" | "ip_rate_limited" | "key_daily_cap_reached" | "purchases_paused" | "wallet_rate_limited" | "headers_too_large" | "internal_error" | "health_contracts_incomplete" | "onchain_revert" | "rpc_error" | "chain_not_found" | "claim_expired" | "claim_pending" | "contract_paused" | "database_unavailable" | "faucet_disabled" | "indexer_syncing" | "indexer_unavailable" | "oracle_signer_disabled" | "oracle_signer_unavailable" | "oracle_stale" | "out_of_eth" | "purchase_expired" | "purchase_pending" | "purchases_stopped" | "relayer_unauthorized" | "relayer_unavailable" | "scan_busy" | "resolver_unavailable" | "sandbox_disabled" | "sandbox_unready" | "sequencer_down" | "test_pending" | "verification_busy";
             /** @description Explanation for people, with the decoded reason of a revert. */
             readonly message: string;
             /** @description Each invalid field and its error; null unless `validation_error` or `invalid_permit`. */
@@ -3154,6 +3154,12 @@ export interface components {
              */
             readonly asset?: string;
             readonly buyer: components["schemas"]["Address"] & unknown;
+            /**
+             * Format: uint256
+             * @description Refuse the purchase if its premium is higher, USDC base units (6 decimals). A premium that rises after acceptance refuses it in any case.
+             * @example 3000000
+             */
+            readonly maxPremium?: string;
             readonly permit?: components["schemas"]["Permit"];
         } | unknown | unknown;
         /** @description In place of an approval: the buyer's EIP-2612 permit of USDC for the cover router. It is sent before the purchase, and not at all where the allowance is as high already. It never lowers an allowance. */
@@ -3198,6 +3204,31 @@ export interface components {
             readonly tier: "free" | "paid";
             /** @example trading bot */
             readonly label: string | null;
+            /**
+             * @description What the key is for. `read`: the wallet's policies, bonds, purchases and keys; `buy`: purchases and delegations; `webhooks`: everything about webhooks. Public reads need none.
+             * @example [
+             *       "read",
+             *       "buy"
+             *     ]
+             */
+            readonly scopes: readonly ("read" | "buy" | "webhooks")[];
+            /**
+             * @description The products that it may buy: names, and ids of products without one. Null: all.
+             * @example [
+             *       "FLASHBTC1H-001"
+             *     ]
+             */
+            readonly products: readonly string[] | null;
+            /**
+             * @description The most premium of one purchase, USDC base units; null: no limit.
+             * @example 10000000
+             */
+            readonly maxPremiumPerPurchase: string | null;
+            /**
+             * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; null: no limit. A purchase counts with the premium that was quoted, unless it fails.
+             * @example 50000000
+             */
+            readonly maxPremiumPerDay: string | null;
             readonly createdAt: components["schemas"]["Timestamp"];
             /** @example Store this key now: it cannot be shown again. */
             readonly warning: string;
@@ -3233,6 +3264,33 @@ export interface components {
              * @example trading bot
              */
             readonly label?: string;
+            /**
+             * @description What the key is for; by default everything. `read`: the wallet's policies, bonds, purchases and keys; `buy`: purchases and delegations; `webhooks`: everything about webhooks.
+             * @example [
+             *       "read",
+             *       "buy"
+             *     ]
+             */
+            readonly scopes?: readonly ("read" | "buy" | "webhooks")[];
+            /**
+             * @description The products that the key may buy, by name or id; by default all.
+             * @example [
+             *       "FLASHBTC1H-001"
+             *     ]
+             */
+            readonly products?: readonly string[];
+            /**
+             * Format: uint256
+             * @description The most premium of one purchase, USDC base units; by default no limit.
+             * @example 10000000
+             */
+            readonly maxPremiumPerPurchase?: string;
+            /**
+             * Format: uint256
+             * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; by default no limit.
+             * @example 50000000
+             */
+            readonly maxPremiumPerDay?: string;
         };
         readonly RecordedDelegation: {
             /**
@@ -3363,6 +3421,33 @@ export interface components {
              * @enum {string}
              */
             readonly tier: "free" | "paid";
+            /**
+             * @description What the key is for; by default everything. `read`: the wallet's policies, bonds, purchases and keys; `buy`: purchases and delegations; `webhooks`: everything about webhooks.
+             * @example [
+             *       "read",
+             *       "buy"
+             *     ]
+             */
+            readonly scopes?: readonly ("read" | "buy" | "webhooks")[];
+            /**
+             * @description The products that the key may buy, by name or id; by default all.
+             * @example [
+             *       "FLASHBTC1H-001"
+             *     ]
+             */
+            readonly products?: readonly string[];
+            /**
+             * Format: uint256
+             * @description The most premium of one purchase, USDC base units; by default no limit.
+             * @example 10000000
+             */
+            readonly maxPremiumPerPurchase?: string;
+            /**
+             * Format: uint256
+             * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; by default no limit.
+             * @example 50000000
+             */
+            readonly maxPremiumPerDay?: string;
         };
         readonly RevokedKey: {
             /** @enum {boolean} */
@@ -3389,6 +3474,36 @@ export interface components {
              * @example 1
              */
             readonly keyId: number;
+            /**
+             * @description What the key is for. `read`: the wallet's policies, bonds, purchases and keys; `buy`: purchases and delegations; `webhooks`: everything about webhooks. Public reads need none.
+             * @example [
+             *       "read",
+             *       "buy"
+             *     ]
+             */
+            readonly scopes: readonly ("read" | "buy" | "webhooks")[];
+            /**
+             * @description The products that it may buy: names, and ids of products without one. Null: all.
+             * @example [
+             *       "FLASHBTC1H-001"
+             *     ]
+             */
+            readonly products: readonly string[] | null;
+            /**
+             * @description The most premium of one purchase, USDC base units; null: no limit.
+             * @example 10000000
+             */
+            readonly maxPremiumPerPurchase: string | null;
+            /**
+             * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; null: no limit. A purchase counts with the premium that was quoted, unless it fails.
+             * @example 50000000
+             */
+            readonly maxPremiumPerDay: string | null;
+            /**
+             * @description What the key may still spend on premiums in this UTC day, USDC base units; null without a limit per day.
+             * @example 47400000
+             */
+            readonly premiumLeftToday: string | null;
         };
         readonly ApiKeyList: {
             readonly wallet: components["schemas"]["Address"];
@@ -3422,6 +3537,31 @@ export interface components {
              * @enum {string}
              */
             readonly tier: "free" | "paid";
+            /**
+             * @description What the key is for. `read`: the wallet's policies, bonds, purchases and keys; `buy`: purchases and delegations; `webhooks`: everything about webhooks. Public reads need none.
+             * @example [
+             *       "read",
+             *       "buy"
+             *     ]
+             */
+            readonly scopes: readonly ("read" | "buy" | "webhooks")[];
+            /**
+             * @description The products that it may buy: names, and ids of products without one. Null: all.
+             * @example [
+             *       "FLASHBTC1H-001"
+             *     ]
+             */
+            readonly products: readonly string[] | null;
+            /**
+             * @description The most premium of one purchase, USDC base units; null: no limit.
+             * @example 10000000
+             */
+            readonly maxPremiumPerPurchase: string | null;
+            /**
+             * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; null: no limit. A purchase counts with the premium that was quoted, unless it fails.
+             * @example 50000000
+             */
+            readonly maxPremiumPerDay: string | null;
             readonly createdAt: components["schemas"]["Timestamp"];
             /**
              * Format: date-time
@@ -8525,7 +8665,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The wallet, tier and id of the key. */
+            /** @description The wallet, tier, id and limits of the key. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

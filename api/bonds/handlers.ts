@@ -50,7 +50,7 @@ export function addBondRoutes(app: Api, parts: BondParts): void {
       return walletBondsBody(wallet, pageRows(found), page, { now: timestamp, price });
     },
   );
-  app.openapi({ ...walletBondsRoute, middleware: [apiKey] as const }, async (c) =>
+  app.openapi({ ...walletBondsRoute, middleware: [apiKey("read")] as const }, async (c) =>
     responses.sendPrivately(c, await walletBonds({ ...c.req.valid("param"), ...c.req.valid("query") })),
   );
 

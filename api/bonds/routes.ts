@@ -164,6 +164,7 @@ export const walletBondsRoute = createRoute({
     ...failures(
       "validation_error",
       "unauthenticated",
+      "insufficient_scope",
       "internal_error",
       "database_unavailable",
       "indexer_syncing",

@@ -92,6 +92,8 @@ type Row = { n: number } & (
   | { outcome: "joined"; purchase_id: string }
   | { outcome: "conflict" }
   | { outcome: "stopped"; scope: "global" | "wallet" | "key" }
+  | { outcome: "limited"; scope: "scope" | "product" }
+  | { outcome: "limited"; scope: "purchase" | "day"; amount: string }
   | { outcome: "resting"; amount: string }
   | { outcome: "not_delegated"; amount: string | null }
   | { outcome: "permit_in_flight" }
@@ -103,6 +105,10 @@ function refusalOf(row: Row, funds: Funds | undefined): Refusal | undefined {
   switch (row.outcome) {
     case "stopped":
       return { kind: "stopped", scope: row.scope };
+    case "limited":
+      return row.scope === "purchase" || row.scope === "day"
+        ? { kind: "limited", by: row.scope, most: BigInt(row.amount) }
+        : { kind: "limited", by: row.scope };
     case "resting":
       return { kind: "resting", secondsLeft: Math.max(1, Number(row.amount)) };
     case "not_delegated":
@@ -173,7 +179,7 @@ function acceptanceOf(row: Row, intent: QuotedIntent, existing: ReadonlyMap<stri
  * failed without a transaction, or was replaced for good, frees its key. Without a key a call joins an identical purchase
  * of the same wallet until a caller has received its outcome: a client that repeats a call after a 503 must not buy twice.
  * Purchases of one buyer are recorded one at a time, so that together they stay within its funds and within a
- * delegation's cap. Throws when the database cannot be reached.
+ * delegation's cap, and those of a key with a daily limit, so that together they stay within it. Throws when the database cannot be reached.
  */
 export async function acceptPurchases(
   connection: Connection,

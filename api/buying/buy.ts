@@ -26,6 +26,7 @@ import { noteReported, type OutcomeParts, waitUntilSettled, wakeWriter } from ".
 import {
   checkCapacity,
   checkMinimum,
+  checkPremium,
   checkProduct,
   checkSelling,
   premiumOf,
@@ -50,6 +51,8 @@ export type PurchaseTerms = {
   coverageAmount: bigint;
   asset?: Hex | undefined;
   buyer: Address;
+  /** Refuse a higher premium. 6 decimals. */
+  maxPremium?: bigint | undefined;
   /** The buyer's permit for the router, in place of an approval. */
   permit?: Permit | undefined;
 };
@@ -104,13 +107,14 @@ type Quote = Pick<QuotedIntent, "quotedPremium" | "permit">;
 async function checkRequest(
   { readTerms, readSelling, chain }: Context,
   { productId, coverageAmount, buyer }: PurchaseIntent["request"],
-  permit: Permit | undefined,
+  { permit, maxPremium }: Pick<PurchaseTerms, "permit" | "maxPremium">,
 ): Promise<Quote> {
   const [terms, selling] = await Promise.all([readTerms(productId), readSelling()]);
   const product = checkProduct(productId, terms);
   checkSelling(selling);
   checkCapacity(coverageAmount, product, selling.capacity);
   const quotedPremium = premiumOf(coverageAmount, product);
+  checkPremium(quotedPremium, maxPremium);
   return { quotedPremium, permit: permit && (await checkPermit(chain, buyer, permit, quotedPremium)) };
 }
 
@@ -155,16 +159,16 @@ async function recordWithFunds(
   throw toError(acceptance.by, intent, quotedPremium);
 }
 
-/** The purchase of a client's call, and the permit that it sent. */
-type Request = { intent: PurchaseIntent; permit: Permit | undefined };
+/** The purchase of a client's call, and what else it sent. */
+type Request = { intent: PurchaseIntent; terms: PurchaseTerms };
 
 /** Accepts a purchase. An existing one needs neither the chain nor a relayer. */
 async function accept(
   context: Context,
-  { intent, permit }: Request,
+  { intent, terms }: Request,
   admit: BuyOptions["admit"],
 ): Promise<Accepted> {
-  const checking = checkRequest(context, intent.request, permit);
+  const checking = checkRequest(context, intent.request, terms);
   if ((await valueWithin(CHECK_WAIT_MS, checking)) === undefined) {
     // A check failed or is slow. Otherwise recording finds an existing purchase by itself.
     const existing = await fromDatabase(() => findExistingPurchase(context.connection.sql, intent));
@@ -199,7 +203,7 @@ async function buy(
   { idempotencyKey, waits, gone, admit }: BuyOptions,
 ): Promise<BuyResult> {
   const intent = await intentOf(context, purchaser, terms, idempotencyKey);
-  const acceptance = await accept(context, { intent, permit: terms.permit }, admit);
+  const acceptance = await accept(context, { intent, terms }, admit);
   if (acceptance.outcome === "conflict") {
     throw new ApiError(
       "idempotency_conflict",

@@ -60,6 +60,15 @@ export function checkProduct(productId: string, terms: ProductTerms | undefined)
 export const premiumOf = (coverage: bigint, terms: Pick<ProductTerms, "premiumPpm">): bigint =>
   (coverage * BigInt(terms.premiumPpm) + PPM - 1n) / PPM;
 
+/** @throws ApiError `premium_above_maximum`. Both have 6 decimals. */
+export function checkPremium(premium: bigint, maxPremium: bigint | undefined): void {
+  if (maxPremium === undefined || premium <= maxPremium) return;
+  throw new ApiError(
+    "premium_above_maximum",
+    `The premium is ${premium}, and the request allows ${maxPremium} (USDC, 6 decimals).`,
+  );
+}
+
 /** The payout, which the vault reserves from its free capacity. Both have 6 decimals. */
 export const payoutOf = (coverage: bigint, terms: Pick<ProductTerms, "payoutRatioBps">): bigint =>
   (coverage * BigInt(terms.payoutRatioBps)) / BPS;

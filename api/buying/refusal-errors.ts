@@ -26,6 +26,34 @@ function shortOfFunds(
   return `The purchase would revert: ${reason}. The buyer's purchases in flight need ${held} of it.`;
 }
 
+const DAY_SECONDS = 86_400;
+const HOUR_SECONDS = 3600;
+
+/** Seconds until this UTC day ends. */
+const restOfDay = () => DAY_SECONDS - (Math.floor(Date.now() / 1000) % DAY_SECONDS);
+
+type Limited = Extract<Refusal, { kind: "limited" }>;
+
+function keyLimitError(refusal: Limited, productId: string, premium: bigint): ApiError {
+  switch (refusal.by) {
+    case "scope":
+      return new ApiError("insufficient_scope", "This key may not buy: it lacks the scope `buy`.");
+    case "product":
+      return new ApiError("product_not_allowed", `This key may not buy the product ${productId}.`);
+    case "purchase":
+      return new ApiError(
+        "key_purchase_cap_exceeded",
+        `The premium is ${premium}, and this key may spend ${refusal.most} on one purchase (USDC, 6 decimals).`,
+      );
+    case "day":
+      return new ApiError(
+        "key_daily_cap_reached",
+        `The premium is ${premium}, and this key has ${refusal.most < 0n ? 0n : refusal.most} left for this UTC day (USDC, 6 decimals).`,
+        { retryAfter: restOfDay() },
+      );
+  }
+}
+
 /** `Retry-After` while another permit is not mined, in seconds: two blocks of an L2. */
 const PERMIT_RETRY_SECONDS = 4;
 
@@ -42,6 +70,8 @@ export function refusalError(
   switch (refusal.kind) {
     case "stopped":
       return new ApiError("purchases_stopped", `The operator has stopped ${stopScopes[refusal.scope]}.`);
+    case "limited":
+      return keyLimitError(refusal, request.productId, premium);
     case "resting":
       return new ApiError(
         "purchases_paused",
@@ -69,13 +99,10 @@ export function refusalError(
   }
 }
 
-const DAY_SECONDS = 86_400;
-const HOUR_SECONDS = 3600;
-
 /** The error of a recorded purchase that failed. A gas budget is new at the end of the UTC day; a pause takes at most an hour. */
 export function failureError({ code, message }: { code: ErrorCode; message: string }): ApiError {
   const retryAfter: Partial<Record<ErrorCode, number>> = {
-    gas_budget_exceeded: DAY_SECONDS - (Math.floor(Date.now() / 1000) % DAY_SECONDS),
+    gas_budget_exceeded: restOfDay(),
     purchases_paused: HOUR_SECONDS,
   };
   return new ApiError(code, message, { retryAfter: retryAfter[code] });

@@ -9,6 +9,9 @@ export type Funds = { block: bigint; balance: bigint; allowance: bigint };
 export type Refusal =
   /** The operator has stopped all purchases, those of the key's wallet, or those of the key. */
   | { kind: "stopped"; scope: "global" | "wallet" | "key" }
+  /** A limit of the key. `most` is the premium that it allows (6 decimals): of one purchase, or what is left of the day's. */
+  | { kind: "limited"; by: "scope" | "product" }
+  | { kind: "limited"; by: "purchase" | "day"; most: bigint }
   /** Too many purchases of the key's wallet reverted: they are paused. */
   | { kind: "resting"; secondsLeft: number }
   /** The buyer is another wallet. `left` is the rest of its delegation's cap (6 decimals), undefined without a delegation. */

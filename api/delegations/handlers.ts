@@ -32,7 +32,7 @@ export function addDelegationRoutes(app: Api, parts: DelegationParts): void {
   const { chainId: chain } = deployment;
   const domainOf = () => ({ chainId: chain, verifyingContract: contractsOf(deployment).coverRouter });
 
-  app.openapi({ ...delegateRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...delegateRoute, middleware: [apiKey("buy")] as const }, async (c) => {
     const { wallet } = c.get("holder");
     const { signature, ...terms } = c.req.valid("json");
     refusePast(terms.expiry);
@@ -53,7 +53,7 @@ export function addDelegationRoutes(app: Api, parts: DelegationParts): void {
     return c.json({ ok: true, ...delegationBody(delegation) }, 201);
   });
 
-  app.openapi({ ...listDelegationsRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...listDelegationsRoute, middleware: [apiKey("read", "buy")] as const }, async (c) => {
     const { wallet } = c.get("holder");
     const page = c.req.valid("query");
     const found = await fromDatabase(() => listDelegations(sql, { wallet, domain: domainOf() }, page));
@@ -62,7 +62,7 @@ export function addDelegationRoutes(app: Api, parts: DelegationParts): void {
     return c.json({ wallet, count: delegations.length, total, ...page, delegations }, 200);
   });
 
-  app.openapi({ ...revokeDelegationRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...revokeDelegationRoute, middleware: [apiKey("buy")] as const }, async (c) => {
     const { id: delegationId } = c.req.valid("param");
     const { wallet: buyer } = c.get("holder");
     const revokedAt = await fromDatabase(() => revokeDelegation(sql, delegationId, { buyer, chain }));

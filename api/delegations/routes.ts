@@ -22,6 +22,7 @@ export const delegateRoute = createRoute({
     ...failures(
       "validation_error",
       "unauthenticated",
+      "insufficient_scope",
       "invalid_signature",
       "forbidden",
       "signature_used",
@@ -77,6 +78,7 @@ export const revokeDelegationRoute = createRoute({
     ...failures(
       "validation_error",
       "unauthenticated",
+      "insufficient_scope",
       "delegation_not_found",
       "internal_error",
       "database_unavailable",

@@ -3,12 +3,13 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Sql } from "postgres";
 import { type Address, getAddress } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
+import { type KeyLimitRow, type KeyLimits, keyLimitColumns, keyLimitsOf } from "./key-limits.ts";
 
 export const keyTiers = ["free", "paid"] as const;
 export type KeyTier = (typeof keyTiers)[number];
 
-/** The holder of a valid key: the key's id, and the wallet (checksummed) that the key belongs to. */
-export type KeyHolder = { keyId: number; wallet: Address; tier: KeyTier };
+/** The holder of a valid key: the key's id and limits, and the wallet (checksummed) that the key belongs to. */
+export type KeyHolder = { keyId: number; wallet: Address; tier: KeyTier; limits: KeyLimits };
 
 const KEY_PATTERN = /^lk_[0-9a-f]{64}$/;
 
@@ -41,13 +42,17 @@ export type FoundHolder = { holder: KeyHolder; useIsDue: boolean };
 export type FindHolder = (plaintext: string) => Promise<FoundHolder | undefined>;
 
 async function findHolders(sql: Sql, hashes: readonly string[]): Promise<Map<string, FoundHolder>> {
-  const rows = await sql<{ hash: string; id: string; wallet: Address; tier: KeyTier; due: boolean }[]>`
-    select key_hash as hash, id, wallet, tier, ${useIsDue(sql)} as due
+  type Row = { hash: string; id: string; wallet: Address; tier: KeyTier; due: boolean } & KeyLimitRow;
+  const rows = await sql<Row[]>`
+    select key_hash as hash, id, wallet, tier, ${keyLimitColumns(sql)}, ${useIsDue(sql)} as due
     from service.api_key where key_hash = any(${[...hashes]}::text[]) and revoked_at is null`;
   return new Map(
-    rows.map(({ hash, id, wallet, tier, due }) => [
+    rows.map(({ hash, id, wallet, tier, due, ...limits }) => [
       hash,
-      { holder: { keyId: Number(id), wallet: getAddress(wallet), tier }, useIsDue: due },
+      {
+        holder: { keyId: Number(id), wallet: getAddress(wallet), tier, limits: keyLimitsOf(limits) },
+        useIsDue: due,
+      },
     ]),
   );
 }

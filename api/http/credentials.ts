@@ -15,6 +15,7 @@ import {
 } from "./api-keys.ts";
 import { fromDatabase } from "./dependency-timeout.ts";
 import type { ApiEnv } from "./env.ts";
+import { type KeyScope, keyScopes, requireScope } from "./key-limits.ts";
 import { containsKey } from "./keys-in-urls.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import {
@@ -28,8 +29,11 @@ import {
 } from "./limits/middleware.ts";
 
 export type KeyHolderEnv = ApiEnv & { Variables: { holder: KeyHolder } };
-/** Lets requests with a valid API key through. */
-export type RequireApiKey = MiddlewareHandler<KeyHolderEnv>;
+/** Lets requests with a valid API key through that has one of these scopes. */
+export type RequireApiKey = (...anyOf: readonly KeyScope[]) => MiddlewareHandler<KeyHolderEnv>;
+
+/** Every valid key has at least one. */
+export const anyScope = keyScopes;
 
 const unauthenticated = (message: string) => new ApiError("unauthenticated", message);
 
@@ -73,8 +77,9 @@ async function countUse(
 }
 
 /**
- * Sets `holder` in the context for a valid key, within the key's rate limit; answers 401 otherwise. A valid key passes also
- * from an address with too many refused ones: with its 256 random bits no number of guesses finds it.
+ * Sets `holder` in the context for a valid key with one of the scopes, within the key's rate limit; answers 401 or 403
+ * otherwise. A valid key passes also from an address with too many refused ones: with its 256 random bits no number of
+ * guesses finds it.
  */
 export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
   const { findHolder, limits, clientOf } = parts;
@@ -87,15 +92,17 @@ export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
     if (!found) throw unauthenticated("The key is unknown or was revoked.");
     return found;
   };
-  return async (c, next) => {
-    const found = await limitFailures(c, limits.failedKeys, clientOf, () =>
-      holderOf(c.req.url, c.req.header("x-api-key")),
-    );
-    c.set("holder", found.holder);
-    c.header("Cache-Control", "no-store");
-    limitKey(c, await countUse(parts, found));
-    await next();
-  };
+  return (...anyOf) =>
+    async (c, next) => {
+      const found = await limitFailures(c, limits.failedKeys, clientOf, () =>
+        holderOf(c.req.url, c.req.header("x-api-key")),
+      );
+      c.set("holder", found.holder);
+      c.header("Cache-Control", "no-store");
+      limitKey(c, await countUse(parts, found));
+      requireScope(found.holder.limits, anyOf);
+      await next();
+    };
 }
 
 /** Longest wait for a public read's key to be looked up and counted, in ms; the read itself may still need its own time. */

@@ -65,8 +65,12 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   buyer_not_authorized:
     "The buyer is another wallet and has no delegation to the key's wallet, or too little of its cap is left for this premium.",
   buyer_mismatch: "The reported buyer is not the key's wallet, or bought nothing in the transaction.",
+  insufficient_scope:
+    "The key lacks the scope that this call needs, or it has limits and is to revoke another key.",
+  key_purchase_cap_exceeded: "The premium exceeds the most that the key may spend on one purchase.",
   not_authorized_relayer: "The cover router refused the relayer.",
   owner_mismatch: "The reported owner is not the key's wallet.",
+  product_not_allowed: "The key may not buy this product; `GET /api/v1/auth/me` lists those that it may.",
   sandbox_cap_exceeded:
     "The client address has used its sandbox calls of this hour; retry after `Retry-After`.",
   seller_mismatch: "The reported seller is not the key's wallet, or listed nothing in the transaction.",
@@ -99,6 +103,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   invalid_permit: "The permit would not set the allowance, or not enough of it; `message` has the reason.",
   holder_mismatch: "The transaction redeems bonds of another wallet.",
   listing_id_mismatch: "The transaction buys another listing.",
+  premium_above_maximum: "The premium exceeds the request's `maxPremium`; `message` has it.",
   price_mismatch: "The reported event has another price, or the premium rose before the purchase was signed.",
   product_inactive: "The product is not sold.",
   coverage_below_minimum: "The coverage is below 100 USDC (100000000).",
@@ -110,6 +115,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   wallet_rate_limited: "The wallet has claimed within 24 hours; retry after `Retry-After`.",
   ip_rate_limited:
     "The client address has claimed within 24 hours, or made five claims within ten minutes that would revert; retry after `Retry-After`.",
+  key_daily_cap_reached:
+    "The premium exceeds what is left of the key's premium for this UTC day; `Retry-After` is the end of the day.",
   gas_budget_exceeded:
     "The wallet's gas budget for this UTC day is spent; `Retry-After` is the end of the day.",
   purchases_paused:

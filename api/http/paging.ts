@@ -148,5 +148,11 @@ export const ownList = <Shape extends z.ZodRawShape>(noun: string, ofWallet: str
 /** The responses of such a list. */
 export const ownListResponses = <Schema extends z.ZodType>(schema: Schema) => ({
   200: { description: "One page.", content: { "application/json": { schema } } },
-  ...failures("validation_error", "unauthenticated", "internal_error", "database_unavailable"),
+  ...failures(
+    "validation_error",
+    "unauthenticated",
+    "insufficient_scope",
+    "internal_error",
+    "database_unavailable",
+  ),
 });

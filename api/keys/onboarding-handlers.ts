@@ -11,7 +11,7 @@ import type { Limiter } from "../http/limits/limiter.ts";
 import { type ClientOf, limitClients } from "../http/limits/middleware.ts";
 import { forgetOldSignatures, onboard, serviceMessages } from "./onboarding.ts";
 import { onboardRoute } from "./onboarding-routes.ts";
-import { issuedKeyBody } from "./schemas.ts";
+import { issuedKeyBody, requestedLimits } from "./schemas.ts";
 import { signInMessage } from "./sign-in-message.ts";
 
 export type OnboardingParts = {
@@ -45,7 +45,7 @@ export function addOnboardingRoute(app: Api, parts: OnboardingParts): void {
     { ...onboardRoute, middleware: [limit, refuseBrokenJson("invalid_body")] as const },
     async (c) => {
       // The schema requires a timestamp where there is no message.
-      const { walletAddress, signature, timestamp = 0, message, label = null } = c.req.valid("json");
+      const { walletAddress, signature, timestamp = 0, message, label = null, ...rest } = c.req.valid("json");
       const { address: wallet } = walletAddress;
       const now = Math.floor(Date.now() / 1000);
       const signed =
@@ -56,7 +56,9 @@ export function addOnboardingRoute(app: Api, parts: OnboardingParts): void {
       if (!(await signatures.hasSigned(wallet, digests, signature))) {
         throw new ApiError("invalid_signature", `The signature is not by ${wallet} for: ${signed.texts[0]}`);
       }
-      const key = await fromDatabase(() => onboard(sql, { wallet, signedAt: signed.at, label }));
+      const key = await fromDatabase(() =>
+        onboard(sql, { wallet, signedAt: signed.at, label, limits: requestedLimits(rest) }),
+      );
       forgetOldSignatures(sql, now).catch((error) =>
         log.warn({ err: errorText(error) }, "could not delete old signatures"),
       );

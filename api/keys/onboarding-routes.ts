@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { getAddress } from "viem";
 import { failures } from "../http/error-envelope.ts";
 import { Address, EXAMPLE_SIGNATURE, signatureInput } from "../http/field-types.ts";
-import { IssuedKey, labelInput } from "./schemas.ts";
+import { IssuedKey, keyLimitInputs, labelInput } from "./schemas.ts";
 
 /** For examples: a message for the host cover.example by the wallet of `EXAMPLE_SIGNATURE`, and its signature. */
 const EXAMPLE_MESSAGE =
@@ -36,6 +36,7 @@ const Onboard = z
       example: EXAMPLE_MESSAGE,
     }),
     label: labelInput,
+    ...keyLimitInputs,
   })
   .refine(({ timestamp, message }) => (timestamp === undefined) !== (message === undefined), {
     path: ["timestamp"],
@@ -69,7 +70,7 @@ export const onboardRoute = createRoute({
   tags: ["keys"],
   summary: "Issue a key by the wallet's signature",
   description:
-    "A wallet has at most three active keys. Each pair of wallet and timestamp (of a `message`, its second of issue) makes one key; a failed call does not use it up. A client address may call 10 times an hour.",
+    "A wallet has at most three active keys. Each pair of wallet and timestamp (of a `message`, its second of issue) makes one key; a failed call does not use it up. Give an agent a key with limits: they are never changed. A client address may call 10 times an hour.",
   request: { body: { required: true, content: { "application/json": { schema: Onboard, examples } } } },
   responses: {
     201: { description: "The new key.", content: { "application/json": { schema: IssuedKey } } },

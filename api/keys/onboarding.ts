@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import type { Address } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import { lower } from "../../lib/lower.ts";
-import { type IssuedKey, issueKey } from "./store.ts";
+import { type IssuedKey, issueKey, type NewKey } from "./store.ts";
 
 /** How far a signed timestamp may lie from the server's time, in seconds, either way. */
 const TIMESTAMP_WINDOW_SECONDS = 300;
@@ -51,11 +51,11 @@ export function serviceMessages(
  */
 export async function onboard(
   sql: Sql,
-  { wallet, signedAt, label }: { wallet: Address; signedAt: number; label: string | null },
+  { signedAt, ...key }: Omit<NewKey, "tier"> & { signedAt: number },
 ): Promise<IssuedKey> {
   return sql.begin(async (tx) => {
     const unused = await tx`
-      insert into service.onboarding_signature (wallet, signed_at) values (${lower(wallet)}, ${signedAt})
+      insert into service.onboarding_signature (wallet, signed_at) values (${lower(key.wallet)}, ${signedAt})
       on conflict do nothing returning 1`;
     if (unused.length === 0) {
       throw new ApiError(
@@ -63,7 +63,7 @@ export async function onboard(
         "The wallet has made a key with this timestamp before: sign again with another one.",
       );
     }
-    return issueKey(tx, { wallet, label, tier: "free" });
+    return issueKey(tx, { ...key, tier: "free" });
   });
 }
 

@@ -1,9 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
-import { Address, addressInput, nullableTimestamp, rowIdInput, Timestamp } from "../http/field-types.ts";
-import { HashPrefix, KeyId, Label, Tier } from "../http/key-schemas.ts";
+import {
+  Address,
+  addressInput,
+  nullableDecimal,
+  nullableTimestamp,
+  rowIdInput,
+  Timestamp,
+} from "../http/field-types.ts";
+import { HashPrefix, KeyId, keyLimitFields, Label, Tier } from "../http/key-schemas.ts";
 import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
-import { IssuedKey, labelInput, RevokedKey } from "./schemas.ts";
+import { IssuedKey, keyLimitInputs, labelInput, RevokedKey } from "./schemas.ts";
 
 const GenerateKey = z
   .object({
@@ -12,10 +19,23 @@ const GenerateKey = z
     }),
     label: labelInput,
     tier: Tier.default("free"),
+    ...keyLimitInputs,
   })
   .openapi("GenerateKey");
 
-const Me = z.object({ ok: z.literal(true), wallet: Address, tier: Tier, keyId: KeyId }).openapi("Me");
+const Me = z
+  .object({
+    ok: z.literal(true),
+    wallet: Address,
+    tier: Tier,
+    keyId: KeyId,
+    ...keyLimitFields,
+    premiumLeftToday: nullableDecimal(
+      "What the key may still spend on premiums in this UTC day, USDC base units; null without a limit per day.",
+      "47400000",
+    ),
+  })
+  .openapi("Me");
 
 export const generateKeyRoute = createRoute({
   method: "post",
@@ -24,7 +44,7 @@ export const generateKeyRoute = createRoute({
   tags: ["keys"],
   summary: "Issue a key",
   description:
-    "Each call makes a new key, which is shown only in this response. A wallet has at most three active keys, whoever issued them.",
+    "Each call makes a new key, which is shown only in this response. A wallet has at most three active keys, whoever issued them. A key without limits may do everything; limits are never changed: to change them, issue another key.",
   security: [{ adminToken: [] }],
   request: { body: { required: true, content: { "application/json": { schema: GenerateKey } } } },
   responses: {
@@ -74,11 +94,11 @@ export const meRoute = createRoute({
   path: "/api/v1/auth/me",
   operationId: "getMe",
   tags: ["keys"],
-  summary: "Get the wallet of the key",
+  summary: "Get the wallet and the limits of the key",
   security: [{ apiKey: [] }],
   responses: {
     200: {
-      description: "The wallet, tier and id of the key.",
+      description: "The wallet, tier, id and limits of the key.",
       content: { "application/json": { schema: Me } },
     },
     ...failures("unauthenticated", "internal_error", "database_unavailable"),
@@ -90,6 +110,7 @@ const ApiKey = z
     keyId: KeyId,
     label: Label,
     tier: Tier,
+    ...keyLimitFields,
     createdAt: Timestamp,
     lastUsedAt: nullableTimestamp("Accurate to the minute; null if never used.", "2026-01-01T00:00:00.000Z"),
     revokedAt: nullableTimestamp("Null: a revoked key is not listed."),
@@ -119,7 +140,7 @@ export const revokeOwnKeyRoute = createRoute({
   tags: ["keys"],
   summary: "Revoke one of the wallet's keys",
   description:
-    "The key is refused from now on; it may be the key of this request. Idempotent: revoking again returns the time of the first call. Another wallet's key is 404.",
+    "The key is refused from now on; it may be the key of this request. A key with limits revokes only itself. Idempotent: revoking again returns the time of the first call. Another wallet's key is 404.",
   security: [{ apiKey: [] }],
   request: { params: z.object({ keyId: rowIdInput }) },
   responses: {
@@ -130,6 +151,7 @@ export const revokeOwnKeyRoute = createRoute({
     ...failures(
       "validation_error",
       "unauthenticated",
+      "insufficient_scope",
       "key_not_found",
       "internal_error",
       "database_unavailable",

@@ -1,7 +1,10 @@
 /** Schemas of the key endpoints. */
 import { z } from "@hono/zod-openapi";
-import { Address, Timestamp } from "../http/field-types.ts";
-import { KeyId, Label, Tier } from "../http/key-schemas.ts";
+import { productNames } from "../../lib/products.ts";
+import { Address, Timestamp, uint256Input } from "../http/field-types.ts";
+import { type KeyLimits, keyScopes } from "../http/key-limits.ts";
+import { KeyId, keyLimitFields, keyLimitsBody, Label, Tier } from "../http/key-schemas.ts";
+import { productInput } from "../http/product-input.ts";
 import type { IssuedKey as Issued } from "./store.ts";
 
 /**
@@ -18,6 +21,58 @@ export const labelInput = z
   .optional()
   .openapi({ description: "Purpose of the key, at most 100 characters.", example: "trading bot" });
 
+/** Most products in a key's list: the catalogue has six, and the registry may have others. */
+const MAX_PRODUCTS = 50;
+
+const premiumLimitInput = uint256Input.optional();
+
+/** In requests: a new key's limits. */
+export const keyLimitInputs = {
+  scopes: z
+    .array(z.enum(keyScopes))
+    .min(1)
+    .transform((scopes) => [...new Set(scopes)])
+    .optional()
+    .openapi({
+      description:
+        "What the key is for; by default everything. `read`: the wallet's policies, bonds, purchases and keys; `buy`: purchases and delegations; `webhooks`: everything about webhooks.",
+      example: ["read", "buy"],
+    }),
+  products: z
+    .array(productInput)
+    .min(1)
+    .max(MAX_PRODUCTS)
+    .transform((products) => [...new Set(products)])
+    .optional()
+    .openapi({
+      type: "array",
+      items: { type: "string", pattern: `^(${productNames.join("|")}|0x[0-9a-fA-F]{64})$` },
+      minItems: 1,
+      maxItems: MAX_PRODUCTS,
+      description: "The products that the key may buy, by name or id; by default all.",
+      example: ["FLASHBTC1H-001"],
+    }),
+  maxPremiumPerPurchase: premiumLimitInput.openapi({
+    description: "The most premium of one purchase, USDC base units; by default no limit.",
+    example: "10000000",
+  }),
+  maxPremiumPerDay: premiumLimitInput.openapi({
+    description:
+      "The most premium of all purchases that are accepted in a UTC day, USDC base units; by default no limit.",
+    example: "50000000",
+  }),
+};
+
+const limitInputs = z.object(keyLimitInputs);
+
+/** The limits of a request; what it leaves out is no limit. */
+export const requestedLimits = (request: z.infer<typeof limitInputs>): KeyLimits => ({
+  scopes: request.scopes ?? null,
+  products: request.products ?? null,
+  maxPremiumPerPurchase: request.maxPremiumPerPurchase ?? null,
+  maxPremiumPerDay: request.maxPremiumPerDay ?? null,
+});
+
 export const IssuedKey = z
   .object({
     ok: z.literal(true),
@@ -32,6 +87,7 @@ export const IssuedKey = z
     wallet: Address,
     tier: Tier,
     label: Label,
+    ...keyLimitFields,
     createdAt: Timestamp,
     warning: z.string().openapi({ example: "Store this key now: it cannot be shown again." }),
   })
@@ -48,7 +104,8 @@ export const RevokedKey = z
   .openapi("RevokedKey");
 
 /** The only response that contains a key. */
-export function issuedKeyBody({ plaintext, createdAt, ...rest }: Issued): z.infer<typeof IssuedKey> {
+export function issuedKeyBody({ plaintext, createdAt, limits, ...rest }: Issued): z.infer<typeof IssuedKey> {
   const warning = "Store this key now: it cannot be shown again.";
-  return { ok: true, ...rest, apiKey: plaintext, createdAt: createdAt.toISOString(), warning };
+  const shown = { ...rest, ...keyLimitsBody(limits) };
+  return { ok: true, ...shown, apiKey: plaintext, createdAt: createdAt.toISOString(), warning };
 }

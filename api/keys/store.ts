@@ -3,6 +3,10 @@ import { type Address, getAddress } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import { lower } from "../../lib/lower.ts";
 import { generateKey, HASH_PREFIX, hashKey, type KeyHolder, type KeyTier } from "../http/api-keys.ts";
+import { decimalOrNull } from "../http/field-types.ts";
+import { type KeyLimitRow, type KeyLimits, keyLimitColumns, keyLimitsOf } from "../http/key-limits.ts";
+
+const textArray = (values: readonly string[] | null): string[] | null => values && [...values];
 
 /** The most active keys that one wallet may have, whoever issued them. */
 const MAX_ACTIVE_KEYS = 3;
@@ -14,6 +18,8 @@ export type IssuedKey = KeyHolder & {
   createdAt: Date;
 };
 
+export type NewKey = { wallet: Address; label: string | null; tier: KeyTier; limits: KeyLimits };
+
 /**
  * Issues a key to a wallet. Not idempotent: each call makes another key. A lock on the wallet, until the transaction ends,
  * serialises concurrent calls, so that each counts the keys of those before it.
@@ -21,7 +27,7 @@ export type IssuedKey = KeyHolder & {
  */
 export async function issueKey(
   tx: TransactionSql,
-  { wallet, label, tier }: { wallet: Address; label: string | null; tier: KeyTier },
+  { wallet, label, tier, limits }: NewKey,
 ): Promise<IssuedKey> {
   const holder = lower(wallet);
   await tx`select pg_advisory_xact_lock(hashtextextended(${`service:keys:${holder}`}, 0))`;
@@ -35,11 +41,14 @@ export async function issueKey(
   }
   const plaintext = generateKey();
   const [row] = await tx<{ keyId: number; createdAt: Date }[]>`
-    insert into service.api_key (key_hash, wallet, label, tier)
-    values (${hashKey(plaintext)}, ${holder}, ${label}, ${tier})
+    insert into service.api_key (
+      key_hash, wallet, label, tier, scopes, products, max_premium_per_purchase, max_premium_per_day)
+    values (${hashKey(plaintext)}, ${holder}, ${label}, ${tier}, ${textArray(limits.scopes)}::text[],
+      ${textArray(limits.products)}::text[], ${decimalOrNull(limits.maxPremiumPerPurchase)},
+      ${decimalOrNull(limits.maxPremiumPerDay)})
     returning id::float8 as "keyId", created_at as "createdAt"`;
   if (!row) throw new Error("the database returned no row for a new key");
-  return { ...row, plaintext, wallet: getAddress(wallet), label, tier };
+  return { ...row, plaintext, wallet: getAddress(wallet), label, tier, limits };
 }
 
 /** What can be read of a key after it was issued. */
@@ -47,6 +56,7 @@ export type KeyRecord = {
   keyId: number;
   label: string | null;
   tier: KeyTier;
+  limits: KeyLimits;
   createdAt: Date;
   /** True to the minute; null for a key that was never used. */
   lastUsedAt: Date | null;
@@ -62,13 +72,17 @@ export async function listKeys(
 ): Promise<{ keys: KeyRecord[]; total: number }> {
   const active = sql`from service.api_key where wallet = ${lower(wallet)} and revoked_at is null`;
   const [keys, [count]] = await Promise.all([
-    sql<KeyRecord[]>`
-      select id::float8 as "keyId", label, tier, created_at as "createdAt", last_used_at as "lastUsedAt",
+    sql<(Omit<KeyRecord, "limits"> & KeyLimitRow)[]>`
+      select id::float8 as "keyId", label, tier, ${keyLimitColumns(sql)}, created_at as "createdAt", last_used_at as "lastUsedAt",
         left(key_hash, ${HASH_PREFIX}::int) as "hashPrefix"
       ${active} order by id limit ${limit} offset ${offset}`,
     sql<{ total: number }[]>`select count(*)::int as total ${active}`,
   ]);
-  return { keys, total: count?.total ?? 0 };
+  const shown = keys.map(({ scopes, products, maxPremiumPerPurchase, maxPremiumPerDay, ...key }) => ({
+    ...key,
+    limits: keyLimitsOf({ scopes, products, maxPremiumPerPurchase, maxPremiumPerDay }),
+  }));
+  return { keys: shown, total: count?.total ?? 0 };
 }
 
 /**

@@ -20,12 +20,12 @@ const proofBody = (proof: SignedProof): PriceProofBody => ({
 /** Signed prices, and who signs them. */
 export function addOracleRoutes(app: Api, parts: OracleParts & { readonly apiKey: RequireApiKey }): void {
   const { apiKey } = parts;
-  app.openapi({ ...signProofRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...signProofRoute, middleware: [apiKey("read")] as const }, async (c) => {
     const { asset } = c.req.valid("json");
     return c.json(proofBody(await signProof(parts, asset)), 200);
   });
 
-  app.openapi({ ...oracleSignerRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...oracleSignerRoute, middleware: [apiKey("read")] as const }, async (c) => {
     const { address, domain } = await oracleSigner(parts);
     return c.json({ signer: address, domain }, 200);
   });

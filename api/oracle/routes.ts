@@ -20,6 +20,7 @@ export const signProofRoute = createRoute({
     ...failures(
       "validation_error",
       "unauthenticated",
+      "insufficient_scope",
       "payload_too_large",
       "unsupported_media_type",
       "internal_error",
@@ -45,6 +46,12 @@ export const oracleSignerRoute = createRoute({
       description: "The signer's address, and the domain of its signatures.",
       content: { "application/json": { schema: OracleSigner } },
     },
-    ...failures("unauthenticated", "internal_error", "database_unavailable", "oracle_signer_disabled"),
+    ...failures(
+      "unauthenticated",
+      "insufficient_scope",
+      "internal_error",
+      "database_unavailable",
+      "oracle_signer_disabled",
+    ),
   },
 });

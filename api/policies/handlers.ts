@@ -62,7 +62,7 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
   // After the route by buyer, which has as many parts.
   app.openapi(prefixedPolicyRoute, (c) => sendPolicy(c, parts, c.req.valid("param")));
 
-  app.openapi({ ...ownPoliciesRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...ownPoliciesRoute, middleware: [apiKey("read")] as const }, async (c) => {
     const { wallet } = c.get("holder");
     const { owner = wallet, ...page } = c.req.valid("query");
     if (!isAddressEqual(owner, wallet)) {

@@ -113,6 +113,7 @@ export const ownPoliciesRoute = createRoute({
     ...failures(
       "validation_error",
       "unauthenticated",
+      "insufficient_scope",
       "forbidden",
       "internal_error",
       "health_contracts_incomplete",

@@ -37,7 +37,7 @@ export type PurchaseParts = {
 };
 
 export function addPurchaseRoutes(app: Api, { connection, apiKey, buy }: PurchaseParts): void {
-  app.openapi({ ...purchaseRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...purchaseRoute, middleware: [apiKey("buy")] as const }, async (c) => {
     const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
     refuseRepeatedKey(c);
     const waits = !prefersNoWait(prefer);
@@ -62,7 +62,7 @@ export function addPurchaseRoutes(app: Api, { connection, apiKey, buy }: Purchas
     }
   });
 
-  app.openapi({ ...readPurchaseRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...readPurchaseRoute, middleware: [apiKey("read", "buy")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const purchase = await fromDatabase(() => readPurchase(connection.sql, id));
     // Another wallet's purchase does not exist for this key.

@@ -47,6 +47,11 @@ export const PurchaseRequest = z
       description:
         "Who pays the premium and owns the policy: the key's wallet, or one that has delegated to it.",
     }),
+    maxPremium: uint256Input.optional().openapi({
+      description:
+        "Refuse the purchase if its premium is higher, USDC base units (6 decimals). A premium that rises after acceptance refuses it in any case.",
+      example: "3000000",
+    }),
     permit: Permit.optional(),
   })
   .refine(...namesProduct)

@@ -76,7 +76,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
   };
   const setLocation = (c: Context, { id }: StoredReport) => c.header("Location", `/api/v1/reports/${id}`);
 
-  app.openapi({ ...redeemRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...redeemRoute, middleware: [apiKey("read", "buy")] as const }, async (c) => {
     const { ownerAddress: wallet, txHash, usdAmount: amount, ...bond } = c.req.valid("json");
     requireOwnWallet(wallet, c.get("holder").wallet, "owner_mismatch");
     const epochId = bondOf(bond);
@@ -86,7 +86,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
     return redemption ? c.json(redemption, 200) : c.json(reportBody(stored, {}), 202);
   });
 
-  app.openapi({ ...listRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...listRoute, middleware: [apiKey("read", "buy")] as const }, async (c) => {
     const { sellerAddress: wallet, txHash, amount, totalPriceUsdc: price, ...bond } = c.req.valid("json");
     requireOwnWallet(wallet, c.get("holder").wallet, "seller_mismatch");
     const epochId = bondOf(bond);
@@ -96,7 +96,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
     return listing ? c.json(listing, 200) : c.json(reportBody(stored, {}), 202);
   });
 
-  app.openapi({ ...buyRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...buyRoute, middleware: [apiKey("read", "buy")] as const }, async (c) => {
     const { buyerAddress: wallet, txHash, listingId, amount, totalPaidUsdc: price } = c.req.valid("json");
     requireOwnWallet(wallet, c.get("holder").wallet, "buyer_mismatch");
     const stored = await verifyReport(context, { kind: "buy", wallet, txHash, listingId, amount, price });
@@ -105,7 +105,7 @@ export function addReportRoutes(app: Api, parts: ReportParts): void {
     return purchase ? c.json(purchase, 200) : c.json(reportBody(stored, {}), 202);
   });
 
-  app.openapi({ ...readReportRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...readReportRoute, middleware: [apiKey("read", "buy")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const stored = await fromDatabase(() => readReport(context.sql, chainId, id));
     // Another wallet's report does not exist for this key.

@@ -18,6 +18,7 @@ const headers = { Location: { description: "URL of the report.", schema: { type:
 const judging = [
   "validation_error",
   "unauthenticated",
+  "insufficient_scope",
   "tx_not_found",
   "event_missing",
   "tx_reverted",

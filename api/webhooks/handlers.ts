@@ -65,7 +65,7 @@ export function addWebhookRoutes(app: Api, parts: WebhookParts): void {
     return { secret, sealed: sealer.seal(secret, wallet) };
   }
 
-  app.openapi({ ...createWebhookRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...createWebhookRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { wallet } = c.get("holder");
     const { events, ...wanted } = c.req.valid("json");
     const url = await parts.webhookTargets.check(wanted.url);
@@ -79,7 +79,7 @@ export function addWebhookRoutes(app: Api, parts: WebhookParts): void {
     return c.json(withSecret(webhookBody(webhook), secret), 201);
   });
 
-  app.openapi({ ...listWebhooksRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...listWebhooksRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { wallet } = c.get("holder");
     const page = c.req.valid("query");
     const found = await fromDatabase(() => listWebhooks(sql, { chain, wallet }, page));
@@ -87,7 +87,7 @@ export function addWebhookRoutes(app: Api, parts: WebhookParts): void {
     return c.json({ wallet, count: shown.length, total: found.total, ...page, webhooks: shown }, 200);
   });
 
-  app.openapi({ ...readWebhookRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...readWebhookRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
     const webhook = await fromDatabase(() => readWebhook(sql, { chain, wallet }, id));
@@ -95,14 +95,14 @@ export function addWebhookRoutes(app: Api, parts: WebhookParts): void {
     return c.json(webhookBody(webhook), 200);
   });
 
-  app.openapi({ ...deleteWebhookRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...deleteWebhookRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
     if (!(await fromDatabase(() => deleteWebhook(sql, { chain, wallet }, id)))) throw webhookNotFound(id);
     return c.json({ ok: true, id }, 200);
   });
 
-  app.openapi({ ...rotateSecretRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...rotateSecretRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
     const { secret, sealed } = await makeSecret(wallet);
@@ -113,20 +113,20 @@ export function addWebhookRoutes(app: Api, parts: WebhookParts): void {
     return c.json(withSecret({ id, previousSecretValidUntil: until.toISOString() }, secret), 200);
   });
 
-  app.openapi({ ...retryWebhookRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...retryWebhookRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
     return c.json({ ok: true, id, scheduled: await reenable(actions, { chain, wallet }, id) }, 200);
   });
 
-  app.openapi({ ...testWebhookRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...testWebhookRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
     const delivery = deliveryBody(await sendTest(actions, { chain, wallet }, id, c.req.raw.signal));
     return c.json({ ok: true, id, delivered: delivery.state === "delivered", delivery }, 200);
   });
 
-  app.openapi({ ...listDeliveriesRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...listDeliveriesRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
     const { limit, offset, cursor, state, view } = c.req.valid("query");
@@ -139,14 +139,14 @@ export function addWebhookRoutes(app: Api, parts: WebhookParts): void {
     return c.json({ count: deliveries.length, limit, offset, nextCursor: next, deliveries }, 200);
   });
 
-  app.openapi({ ...replayDeliveryRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...replayDeliveryRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id, deliveryId } = c.req.valid("param");
     const { wallet } = c.get("holder");
     const delivery = await replayOne(actions, { chain, wallet }, id, deliveryId);
     return c.json({ ok: true, id, delivery: deliveryBody(delivery) }, 202);
   });
 
-  app.openapi({ ...replayEventsRoute, middleware: [apiKey] as const }, async (c) => {
+  app.openapi({ ...replayEventsRoute, middleware: [apiKey("webhooks")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const { wallet } = c.get("holder");
     const { since } = c.req.valid("query");

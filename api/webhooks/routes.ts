@@ -11,6 +11,7 @@ export const webhookParams = z.object({ id: rowIdInput });
 export const oneWebhookFailures = [
   "validation_error",
   "unauthenticated",
+  "insufficient_scope",
   "webhook_not_found",
   "internal_error",
   "database_unavailable",
@@ -35,6 +36,7 @@ export const createWebhookRoute = createRoute({
     ...failures(
       "validation_error",
       "unauthenticated",
+      "insufficient_scope",
       "forbidden",
       "cap_reached",
       "payload_too_large",

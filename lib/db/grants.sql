@@ -13,8 +13,8 @@ GRANT USAGE ON SCHEMA service TO cover_api;
 -- Whether the schema is up to date.
 GRANT SELECT ON service.migration TO cover_api;
 
--- API keys and the signatures that were used to create them; old signatures are deleted.
-GRANT SELECT, INSERT (key_hash, wallet, label, tier), UPDATE (last_used_at, revoked_at) ON service.api_key TO cover_api;
+-- API keys and the signatures that were used to create them; old signatures are deleted. A key's limits are never changed.
+GRANT SELECT, INSERT (key_hash, wallet, label, tier, scopes, products, max_premium_per_purchase, max_premium_per_day), UPDATE (last_used_at, revoked_at) ON service.api_key TO cover_api;
 GRANT USAGE ON SEQUENCE service.api_key_id_seq TO cover_api;
 GRANT SELECT, INSERT, DELETE ON service.onboarding_signature TO cover_api;
 
@@ -35,13 +35,14 @@ GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, pr
     quoted_premium, delegation_id), UPDATE (standing)
   ON service.purchase TO cover_api;
 GRANT SELECT, INSERT (purchase_id, value, deadline, signature) ON service.permit TO cover_api;
+GRANT SELECT, INSERT (purchase_id, key_id, day, premium) ON service.key_premium TO cover_api;
 GRANT SELECT, UPDATE (wake_at) ON service.waiting TO cover_api;
 GRANT SELECT ON service.transaction, service.strike, service.archived_purchase TO cover_api;
 GRANT SELECT ON service.purchase_progress, service.service_transaction_progress TO cover_api;
 GRANT SELECT ON service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
   service.is_outcome_old, service.progress_of, service.mined_up_to, service.in_flight, service.transactions_from,
-  service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
+  service.lock_key, service.premium_of_day, service.limited_by, service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
   service.accept_purchase, service.accept_purchases TO cover_api;
 
 -- Stops: the api sets them, and can neither change nor lift one.

@@ -41,7 +41,7 @@ describe("POST /api/v1/keys/generate", () => {
     const rows = await sql`select * from service.api_key where id = ${keyId}`;
     expect(rows[0]?.key_hash).toBe(createHash("sha256").update(apiKey).digest("hex"));
     expect(JSON.stringify(rows)).not.toContain(apiKey);
-    expect((await me({ "x-api-key": apiKey })).json).toEqual({
+    expect((await me({ "x-api-key": apiKey })).json).toMatchObject({
       ...{ ok: true, wallet: holder, tier: "paid", keyId },
     });
   });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   keyId = Number(key?.id);
 });
 afterEach(async () => {
-  await connection.sql`truncate service.purchase, service.permit, service.waiting, service.transaction, service.attempt, service.strike, service.delegation, service.stop`;
+  await connection.sql`truncate service.purchase, service.permit, service.key_premium, service.waiting, service.transaction, service.attempt, service.strike, service.delegation, service.stop`;
 });
 
 const wish = (more: Partial<QuotedIntent> = {}, from: Address = agent): QuotedIntent => ({
@@ -292,7 +292,7 @@ describe("purchases that are accepted in one batch", () => {
         const acceptances = await acceptPurchases(api, wishes);
         together.push(...wishes.map((one) => outcomeOf(acceptances.get(one))));
       }
-      await connection.sql`truncate service.purchase, service.permit, service.waiting`;
+      await connection.sql`truncate service.purchase, service.permit, service.key_premium, service.waiting`;
       const alone: string[] = [];
       for (const wishes of rounds) {
         for (const one of wishes) alone.push(outcomeOf((await acceptPurchases(api, [one])).get(one)));

@@ -5,6 +5,15 @@ CREATE TABLE service.api_key (
   wallet text NOT NULL CHECK (wallet = lower(wallet)),
   label text,
   tier text NOT NULL CHECK (tier IN ('free', 'paid')),
+  -- What the key is for, and the products that it may buy, by their ids; null: everything.
+  scopes text[] CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'buy', 'webhooks']),
+  products text[] CHECK (cardinality(products) > 0),
+  -- The most premium of one purchase, and of all purchases that are accepted in a UTC day (USDC, 6 decimals); null: no limit.
+  max_premium_per_purchase numeric(78, 0) CHECK (max_premium_per_purchase >= 0),
+  max_premium_per_day numeric(78, 0) CHECK (max_premium_per_day >= 0),
+  -- Whether the key has limits of its own. They are set when it is issued, and never changed.
+  limited boolean NOT NULL GENERATED ALWAYS AS (
+    num_nonnulls(scopes, products, max_premium_per_purchase, max_premium_per_day) > 0) STORED,
   created_at timestamptz NOT NULL DEFAULT now(),
   last_used_at timestamptz,
   revoked_at timestamptz

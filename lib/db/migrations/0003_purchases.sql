@@ -76,6 +76,20 @@ CREATE TABLE service.permit (
   signature text NOT NULL CHECK (signature ~ '^0x([0-9a-f]{2})*$')
 );
 --> statement-breakpoint
+-- What the purchases of keys with a daily limit count against it.
+CREATE TABLE service.key_premium (
+  purchase_id uuid PRIMARY KEY REFERENCES service.purchase (id) ON DELETE CASCADE,
+  key_id bigint NOT NULL REFERENCES service.api_key (id),
+  -- The UTC day in which it was accepted.
+  day date NOT NULL,
+  -- The quoted premium (USDC, 6 decimals).
+  premium numeric(78, 0) NOT NULL,
+  -- Nothing was bought, and nothing can be any more: it does not count.
+  failed boolean NOT NULL DEFAULT false
+);
+--> statement-breakpoint
+CREATE INDEX key_premium_day ON service.key_premium (key_id, day);
+--> statement-breakpoint
 -- Refused purchases by the time of their refusal.
 CREATE INDEX purchase_refused ON service.purchase (chain_id, refused_at) WHERE refused_at IS NOT NULL;
 --> statement-breakpoint

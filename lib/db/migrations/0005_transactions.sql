@@ -311,7 +311,7 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- After an outcome has changed: tells its waiters, counts strikes, frees or takes back the idempotency key, charges the
--- delegation.
+-- delegation and the daily limit of the API key.
 CREATE FUNCTION service.note_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   bought service.purchase;
@@ -320,7 +320,7 @@ BEGIN
     PERFORM service.announce(NEW.kind, NEW.intent);
   END IF;
   IF NEW.kind <> 'purchase' OR NEW.delegation_id IS NULL AND NEW.outcome IS NOT DISTINCT FROM 'done'
-    AND OLD.failed_by IS NULL THEN
+    AND OLD.failed_by IS NULL AND OLD.outcome IS DISTINCT FROM 'replaced' THEN
     RETURN NULL;
   END IF;
   SELECT * INTO bought FROM service.purchase p WHERE p.id = NEW.intent;
@@ -339,6 +339,8 @@ BEGIN
     UPDATE service.purchase p SET standing = true WHERE p.id = NEW.intent AND NOT p.standing AND NOT EXISTS (
       SELECT FROM service.standing_purchase(p.chain_id, p.wallet, p.idempotency_key, p.fingerprint));
   END IF;
+  UPDATE service.key_premium k SET failed = NOT k.failed
+  WHERE k.purchase_id = NEW.intent AND k.failed <> (NEW.final_at IS NOT NULL AND NEW.outcome <> 'done');
   IF NEW.delegation_id IS NOT NULL THEN
     UPDATE service.delegation d
     SET premium_spent = d.premium_spent + service.premium_of(NEW) - service.premium_of(OLD)
@@ -368,6 +370,17 @@ CREATE TRIGGER purchase_quoted AFTER INSERT ON service.purchase
 CREATE TRIGGER purchase_refused AFTER UPDATE OF refused_at ON service.purchase
   FOR EACH ROW WHEN (NEW.delegation_id IS NOT NULL AND OLD.refused_at IS NULL AND NEW.refused_at IS NOT NULL)
   EXECUTE FUNCTION service.note_quoted_premium();
+--> statement-breakpoint
+-- A refused purchase no longer counts against the daily limit of its API key.
+CREATE FUNCTION service.note_refused_premium() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE service.key_premium k SET failed = true WHERE k.purchase_id = NEW.id;
+  RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER purchase_refused_premium AFTER UPDATE OF refused_at ON service.purchase
+  FOR EACH ROW WHEN (NEW.key_id IS NOT NULL AND OLD.refused_at IS NULL AND NEW.refused_at IS NOT NULL)
+  EXECUTE FUNCTION service.note_refused_premium();
 --> statement-breakpoint
 -- Gas spent in a UTC day, in wei: per wallet whose API keys made purchases, of the keeper (wallet 'keeper'), and in total without
 -- the keeper's (wallet ''), because the keeper has a budget of its own. A transaction that is in no block counts with its highest

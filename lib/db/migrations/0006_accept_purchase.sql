@@ -80,6 +80,35 @@ RETURNS TABLE (id bigint, premium_left numeric) LANGUAGE sql STABLE AS $$
     d.premium_left DESC LIMIT 1
 $$;
 --> statement-breakpoint
+-- Locks an API key until the transaction ends, so that its purchases are counted one after the other, whoever their buyers are.
+-- Buyers are locked before keys, and several keys in the order of their ids.
+CREATE FUNCTION service.lock_key(of_key bigint) RETURNS void LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock(hashtextextended(format('service:key:%s', of_key), 0))
+$$;
+--> statement-breakpoint
+-- The premiums that count against a key's limit of this UTC day.
+CREATE FUNCTION service.premium_of_day(of_key bigint) RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(k.premium), 0) FROM service.key_premium k
+  WHERE k.key_id = of_key AND k.day = (now() AT TIME ZONE 'utc')::date AND NOT k.failed
+$$;
+--> statement-breakpoint
+-- The limit of an API key that forbids a purchase: 'scope', 'product', 'purchase' (amount: the most premium of one purchase), 'day'
+-- (amount: what is left of the day's premium), or null. Of a key with a daily limit, lock the key first.
+CREATE FUNCTION service.limited_by(
+  of_key bigint, of_product text, of_premium numeric, OUT reached text, OUT amount numeric
+) LANGUAGE sql STABLE AS $$
+  SELECT CASE
+      WHEN NOT 'buy' = ANY (k.scopes) THEN 'scope'
+      WHEN NOT of_product = ANY (k.products) THEN 'product'
+      WHEN of_premium > k.max_premium_per_purchase THEN 'purchase'
+      WHEN of_premium > d.premium_left THEN 'day' END,
+    CASE WHEN of_premium > k.max_premium_per_purchase THEN k.max_premium_per_purchase ELSE d.premium_left END
+  FROM service.api_key k, LATERAL (
+    SELECT CASE WHEN k.max_premium_per_day IS NOT NULL
+      THEN k.max_premium_per_day - service.premium_of_day(k.id) END AS premium_left) d
+  WHERE k.id = of_key AND k.limited
+$$;
+--> statement-breakpoint
 -- Whether a permit of the buyer waits to be sent or to be mined. Another one would set the allowance anew.
 CREATE FUNCTION service.has_permit_in_flight(of_chain integer, of_buyer text) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM service.waiting w JOIN service.permit m ON m.purchase_id = w.intent
@@ -100,11 +129,11 @@ BEGIN
     WHERE t.kind = 'purchase' AND (t.state = 'open' OR t.premium_paid IS NOT NULL)) x;
 END $$;
 --> statement-breakpoint
--- Records a purchase, or records nothing and returns the reason. It locks the buyer before it reads anything, so that any
--- number of concurrent calls, in any number of processes, stay within the limits of a single one.
+-- Records a purchase, or records nothing and returns the reason. It locks the buyer, and a key with a daily limit, before it reads
+-- anything, so that any number of concurrent calls, in any number of processes, stay within the limits of a single one.
 -- `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled. It may be null (unknown)
 -- only while the buyer has no other purchase in flight. The outcomes: created, joined (with the purchase), conflict,
--- stopped (scope), resting (amount: seconds), not_delegated (amount: premium left, or null), permit_in_flight, funds_unknown,
+-- stopped (scope), limited (scope and amount: see service.limited_by), resting (amount: seconds), not_delegated (amount: premium left, or null), permit_in_flight, funds_unknown,
 -- short_of_funds (amount: premiums in flight). With a permit, `funds` has the allowance after it. `held` and `in_flight` are the
 -- premiums and the number of the buyer's other purchases in flight; null: they are read. A caller passes the result on to the
 -- same buyer's next purchase.
@@ -118,8 +147,13 @@ CREATE FUNCTION service.accept_purchase(
 DECLARE
   existing record;
   found_delegation bigint;
+  has_day boolean := EXISTS (
+    SELECT FROM service.api_key k WHERE k.id = of_key_id AND k.max_premium_per_day IS NOT NULL);
 BEGIN
   PERFORM service.lock_buyer(of_chain, of_buyer);
+  IF has_day THEN
+    PERFORM service.lock_key(of_key_id);
+  END IF;
   -- A purchase with the same key, of another buyer, can appear and end between two statements; then the loop starts again.
   FOR round IN 1..10 LOOP
     SELECT * INTO existing FROM service.standing_purchase(of_chain, of_wallet, of_key, of_fingerprint);
@@ -132,6 +166,11 @@ BEGIN
     scope := service.stopped_by(of_wallet, of_key_id);
     IF scope IS NOT NULL THEN
       outcome := 'stopped';
+      RETURN;
+    END IF;
+    SELECT l.reached, l.amount INTO scope, amount FROM service.limited_by(of_key_id, of_product, of_premium) l;
+    IF scope IS NOT NULL THEN
+      outcome := 'limited';
       RETURN;
     END IF;
     amount := ceil(extract(epoch FROM service.rests_until(of_wallet) - now()));
@@ -176,6 +215,10 @@ BEGIN
         INSERT INTO service.permit (purchase_id, value, deadline, signature)
         VALUES (purchase_id, permit_value, permit_deadline, permit_signature);
       END IF;
+      IF has_day THEN
+        INSERT INTO service.key_premium (purchase_id, key_id, day, premium)
+        VALUES (purchase_id, of_key_id, (now() AT TIME ZONE 'utc')::date, of_premium);
+      END IF;
       outcome := 'created';
       held := held + of_premium;
       in_flight := in_flight + 1;
@@ -197,9 +240,9 @@ CREATE FUNCTION service.wanted_purchases(purchases json) RETURNS TABLE (
     permit_signature text, funds_block bigint, funds numeric)
 $$;
 --> statement-breakpoint
--- Records purchases as service.accept_purchase does, in their order. All buyers are locked first. Where all purchases of a buyer
--- are plain (for the key's own wallet, each with an idempotency key of its own, without a permit) and certainly within the
--- buyer's funds, they are recorded together with those of all such buyers, for a third of the work. Of the other buyers, what
+-- Records purchases as service.accept_purchase does, in their order. All buyers are locked first, then all keys with a daily limit.
+-- Where all purchases of a buyer are plain (for the own wallet of a key without limits, each with an idempotency key of its own,
+-- without a permit) and certainly within the buyer's funds, they are recorded together with those of all such buyers, for a third of the work. Of the other buyers, what
 -- their purchases hold is read once, because nobody else can add to it while the buyer is locked.
 CREATE FUNCTION service.accept_purchases(purchases json) RETURNS TABLE (
   n integer, outcome text, purchase_id uuid, accepted_at timestamptz, scope text, amount numeric
@@ -214,6 +257,10 @@ DECLARE
 BEGIN
   PERFORM service.lock_buyer(b.chain_id, b.buyer)
   FROM (SELECT DISTINCT x.buyer, x.chain_id FROM service.wanted_purchases(purchases) x ORDER BY 1, 2) b;
+  PERFORM service.lock_key(l.id) FROM (
+    SELECT k.id FROM service.api_key k
+    WHERE k.id IN (SELECT x.key_id FROM service.wanted_purchases(purchases) x) AND k.max_premium_per_day IS NOT NULL
+    ORDER BY k.id) l;
 
   outcome := 'created';
   FOR n, purchase_id, accepted_at IN
@@ -222,8 +269,8 @@ BEGIN
     plain AS (
       SELECT x.chain_id, x.buyer, count(*) AS number, sum(x.premium) AS premium, min(x.funds_block) AS funds_block,
         CASE WHEN bool_and(x.funds IS NOT NULL) THEN min(x.funds) END AS funds
-      FROM wanted x GROUP BY 1, 2
-      HAVING bool_and(x.wallet = x.buyer AND x.idempotency_key IS NOT NULL AND x.permit_value IS NULL)
+      FROM wanted x LEFT JOIN service.api_key k ON k.id = x.key_id GROUP BY 1, 2
+      HAVING bool_and(x.wallet = x.buyer AND x.idempotency_key IS NOT NULL AND x.permit_value IS NULL AND k.limited IS NOT true)
         AND count(DISTINCT x.idempotency_key) = count(*)),
     able AS MATERIALIZED (
       SELECT b.chain_id, b.buyer FROM plain b CROSS JOIN LATERAL service.bought_by(b.chain_id, b.buyer, b.funds_block) f

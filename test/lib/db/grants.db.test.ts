@@ -11,7 +11,11 @@ import { freshDatabase } from "../../support/database.ts";
 
 /** Privileges on tables; those in the second list are on the named columns only. */
 const tables: Record<string, string[]> = {
-  api_key: ["SELECT", "INSERT (key_hash, label, tier, wallet)", "UPDATE (last_used_at, revoked_at)"],
+  api_key: [
+    "SELECT",
+    "INSERT (key_hash, label, max_premium_per_day, max_premium_per_purchase, products, scopes, tier, wallet)",
+    "UPDATE (last_used_at, revoked_at)",
+  ],
   archived_purchase: ["SELECT"],
   attempt: ["SELECT (cancels, hash, id, last_broadcast_at, max_fee, priority_fee, transaction_id, untaken)"],
   delegation: [
@@ -37,6 +41,7 @@ const tables: Record<string, string[]> = {
     "SELECT (chain_id, failure, failures, policy_id, product_id, purpose, retry_at, service_transaction_id)",
   ],
   keeper_watch: ["SELECT"],
+  key_premium: ["SELECT", "INSERT (day, key_id, premium, purchase_id)"],
   migration: ["SELECT"],
   onboarding_signature: ["DELETE", "INSERT", "SELECT"],
   oracle_signer: ["SELECT"],
@@ -105,7 +110,9 @@ const functions: Record<string, boolean> = {
   is_for: true,
   is_outcome_old: true,
   is_partly_signed: false,
+  limited_by: true,
   lock_buyer: true,
+  lock_key: true,
   may_know: true,
   mined_up_to: true,
   note_gas_added: false,
@@ -113,7 +120,9 @@ const functions: Record<string, boolean> = {
   note_outcome: false,
   note_quoted_premium: false,
   plans_of_others: false,
+  note_refused_premium: false,
   premium_of: false,
+  premium_of_day: true,
   progress_of: true,
   raise_watermarks: false,
   rests_until: true,
