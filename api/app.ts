@@ -33,7 +33,9 @@ import type { Limits } from "./http/limits/limits.ts";
 import { type ClientOf, countUnrouted, publicLimits } from "./http/limits/middleware.ts";
 import type { RespondEarly } from "./http/listen.ts";
 import { preflight, refuseUnroutable, requestBody, requestLog } from "./http/request.ts";
+import { type ApiMeter, measureRequests } from "./http/request-metrics.ts";
 import { createEarlyResponse } from "./indexed/early-response.ts";
+import { readIndexLag } from "./indexed/lag.ts";
 import { createNewestHead } from "./indexed/newest-head.ts";
 import { createProductNames } from "./indexed/product-names.ts";
 import { createIndexReader } from "./indexed/reader.ts";
@@ -92,6 +94,7 @@ export type AppParts = {
   readonly limits: Limits;
   readonly clientOf: ClientOf;
   readonly commonHeaders: CommonHeaders;
+  readonly meter: ApiMeter;
   /** How long a call waits for its transaction, in ms. */
   readonly purchaseWaitMs: number;
   readonly waiter: PurchaseWaiter;
@@ -131,6 +134,7 @@ function addMiddleware(app: Api, parts: AppParts): void {
   app.notFound(onNotFound(countRequest));
   app.use(requestId({ limitLength: 64 }));
   app.use(requestLog(log));
+  app.use(measureRequests(parts.meter));
   app.use(refuseUnroutable(countRequest));
   app.use(preflight(countRequest));
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
@@ -140,8 +144,13 @@ function addMiddleware(app: Api, parts: AppParts): void {
 }
 
 /** Builds the app, and the cached responses ahead of it. */
-export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEarly } {
-  const { log, limits, clientOf, connection, deployment, commonHeaders } = parts;
+export function createApp(parts: AppParts): {
+  app: Api;
+  respondEarly: RespondEarly;
+  /** Blocks between the chain's head and what reads of the index see. @throws while one of both is away */
+  readIndexLag: () => Promise<bigint>;
+} {
+  const { log, limits, clientOf, connection, deployment, commonHeaders, meter } = parts;
   const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
   addMiddleware(app, parts);
 
@@ -151,7 +160,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   const shared = {
     ...parts,
     index,
-    responses: createIndexedResponses(newest, cache),
+    responses: createIndexedResponses(newest, cache, meter.indexAnswer),
     chain: createChainReads(parts),
     productNames: createProductNames(index),
     liveScans: createLiveScans(parts.scanClients, deployment),
@@ -186,6 +195,7 @@ export function createApp(parts: AppParts): { app: Api; respondEarly: RespondEar
   addExplorerRoutes(app);
   return {
     app,
-    respondEarly: createEarlyResponse({ cache, newest, limiter: limits.publicReads, clientOf, log }),
+    readIndexLag: () => readIndexLag(parts, shared.chain),
+    respondEarly: createEarlyResponse({ cache, newest, limiter: limits.publicReads, clientOf, meter, log }),
   };
 }

@@ -28,6 +28,7 @@ import { clientOf } from "./http/client-address.ts";
 import { readCommonHeaders } from "./http/common-headers.ts";
 import { openLimits } from "./http/limits/limits.ts";
 import { serve } from "./http/listen.ts";
+import { createApiMetrics, startApiMetrics } from "./metrics.ts";
 import { createProofWaiter } from "./oracle/sign-proof.ts";
 import { createTargets } from "./webhooks/url-check.ts";
 
@@ -122,9 +123,11 @@ async function main(): Promise<void> {
   const opened = open(config, log);
   const { deployment, testnet, purchases, webhooks, isLocalChain } = opened;
   const commonHeaders = await readCommonHeaders();
-  const { app, respondEarly } = createApp({
+  const metrics = createApiMetrics();
+  const { app, respondEarly, readIndexLag } = createApp({
     ...opened,
     log,
+    meter: metrics.meter,
     commonHeaders,
     testnet: testnet && { ...testnet, ...testnet.queue },
     viewsSchema: config.VIEWS_SCHEMA,
@@ -139,6 +142,9 @@ async function main(): Promise<void> {
     publicUrl: config.PUBLIC_URL?.replace(/\/+$/, ""),
     stopping: stop.signal,
   });
+  const { connection, indexConnection, counts } = opened;
+  const pools = { api: connection.sql, "api-index": indexConnection.sql, "api-counts": counts.sql };
+  const stopMetrics = await startApiMetrics(metrics, config, { pools, readIndexLag, log });
   const migrated = retryUntilReady("the migrations of writer or indexer", { log, signal: stop.signal }, () =>
     requireMigrated(opened.connection.sql),
   )
@@ -153,6 +159,7 @@ async function main(): Promise<void> {
     log.info({ signal }, "stopping");
     stop.abort();
     await server.close(STOP_GRACE_MS);
+    await stopMetrics();
     await close(opened, migrated);
     log.info("stopped");
     process.exit(0);

@@ -27,6 +27,8 @@ import { NO_PROXY } from "./trust-proxy.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const metricsPort = port.default(9464);
+const apiMetricsPort = port.default(9465);
+const metricsHost = z.string().default("127.0.0.1");
 
 /** The key that encrypts webhook secrets at rest, and the hosts that webhooks may call beside public addresses. */
 const webhooks = {
@@ -74,6 +76,8 @@ const apiSchema = z.object({
   SANDBOX_RATE_LIMIT: rateLimit.default(10),
   FAUCET_CLIENT_LIMIT: rateLimit.default(1),
   PUBLIC_URL: url("http:", "https:").optional(),
+  API_METRICS_PORT: apiMetricsPort,
+  METRICS_HOST: metricsHost,
 });
 
 const writerSchema = z.object({
@@ -99,7 +103,7 @@ const writerSchema = z.object({
   WEBHOOK_CONFIRMATIONS: integer(1, 1000).default(1),
   WEBHOOK_CONCURRENCY: integer(1, 10_000).default(400),
   METRICS_PORT: metricsPort,
-  METRICS_HOST: z.string().default("127.0.0.1"),
+  METRICS_HOST: metricsHost,
 });
 
 const indexerSchema = z.object({
@@ -162,6 +166,7 @@ const devSchema = z.object({
   POSTGRES_PORT: port.default(54329),
   PONDER_PORT: port.default(42069),
   METRICS_PORT: metricsPort,
+  API_METRICS_PORT: apiMetricsPort,
   DATA_DIR: z.string().default(".data"),
   ADMIN_TOKEN: adminToken,
   LOG_LEVEL: shared.LOG_LEVEL,

@@ -17,6 +17,7 @@ const entryPoints = {
   writer: "workers/main.ts",
   ledger: "scripts/ledger.ts",
   keeper: "scripts/keeper.ts",
+  doctor: "scripts/doctor.ts",
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */
@@ -83,7 +84,7 @@ export async function buildIndexer(root: string): Promise<void> {
 }
 
 /**
- * Bundles api, writer, indexer, ledger and keeper into `dist/`, the dashboard, and the client.
+ * Bundles api, writer, indexer, ledger, keeper and doctor into `dist/`, the dashboard, and the client.
  * @throws when a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: types, lint and format, the import rules, whether `abis/` matches `contracts/`, and whether the client's
- * types match the OpenAPI document.
+ * `npm run check`: types, lint and format, the import rules, whether `abis/` matches `contracts/`, the client's types the OpenAPI
+ * document, and `ops/` the metrics.
  */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { projectRoot } from "../lib/project-root.ts";
 import { boundaryFaults } from "./check/boundaries.ts";
 import { compile } from "./compile.ts";
+import { writeMonitoring } from "./monitoring.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -32,10 +33,10 @@ function run(name: string, args: readonly string[]): Promise<Outcome> {
   });
 }
 
-function checkAbis(): Outcome {
-  const name = "abis";
+/** Runs a check that throws when it finds a difference. */
+function checkHere(name: string, check: () => void): Outcome {
   try {
-    compile({ check: true });
+    check();
     return { name, ok: true, output: "" };
   } catch (error) {
     return { name, ok: false, output: error instanceof Error ? error.message : String(error) };
@@ -53,9 +54,10 @@ const running = [
 ];
 const faults = boundaryFaults();
 const boundaries = { name: "imports", ok: faults.length === 0, output: faults.join("\n") };
-const abis = checkAbis();
+const abis = checkHere("abis", () => compile({ check: true }));
+const monitoring = checkHere("alert rules and board", () => writeMonitoring({ check: true }));
 
-const outcomes = [...(await Promise.all(running)), boundaries, abis];
+const outcomes = [...(await Promise.all(running)), boundaries, abis, monitoring];
 for (const { name, ok, output } of outcomes) {
   console.log(`${ok ? "ok    " : "FAILED"} ${name}`);
   if (!ok) console.log(output.trimEnd());

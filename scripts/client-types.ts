@@ -45,6 +45,7 @@ async function readDocument(): Promise<string> {
       PATH: process.env.PATH,
       PORT: String(port),
       HOST: "127.0.0.1",
+      API_METRICS_PORT: String(await freePort()),
       DATABASE_URL: `postgres://nobody@${nowhere}/none`,
       RPC_URL: `http://${nowhere}`,
       DEPLOYMENT_FILE: deploymentFile,

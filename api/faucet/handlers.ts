@@ -34,11 +34,12 @@ const claimBody = (claim: Paid, mockUsdcAddress: string): FaucetClaimBody => ({
 });
 
 /** The rate-limit status after a grant, or after a refusal by the faucet's own limits. */
-const usedUp = (limit: number, resetSeconds: number): RateLimitStatus => ({
+const usedUp = (limit: number, resetSeconds: number, exceeded: boolean): RateLimitStatus => ({
+  name: "faucet",
   limit,
   remaining: 0,
   resetSeconds: Math.max(1, resetSeconds),
-  exceeded: true,
+  exceeded,
 });
 
 /** Shows the faucet's limit that refused the claim, instead of the limit of public reads. */
@@ -46,7 +47,7 @@ function showRefusingLimit(c: Context, error: unknown): void {
   if (!(error instanceof ApiError) || error.status !== 429 || error.retryAfter === null) return;
   setRateLimitHeaders(
     c,
-    usedUp(error.code === "daily_cap_reached" ? faucetTerms.dailyCap : 1, error.retryAfter),
+    usedUp(error.code === "daily_cap_reached" ? faucetTerms.dailyCap : 1, error.retryAfter, true),
   );
 }
 
@@ -81,7 +82,7 @@ export function addFaucetRoutes(app: Api, parts: FaucetParts): void {
         throw error;
       });
       const secondsLeft = Math.ceil((nextEligibleAt(claim.claimedAt).getTime() - Date.now()) / 1000);
-      setRateLimitHeaders(c, usedUp(1, secondsLeft));
+      setRateLimitHeaders(c, usedUp(1, secondsLeft, false));
       return c.json(claimBody(claim, token), 200);
     },
     onInvalidBody("invalid_request"),

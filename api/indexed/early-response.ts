@@ -7,6 +7,7 @@ import { rateLimitHeaders } from "../http/limits/headers.ts";
 import type { Limiter } from "../http/limits/limiter.ts";
 import type { ClientOf } from "../http/limits/middleware.ts";
 import type { RespondEarly } from "../http/listen.ts";
+import type { ApiMeter } from "../http/request-metrics.ts";
 import { indexAge } from "./index-age.ts";
 import type { NewestHead } from "./newest-head.ts";
 import { matchesTag, type ResponseCache } from "./response-cache.ts";
@@ -17,6 +18,7 @@ export type EarlyResponseParts = {
   /** The limit of public reads: only those are cached. */
   readonly limiter: Limiter;
   readonly clientOf: ClientOf;
+  readonly meter: ApiMeter;
   readonly log: Logger;
 };
 
@@ -35,7 +37,7 @@ function createClientNames(clientOf: ClientOf): (incoming: IncomingMessage) => s
 }
 
 export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
-  const { cache, newest, limiter, clientOf, log } = parts;
+  const { cache, newest, limiter, clientOf, meter, log } = parts;
   const clientNameOf = createClientNames(clientOf);
 
   /** The answer to this request, if it is kept and of the newest block. */
@@ -51,6 +53,7 @@ export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
   }
 
   async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean> {
+    const begun = performance.now();
     const found = await findAnswer(incoming);
     if (!found) return false;
     const limit = await limiter.consume(clientNameOf(incoming));
@@ -66,6 +69,9 @@ export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
     const status = matchesTag(incoming.headers["if-none-match"], found.tag) ? 304 : 200;
     if (status === 304) outgoing.writeHead(304, [...found.headers, ...own]).end();
     else outgoing.writeHead(200, [...found.contentHeaders, ...own]).end(found.body, "latin1");
+    meter.indexAnswer("cache");
+    const seconds = (performance.now() - begun) / 1000;
+    meter.answered({ method: "GET", route: found.route, status, seconds });
     if (log.isLevelEnabled("debug")) {
       log.debug({ requestId, method: "GET", path: incoming.url?.split("?")[0], status, cached: true });
     }

@@ -12,6 +12,8 @@ export type KeptAnswer = {
 
 /** A kept answer as a response. */
 export type CachedResponse = KeptAnswer & {
+  /** The route that made it, as the routing table has it. */
+  readonly route: string;
   /** Names and values in turn, without those that differ between requests: of a 304, and of the whole response. */
   readonly headers: readonly string[];
   readonly contentHeaders: readonly string[];
@@ -29,7 +31,7 @@ export type ResponseCache = {
   atAddress(url: string): CachedResponse | undefined;
   /** The last answer with this key, maybe of an older block. */
   get(key: string): KeptAnswer | undefined;
-  store(url: string, key: string, answer: KeptAnswer): void;
+  store(url: string, key: string, answer: KeptAnswer & { readonly route: string }): void;
 };
 
 /** Total size of the answers, and of the addresses, in bytes: clients choose both, so their number must be limited. */
@@ -83,13 +85,13 @@ export function createResponseCache(
     store(url, key, answer) {
       keys.set(url, key);
       if (answers.peek(key)?.asOf.hash === answer.asOf.hash) return;
-      const { asOf, tag, text } = answer;
+      const { asOf, tag, text, route } = answer;
       const bytes = Buffer.from(text);
       const content = ["Content-Type", "application/json", "Content-Length", String(bytes.length)];
       const headers = [...commonHeaders, ...indexedHeaders({ blockNumber: asOf.number, tag })].flat();
       const isShortAscii = bytes.length === text.length && text.length <= MAX_STRING;
       const body = isShortAscii ? text : bytes;
-      answers.set(key, { asOf, tag, text, headers, contentHeaders: [...headers, ...content], body });
+      answers.set(key, { asOf, tag, text, route, headers, contentHeaders: [...headers, ...content], body });
     },
   };
 }

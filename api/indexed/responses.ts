@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
+import { routePath } from "hono/route";
 import type { TypedResponse } from "hono/types";
 import type { AsOf } from "../chain/block.ts";
+import type { AnswerSource } from "../http/request-metrics.ts";
 import { type CsvTable, csvTable, csvText, type JsonRoute } from "./csv.ts";
 import { indexAge } from "./index-age.ts";
 import { JsonText } from "./json-text.ts";
@@ -77,7 +79,12 @@ function nextPage(url: string, text: string): string | undefined {
   return `${pathname}?${searchParams}`;
 }
 
-export function createIndexedResponses(newest: NewestHead, cache: ResponseCache): IndexedResponses {
+/** @param onAnswer hears where each answer came from. */
+export function createIndexedResponses(
+  newest: NewestHead,
+  cache: ResponseCache,
+  onAnswer: (source: AnswerSource) => void = () => {},
+): IndexedResponses {
   /** The number of routes so far. */
   let defined = 0;
   const tables = new WeakMap<JsonRoute, CsvTable>();
@@ -110,7 +117,8 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
     if (prefersCsv(c)) return sendCsv(c, answer, route);
     const { key, asOf, tag, text } = answer;
     // A late answer of an older block would never be sent, and would replace the newer one.
-    if (newest.known()?.hash === asOf.hash) cache.store(urlOf(c), key, { asOf, tag, text });
+    if (newest.known()?.hash === asOf.hash)
+      cache.store(urlOf(c), key, { asOf, tag, text, route: routePath(c, -1) });
     for (const [name, value] of indexedHeaders({ blockNumber: asOf.number, tag })) c.header(name, value);
     c.header("x-index-age", indexAge(asOf));
     if (matchesTag(c.req.header("if-none-match"), tag)) return c.body(null, 304);
@@ -154,10 +162,14 @@ export function createIndexedResponses(newest: NewestHead, cache: ResponseCache)
       return async (params: Params) => {
         const key = `${route} ${textOf(params)}`;
         const kept = await findKept(key);
-        if (kept) return kept;
+        if (kept) {
+          onAnswer("cache");
+          return kept;
+        }
         // A request may not join a read that began at an older block than the client may have seen.
         const reading = `${newest.known()?.hash} ${key}`;
         const joined = running.get(reading);
+        onAnswer(joined ? "shared" : "database");
         if (joined) return joined;
         const answer = make(key, params).finally(() => running.delete(reading));
         running.set(reading, answer);

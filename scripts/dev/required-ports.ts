@@ -10,6 +10,7 @@ export async function requireFreePorts(config: DevConfig): Promise<void> {
     ["TESTNET_ANVIL_PORT", config.TESTNET_ANVIL_PORT],
     ["PONDER_PORT", config.PONDER_PORT],
     ["METRICS_PORT", config.METRICS_PORT],
+    ["API_METRICS_PORT", config.API_METRICS_PORT],
     ...(config.DATABASE_URL === undefined
       ? [["POSTGRES_PORT", config.POSTGRES_PORT] as [string, number]]
       : []),

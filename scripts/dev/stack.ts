@@ -168,6 +168,7 @@ export async function runStack(stack: DevStack): Promise<void> {
     apiPort: config.PORT,
     ponderPort: config.PONDER_PORT,
     metricsPort: config.METRICS_PORT,
+    apiMetricsPort: config.API_METRICS_PORT,
     adminToken: config.ADMIN_TOKEN,
     relayerKeys: [privateKeyOf(relayer)],
     keeperKey: privateKeyOf(keeper),
@@ -195,6 +196,7 @@ Ready in ${secondsSinceStart()}
     admin token       ${config.ADMIN_TOKEN}
   Indexer (GraphQL)   http://127.0.0.1:${config.PONDER_PORT}/graphql
   Writer's metrics    http://127.0.0.1:${config.METRICS_PORT}/metrics
+  API's metrics       http://127.0.0.1:${config.API_METRICS_PORT}/metrics
   Chain ${main.deployment.chainId}          ${main.url}
   Testnet ${testnet.deployment.chainId}       ${testnet.url}
 ${settings.testnet ? testnetLines(apiUrl) : ""}  Database            ${config.DATABASE_URL === undefined ? databaseUrl : "the one of DATABASE_URL"}

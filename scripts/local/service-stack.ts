@@ -15,6 +15,7 @@ export type ServiceStack = {
   readonly ponderUrl: string;
   /** The writer's metrics. */
   readonly metricsUrl: string;
+  readonly apiMetricsUrl: string;
   /** Starts a process that is not running, and waits until it is ready unless `wait` is false. */
   readonly start: (name: ServiceName, options?: { wait?: boolean }) => Promise<Child>;
   /** Sends SIGTERM to a process and waits until it has ended. */
@@ -37,7 +38,7 @@ type Required = Pick<StackSettings, "databaseUrl" | "rpcUrl" | "deploymentFile">
 
 /** Settings with free ports and, where nothing else is given, one relayer wallet, queues on Postgres and no testnet. */
 export async function localSettings(given: Required & Partial<StackSettings>): Promise<StackSettings> {
-  const [apiPort = 0, ponderPort = 0, metricsPort = 0] = await freePorts(3);
+  const [apiPort = 0, ponderPort = 0, metricsPort = 0, apiMetricsPort = 0] = await freePorts(4);
   return {
     // Polled: over a websocket Ponder reads the newest 30 blocks after its start only once another block is mined.
     rpcWsUrl: "",
@@ -46,6 +47,7 @@ export async function localSettings(given: Required & Partial<StackSettings>): P
     apiPort,
     ponderPort,
     metricsPort,
+    apiMetricsPort,
     adminToken: DEV_ADMIN_TOKEN,
     relayerKeys: [privateKeyOf(serviceWallets.relayer)],
     logLevel: "info",
@@ -92,6 +94,7 @@ export function createServiceStack(
     apiUrl: `http://127.0.0.1:${settings.apiPort}`,
     ponderUrl: `http://127.0.0.1:${settings.ponderPort}`,
     metricsUrl: `http://127.0.0.1:${settings.metricsPort}/metrics`,
+    apiMetricsUrl: `http://127.0.0.1:${settings.apiMetricsPort}/metrics`,
     start,
     stopService,
     kill9: (name) => end(name, (child) => child.kill9()),

@@ -29,7 +29,9 @@ export type StackSettings = {
   readonly host: string;
   readonly apiPort: number;
   readonly ponderPort: number;
+  /** Of the writer. */
   readonly metricsPort: number;
+  readonly apiMetricsPort: number;
   readonly adminToken: string;
   readonly relayerKeys: readonly Hex[];
   /** The key of the keeper's wallet on the main chain; without it there is no keeper. */
@@ -83,6 +85,8 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
       HOST: settings.host,
       ADMIN_TOKEN: settings.adminToken,
       TRUST_PROXY: unset,
+      API_METRICS_PORT: String(settings.apiMetricsPort),
+      METRICS_HOST: "127.0.0.1",
     },
     writer: {
       ...testnetChain,

@@ -41,6 +41,7 @@ const documentedPorts = {
   POSTGRES_PORT: "54329",
   PONDER_PORT: "42069",
   METRICS_PORT: "9464",
+  API_METRICS_PORT: "9465",
   NODE_RECEIVER: "9900",
   PYTHON_RECEIVER: "9901",
 } as const;

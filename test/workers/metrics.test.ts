@@ -47,6 +47,8 @@ test("every metric is exported, and each purchase passes each stage once", async
     expect(after.get(`relay_stage_seconds_count{stage="${stage}"}`), stage).toBe(expected);
     expect(after.get(`relay_stage_seconds_sum{stage="${stage}"}`), stage).toBeLessThan(20);
   }
+  expect(after.get("relay_accepted_to_broadcast_seconds_count")).toBe(5);
+  expect(after.get("relay_purchase_ttl_seconds")).toBe(600);
   const left = await chain.client.getBalance({ address: chain.relayer.address });
   const [keyId] = await ledger.connection.sql<{ id: string }[]>`
     select id from service.api_key where wallet = ${buyer.address.toLowerCase()}`;
@@ -151,8 +153,10 @@ test("serves GET /metrics and nothing else, and names a port that is taken", asy
 test("stages follow each other despite repeated, late and unordered reports", () => {
   const samples: [Stage, number][] = [];
   let clock = 0;
+  const broadcast: number[] = [];
   const measured = createStages(
     (stage, seconds) => samples.push([stage, seconds]),
+    (seconds) => broadcast.push(seconds),
     () => clock,
   );
   measured.begin("a", 0.5);
@@ -182,6 +186,7 @@ test("stages follow each other despite repeated, late and unordered reports", ()
     ["mine", 0],
     ["settle", 0.5],
   ]);
+  expect(broadcast).toEqual([7.5]);
 });
 
 test("a bounded number of purchases is measured, without the oldest", () => {

@@ -1,13 +1,13 @@
 import type { Sql } from "postgres";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { openCounter, openGauge, openHistogram } from "../../lib/metrics/description.ts";
+import { keeperMetrics } from "../../lib/metrics/keeper-metrics.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { SET_ASIDE_AFTER } from "../keeper/back-off.ts";
 import type { Batch } from "../keeper/batches.ts";
 import type { MinedBatch } from "../keeper/watch.ts";
 import { type KeeperPurpose, keeperPurposes, type Work } from "../keeper/work.ts";
 
-/** Histogram buckets in seconds: from the next block of an L2 up to a transaction that waits while fees rise. */
-const BUCKETS = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900];
 /** Timeout of the database, in ms. A scrape has a time limit too, so its response omits a slower answer. */
 const SOURCE_MS = 2000;
 
@@ -16,31 +16,10 @@ const outcomes = ["begun", "done_by_others", "failed"] as const;
 
 /** Measures the keeper as it works. */
 export function createKeeperMeter(registry: Registry) {
-  const registers = [registry];
-  const due = new Gauge({
-    name: "keeper_due",
-    help: "Work that was due when the keeper last looked, by purpose; of expired policies the next hundred",
-    labelNames: ["purpose"],
-    registers,
-  });
-  const canSend = new Gauge({
-    name: "keeper_can_send",
-    help: "Whether the keeper's wallet could send when it was last checked, 1 or 0",
-    registers,
-  });
-  const work = new Counter({
-    name: "keeper_work_total",
-    help: "The keeper's work: put into a transaction, done by somebody else, or failed",
-    labelNames: ["purpose", "outcome"],
-    registers,
-  });
-  const mined = new Histogram({
-    name: "keeper_begun_to_mined_seconds",
-    help: "Time of the keeper's transactions from their record, soon after they became due, to their block",
-    labelNames: ["purpose"],
-    buckets: BUCKETS,
-    registers,
-  });
+  const due = openGauge(registry, keeperMetrics.due);
+  const canSend = openGauge(registry, keeperMetrics.canSend);
+  const work = openCounter(registry, keeperMetrics.work);
+  const mined = openHistogram(registry, keeperMetrics.minedSeconds);
   const count = (purpose: KeeperPurpose, outcome: (typeof outcomes)[number], by = 1) =>
     work.inc({ purpose, outcome }, by);
   // Export zeros from the start, because a rate needs a first value.
@@ -71,36 +50,12 @@ type Figures = {
 
 /** Gauges that each scrape reads from the keeper's tables; without samples while the database is away. */
 export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number): () => Promise<void> {
-  const registers = [registry];
-  const setAside = new Gauge({
-    name: "keeper_set_aside",
-    help: "Work that has failed again and again, and is tried more and more seldom",
-    registers,
-  });
-  const seenAgo = new Gauge({
-    name: "keeper_last_look_seconds",
-    help: "Time since a keeper of the chain that could send last looked for work",
-    registers,
-  });
-  const audited = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `keeper_${name}_total`, help, labelNames, registers });
-  const missed = audited(
-    "missed",
-    "Policies that could have been triggered and were not, by the running audit",
-  );
-  const missedWhileDown = audited(
-    "missed_while_down",
-    "Missed policies that were payable only while no keeper was at work",
-  );
-  const refused = audited(
-    "audit_refused",
-    "Policies that were payable by the audit's reasoning, and refused by the contracts",
-  );
-  const neverPayable = audited(
-    "never_payable",
-    "Policies that met the price, and that no block could have paid",
-    ["reason"],
-  );
+  const setAside = openGauge(registry, keeperMetrics.setAside);
+  const seenAgo = openGauge(registry, keeperMetrics.lastLook);
+  const missed = openCounter(registry, keeperMetrics.missed);
+  const missedWhileDown = openCounter(registry, keeperMetrics.missedWhileDown);
+  const refused = openCounter(registry, keeperMetrics.auditRefused);
+  const neverPayable = openCounter(registry, keeperMetrics.neverPayable);
   const read = async (): Promise<Figures | undefined> => {
     const [row] = await sql<Figures[]>`
       select (select count(*)::int from service.keeper_task

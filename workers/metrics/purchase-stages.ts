@@ -12,18 +12,23 @@ export type Stage = (typeof stages)[number];
 /** Purchases measured at once. Beyond it the least recently advanced one gives no further samples. */
 const MAX_PURCHASES = 20_000;
 
-/** The number of stages that a purchase has completed, and the end of the last one. */
-type StageMark = { completed: number; since: number };
+/** The stages up to the node's answer, which a client waits for whatever the chain does. */
+const BROADCAST = stages.indexOf("broadcast");
+
+/** When a purchase was accepted, the number of stages that it has completed, and the end of the last one. */
+type StageMark = { accepted: number; completed: number; since: number };
 
 /**
  * Measures the time of purchases in each stage, in memory: a restart loses the samples of present purchases. The key of a
  * purchase is its id until it is signed, and then its transaction hash.
  *
  * @param observe records a sample, in seconds.
+ * @param onBroadcast records the time from acceptance until the node's answer, in seconds.
  * @param now a monotonic clock in ms.
  */
 export function createStages(
   observe: (stage: Stage, seconds: number) => void,
+  onBroadcast: (seconds: number) => void = () => {},
   now: () => number = () => performance.now(),
 ) {
   const marks = new LRUCache<string, StageMark>({ max: MAX_PURCHASES });
@@ -33,7 +38,7 @@ export function createStages(
     begin(id: string, age: number): void {
       if (marks.has(id)) return;
       observe("accept", age);
-      marks.set(id, { completed: 1, since: now() });
+      marks.set(id, { accepted: now() - age * 1000, completed: 1, since: now() });
     },
     /**
      * The purchases completed this stage. When a purchase skipped stages, because its block came before the node's answer, the
@@ -49,6 +54,7 @@ export function createStages(
           observe(skipped, (ended - mark.since) / 1000);
           mark.since = ended;
         }
+        if (mark.completed <= BROADCAST && index >= BROADCAST) onBroadcast((ended - mark.accepted) / 1000);
         mark.completed = index + 1;
         if (mark.completed === stages.length) marks.delete(key);
       }

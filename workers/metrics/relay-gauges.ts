@@ -1,12 +1,14 @@
 import type { Sql } from "postgres";
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { Address } from "viem";
 import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { openGauge } from "../../lib/metrics/description.ts";
+import { type MetricsPrefix, relayMetrics } from "../../lib/metrics/relay-metrics.ts";
 import { within } from "../../lib/timeout.ts";
 import type { Chain } from "../relayer/chain.ts";
-import type { Meter, MetricsPrefix } from "./relay-meter.ts";
+import type { Meter } from "./relay-meter.ts";
 
 /** Timeout of a source, in ms. A scrape has a time limit too, so its response omits slower sources. */
 const SOURCE_MS = 2000;
@@ -22,6 +24,8 @@ export type GaugeOptions = {
   chainId: number;
   /** The wallets of this writer's keys. */
   wallets: readonly WalletLabels[];
+  /** `PURCHASE_TTL`, in seconds. */
+  purchaseTtl: number;
   meter: Pick<Meter, "recentCost">;
   log: Logger;
 };
@@ -30,23 +34,18 @@ const timeout = () => new Error(`no answer within ${SOURCE_MS} ms`);
 
 /** Gauges that each scrape reads from the relay ledger and the chain. A failed source leaves its gauges without samples. */
 export function createGauges(registry: Registry, options: GaugeOptions) {
-  const { prefix, sql, chain, chainId, wallets, meter, log } = options;
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `${prefix}_${name}`, help, labelNames, registers: [registry] });
-  const walletGauge = (name: string, help: string) => gauge(`wallet_${name}`, help, ["wallet", "role"]);
-
-  const nextNonce = walletGauge("next_nonce", "Nonce of the wallet's next transaction");
-  const unknown = walletGauge(
-    "unknown_transactions",
-    "Transactions of the wallet that the chain has and the ledger lacks",
-  );
-  const inFlight = walletGauge("in_flight", "Signed transactions of the wallet that are not in a block");
-  const oldest = walletGauge("oldest_in_flight_seconds", "Age of the oldest transaction in flight, or 0");
-  const balance = walletGauge("balance_wei", "Balance of the wallet in wei");
-  const left = walletGauge("transactions_left", "Purchases that the balance can pay, at the newest gas cost");
-  const waiting = gauge("accepted_waiting", "Accepted purchases without a signed transaction");
-  const longest = gauge("oldest_accepted_seconds", "Age of the oldest purchase without one, or 0");
-  const up = gauge("source_up", "Whether the source of the gauges answered, 1 or 0", ["source"]);
+  const { prefix, sql, chain, chainId, wallets, purchaseTtl, meter, log } = options;
+  const described = relayMetrics(prefix);
+  const nextNonce = openGauge(registry, described.nextNonce);
+  const unknown = openGauge(registry, described.unknown);
+  const inFlight = openGauge(registry, described.inFlight);
+  const oldest = openGauge(registry, described.oldestInFlight);
+  const balance = openGauge(registry, described.balance);
+  const left = openGauge(registry, described.transactionsLeft);
+  const waiting = openGauge(registry, described.waiting);
+  const longest = openGauge(registry, described.oldestWaiting);
+  const up = openGauge(registry, described.sourceUp);
+  openGauge(registry, described.timeToLive).set(purchaseTtl);
 
   let storedCost: bigint | undefined;
 

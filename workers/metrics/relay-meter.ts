@@ -1,9 +1,9 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { formatEther, type Hex } from "viem";
+import { openCounter, openHistogram } from "../../lib/metrics/description.ts";
+import { type MetricsPrefix, relayMetrics } from "../../lib/metrics/relay-metrics.ts";
 import { createStages } from "./purchase-stages.ts";
 
-/** Histogram buckets in seconds: from one SQL statement up to a transaction that waits while fees rise. */
-const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 900];
 /** API keys with a counter of their own. All others share one, which bounds memory. */
 const MAX_KEYS = 1000;
 const OTHER_KEYS = "other";
@@ -13,47 +13,23 @@ const SANDBOX = "sandbox";
 /** The outcome of a purchase: `refused` before a signature, the others in a block. */
 export type Ending = "bought" | "reverted" | "replaced" | "refused";
 
-/** Prefix of a chain's metrics: `relay` for the main chain, `testnet` for the chain of sandbox and faucet. */
-export type MetricsPrefix = "relay" | "testnet";
-
 /** Measures a chain's relayer as it works: stages of purchases, broadcasts, outcomes, fee bumps, gas. */
 export function createMeter(registry: Registry, prefix: MetricsPrefix = "relay") {
-  const registers = [registry];
-  const seconds = new Histogram({
-    name: `${prefix}_stage_seconds`,
-    help: "Time of purchases in each stage",
-    labelNames: ["stage"],
-    buckets: BUCKETS,
-    registers,
-  });
-  const broadcasts = new Counter({
-    name: `${prefix}_broadcasts_total`,
-    help: "Broadcasts of signed transactions, by the node's answer",
-    labelNames: ["answer"],
-    registers,
-  });
-  const settled = new Counter({
-    name: `${prefix}_settled_total`,
-    help: "Settled purchases, by outcome",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const bumps = new Counter({
-    name: `${prefix}_fee_bumps_total`,
-    help: "Replacement transactions signed at a higher fee",
-    registers,
-  });
-  const gas = new Counter({
-    name: `${prefix}_gas_spent_eth_total`,
-    help: "ETH spent on gas of purchases, with the L1 fee, by API key id",
-    labelNames: ["key_id"],
-    registers,
-  });
+  const described = relayMetrics(prefix);
+  const seconds = openHistogram(registry, described.stageSeconds);
+  const broadcastSeconds = openHistogram(registry, described.broadcastSeconds);
+  const broadcasts = openCounter(registry, described.broadcasts);
+  const settled = openCounter(registry, described.settled);
+  const bumps = openCounter(registry, described.feeBumps);
+  const gas = openCounter(registry, described.gasSpent);
   // Export zeros from the start, because a rate needs a first value.
   for (const answer of ["accepted", "refused", "unknown"]) broadcasts.inc({ answer }, 0);
   for (const outcome of ["bought", "reverted", "replaced", "refused"]) settled.inc({ outcome }, 0);
 
-  const stages = createStages((stage, value) => seconds.observe({ stage }, value));
+  const stages = createStages(
+    (stage, value) => seconds.observe({ stage }, value),
+    (value) => broadcastSeconds.observe(value),
+  );
   const keys = new Set<string>();
   let recentCost: bigint | undefined;
 

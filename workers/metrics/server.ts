@@ -1,10 +1,10 @@
-import { createServer, type Server } from "node:http";
 import { Registry } from "prom-client";
 import type { WriterConfig } from "../../lib/config.ts";
-import { ConfigError } from "../../lib/config-error.ts";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
-import { errorText, type Logger } from "../../lib/log.ts";
+import type { Logger } from "../../lib/log.ts";
+import { collectProcessMetrics } from "../../lib/metrics/process-metrics.ts";
+import { serveMetrics } from "../../lib/metrics/serve.ts";
 import type { Chain } from "../relayer/chain.ts";
 import { createKeeperGauges, createKeeperMeter, type KeeperMeter } from "./keeper-metrics.ts";
 import { createGauges } from "./relay-gauges.ts";
@@ -32,19 +32,6 @@ export type Metrics = {
   close(): Promise<void>;
 };
 
-function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: WriterConfig): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const message =
-        error.code === "EADDRINUSE"
-          ? `METRICS_PORT ${port} is taken by another process`
-          : `cannot listen on METRICS_HOST ${host}, METRICS_PORT ${port}: ${error.message}`;
-      reject(new ConfigError([message]));
-    });
-    server.listen({ port, host }, resolve);
-  });
-}
-
 /**
  * Serves the writer's metrics for Prometheus at `GET /metrics`. While Postgres or the node is down, it omits their gauges.
  * Throws {@link ConfigError} when it cannot listen on the port.
@@ -52,6 +39,7 @@ function listen(server: Server, { METRICS_PORT: port, METRICS_HOST: host }: Writ
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const { config, deployment, chain, testnet, log } = options;
   const registry = new Registry();
+  collectProcessMetrics(registry);
   const meter = createMeter(registry);
   const testnetMeter = createMeter(testnet ? registry : new Registry(), "testnet");
   const isKeeper = config.KEEPER_PRIVATE_KEY !== undefined;
@@ -65,8 +53,9 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   });
   const { chainId } = deployment;
   const wallets = mainWallets(config);
+  const { PURCHASE_TTL: purchaseTtl } = config;
   const collectors = [
-    createGauges(registry, { prefix: "relay", sql, chain, chainId, wallets, meter, log }),
+    createGauges(registry, { prefix: "relay", sql, chain, chainId, wallets, purchaseTtl, meter, log }),
     createDeliveryGauges(registry, { sql, chain, chainId }),
     ...(isKeeper ? [createKeeperGauges(registry, sql, chainId)] : []),
   ];
@@ -78,45 +67,28 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
       chain: testnet.chain,
       chainId: testnetChainId,
       wallets: testnetWallets(config),
+      purchaseTtl,
       meter: testnetMeter,
       log,
     } as const;
     collectors.push(createGauges(registry, options), createTestnetGauges(registry, sql, testnetChainId));
   }
 
-  let collecting: Promise<string> | undefined;
-  /** Concurrent scrapes share one result. */
-  function scrape(): Promise<string> {
-    collecting ??= Promise.all(collectors.map((collect) => collect()))
-      .then(() => registry.metrics())
-      .finally(() => {
-        collecting = undefined;
-      });
-    return collecting;
-  }
-
-  const server = createServer((request, response) => {
-    if (request.method !== "GET" || request.url?.split("?")[0] !== "/metrics") {
-      response.writeHead(404).end();
-      return;
-    }
-    scrape().then(
-      (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
-      (error: unknown) => {
-        log.error({ err: errorText(error) }, "collecting the metrics failed");
-        response.writeHead(500).end();
-      },
-    );
+  const stop = await serveMetrics({
+    registry,
+    collect: () => Promise.all(collectors.map((collect) => collect())),
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    portVariable: "METRICS_PORT",
+    log,
   });
-  await listen(server, config);
   return {
     meter,
     testnetMeter,
     keeperMeter,
     deliveryMeter,
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await stop();
       await close();
     },
   };

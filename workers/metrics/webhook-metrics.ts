@@ -1,30 +1,19 @@
 import type { Sql } from "postgres";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { openCounter, openGauge, openHistogram } from "../../lib/metrics/description.ts";
+import { webhookMetrics } from "../../lib/metrics/webhook-metrics.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { type Attempt, attemptOutcomes } from "../../lib/webhooks/attempt.ts";
 import { webhookFigures } from "../../lib/webhooks/figures.ts";
 import type { Chain } from "../relayer/chain.ts";
 
-/** Histogram buckets in seconds: from a receiver nearby up to the timeout of an answer. */
-const BUCKETS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 /** Timeout of a source, in ms. A scrape has a time limit too, so its response omits slower sources. */
 const SOURCE_MS = 2000;
 
 /** Counts delivery attempts as they are made. */
 export function createDeliveryMeter(registry: Registry) {
-  const registers = [registry];
-  const attempts = new Counter({
-    name: "webhook_attempts_total",
-    help: "Attempts to deliver an event, by outcome",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: "webhook_attempt_seconds",
-    help: "Duration of attempts",
-    buckets: BUCKETS,
-    registers,
-  });
+  const attempts = openCounter(registry, webhookMetrics.attempts);
+  const seconds = openHistogram(registry, webhookMetrics.attemptSeconds);
   // Export zeros from the start, because a rate needs a first value.
   const byOutcome = new Map(attemptOutcomes.map((outcome) => [outcome, attempts.labels({ outcome })]));
   for (const counter of byOutcome.values()) counter.inc(0);
@@ -43,12 +32,10 @@ export function createDeliveryGauges(
   registry: Registry,
   { sql, chain, chainId }: { sql: Sql; chain: Pick<Chain, "client">; chainId: number },
 ) {
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name: `webhook_${name}`, help, registers: [registry] });
-  const pending = gauge("deliveries_pending", "Deliveries that are not delivered yet");
-  const oldest = gauge("oldest_due_seconds", "Seconds since the oldest due delivery became due, or 0");
-  const undeliverable = gauge("subscriptions_undeliverable", "Subscriptions that are undeliverable");
-  const lag = gauge("outbox_lag_blocks", "Blocks between the chain's head and the outbox");
+  const pending = openGauge(registry, webhookMetrics.pending);
+  const oldest = openGauge(registry, webhookMetrics.oldestDue);
+  const undeliverable = openGauge(registry, webhookMetrics.undeliverable);
+  const lag = openGauge(registry, webhookMetrics.outboxLag);
 
   return async function collect(): Promise<void> {
     for (const each of [pending, oldest, undeliverable, lag]) each.remove();

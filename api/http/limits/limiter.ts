@@ -7,6 +7,8 @@ const REDIS_PAUSE_MS = 1000;
 
 /** A client's use of its limit in the current window. */
 export type RateLimitStatus = {
+  /** The limit's name. */
+  readonly name: string;
   readonly limit: number;
   readonly remaining: number;
   /** Whole seconds until the window ends, at least 1. */
@@ -35,7 +37,7 @@ export type LimiterOptions = {
 };
 
 export function createLimiter({ window, redis, fallback, onRedisError }: LimiterOptions): Limiter {
-  const { limit, seconds } = window;
+  const { name, limit, seconds } = window;
   const shared = redis && countInRedis(window, redis);
   let pausedUntil = 0;
 
@@ -51,6 +53,7 @@ export function createLimiter({ window, redis, fallback, onRedisError }: Limiter
   }
 
   const statusOf = ({ used, msBeforeNext, exceeded }: Count): RateLimitStatus => ({
+    name,
     limit,
     remaining: exceeded ? 0 : Math.max(0, limit - used),
     resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),

@@ -74,8 +74,9 @@ const KEYED_PATHS = [
 /** Addresses that count as live scans. */
 const SCAN_PATHS = ["/api/v1/public/*"];
 
-/** Sets the rate-limit headers of the response. */
+/** Sets the rate-limit headers of the response, and counts a refusal. */
 export function setRateLimitHeaders(c: Context, status: RateLimitStatus): void {
+  if (status.exceeded) c.set("limitHit", status.name);
   for (const [name, value] of rateLimitHeaders(status)) c.header(name, value);
 }
 

@@ -1,0 +1,72 @@
+/** `GET /metrics` of the API, for Prometheus, on a port of its own. */
+
+import type { Sql } from "postgres";
+import { Registry } from "prom-client";
+import type { ApiConfig } from "../lib/config.ts";
+import type { Logger } from "../lib/log.ts";
+import { apiMetrics } from "../lib/metrics/api-metrics.ts";
+import { openGauge } from "../lib/metrics/description.ts";
+import { collectProcessMetrics } from "../lib/metrics/process-metrics.ts";
+import { serveMetrics } from "../lib/metrics/serve.ts";
+import { valueWithin } from "../lib/timeout.ts";
+import { type ApiMeter, createApiMeter } from "./http/request-metrics.ts";
+
+/** Timeout of a source, in ms. A scrape has a time limit too, so its response omits slower sources. */
+const SOURCE_MS = 2000;
+
+export type ApiMetrics = {
+  readonly registry: Registry;
+  readonly meter: ApiMeter;
+};
+
+export function createApiMetrics(): ApiMetrics {
+  const registry = new Registry();
+  collectProcessMetrics(registry);
+  return { registry, meter: createApiMeter(registry) };
+}
+
+/** The seconds that an empty statement takes. */
+async function statementSeconds(sql: Sql): Promise<number> {
+  const begun = performance.now();
+  await sql`select`;
+  return (performance.now() - begun) / 1000;
+}
+
+export type MetricsSources = {
+  /** The pools by name. */
+  readonly pools: Readonly<Record<string, Sql>>;
+  readonly readIndexLag: () => Promise<bigint>;
+  readonly log: Logger;
+};
+
+/**
+ * Serves the metrics. A source that is away leaves its gauge without samples. @returns the function that stops it.
+ * @throws {ConfigError} when it cannot listen on `API_METRICS_PORT`
+ */
+export function startApiMetrics(
+  { registry }: ApiMetrics,
+  config: Pick<ApiConfig, "API_METRICS_PORT" | "METRICS_HOST">,
+  { pools, readIndexLag, log }: MetricsSources,
+): Promise<() => Promise<void>> {
+  const poolWait = openGauge(registry, apiMetrics.poolWait);
+  const indexLag = openGauge(registry, apiMetrics.indexLag);
+  async function collectPool(pool: string, sql: Sql): Promise<void> {
+    const seconds = await valueWithin(SOURCE_MS, statementSeconds(sql));
+    if (seconds === undefined) poolWait.remove({ pool });
+    else poolWait.set({ pool }, seconds);
+  }
+  async function collectLag(): Promise<void> {
+    const blocks = await valueWithin(SOURCE_MS, readIndexLag());
+    if (blocks === undefined) indexLag.remove();
+    else indexLag.set(Number(blocks));
+  }
+  return serveMetrics({
+    registry,
+    collect: () =>
+      Promise.all([...Object.entries(pools).map(([pool, sql]) => collectPool(pool, sql)), collectLag()]),
+    host: config.METRICS_HOST,
+    port: config.API_METRICS_PORT,
+    portVariable: "API_METRICS_PORT",
+    log,
+  });
+}

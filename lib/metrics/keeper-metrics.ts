@@ -1,0 +1,53 @@
+/** The metrics of the keeper. */
+import { counter, gauge, histogram } from "./description.ts";
+
+/** In seconds: from the next block of an L2 up to a transaction that waits while fees rise. */
+const BUCKETS = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900];
+
+export const keeperMetrics = {
+  due: gauge(
+    "keeper_due",
+    "Work that was due when the keeper last looked, by purpose; of expired policies the next hundred",
+    ["purpose"],
+  ),
+  canSend: gauge(
+    "keeper_can_send",
+    "Whether the keeper's wallet could send when it was last checked, 1 or 0",
+  ),
+  work: counter(
+    "keeper_work_total",
+    "The keeper's work: put into a transaction, done by somebody else, or failed",
+    ["purpose", "outcome"],
+  ),
+  minedSeconds: histogram(
+    "keeper_begun_to_mined_seconds",
+    "Time of the keeper's transactions from their record, soon after they became due, to their block",
+    BUCKETS,
+    ["purpose"],
+  ),
+  setAside: gauge(
+    "keeper_set_aside",
+    "Work that has failed again and again, and is tried more and more seldom",
+  ),
+  lastLook: gauge(
+    "keeper_last_look_seconds",
+    "Time since a keeper of the chain that could send last looked for work",
+  ),
+  missed: counter(
+    "keeper_missed_total",
+    "Policies that could have been triggered and were not, by the running audit",
+  ),
+  missedWhileDown: counter(
+    "keeper_missed_while_down_total",
+    "Missed policies that were payable only while no keeper was at work",
+  ),
+  auditRefused: counter(
+    "keeper_audit_refused_total",
+    "Policies that were payable by the audit's reasoning, and refused by the contracts",
+  ),
+  neverPayable: counter(
+    "keeper_never_payable_total",
+    "Policies that met the price, and that no block could have paid",
+    ["reason"],
+  ),
+} as const;
