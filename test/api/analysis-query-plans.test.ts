@@ -2,11 +2,14 @@
  * What this proves: with a million policies, the analysts' reads of cover, claims, series and all policies read a page, or what
  * their time has, along a database index.
  */
+import type { Hex } from "viem";
 import { beforeAll, test } from "vitest";
 import { policyStatuses } from "../../api/chain/policy-status.ts";
+import { readNearest } from "../../api/policies/nearest-queries.ts";
 import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
 import { type ClaimQuery, readClaims } from "../../api/stats/claims/queries.ts";
 import { readOpenCover } from "../../api/stats/cover/queries.ts";
+import { readPriceSteps } from "../../api/stats/prices/history-queries.ts";
 import { bucketsFrom } from "../../api/stats/series/buckets.ts";
 import { readSeries } from "../../api/stats/series/queries.ts";
 import { million, walletOf } from "../../bench/fill-index.ts";
@@ -67,6 +70,25 @@ test("a search by expiry in the middle of history reads the policies of the days
 
 test("the active cover reads the open policies, by their expiry", async () => {
   expectIndexed(await run((db) => readOpenCover(db, now)), 200);
+});
+
+test.each<[string, { readonly product?: Hex; readonly asset?: Hex }]>([
+  ["nothing", {}],
+  ["a product", { product }],
+  ["an asset", { asset: btc }],
+])(
+  "the policies nearest to their trigger by %s: the query reads the open policies, by their expiry",
+  async (_name, filter) => {
+    // Each policy of a page has its newest rounds, three at most.
+    expectIndexed(await run((db) => readNearest(db, { ...first, ...filter }, now)), 5 * PAGE_ROWS);
+  },
+);
+
+test("an asset's prices of a month read the rounds of that month, by their time", async () => {
+  const month = 30n * 86_400n;
+  const steps = { from: now - month, to: now + 1n, step: 7200n };
+  const roundsOfMonth = Math.ceil(million.others / 730) * 31;
+  expectIndexed(await run((db) => readPriceSteps(db, btc, steps)), roundsOfMonth);
 });
 
 test.each<[string, ClaimQuery]>([

@@ -9,9 +9,9 @@ import { type Connection, connect } from "../../lib/db/connect.ts";
 import { clearStop, listStops, setStop } from "../../lib/ledger/stops.ts";
 import { admin, issueKey, newWallet, startApi, type TestApi } from "../api/support/api.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
-import { testWithBrowser } from "../support/chromium.ts";
+import { screenshot, testWithBrowser } from "../support/chromium.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { figureOf } from "./support/dashboard.ts";
+import { expectAccessible, figureOf } from "./support/dashboard.ts";
 import { faultsOf, openDesk } from "./support/operator.ts";
 
 let api: TestApi;
@@ -41,6 +41,53 @@ const open = (path?: string) => openDesk(api.stack.apiUrl, path);
 
 const stopsTable = (page: Page) => page.getByRole("table", { name: "Stops in force" });
 const said = (page: Page) => page.locator("section p[role=status]");
+
+testWithBrowser(
+  "by keyboard alone: a question comes first, Escape leaves all as it is, and Enter stops",
+  async () => {
+    const opened = await open();
+    const { page } = opened;
+    await page.getByRole("radio", { name: "Everything" }).focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await page.getByRole("radio", { name: "The keeper" }).isChecked()).toBe(true);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("Say why, for the next operator.").waitFor();
+    await page.keyboard.type("a wrong price feed");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Stop the keeper?" });
+    await dialog.waitFor();
+    expect(await dialog.textContent()).toMatch(/pays no due policy.*Purchases go on.*npm run ledger/s);
+    expect(await page.locator(":focus").textContent()).toBe("Leave it running");
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectAccessible(opened);
+      await screenshot(opened, `operator-question-${width}`);
+    }
+    await page.keyboard.press("Escape");
+    await expect.poll(() => dialog.count()).toBe(0);
+    expect(await page.locator(":focus").textContent()).toBe("Stop …");
+    expect(await stopsInForce()).toEqual([]);
+
+    await page.keyboard.press("Enter");
+    await dialog.waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => said(page).textContent()).toBe("Stopped: the keeper.");
+    const resume = "npm run ledger -- resume keeper";
+    expect(await stopsInForce()).toEqual([
+      { scope: "keeper", wallet: null, keyId: null, reason: "a wrong price feed", setBy: "api", resume },
+    ]);
+    await stopsTable(page).getByText(resume).waitFor();
+    expect(await stopsTable(page).textContent()).toContain("a wrong price feed");
+    await page.getByText("1 stop is in force").waitFor();
+    // What the server resumes, the page shows by itself.
+    await clearStop(sql, { scope: "keeper" });
+    await stopsTable(page).getByText(resume).waitFor({ state: "detached" });
+    expect(faultsOf(opened)).toEqual([]);
+  },
+);
 
 testWithBrowser("a key's row fills the form in, and the stop is that key's", async () => {
   const { keyId } = await issueKey(api.request);

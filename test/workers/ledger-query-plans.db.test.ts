@@ -24,6 +24,12 @@ import {
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
 import { noteOutcomeReceived, readPurchases } from "../../lib/ledger/purchases.ts";
+import {
+  reportFailedServiceTransactions,
+  reportFlights,
+  reportGaps,
+  reportWaiting,
+} from "../../lib/ledger/report.ts";
 import { entryHistory } from "../../scripts/ledger/entry-history.ts";
 import { archivePurchases } from "../../workers/ledger/archive.ts";
 import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
@@ -250,6 +256,15 @@ const tests: Record<string, () => Promise<void>> = {
       for (const id of ids) expect((await entryHistory(sql, id))?.transactions).not.toHaveLength(0);
       await walletLoads(sql);
       expect(await recentGasCost(sql, chainId)).toBeDefined();
+    }),
+  "what the operator reads of the ledger: what is in flight, waits, failed, and is missing": () =>
+    expectIndexed(nothing, async () => {
+      const [first, second] = await reportFlights(sql, { minAge: 0, limit: 2 });
+      const [next] = await reportFlights(sql, { minAge: 0, limit: 1, after: first });
+      expect(next?.transactionId).toBe(second?.transactionId);
+      await reportWaiting(sql, { minAge: 0, limit: 50 });
+      await reportFailedServiceTransactions(sql, 50);
+      await reportGaps(sql, 50);
     }),
   "looking for purchases to archive, where there are none": () =>
     expectIndexed(nothing, async () => {
