@@ -45,6 +45,7 @@ import { addKeyRoutes } from "./keys/handlers.ts";
 import { addOnboardingRoute } from "./keys/onboarding-handlers.ts";
 import { addLiveStatsRoute } from "./live-stats/handlers.ts";
 import { addMarketplaceRoutes } from "./marketplace/handlers.ts";
+import { addMcpRoute } from "./mcp/handlers.ts";
 import { addOracleRoutes } from "./oracle/handlers.ts";
 import type { ProofWaiter } from "./oracle/sign-proof.ts";
 import { addPolicyRoutes } from "./policies/handlers.ts";
@@ -191,6 +192,7 @@ export function createApp(parts: AppParts): {
   const testnetServices = createTestnetServices(parts);
   addSandboxRoutes(app, { ...shared, ...testnetServices });
   addFaucetRoutes(app, { ...shared, ...testnetServices });
+  addMcpRoute(app, shared);
   addDashboardRoutes(app, serviceLinks(addDocumentRoutes(app)));
   addExplorerRoutes(app);
   return {

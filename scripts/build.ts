@@ -18,6 +18,7 @@ const entryPoints = {
   ledger: "scripts/ledger.ts",
   keeper: "scripts/keeper.ts",
   doctor: "scripts/doctor.ts",
+  mcp: "scripts/mcp.ts",
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */

@@ -20,7 +20,7 @@ import {
 } from "./e2e/support/doc-blocks.ts";
 
 /** Variables in the documents that are not the service's configuration. */
-const otherVariables = ["API_URL", "NODE_OPTIONS", "SOAK_ROUNDS", "SOAK_SEED"];
+const otherVariables = ["API_KEY", "API_URL", "NODE_OPTIONS", "SOAK_ROUNDS", "SOAK_SEED"];
 
 /** A document without its fenced blocks. */
 const prose = (document: string): string => readDocument(document).replace(/^```[\s\S]*?^```$/gm, "");

@@ -41,6 +41,7 @@ const PUBLIC_PATHS = [
   "/products/*",
   "/api/v1/products/*",
   "/openapi.json",
+  "/mcp",
   "/api-docs/*",
   "/api/v1/indexer/*",
   "/sandbox/*",
