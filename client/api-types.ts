@@ -3223,12 +3223,12 @@ export interface components {
              * @description The most premium of one purchase, USDC base units; null: no limit.
              * @example 10000000
              */
-            readonly maxPremiumPerPurchase: string | null;
+            readonly maxPremiumPerPurchase: Decimal | null;
             /**
              * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; null: no limit. A purchase counts with the premium that was quoted, unless it fails.
              * @example 50000000
              */
-            readonly maxPremiumPerDay: string | null;
+            readonly maxPremiumPerDay: Decimal | null;
             readonly createdAt: components["schemas"]["Timestamp"];
             /** @example Store this key now: it cannot be shown again. */
             readonly warning: string;
@@ -3493,17 +3493,17 @@ export interface components {
              * @description The most premium of one purchase, USDC base units; null: no limit.
              * @example 10000000
              */
-            readonly maxPremiumPerPurchase: string | null;
+            readonly maxPremiumPerPurchase: Decimal | null;
             /**
              * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; null: no limit. A purchase counts with the premium that was quoted, unless it fails.
              * @example 50000000
              */
-            readonly maxPremiumPerDay: string | null;
+            readonly maxPremiumPerDay: Decimal | null;
             /**
              * @description What the key may still spend on premiums in this UTC day, USDC base units; null without a limit per day.
              * @example 47400000
              */
-            readonly premiumLeftToday: string | null;
+            readonly premiumLeftToday: Decimal | null;
         };
         readonly ApiKeyList: {
             readonly wallet: components["schemas"]["Address"];
@@ -3556,12 +3556,12 @@ export interface components {
              * @description The most premium of one purchase, USDC base units; null: no limit.
              * @example 10000000
              */
-            readonly maxPremiumPerPurchase: string | null;
+            readonly maxPremiumPerPurchase: Decimal | null;
             /**
              * @description The most premium of all purchases that are accepted in a UTC day, USDC base units; null: no limit. A purchase counts with the premium that was quoted, unless it fails.
              * @example 50000000
              */
-            readonly maxPremiumPerDay: string | null;
+            readonly maxPremiumPerDay: Decimal | null;
             readonly createdAt: components["schemas"]["Timestamp"];
             /**
              * Format: date-time
@@ -5509,7 +5509,7 @@ export interface components {
              * @description Policies that ended up to this block were audited; null where no keeper of this service has been at work.
              * @example 1234
              */
-            readonly audited_to: string | null;
+            readonly audited_to: Decimal | null;
             /** @description Every result, also those of no policy. Empty before the audit. */
             readonly results: readonly components["schemas"]["KeeperAuditResult"][];
         };
