@@ -35,7 +35,10 @@ export const sentFor = (hot: number): number => hot + Math.floor(hot / 2);
 /** The id of a purchase's permit. */
 const permitId = (of: string) => id(`${of} + 4294967296`);
 
-/** Statements that insert `hot` purchases, all final, the first of them `filled.days` ago, one block each. */
+/**
+ * Statements that insert `hot` purchases, all final, the first of them `filled.days` ago, one block each. Every second one is of a key
+ * with a daily limit.
+ */
 const hotRows = (hot: number): [table: string, insert: string][] => {
   const source = `(select i, now() - make_interval(secs => ${filled.days * 86_400}.0 * (${hot} - i) / ${hot}) as at
     from generate_series(1, ${hot}) i) x`;
@@ -50,6 +53,11 @@ const hotRows = (hot: number): [table: string, insert: string][] => {
       "permit",
       `insert into service.permit (id, purchase_id, value, deadline, signature)
     select ${permitId("i")}, ${id("i")}, 292000, 4294967295, '0x' || repeat('ab', 65) from ${source} where i % 2 = 0`,
+    ],
+    [
+      "key_premium",
+      `insert into service.key_premium (purchase_id, key_id, day, premium)
+    select ${id("i")}, i % ${filled.buyers}, (at at time zone 'utc')::date, 292000 from ${source} where i % 2 = 1`,
     ],
     [
       "transaction",
@@ -80,7 +88,7 @@ const archivedRows = (hot: number, archived: number) =>
   from (select i, now() - interval '60 days' as at from generate_series(${hot + 1}, ${hot + archived}) i) x`;
 
 /** Tables that grow with the purchases. */
-export const bigTables = ["purchase", "permit", "transaction", "attempt", "archived_purchase"] as const;
+export const bigTables = ["purchase", "permit", "key_premium", "transaction", "attempt", "archived_purchase"] as const;
 
 /** The indexes of a table that no constraint owns are dropped while rows are inserted: that is several times faster. */
 async function withoutIndexes(sql: Sql, table: string, insert: () => Promise<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 /** A key of the API for whoever holds a wallet: the wallet signs a message (EIP-4361, Sign-In with Ethereum). */
 import type { Client } from "./client.ts";
-import type { Schema } from "./operations.ts";
+import type { CallOptions, Schema } from "./operations.ts";
 import { randomHex } from "./random.ts";
 import { signText } from "./signing.ts";
 import type { Wallet } from "./wallets.ts";
@@ -31,18 +31,32 @@ export const signInMessage = ({ address, chainId, site, statement }: SignInTerms
     `Issued At: ${new Date().toISOString()}`,
   ].join("\n");
 
+/** What a wallet signs for a key: a message that says all, or one that counts for any API of this kind, with its time. */
+export type SignIn = {
+  readonly message: string;
+  /** Unix time in seconds, of a message that {@link timedMessage} made. */
+  readonly timestamp?: number;
+};
+
+/** The message of a wallet that does not know its address with the checksum, which EIP-4361 demands. */
+export function timedMessage(address: string): SignIn {
+  const timestamp = Math.floor(Date.now() / 1000);
+  return { message: `Service onboarding for ${address} at ${timestamp}`, timestamp };
+}
+
 /**
- * Lets a wallet sign a message of {@link signInMessage}, and gets a key for it. The key is shown only here; a wallet has three
- * at most: revoke it when it is no longer needed.
+ * Lets a wallet sign a message of {@link signInMessage} or {@link timedMessage}, and gets a key for it. The key is shown only
+ * here; a wallet has three at most: revoke it when it is no longer needed.
  * @throws WalletError; ApiError `cap_reached`, `stale_timestamp` …; ConnectionError: sign a new message then
  */
 export async function onboard(
   client: Client,
   wallet: Wallet,
-  message: string,
-  label?: string,
+  { message, timestamp }: SignIn,
+  { label, ...call }: CallOptions & { readonly label?: string } = {},
 ): Promise<Schema<"IssuedKey">> {
   const signature = await signText(wallet, message);
-  const body = { walletAddress: wallet.address, signature, message, ...(label ? { label } : {}) };
-  return client.post("/api/v1/agent/onboard", { body });
+  const terms = timestamp === undefined ? { message } : { timestamp };
+  const body = { walletAddress: wallet.address, signature, ...terms, ...(label ? { label } : {}) };
+  return client.post("/api/v1/agent/onboard", { body, ...call });
 }

@@ -1,9 +1,8 @@
 /** API keys of a wallet. */
 import { hasCode } from "../api-error.ts";
 import type { Client } from "../client.ts";
+import { type SignIn, onboard as sendSignIn, signInMessage, timedMessage } from "../onboard.ts";
 import type { Schema } from "../operations.ts";
-import { randomHex } from "../random.ts";
-import { askWallet, isString } from "../wallet-error.ts";
 import type { Wallet } from "../wallets.ts";
 import { type Context, given, type Options } from "./context.ts";
 
@@ -17,9 +16,6 @@ export type OnboardOptions = Options & {
 /** Keys whose answer was lost exist, and count: a wallet has three at most, so nobody signs for ever. */
 const SIGNATURES = 3;
 
-const hexOf = (text: string): string =>
-  Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
-
 /** Mixed case is a checksum, which EIP-4361 demands. */
 const hasChecksum = (address: string): boolean => /[a-f]/.test(address) && /[A-F]/.test(address);
 
@@ -29,20 +25,12 @@ function pageAddress(): string | undefined {
   return location === undefined ? undefined : String(location);
 }
 
-/** The text to sign: Sign-In with Ethereum, which counts for this API alone, where the wallet knows its checksum. */
-async function signInText(api: Client, { address }: Wallet, options: Options) {
-  const now = new Date();
-  const timestamp = Math.floor(now.getTime() / 1000);
-  if (!hasChecksum(address)) return { text: `Service onboarding for ${address} at ${timestamp}`, timestamp };
-  const { chain } = await api.get("/health", options);
-  const { host, origin } = new URL(api.address("/health"), pageAddress());
-  const text = [
-    `${host} wants you to sign in with your Ethereum account:`,
-    ...[address, "", "Make an API key.", "", `URI: ${origin}`, "Version: 1", `Chain ID: ${chain.chainId}`],
-    `Nonce: ${randomHex()}`,
-    `Issued At: ${now.toISOString()}`,
-  ].join("\n");
-  return { text, message: text };
+/** Sign-In with Ethereum, which counts for this API alone, where the wallet knows its address with the checksum. */
+async function signInFor(api: Client, { address }: Wallet, call: Options): Promise<SignIn> {
+  if (!hasChecksum(address)) return timedMessage(address);
+  const { chain } = await api.get("/health", call);
+  const site = new URL(api.address("/health"), pageAddress());
+  return { message: signInMessage({ address, chainId: chain.chainId, site, statement: "Make an API key." }) };
 }
 
 /**
@@ -53,15 +41,13 @@ async function signInText(api: Client, { address }: Wallet, options: Options) {
 export async function onboard(
   { api }: Context,
   wallet: Wallet,
-  { label, ...options }: OnboardOptions = {},
+  options: OnboardOptions = {},
 ): Promise<IssuedKey> {
+  const call = given(options);
   for (let signatures = 1; ; signatures += 1) {
-    const { text, ...terms } = await signInText(api, wallet, given(options));
-    const params = [`0x${hexOf(text)}`, wallet.address];
-    const signature = await askWallet(wallet.provider, "personal_sign", params, isString);
-    const body = { walletAddress: wallet.address, signature, ...terms, ...(label ? { label } : {}) };
+    const signIn = await signInFor(api, wallet, call);
     try {
-      return await api.post("/api/v1/agent/onboard", { body, ...given(options) });
+      return await sendSignIn(api, wallet, signIn, options);
     } catch (error) {
       // The call was repeated, and the first one has made a key that nobody knows.
       if (!hasCode(error, "signature_used") || signatures === SIGNATURES) throw error;

@@ -61,13 +61,13 @@ export async function reportFlights(
   const rows = await sql<FlightRow[]>`
     select t.chain_id as "chainId", t.wallet, t.nonce::float8 as nonce, t.kind, case when t.intent is not null
         then case when newest.hash is null then 'accepted' when newest.untaken then 'signed' else 'broadcast' end end as state,
-      coalesce(m.purchase_id, t.intent) as id, e.purpose,
+      coalesce((select purchase_id from service.permit where id = t.intent), t.intent) as id,
+      (select purpose from service.service_transaction where id = t.intent) as purpose,
       extract(epoch from now() - t.opened_at)::float8 as age, a.attempts, a.cancels,
       newest.max_fee as "maxFee", newest.priority_fee as "priorityFee",
       extract(epoch from now() - newest.last_broadcast_at)::float8 as "sentAgo",
       ${openedAt} as "openedAt", t.id as "transactionId"
     from service.relayer_wallet w cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t
-    left join service.service_transaction e on e.id = t.intent left join service.permit m on m.id = t.intent
     cross join lateral (
       select count(*)::int as attempts, coalesce(bool_or(cancels), false) as cancels from service.attempt where transaction_id = t.id) a
     left join lateral (

@@ -52,7 +52,12 @@ const preparePermit = (): Promise<Prepared> =>
 async function keyHolder(send?: typeof fetch): Promise<Client> {
   const { host, origin } = new URL(api.stack.apiUrl);
   const terms = { address, chainId: 8453, site: { host, origin }, statement: "Make an API key." };
-  const { apiKey, wallet: owner } = await onboard(client, wallet(), signInMessage(terms), "test");
+  const { apiKey, wallet: owner } = await onboard(
+    client,
+    wallet(),
+    { message: signInMessage(terms) },
+    { label: "test" },
+  );
   expect(owner).toBe(address);
   const headers = { "x-api-key": apiKey };
   return createClient({ baseUrl: api.stack.apiUrl, headers, ...(send ? { fetch: send } : {}) });

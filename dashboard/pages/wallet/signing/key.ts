@@ -25,7 +25,7 @@ export const keyClient = (wallet: Wallet): Client | undefined =>
 
 /** Lets the wallet sign the message, and keeps the key that it gets. @throws WalletError, ApiError, ConnectionError */
 export async function makeKey(wallet: Wallet, message: string): Promise<void> {
-  const { keyId: id, apiKey } = await onboard(keyless, wallet, message, "dashboard");
+  const { keyId: id, apiKey } = await onboard(keyless, wallet, { message }, { label: "dashboard" });
   const headers = { "x-api-key": apiKey };
   current.value = {
     keyId: id,
