@@ -23,7 +23,7 @@ export type KeyLimitRow = Pick<KeyLimits, "scopes" | "products"> & {
 };
 
 export const keyLimitColumns = (sql: ISql) => sql`
-  scopes, products, max_premium_per_purchase as "maxPremiumPerPurchase", max_premium_per_day as "maxPremiumPerDay"`;
+  to_json(scopes) as scopes, to_json(products) as products, max_premium_per_purchase as "maxPremiumPerPurchase", max_premium_per_day as "maxPremiumPerDay"`;
 
 const bigintOrNull = (decimal: string | null): bigint | null => (decimal === null ? null : BigInt(decimal));
 

@@ -136,10 +136,10 @@ describe.each([
       const claim = await agent.done("prepare_claim", { ...policy, from: buyer.address });
       await sendPrepared(buyer, claim);
       await act.pushPrice(protocol, owner, "BTC", price);
-      const { bondId } = await agent.done("policy", policy);
       await expect
         .poll(async () => JSON.stringify(await agent.done("claims", { buyer: buyer.address, limit: 1 })))
-        .toContain(`"policyId":"${policy.policyId}"`);
+        .toContain(`"policy_id":"${policy.policyId}"`);
+      const { bondId } = await agent.done("policy", policy);
 
       const sale = { epochId: String(bondId), amount: "80", totalPriceUsdc: "60000000" };
       const listedBy = await sendPrepared(

@@ -1,6 +1,6 @@
 /** The package's export `parametric-cover-service/client`. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
@@ -30,8 +30,8 @@ const pending = await cover.buy({ product: "FLASHBTC24-001", coverageAmount: 1_0
 const receipt = await pending.wait({ signal: AbortSignal.timeout(60_000) });
 const spent: bigint = receipt.premiumPaid;
 const { premium }: { premium: bigint } = await cover.quote({ product: "FLASHBTC24-001", coverageAmount: spent });
-for await (const { totalPriceUsdc, seller } of cover.market.listings()) {
-  const [price, name]: [bigint, string] = [totalPriceUsdc, seller];
+for await (const { totalPriceUsdc, sellerAddress } of cover.market.listings()) {
+  const [price, name]: [bigint, string] = [totalPriceUsdc, sellerAddress];
   console.log(price + premium, name);
 }
 for await (const event of cover.stats.activity({ type: "policy_purchased" })) console.log(event.actor);
@@ -61,11 +61,10 @@ test("a program that knows only the package's types compiles, and a wrong call d
     types: [],
     paths: {
       "parametric-cover-service/client": [join(folder, "client", "index.d.ts")],
-      viem: [join(projectRoot, "node_modules/viem")],
-      "viem/accounts": [join(projectRoot, "node_modules/viem/accounts")],
     },
   };
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
   const tsc = join(projectRoot, "node_modules", "typescript", "bin", "tsc");
   const failed = await promisify(execFile)(process.execPath, [tsc, "-p", folder]).then(

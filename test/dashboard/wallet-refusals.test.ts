@@ -143,8 +143,8 @@ testWithBrowser(
     const buy = page.getByRole("button", { name: "Buy cover" });
     await buy.focus();
     await page.keyboard.press("Enter");
-    const focused = () => page.locator(":focus").textContent();
-    await expect.poll(focused).toBe("Buy cover");
+    const focused = () => page.evaluate("document.activeElement.id");
+    await expect.poll(focused).toBe("action-title");
     await dialogOf(opened).getByLabel("Coverage").waitFor();
     await expectAccessible(opened);
     await page.keyboard.press("Tab");
