@@ -165,7 +165,7 @@ describe.each([
         expect(await other.done("report_transaction", { transaction: sold })).toMatchObject({ txHash });
         const early = { from: investor.address, epochId: sale.epochId, usdAmount: "80" };
         expect(prepared.parse(await other.done("prepare_redeem", early)).issues).toContainEqual(
-          expect.objectContaining({ code: "not_matured", blocking: true }),
+          expect.objectContaining({ code: "not_mature", blocking: true }),
         );
         const mine = await other.client.readResource({ uri: `cover://wallets/${investor.address}/bonds` });
         expect(mine.contents[0]).toMatchObject({ mimeType: "application/json" });

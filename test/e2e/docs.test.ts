@@ -27,6 +27,11 @@ const notRun: readonly { document: string; begins: string; reason: string }[] = 
   { document: "docs/contributing.md", begins: "npm test  ", reason: "runs this very test, for many minutes" },
   { document: "docs/operating.md", begins: "DATABASE_URL=", reason: "needs servers of the reader's own" },
   { document: "docs/operating.md", begins: "npm run dev -- --fork", reason: "needs a public node" },
+  {
+    document: "docs/operating.md",
+    begins: "npm run doctor",
+    reason: "needs an environment of the reader's own",
+  },
   { document: "docs/operating.md", begins: "npm run build", reason: "needs a real network and a supervisor" },
 ];
 
