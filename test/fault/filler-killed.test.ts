@@ -1,0 +1,99 @@
+/**
+ * The writer is killed (SIGKILL) at each step of a filler, the empty transfer that closes a nonce gap, and started again. What this
+ * proves, checked on the chain: the gap's nonce is used once, by a filler, and the purchase that waits behind it buys one policy.
+ */
+import type { TransactionSql } from "postgres";
+import { isHex, parseTransaction } from "viem";
+import { beforeAll, expect, test } from "vitest";
+import type { TestChain } from "../support/chain.ts";
+import { newBuyer, policiesOnChain, purchaseRequest, type TestLedger } from "../support/ledger.ts";
+import type { RpcCall, RpcProxy } from "../support/rpc-proxy.ts";
+import type { Stack } from "../support/stack.ts";
+import {
+  isReceiptRead,
+  isSending,
+  killAtCall,
+  killAtStatement,
+  restartWriter,
+  type WriterKill,
+} from "./support/testnet-faults.ts";
+import { startWriterSetup } from "./support/writer-setup.ts";
+
+let chain: TestChain;
+let proxy: RpcProxy;
+let stack: Stack;
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  ({ chain, proxy, stack, ledger } = await startWriterSetup());
+});
+
+/** Whether a call sends the transaction of this nonce. */
+function sends({ method, params }: RpcCall, nonce: number): boolean {
+  const [raw] = params;
+  return isSending({ id: 0, method, params }) && isHex(raw) && parseTransaction(raw).nonce === nonce;
+}
+
+/** Kills the writer while its statement waits for a lock; the recovery looks at the gap only once the lock is held. */
+async function killAtLock(
+  lock: (tx: TransactionSql) => Promise<unknown>,
+  statement: string,
+): Promise<WriterKill> {
+  let locked: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  proxy.intercept(async (call, forward) => {
+    if (call.method === "eth_getTransactionCount") await ready;
+    return forward();
+  });
+  const kill = await killAtStatement({ connection: ledger.connection, stack }, lock, statement);
+  locked();
+  return kill;
+}
+
+/** Kills the writer at the first read of receipts after the gap's filler was sent. */
+function killAtReceipt(nonce: number): WriterKill {
+  let wasSent = false;
+  const isIt = (call: RpcCall): boolean => {
+    wasSent ||= sends(call, nonce);
+    return wasSent && isReceiptRead(call);
+  };
+  return killAtCall({ proxy, stack }, isIt, "before");
+}
+
+const steps: Record<string, (nonce: number) => WriterKill | Promise<WriterKill>> = {
+  "before the filler is stored": () =>
+    killAtLock((tx) => tx`lock table service.transaction in share mode`, "n, 'filler'"),
+  "before its signed bytes are stored": () =>
+    killAtLock((tx) => tx`lock table service.attempt in share mode`, "insert into service.attempt"),
+  "before it is sent": (nonce) => killAtCall({ proxy, stack }, (call) => sends(call, nonce), "before"),
+  "after the node has it": (nonce) => killAtCall({ proxy, stack }, (call) => sends(call, nonce), "after"),
+  "before its receipt is read": killAtReceipt,
+};
+
+test.each(Object.entries(steps))("%s: one filler, and one policy behind it", async (_, killAt) => {
+  const { sql } = ledger.connection;
+  const buyer = await newBuyer(chain);
+  await stack.kill9("writer");
+  // As if another program had used the nonce in a transaction that has left the node's pool.
+  const [wallet] = await sql<{ gap: number }[]>`
+    update service.relayer_wallet set next_nonce = next_nonce + 1 returning next_nonce::int - 1 as gap`;
+  const gap = wallet?.gap ?? -1;
+  await stack.start("writer");
+  const id = await ledger.buy(purchaseRequest(buyer.address));
+  await ledger.atNode(id);
+  const { dead } = await killAt(gap);
+  await dead;
+  await restartWriter({ proxy, stack, connection: ledger.connection });
+
+  await ledger.settled(id);
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+  const sent =
+    await sql`select kind, nonce::int as nonce, state from service.transaction where nonce >= ${gap} order by nonce`;
+  expect(sent).toEqual([
+    { kind: "filler", nonce: gap, state: expect.stringMatching(/^(mined|final)$/) },
+    { kind: "purchase", nonce: gap + 1, state: expect.stringMatching(/^(mined|final)$/) },
+  ]);
+  expect(await chain.client.getTransactionCount({ address: chain.relayer.address })).toBe(gap + 2);
+});
