@@ -2,8 +2,8 @@
  * The dev stack: the time from `npm run dev` to each stage and to ready with packages installed, the memory and CPU of each
  * process at rest with a block a second (on Linux), and the delay until a mined purchase is readable through the API.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWalletClient, type Hex, http, maxUint256, publicActions } from "viem";
@@ -13,11 +13,9 @@ import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { requireDeployment } from "../lib/deployments.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
-import { separateEnvironment } from "../scripts/dev/environment.ts";
-import { type Child, exitMessage, startProcess } from "../scripts/local/processes.ts";
-import { waitFor } from "../scripts/local/wait.ts";
 import { cpuOf, memoryOf } from "./process-usage.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
+import { type DevStack, startDevStack, stopDevStack } from "./start-dev-stack.ts";
 
 const STARTS = 3;
 const PURCHASES = 100;
@@ -29,43 +27,8 @@ const READY_LIMIT_S = 15;
 const REST_CPU_LIMIT = 15;
 const FRESHNESS_LIMIT_MS = 150;
 
-type Stack = {
-  readonly child: Child;
-  readonly folder: string;
-  readonly apiUrl: string;
-  readonly rpcUrl: string;
-};
-
-async function startStack(): Promise<{ stack: Stack; readySeconds: number }> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-stack-"));
-  const own = await separateEnvironment(folder);
-  const started = performance.now();
-  const child = await startProcess({
-    name: "dev stack",
-    command: process.execPath,
-    args: ["scripts/run.mjs", "scripts/dev.ts"],
-    logFile: join(folder, "dev.log"),
-    env: { ...process.env, ...own, PUBLIC_RATE_LIMIT: "1000000000" },
-  });
-  await waitFor({
-    what: "the dev stack to be ready",
-    probe: () => readFileSync(child.logFile, "utf8").includes("Ready in ") || undefined,
-    giveUpReason: () => exitMessage(child),
-    timeoutMs: 120_000,
-    intervalMs: 20,
-  });
-  const readySeconds = (performance.now() - started) / 1000;
-  const [apiUrl, rpcUrl] = [`http://127.0.0.1:${own.PORT}`, `http://127.0.0.1:${own.ANVIL_PORT}`];
-  return { stack: { child, folder, apiUrl, rpcUrl }, readySeconds };
-}
-
-async function stopStack({ child, folder }: Stack): Promise<void> {
-  await child.stop({ graceMs: 30_000 });
-  rmSync(folder, { recursive: true, force: true });
-}
-
 /** Seconds from the command to each stage that the stack prints. */
-function stagesOf({ child }: Stack): Finding[] {
+function stagesOf({ child }: DevStack): Finding[] {
   const lines = readFileSync(child.logFile, "utf8").matchAll(/^ +([\d.]+) s {2}(.+)$/gm);
   return [...lines].map(([, seconds, stage]) => ({
     what: `npm run dev to ${stage}`,
@@ -74,7 +37,7 @@ function stagesOf({ child }: Stack): Finding[] {
   }));
 }
 
-async function atRest({ folder }: Stack): Promise<Finding[]> {
+async function atRest({ folder }: DevStack): Promise<Finding[]> {
   const cpu = await cpuOf(folder, REST_MS);
   const total = cpu.reduce((sum, { percent }) => sum + percent, 0);
   return [
@@ -89,7 +52,7 @@ async function atRest({ folder }: Stack): Promise<Finding[]> {
 }
 
 /** Milliseconds from a purchase's receipt until the API lists it, one figure per purchase. */
-async function freshness({ folder, apiUrl, rpcUrl }: Stack): Promise<number[]> {
+async function freshness({ folder, apiUrl, rpcUrl }: DevStack): Promise<number[]> {
   const { contracts } = requireDeployment(join(folder, "deployments", "8453.json"));
   const product = entryByName("FLASHBTC1H-001");
   if (!product) throw new Error("the catalogue lacks FLASHBTC1H-001");
@@ -141,7 +104,7 @@ export async function benchStack(): Promise<void> {
   const readyTimes: number[] = [];
   let findings: Finding[] = [];
   for (let start = 1; start <= STARTS; start++) {
-    const { stack, readySeconds } = await startStack();
+    const { stack, readySeconds } = await startDevStack();
     readyTimes.push(readySeconds);
     try {
       if (start < STARTS) continue;
@@ -154,7 +117,7 @@ export async function benchStack(): Promise<void> {
         { what: "mined to readable, 99th percentile", value: percentile(delays, 99), unit: "ms" },
       );
     } finally {
-      await stopStack(stack);
+      await stopDevStack(stack);
     }
   }
   report(`stack: ${STARTS} starts, ${PURCHASES} purchases, ${cpus().length} cores`, [

@@ -2,6 +2,7 @@
 import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
 import { benchClient } from "./client.ts";
+import { benchDashboard } from "./dashboard.ts";
 import { benchStack } from "./dev-stack.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchIndex } from "./index.ts";
@@ -23,6 +24,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   keeper: benchKeeper,
   hostile: benchHostile,
   client: benchClient,
+  dashboard: benchDashboard,
 };
 
 const names = process.argv.slice(2);

@@ -1,26 +1,13 @@
 /** Debian's Chromium for tests: one browser per test file, an empty profile per page, and a list of everything that is wrong with it. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { test } from "vitest";
 import { projectRoot } from "../../lib/project-root.ts";
+import { findChromium } from "../../scripts/local/browser.ts";
 import { atEnd } from "./cleanup.ts";
 
-const names = ["chromium", "chromium-browser", "google-chrome"];
-
-function findBrowser(): string | undefined {
-  for (const name of names) {
-    try {
-      return execFileSync("which", [name], { encoding: "utf8" }).trim();
-    } catch {
-      // not installed: try the next name
-    }
-  }
-  return undefined;
-}
-
-const executablePath = findBrowser();
+const executablePath = findChromium();
 
 /** A test that needs Chromium: without it the test is skipped, or fails if `CI` is set. */
 export function testWithBrowser(name: string, run: () => Promise<void>): void {
