@@ -10,7 +10,7 @@ import { seedHistory } from "../../scripts/local/seed.ts";
 import { startApi, type TestApi } from "../api/support/api.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { screenshot, testWithBrowser } from "../support/chromium.ts";
-import { expectAccessible, figureOf, openDashboard } from "./support/dashboard.ts";
+import { expectAccessible, expectToFit, figureOf, openDashboard } from "./support/dashboard.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -91,7 +91,29 @@ describe("each page", () => {
         await opened.page.context().close();
       }
     });
+
+    testWithBrowser(
+      `${title}: on a screen of 3840 pixels it fits, and its lines stay as short as on 1280`,
+      async () => {
+        const opened = await openDashboard(api.stack.apiUrl, path, { width: 3840, height: 2160 });
+        await expectToFit(opened);
+        expect((await opened.page.locator("main").boundingBox())?.width).toBeLessThanOrEqual(1200);
+        await opened.page.context().close();
+      },
+    );
   }
+
+  testWithBrowser("for readers who want no motion nothing moves, a new row neither", async () => {
+    const { page } = await openDashboard(api.stack.apiUrl, "/", { reducedMotion: "reduce" });
+    const moving = `[...document.querySelectorAll("tr")].map((row) => row.classList.add("new")) &&
+      [...document.querySelectorAll("*")].filter((one) => {
+        const { animationName, transitionDuration } = getComputedStyle(one);
+        return animationName !== "none" || /[1-9]/.test(transitionDuration);
+      }).map((one) => one.outerHTML.slice(0, 120))`;
+    expect(await page.evaluate(moving)).toEqual([]);
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    expect(await page.evaluate(moving)).not.toEqual([]);
+  });
 
   testWithBrowser("an unknown address within the dashboard leads back", async () => {
     const { page } = await openDashboard(api.stack.apiUrl, "/");

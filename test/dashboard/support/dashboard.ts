@@ -38,6 +38,11 @@ export async function expectAccessible({ page }: OpenPage): Promise<void> {
   await page.evaluate(axeSource);
   const { violations } = axeResult.parse(await page.evaluate("axe.run()"));
   expect(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])).toEqual([]);
+  await expectToFit({ page });
+}
+
+/** Expects that the page is not wider than its window. */
+export async function expectToFit({ page }: Pick<OpenPage, "page">): Promise<void> {
   expect(await page.evaluate(tooWide)).toEqual([]);
 }
 
