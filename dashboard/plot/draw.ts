@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import { amountNumber, shortNumber } from "../format/amount.ts";
 import { placeLabels } from "./level-labels.ts";
 import type { Picture } from "./points.ts";
+import { timeLabels } from "./time-axis.ts";
 
 const HEIGHT = 224;
 /** Room for the labels of the values, in px. */
@@ -121,11 +122,11 @@ export function draw(
       height: HEIGHT,
       ms: 1e-3,
       legend: { show: false },
-      padding: [12, 8, 0, 0],
+      padding: [12, 20, 0, 0],
       cursor: { y: false, drag: { x: false, y: false }, points: { show: picture.kind !== "bars", size: 8 } },
       scales: { x: { time: true, range: timeRange(picture) }, y: { range: valueRange(picture) } },
       axes: [
-        { ...axis, grid: { show: false } },
+        { ...axis, grid: { show: false }, values: timeLabels },
         {
           ...axis,
           size: AXIS_WIDTH,
