@@ -2728,6 +2728,19 @@ export interface components {
                  */
                 readonly balanceWei: Decimal | null;
             } | null;
+            /** @description The deliveries of events; null while the database does not tell in time. */
+            readonly webhooks: {
+                /**
+                 * @description Deliveries that are not made yet.
+                 * @example 0
+                 */
+                readonly pending: number;
+                /**
+                 * @description Seconds since the longest wait of a delivery became due; null while none is due.
+                 * @example null
+                 */
+                readonly oldestDueSeconds: number | null;
+            } | null;
             readonly contracts: components["schemas"]["Contracts"];
         };
         readonly Relayer: {

@@ -8,6 +8,7 @@ import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { errorText } from "../../lib/log.ts";
 import { shareRead } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
+import { webhookFigures } from "../../lib/webhooks/figures.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import { contractsOf } from "../chain/contract-addresses.ts";
 import { API_VERSION } from "../http/api-version.ts";
@@ -52,7 +53,7 @@ async function probeAll(parts: HealthParts) {
     () => fromDatabase(() => liveRelayers(connection.sql, deployment.chainId)),
     databaseUnavailable,
   );
-  const [chainId, head, live, keeper, unknown, abandoned, position] = await Promise.all([
+  const [chainId, head, live, keeper, unknown, abandoned, position, webhooks] = await Promise.all([
     probe(() => fromChain(() => client.getChainId()), chainNotFound),
     probe(chain.recentHead, chainNotFound),
     relayers,
@@ -66,6 +67,8 @@ async function probeAll(parts: HealthParts) {
       databaseUnavailable,
     ),
     probe(() => readIndexPosition(parts), databaseUnavailable),
+    // Not a reason by itself: the other reads tell whether the database answers, and counting a long backlog may take longer.
+    probe(() => fromDatabase(() => webhookFigures(connection.sql, deployment.chainId)), databaseUnavailable),
   ]);
   const addresses = (live.value ?? []).map(({ address }) => address);
   const readBalances = (wallets: readonly Address[]) =>
@@ -76,7 +79,7 @@ async function probeAll(parts: HealthParts) {
     readBalances(addresses),
     readBalances(keeper.value?.alive ? [keeper.value.address] : []),
   ]);
-  return { chainId, head, live, keeper, unknown, abandoned, position, balances, keeperBalance };
+  return { chainId, head, live, keeper, unknown, abandoned, position, webhooks, balances, keeperBalance };
 }
 
 type Probes = Awaited<ReturnType<typeof probeAll>>;
@@ -146,7 +149,7 @@ export function createHealth(parts: HealthParts): () => Promise<HealthBody> {
     const contracts = contractsOf(deployment);
     const found = await probes();
     const reasons = findReasons(found, parts);
-    const { chainId, head, balances, keeperBalance = null } = found;
+    const { chainId, head, balances, keeperBalance = null, webhooks } = found;
     return {
       status: reasons.length === 0 ? "ok" : "degraded",
       reasons,
@@ -164,6 +167,9 @@ export function createHealth(parts: HealthParts): () => Promise<HealthBody> {
       relayer: balances[0] ?? null,
       relayers: balances,
       keeper: keeperBalance,
+      webhooks: webhooks.value
+        ? { pending: webhooks.value.pending, oldestDueSeconds: webhooks.value.oldest }
+        : null,
       contracts: { ...contracts, luminaToken: contracts.protocolToken },
     };
   };

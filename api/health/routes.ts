@@ -49,6 +49,16 @@ export const Health = z
     keeper: relayerFields.nullable().openapi({
       description: "The wallet that triggers due policies; null if no running writer is a keeper.",
     }),
+    webhooks: z
+      .object({
+        pending: z.int().openapi({ description: "Deliveries that are not made yet.", example: 0 }),
+        oldestDueSeconds: z.number().nullable().openapi({
+          description: "Seconds since the longest wait of a delivery became due; null while none is due.",
+          example: null,
+        }),
+      })
+      .nullable()
+      .openapi({ description: "The deliveries of events; null while the database does not tell in time." }),
     contracts: Contracts,
   })
   .openapi("Health");

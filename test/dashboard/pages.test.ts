@@ -1,14 +1,18 @@
-/** What this proves: the pages of cover, claims, token and wallets have the API's amounts, with every digit. */
+/**
+ * What this proves: the pages of cover, claims, token and wallets have the API's amounts, with every digit, and that of the status
+ * says which parts are away or late.
+ */
 import { beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { amountText } from "../../dashboard/format/amount.ts";
+import { connect } from "../../lib/db/connect.ts";
 import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
 import { DAY } from "../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../scripts/local/seed.ts";
 import { startApi, type TestApi } from "../api/support/api.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { testWithBrowser } from "../support/chromium.ts";
-import { amountsIn, expectAccessible, openDashboard } from "./support/dashboard.ts";
+import { amountsIn, expectAccessible, figureOf, openDashboard } from "./support/dashboard.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -130,5 +134,29 @@ testWithBrowser("wallet: an address leads to its policies, and a malformed one i
     await page.setViewportSize({ width, height: 800 });
     await expectAccessible(opened);
   }
+  expect(opened.faults()).toEqual([]);
+});
+
+testWithBrowser("status: what is away is named, and how late the oldest delivery is", async () => {
+  const opened = await openDashboard(api.stack.apiUrl, "/status");
+  const { page } = opened;
+  await page.getByText("No writer is running: purchases cannot be sent.").waitFor();
+  expect(await figureOf(opened, "Webhooks").textContent()).toBe("In time");
+  const { sql, close } = connect(api.stack.databaseUrl, { name: "test" });
+  await sql.begin(async (tx) => {
+    // Without the event itself, which a writer would have stored.
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      with added as (
+        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+        values (8453, ${seedAccounts.alice.address.toLowerCase()}, 'https://hooks.example', array['*'], 'sealed', 0, 0, 0)
+        returning id)
+      insert into service.delivery (webhook_id, event_seq, next_attempt_at)
+      select id, 1, now() - interval '3 hours' from added`;
+  });
+  await close();
+  await page.reload();
+  await expect.poll(() => figureOf(opened, "Webhooks").textContent()).toBe("3 h late");
+  await page.getByText("1 delivery waits").waitFor();
   expect(opened.faults()).toEqual([]);
 });

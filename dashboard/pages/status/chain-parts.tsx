@@ -33,9 +33,31 @@ function IndexFigure() {
   );
 }
 
+/** A delivery that waits so long is late, in seconds: a writer takes one that is due within two. */
+const LATE = 60;
+
+function WebhooksFigure({ webhooks }: { webhooks: Health["webhooks"] }) {
+  if (!webhooks)
+    return (
+      <Figure label="Webhooks">
+        <Word tone="quiet">Unknown</Word>
+      </Figure>
+    );
+  const { pending, oldestDueSeconds: late } = webhooks;
+  return (
+    <Figure label="Webhooks" note={counted(pending, "delivery waits", "deliveries wait")}>
+      {late === null || late < LATE ? (
+        <Word tone="good">In time</Word>
+      ) : (
+        <Word tone="risk">{duration(late)} late</Word>
+      )}
+    </Figure>
+  );
+}
+
 /** Chain, index and API at a glance, then every fault in a sentence. */
 export const ChainParts = ({
-  health: { chain, reasons, relayers, keeper, uptimeSeconds, version, release },
+  health: { chain, reasons, relayers, keeper, webhooks, uptimeSeconds, version, release },
 }: {
   health: Health;
 }) => (
@@ -58,6 +80,7 @@ export const ChainParts = ({
       <Figure label="Keeper" note="triggers due policies">
         {keeper === null ? <Word tone="risk">None</Word> : <Word tone="good">Runs</Word>}
       </Figure>
+      <WebhooksFigure webhooks={webhooks} />
       <Figure label="API" note={`version ${version}, release ${release}`}>
         up {duration(uptimeSeconds)}
       </Figure>
