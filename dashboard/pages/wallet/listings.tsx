@@ -1,16 +1,11 @@
-import type { Schema } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLiveRead } from "../../data/use-read.ts";
-import { bpsText } from "../../format/amount.ts";
-import { timestampSeconds } from "../../format/day.ts";
 import { Section } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { type Listing, listingColumns } from "./listing-columns.tsx";
 import { cancelListing } from "./signing/actions.ts";
 import { ownColumn, RowButton } from "./signing/row-button.tsx";
-
-type Listing = Schema<"MarketListing">;
 
 /** The bonds that a wallet offers for sale. */
 export function WalletListings({ address }: { address: string }) {
@@ -27,15 +22,7 @@ export function WalletListings({ address }: { address: string }) {
             source={api.address("/api/v1/marketplace/listings", request)}
             empty="This wallet offers no bond for sale."
             columns={[
-              { head: "Listing", unit: "count", amount: ({ listingId }) => listingId },
-              {
-                head: "Matures",
-                cell: ({ maturityDate }) =>
-                  maturityDate === null ? "–" : <Moment at={timestampSeconds(maturityDate)} day />,
-              },
-              { head: "Face value", unit: "dollars", amount: ({ amount }) => amount },
-              { head: "Price", unit: "usdc", amount: ({ totalPriceUsdc }) => totalPriceUsdc },
-              { head: "Below face", numeric: true, cell: ({ discountBps }) => bpsText(discountBps) },
+              ...listingColumns,
               ...ownColumn(address, ({ listingId }: Listing) => (
                 <RowButton label="Cancel" begins={cancelListing(listingId)} />
               )),

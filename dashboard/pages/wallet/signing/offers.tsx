@@ -1,12 +1,10 @@
 import { api } from "../../../data/api.ts";
 import { useRead } from "../../../data/use-read.ts";
-import { bpsText } from "../../../format/amount.ts";
-import { timestampSeconds } from "../../../format/day.ts";
 import { Address } from "../../../parts/address.tsx";
 import { Section } from "../../../parts/head.tsx";
 import { Shown } from "../../../parts/shown.tsx";
 import { Table } from "../../../parts/table.tsx";
-import { Moment } from "../../../parts/time.tsx";
+import { listingColumns } from "../listing-columns.tsx";
 import { buyListing } from "./actions.ts";
 import { isOwn } from "./connection.ts";
 import { RowButton } from "./row-button.tsx";
@@ -30,15 +28,7 @@ export function Offers() {
             source={api.address("/api/v1/marketplace/listings", request)}
             empty="Nobody else offers a bond now."
             columns={[
-              { head: "Listing", unit: "count", amount: ({ listingId }) => listingId },
-              {
-                head: "Matures",
-                cell: ({ maturityDate }) =>
-                  maturityDate === null ? "–" : <Moment at={timestampSeconds(maturityDate)} day />,
-              },
-              { head: "Face value", unit: "dollars", amount: ({ amount }) => amount },
-              { head: "Price", unit: "usdc", amount: ({ totalPriceUsdc }) => totalPriceUsdc },
-              { head: "Below face", numeric: true, cell: ({ discountBps }) => bpsText(discountBps) },
+              ...listingColumns,
               { head: "Seller", cell: ({ seller }) => <Address of={seller} /> },
               {
                 head: "Action",
