@@ -6,13 +6,14 @@ import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createWalletClient, type Hex, http, maxUint256, publicActions } from "viem";
+import { createWalletClient, type Hex, maxUint256, publicActions } from "viem";
 import { z } from "zod";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { requireDeployment } from "../lib/deployments.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
+import { toNode } from "../scripts/local/to-node.ts";
 import { cpuOf, memoryOf } from "./process-usage.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
 import { type DevStack, startDevStack, stopDevStack } from "./start-dev-stack.ts";
@@ -56,7 +57,7 @@ async function freshness({ folder, apiUrl, rpcUrl }: DevStack): Promise<number[]
   const { contracts } = requireDeployment(join(folder, "deployments", "8453.json"));
   const product = entryByName("FLASHBTC1H-001");
   if (!product) throw new Error("the catalogue lacks FLASHBTC1H-001");
-  const wallet = createWalletClient({ account: anvilAccount(9), transport: http(rpcUrl) }).extend(
+  const wallet = createWalletClient({ account: anvilAccount(9), transport: toNode(rpcUrl) }).extend(
     publicActions,
   );
   const mined = async (hash: Hex) => {

@@ -1,14 +1,7 @@
-import {
-  type Address,
-  createTestClient,
-  http,
-  parseAbi,
-  parseEther,
-  publicActions,
-  walletActions,
-} from "viem";
+import { type Address, createTestClient, parseAbi, parseEther, publicActions, walletActions } from "viem";
 import { chainOf } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
+import { toNode } from "../local/to-node.ts";
 
 const routerAbi = parseAbi([
   "function owner() view returns (address)",
@@ -26,7 +19,7 @@ export async function authoriseRelayer(url: string, deployment: Deployment, rela
   const client = createTestClient({
     mode: "anvil",
     chain: chainOf(deployment, url),
-    transport: http(url),
+    transport: toNode(url),
     pollingInterval: 100,
   })
     .extend(publicActions)

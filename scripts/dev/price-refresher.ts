@@ -1,7 +1,8 @@
-import { type Address, createWalletClient, http, parseAbi, publicActions } from "viem";
+import { type Address, createWalletClient, parseAbi, publicActions } from "viem";
 import { anvilAccount, chainOf } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { errorText } from "../../lib/log.ts";
+import { toNode } from "../local/to-node.ts";
 
 /** The protocol rejects a price older than an hour. */
 const refreshEveryMs = 5 * 60_000;
@@ -16,7 +17,7 @@ async function feedRefresher({ deployment, url }: RefreshedChain) {
   const client = createWalletClient({
     account: refresher,
     chain: chainOf(deployment, url),
-    transport: http(url),
+    transport: toNode(url),
     pollingInterval: 200,
   }).extend(publicActions);
   const { btcUsdFeed, ethUsdFeed, tokenUsdFeed } = deployment.contracts;

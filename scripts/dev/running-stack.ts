@@ -1,9 +1,10 @@
 /** The dev stack that runs on this machine, as `npm run demo` and `npm run dev:price` find it. */
-import { createWalletClient, http, type LocalAccount, publicActions } from "viem";
+import { createWalletClient, type LocalAccount, publicActions } from "viem";
 import { z } from "zod";
 import { createReadClient, isAnvil } from "../../lib/chain/client.ts";
 import { errorText } from "../../lib/log.ts";
 import type { Api } from "../demo/api-client.ts";
+import { toNode } from "../local/to-node.ts";
 
 export type StackUrls = {
   readonly apiUrl: string;
@@ -20,7 +21,7 @@ export const stackUrls = (env: Readonly<Record<string, string | undefined>>): St
 
 /** An account on the main chain: it reads and sends. */
 export const openWallet = (rpcUrl: string, account: LocalAccount) =>
-  createWalletClient({ account, transport: http(rpcUrl), pollingInterval: 100, cacheTime: 0 }).extend(
+  createWalletClient({ account, transport: toNode(rpcUrl), pollingInterval: 100, cacheTime: 0 }).extend(
     publicActions,
   );
 export type Wallet = ReturnType<typeof openWallet>;
