@@ -19,6 +19,7 @@ const entryPoints = {
   keeper: "scripts/keeper.ts",
   doctor: "scripts/doctor.ts",
   mcp: "scripts/mcp.ts",
+  prices: "scripts/prices.ts",
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */
