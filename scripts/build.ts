@@ -86,7 +86,7 @@ export async function buildIndexer(root: string): Promise<void> {
 }
 
 /**
- * Bundles api, writer, indexer, ledger, keeper and doctor into `dist/`, the dashboard, and the client.
+ * Bundles the processes and the operator's commands into `dist/`, the dashboard, and the client.
  * @throws when a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {
