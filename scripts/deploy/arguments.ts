@@ -1,5 +1,4 @@
 /** The command line of `npm run deploy`, and the deployer's key from the environment. */
-import { parseArgs } from "node:util";
 import { type Address, getAddress, isAddress, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Environment } from "../../lib/config.ts";
@@ -44,20 +43,21 @@ const names: readonly string[] = [...required, ...addressOptions, "network"];
 
 const rpcUrl = url("http:", "https:");
 
-/** Values by option, in the order of the command line, and what is no option with a value. */
+/** Values by option, and the faults of the command line. `parseArgs` would name only the first fault. */
 function readOptions(argv: readonly string[]): { values: Map<string, string[]>; faults: string[] } {
-  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
-  // Not strict, which would name only the first fault.
-  const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
   const values = new Map<string, string[]>();
   const faults: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") faults.push(`${token.value}: unexpected argument`);
-    if (token.kind !== "option") continue;
-    if (!names.includes(token.name)) faults.push(`${token.rawName}: unknown option`);
-    else if (token.value === undefined || token.value.startsWith("--"))
-      faults.push(`${token.rawName} needs a value`);
-    else values.set(token.name, [...(values.get(token.name) ?? []), token.value]);
+  const rest = [...argv];
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    if (!argument.startsWith("--")) {
+      faults.push(`${argument}: unexpected argument`);
+      continue;
+    }
+    const [, name = "", inline] = /^--([^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
+    const value = inline ?? (rest[0]?.startsWith("--") ? undefined : rest.shift());
+    if (!names.includes(name)) faults.push(`--${name}: unknown option`);
+    else if (value === undefined || value === "") faults.push(`--${name} needs a value`);
+    else values.set(name, [...(values.get(name) ?? []), value]);
   }
   for (const [name, given] of values)
     if (name !== "relayer" && given.length > 1) faults.push(`--${name} is given ${given.length} times`);

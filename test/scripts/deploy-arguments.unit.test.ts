@@ -34,7 +34,15 @@ test("the required options suffice, and every other one is optional", () => {
     deployer: { address: anvilAccount(0).address },
   });
   expect(
-    parse("--relayer", second, "--oracle", second, "--usdc", first.toLowerCase(), "--network", "Our testnet"),
+    parse(
+      "--relayer",
+      second,
+      `--oracle=${second}`,
+      "--usdc",
+      first.toLowerCase(),
+      "--network",
+      "Our testnet",
+    ),
   ).toMatchObject({
     relayers: [first, second],
     oracle: second,
@@ -62,7 +70,6 @@ test("every fault is named at once, and no key is repeated", () => {
   expect(faults).toEqual([
     "--oracle needs a value",
     "--owner: unknown option",
-    expect.stringMatching(/^0x.*: unexpected argument$/),
     "now: unexpected argument",
     "--out is required",
     "DEPLOYER_PRIVATE_KEY must be a private key (0x and 64 hex digits)",
