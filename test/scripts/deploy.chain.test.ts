@@ -10,8 +10,14 @@ import { requireDeployment } from "../../lib/deployments.ts";
 import { expectedGas } from "../../scripts/deploy/preconditions.ts";
 import { type AnvilOptions, privateKeyOf, startAnvil } from "../../scripts/local/anvil.ts";
 import { freePort } from "../../scripts/local/ports.ts";
-import { startProcess } from "../../scripts/local/processes.ts";
-import { approveUsdc, mintUsdc, openProtocol, purchase } from "../../scripts/local/protocol/actions/index.ts";
+import { exitMessage, startProcess } from "../../scripts/local/processes.ts";
+import {
+  approveUsdc,
+  latestRound,
+  mintUsdc,
+  openProtocol,
+  purchase,
+} from "../../scripts/local/protocol/actions/index.ts";
 import { planDeployment } from "../../scripts/local/protocol/deployment-plan.ts";
 import { allTerms, termsOf } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
@@ -48,6 +54,8 @@ const deploy = (url: string, out: string, ...more: string[]) =>
   runCommand([...program, ...argumentsFor(url, out, ...more)], key);
 
 let sepolia: Node;
+/** Of the first test's deployment, for the others. */
+let deployedFile: string;
 beforeAll(async () => {
   sepolia = await startNode(SEPOLIA);
 });
@@ -56,6 +64,7 @@ test("deploys to a test network: the file is complete, and a policy can be bough
   const out = newFile();
   const { code, said } = await deploy(sepolia.url, out);
   expect(code, said).toBe(0);
+  deployedFile = out;
   const deployment = requireDeployment(out);
   expect(deployment).toMatchObject({ chainId: SEPOLIA, name: "Sepolia", local: true, startBlock: 0 });
   expect(deployment.explorerUrl).toMatch(/^https:/);
@@ -98,9 +107,8 @@ test("deploys to a test network: the file is complete, and a policy can be bough
 });
 
 test("existing USDC and feeds are used in place of mocks", async () => {
-  const earlier = newFile();
-  expect((await deploy(sepolia.url, earlier)).code).toBe(0);
-  const { usdc, btcUsdFeed, ethUsdFeed, tokenUsdFeed, sequencerFeed } = requireDeployment(earlier).contracts;
+  const earlier = requireDeployment(deployedFile).contracts;
+  const { usdc, btcUsdFeed, ethUsdFeed, tokenUsdFeed, sequencerFeed } = earlier;
   const out = newFile();
   const given = ["--usdc", usdc, "--btc-feed", btcUsdFeed, "--eth-feed", ethUsdFeed];
   const more = ["--token-feed", tokenUsdFeed, "--sequencer-feed", sequencerFeed];
@@ -116,6 +124,40 @@ test("existing USDC and feeds are used in place of mocks", async () => {
   expect(refused.said).toContain(`btcUsdFeed ${usdc} has 6 decimals, and must have 8`);
   expect(refused.said).toContain(`ethUsdFeed ${relayer.address} has no code`);
   expect(refused.said).toContain(`tokenUsdFeed ${contracts.coverRouter} does not answer as such a contract`);
+});
+
+test("npm run prices repeats the mock feeds' prices until it is stopped", async () => {
+  const protocol = openProtocol(requireDeployment(deployedFile), sepolia.url);
+  const before = await latestRound(protocol, "ETH");
+  const logFile = `${deployedFile}.prices.log`;
+  const child = await startProcess({
+    name: "prices",
+    command: process.execPath,
+    args: ["scripts/start.mjs", "prices"],
+    env: {
+      ...process.env,
+      RPC_URL: sepolia.url,
+      DEPLOYMENT_FILE: deployedFile,
+      PRICES_PRIVATE_KEY: privateKeyOf(buyer),
+    },
+    logFile,
+  });
+  atEnd(async () => {
+    await child.stop();
+  });
+  await waitFor({
+    what: "the feeds to be refreshed",
+    probe: () => readFileSync(logFile, "utf8").includes(`${buyer.address} refreshes`) || undefined,
+    giveUpReason: () => exitMessage(child),
+  });
+  const { roundId, price } = await latestRound(protocol, "ETH");
+  expect({ roundId, price }).toEqual({ roundId: before.roundId + 1n, price: before.price });
+  expect(await child.stop()).toEqual({ code: 0, signal: null });
+
+  const unset = { RPC_URL: "", DEPLOYMENT_FILE: "", PRICES_PRIVATE_KEY: "0x1" };
+  const { code, said } = await runCommand(["scripts/start.mjs", "prices"], unset);
+  expect(code).toBe(1);
+  for (const name of Object.keys(unset)) expect(said).toContain(`${name} `);
 });
 
 test("killed while it deploys, it goes on after the last mined transaction", async () => {
