@@ -57,7 +57,7 @@ async function sendOne(
   });
   const hash = keccak256(serializedTransaction);
   await client.sendRawTransaction({ serializedTransaction }).catch(async (error: unknown) => {
-    // An answer that was lost is no refusal: after it the client sends again, and the node knows the transaction.
+    // A lost answer is no refusal: the node may have the transaction all the same.
     await client.getTransaction({ hash }).catch(() => Promise.reject(error));
   });
   const receipt = await waitFor({

@@ -151,6 +151,18 @@ test("the api answers from the index, and serves pages and documents", async () 
     expect((await fetch(`${base}${path}`)).status, path).toBe(200);
 });
 
+test("the image has the operator's commands", () => {
+  const run = (...args: string[]) => {
+    const { command, args: rest } = program(["node", "scripts/start.mjs", ...args]);
+    return spawnSync(command, rest, { cwd: app, env: environments.get("writer"), encoding: "utf8" });
+  };
+  expect(run("ledger")).toMatchObject({ status: 0, stderr: "" });
+  const doctor = run("doctor", "writer");
+  expect(doctor.stdout).toContain("the node serves chain 8453");
+  // The tests' Postgres is set up to be fast.
+  expect(doctor.stdout, doctor.stdout).not.toMatch(/^FAULT +(?!Postgres)\S/m);
+});
+
 test("a process that is stopped or unknown is not healthy", async () => {
   const api = children.get("api");
   if (!api) throw new Error("no api");

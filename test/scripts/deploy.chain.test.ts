@@ -24,6 +24,7 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { type TestClient, testClient } from "../support/chain.ts";
 import { atEnd, showOnFailure } from "../support/cleanup.ts";
 import { runCommand } from "../support/command.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { recordPid } from "../support/run-folder.ts";
 
 const SEPOLIA = 11155111;
@@ -208,6 +209,25 @@ test("killed while it deploys, it goes on after the last mined transaction", asy
   const { protocolToken } = contracts;
   const atStart = { address: protocolToken, blockNumber: BigInt(startBlock) };
   expect(await node.client.getCode(atStart)).toBeUndefined();
+});
+
+test("answers to broadcasts are lost: every transaction is sent once", async () => {
+  const node = await startNode(421614);
+  const proxy = await startRpcProxy(node.url);
+  let broadcasts = 0;
+  proxy.intercept(async (call, forward) => {
+    const answer = await forward();
+    if (call.method !== "eth_sendRawTransaction") return answer;
+    broadcasts += 1;
+    return broadcasts % 5 === 1 ? "lost" : answer;
+  });
+  const out = newFile();
+  const { code, said } = await deploy(proxy.url, out);
+  expect(code, said).toBe(0);
+  expect(requireDeployment(out).name).toBe("Arbitrum Sepolia");
+  const sent = await node.client.getTransactionCount({ address: deployer.address });
+  expect(said).toContain(`421614: ${sent} transactions of`);
+  expect(broadcasts).toBe(sent);
 });
 
 test("main networks, unknown networks, silent nodes and empty wallets are refused before anything is sent", async () => {
