@@ -1,8 +1,7 @@
 /** Dockerfile, .dockerignore and compose.yaml agree with the code. test/e2e/image.test.ts starts what they describe. */
-import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { apiConfig, indexerConfig, variableNames, writerConfig } from "../../lib/config.ts";
 import { projectRoot } from "../../lib/project-root.ts";
@@ -146,20 +145,8 @@ test("the containers of the service change none of their files", () => {
     });
 });
 
-test("Prometheus reads its configuration and the rules, and asks the ports of the metrics", () => {
-  const folder = join(inject("runFolder"), "prometheus");
-  mkdirSync(folder);
-  copyFileSync(join(projectRoot, "ops", "compose", "prometheus.yml"), join(folder, "prometheus.yml"));
-  copyFileSync(join(projectRoot, "ops", "prometheus-rules.yml"), join(folder, "prometheus-rules.yml"));
-  const { status, stdout, stderr } = spawnSync(
-    "promtool",
-    ["check", "config", join(folder, "prometheus.yml")],
-    {
-      encoding: "utf8",
-    },
-  );
-  expect(status, stdout + stderr).toBe(0);
-  const text = readFileSync(join(folder, "prometheus.yml"), "utf8");
+test("Prometheus asks the ports of the metrics", () => {
+  const text = readFileSync(join(projectRoot, "ops", "compose", "prometheus.yml"), "utf8");
   const { METRICS_PORT } = writerConfig(environmentOf(serviceOf("writer"), requiredVariables));
   expect(text).toContain(`names: [writer], type: A, port: ${METRICS_PORT}`);
   expect(text).toContain(`names: [api], type: A, port: ${apiConfig(defaults()).API_METRICS_PORT}`);
