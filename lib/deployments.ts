@@ -56,7 +56,8 @@ export type IncompleteDeployment = Omit<Deployment, "contracts"> & {
   missing: readonly ContractKey[];
 };
 
-function isComplete(contracts: Partial<Contracts>): contracts is Contracts {
+/** True when every contract has an address. */
+export function isComplete(contracts: Partial<Contracts>): contracts is Contracts {
   return contractKeys.every((key) => contracts[key] !== undefined);
 }
 

@@ -19,6 +19,7 @@ const entryPoints = {
   keeper: "scripts/keeper.ts",
   doctor: "scripts/doctor.ts",
   mcp: "scripts/mcp.ts",
+  prices: "scripts/prices.ts",
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */
@@ -85,7 +86,7 @@ export async function buildIndexer(root: string): Promise<void> {
 }
 
 /**
- * Bundles api, writer, indexer, ledger, keeper and doctor into `dist/`, the dashboard, and the client.
+ * Bundles the processes and the operator's commands into `dist/`, the dashboard, and the client.
  * @throws when a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {

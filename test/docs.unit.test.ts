@@ -20,7 +20,22 @@ import {
 } from "./e2e/support/doc-blocks.ts";
 
 /** Variables in the documents that are not the service's configuration. */
-const otherVariables = ["API_KEY", "API_URL", "NODE_OPTIONS", "SOAK_ROUNDS", "SOAK_SEED"];
+const otherVariables = [
+  "API_KEY",
+  "API_URL",
+  "NODE_OPTIONS",
+  "SOAK_ROUNDS",
+  "SOAK_SEED",
+  // Of `npm run deploy` and `npm run prices`.
+  "DEPLOYER_PRIVATE_KEY",
+  "PRICES_PRIVATE_KEY",
+  // Of compose.yaml.
+  "POSTGRES_PASSWORD",
+  "OWNER_PASSWORD",
+  "API_PASSWORD",
+  "STANDBY_PASSWORD",
+  "DATABASE_HOST",
+];
 
 /** A document without its fenced blocks. */
 const prose = (document: string): string => readDocument(document).replace(/^```[\s\S]*?^```$/gm, "");

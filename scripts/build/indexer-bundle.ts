@@ -74,6 +74,11 @@ const virtualModules = (root: string): Plugin => ({
       loader: "js",
       resolveDir: root,
     }));
+    // Ponder would write the types of these modules beside the sources at each start, and fail where it may not.
+    onLoad({ filter: /[\\/]bin[\\/]utils[\\/]codegen\.js$/ }, () => ({
+      contents: "export const runCodegen = () => {};",
+      loader: "js",
+    }));
   },
 });
 

@@ -33,6 +33,13 @@ const notRun: readonly { document: string; begins: string; reason: string }[] = 
     reason: "needs an environment of the reader's own",
   },
   { document: "docs/operating.md", begins: "npm run build", reason: "needs a real network and a supervisor" },
+  { document: "docs/operating.md", begins: "read -rs DEPLOYER_PRIVATE_KEY", reason: "needs a test network" },
+  {
+    document: "docs/operating.md",
+    begins: "RPC_URL=",
+    reason: "needs a test network, and runs until stopped",
+  },
+  { document: "docs/operating.md", begins: "docker compose", reason: "needs Docker" },
 ];
 
 const hasPython = spawnSync("python3", ["-c", ""]).status === 0;

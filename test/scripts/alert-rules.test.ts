@@ -3,7 +3,7 @@
  * for, stays silent just below its limit, and says what to do.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { projectRoot } from "../../lib/project-root.ts";
@@ -148,6 +148,15 @@ const rulesFile = join(projectRoot, "ops", "prometheus-rules.yml");
 
 test("Prometheus accepts the rules", () => {
   expect(promtool("check", "rules", rulesFile)).toMatchObject({ status: 0 });
+});
+
+test("Prometheus accepts the configuration of compose.yaml, with the rules beside it", () => {
+  const folder = mkdtempSync(join(inject("runFolder"), "prometheus-"));
+  const file = join(folder, "prometheus.yml");
+  copyFileSync(join(projectRoot, "ops", "compose", "prometheus.yml"), file);
+  copyFileSync(rulesFile, join(folder, "prometheus-rules.yml"));
+  const { status, said } = promtool("check", "config", file);
+  expect(status, said).toBe(0);
 });
 
 test("each rule has a case, fires for it, and is silent just below its limit", () => {

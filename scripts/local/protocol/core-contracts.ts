@@ -1,4 +1,4 @@
-/** The transactions that create all contracts except the shields. */
+/** The transactions that create all contracts except the shields, the price verifier and Multicall3. */
 import { type Address, encodeDeployData } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
@@ -12,7 +12,7 @@ import { mockUsdcAbi } from "../../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
-import type { Contracts } from "../../../lib/deployments.ts";
+import type { ContractKey, Contracts } from "../../../lib/deployments.ts";
 import { bytecodeOf } from "./bytecode.ts";
 import { creation, type PlannedTransaction } from "./planned-transactions.ts";
 
@@ -23,8 +23,29 @@ export const initialPrices = {
   tokenUsdFeed: 10000000n,
 } as const;
 
-/** In the order of the nonces that `planDeployment` assumes. */
-export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[] {
+/** The order in which the contracts are created. */
+export const creationOrder = [
+  "protocolToken",
+  "usdc",
+  "btcUsdFeed",
+  "ethUsdFeed",
+  "tokenUsdFeed",
+  "sequencerFeed",
+  "pauseRegistry",
+  "twapBurner",
+  "buybackEngine",
+  "bondVault",
+  "claimBond",
+  "policyManager",
+  "coverRouter",
+  "marketplace",
+] as const satisfies readonly ContractKey[];
+
+/** The creation of each contract; `c` has the addresses that they will have, or those that the network has already. */
+export function coreCreations(
+  c: Contracts,
+  owner: Address,
+): Readonly<Record<ContractKey, PlannedTransaction>> {
   const feed = (description: string, price: bigint) =>
     creation(
       `feed ${description}`,
@@ -35,20 +56,20 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
       }),
     );
   // The owner is also the treasury: it provides the tokens that the burners sell, and receives the USDC.
-  return [
-    creation(
+  return {
+    protocolToken: creation(
       "ProtocolToken",
       encodeDeployData({ abi: protocolTokenAbi, bytecode: bytecodeOf("ProtocolToken"), args: [owner] }),
     ),
-    creation("MockUSDC", encodeDeployData({ abi: mockUsdcAbi, bytecode: bytecodeOf("MockUSDC") })),
-    feed("BTC / USD", initialPrices.btcUsdFeed),
-    feed("ETH / USD", initialPrices.ethUsdFeed),
-    feed("PCT / USD", initialPrices.tokenUsdFeed),
-    creation(
+    usdc: creation("MockUSDC", encodeDeployData({ abi: mockUsdcAbi, bytecode: bytecodeOf("MockUSDC") })),
+    btcUsdFeed: feed("BTC / USD", initialPrices.btcUsdFeed),
+    ethUsdFeed: feed("ETH / USD", initialPrices.ethUsdFeed),
+    tokenUsdFeed: feed("PCT / USD", initialPrices.tokenUsdFeed),
+    sequencerFeed: creation(
       "MockSequencerFeed",
       encodeDeployData({ abi: mockSequencerFeedAbi, bytecode: bytecodeOf("MockSequencerFeed") }),
     ),
-    creation(
+    pauseRegistry: creation(
       "GlobalPauseRegistry",
       encodeDeployData({
         abi: globalPauseRegistryAbi,
@@ -56,7 +77,7 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         args: [owner],
       }),
     ),
-    creation(
+    twapBurner: creation(
       "TwapBurner",
       encodeDeployData({
         abi: twapBurnerAbi,
@@ -64,7 +85,7 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.coverRouter, owner],
       }),
     ),
-    creation(
+    buybackEngine: creation(
       "BuybackEngine",
       encodeDeployData({
         abi: buybackEngineAbi,
@@ -72,7 +93,7 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.marketplace, owner],
       }),
     ),
-    creation(
+    bondVault: creation(
       "BondVault",
       encodeDeployData({
         abi: bondVaultAbi,
@@ -80,7 +101,7 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         args: [c.policyManager, c.claimBond, c.protocolToken, c.tokenUsdFeed, c.pauseRegistry, owner],
       }),
     ),
-    creation(
+    claimBond: creation(
       "ClaimBond",
       encodeDeployData({
         abi: claimBondAbi,
@@ -88,7 +109,7 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         args: [c.bondVault, owner],
       }),
     ),
-    creation(
+    policyManager: creation(
       "PolicyManager",
       encodeDeployData({
         abi: policyManagerAbi,
@@ -96,7 +117,7 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         args: [c.coverRouter, c.bondVault, c.usdc, owner],
       }),
     ),
-    creation(
+    coverRouter: creation(
       "CoverRouter",
       encodeDeployData({
         abi: coverRouterAbi,
@@ -112,7 +133,7 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         ],
       }),
     ),
-    creation(
+    marketplace: creation(
       "BondMarketplace",
       encodeDeployData({
         abi: bondMarketplaceAbi,
@@ -120,5 +141,5 @@ export function coreCreations(c: Contracts, owner: Address): PlannedTransaction[
         args: [c.claimBond, c.usdc, c.buybackEngine, c.pauseRegistry, owner],
       }),
     ),
-  ];
+  };
 }

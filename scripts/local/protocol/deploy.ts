@@ -1,7 +1,8 @@
 import { type Address, createPublicClient, type LocalAccount } from "viem";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { toNode } from "../to-node.ts";
-import { planDeployment, retirementCalls } from "./deployment-plan.ts";
+import { type Plan, planDeployment } from "./deployment-plan.ts";
+import { retirementCalls } from "./retirement.ts";
 import { sendAll } from "./send-transactions.ts";
 import { allTerms } from "./terms.ts";
 
@@ -38,19 +39,24 @@ export async function deployProtocol(options: DeployOptions): Promise<Deployment
   const { contracts, transactions } = plan;
   const all = retired ? [...transactions, ...retirementCalls(contracts, allTerms)] : transactions;
   const receipts = await sendAll({ rpcUrl, chainId, account: owner }, all, firstNonce);
-  return {
-    chainId,
-    name,
-    local,
-    release: "V5.4",
-    startBlock: Math.min(...receipts.map((r) => Number(r.blockNumber))),
-    explorerUrl,
-    contracts,
-    // The domain that the verifier's constructor sets.
-    oracle: { name: "PriceProofVerifier", version: "1", verifyingContract: plan.priceProofVerifier },
-    multicall3: plan.multicall3,
-  };
+  const startBlock = Math.min(...receipts.map((r) => Number(r.blockNumber)));
+  return deploymentOf(plan, { chainId, name, local, explorerUrl, startBlock });
 }
+
+/** The content of the deployment file of an executed plan. */
+export const deploymentOf = (
+  { contracts, priceProofVerifier, multicall3 }: Plan,
+  network: Pick<Deployment, "chainId" | "name" | "local" | "explorerUrl" | "startBlock">,
+): Deployment => ({
+  ...network,
+  release: "V5.4",
+  contracts,
+  // The domain that the verifier's constructor sets.
+  ...(priceProofVerifier === undefined
+    ? {}
+    : { oracle: { name: "PriceProofVerifier", version: "1", verifyingContract: priceProofVerifier } }),
+  multicall3,
+});
 
 /** Pauses the V5.0 product and deactivates the withdrawn one, after a deployment with `retired: false`. */
 export async function retireProducts(

@@ -8,9 +8,9 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceProofVerifierAbi } from "../../../abis/PriceProofVerifier.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
-import type { Contracts } from "../../../lib/deployments.ts";
+import { type ContractKey, type Contracts, isComplete } from "../../../lib/deployments.ts";
 import { bytecodeOf } from "./bytecode.ts";
-import { coreCreations } from "./core-contracts.ts";
+import { coreCreations, creationOrder } from "./core-contracts.ts";
 import { call, creation, type PlannedTransaction } from "./planned-transactions.ts";
 import { MARGIN_BPS, PAYOUT_RATIO_BPS, type ProductTerms, triggerProbBps } from "./terms.ts";
 
@@ -18,13 +18,26 @@ import { MARGIN_BPS, PAYOUT_RATIO_BPS, type ProductTerms, triggerProbBps } from 
  * Half of all tokens back the bonds: a capacity of 5 million USD at 0.10 USD. The throttle pays out 54,000 USD a week. The
  * burners sell tokens of the other half.
  */
-const VAULT_TOKENS = parseEther("50000000");
-const BURNER_TOKENS = parseEther("10000000");
+export const VAULT_TOKENS = parseEther("50000000");
+export const BURNER_TOKENS = parseEther("10000000");
+
+/** Contracts that a network may have already. A mock is created for each one that is not given. */
+export type ExternalContracts = Partial<
+  Pick<Contracts, "usdc" | "btcUsdFeed" | "ethUsdFeed" | "tokenUsdFeed" | "sequencerFeed">
+>;
+
+/** A product with the addresses of its shield and of the adapter between router and shield. */
+export type PlannedProduct = {
+  readonly terms: ProductTerms;
+  readonly shield: Address;
+  readonly adapter: Address;
+};
 
 export type Plan = {
   readonly contracts: Contracts;
-  /** Checks the prices that the service signs. */
-  readonly priceProofVerifier: Address;
+  readonly products: readonly PlannedProduct[];
+  /** Checks the prices that the service signs; undefined without a signer. */
+  readonly priceProofVerifier: Address | undefined;
   /** Makes many calls in one transaction. */
   readonly multicall3: Address;
   readonly transactions: readonly PlannedTransaction[];
@@ -33,9 +46,10 @@ export type Plan = {
 export type PlanOptions = {
   /** Put on the router's allowlist. */
   readonly relayers: readonly Address[];
-  /** The only signer of prices that the verifier accepts. */
-  readonly oracle: Address;
+  /** The only signer of prices that the verifier accepts; without it no verifier is created. */
+  readonly oracle: Address | undefined;
   readonly products: readonly ProductTerms[];
+  readonly external?: ExternalContracts;
 };
 
 /**
@@ -45,46 +59,32 @@ export type PlanOptions = {
 export function planDeployment(
   owner: Address,
   firstNonce: number,
-  { relayers, oracle, products }: PlanOptions,
+  { relayers, oracle, products, external = {} }: PlanOptions,
 ): Plan {
   const addressAt = (index: number) => getContractAddress({ from: owner, nonce: BigInt(firstNonce + index) });
-  const contracts: Contracts = {
-    protocolToken: addressAt(0),
-    usdc: addressAt(1),
-    btcUsdFeed: addressAt(2),
-    ethUsdFeed: addressAt(3),
-    tokenUsdFeed: addressAt(4),
-    sequencerFeed: addressAt(5),
-    pauseRegistry: addressAt(6),
-    twapBurner: addressAt(7),
-    buybackEngine: addressAt(8),
-    bondVault: addressAt(9),
-    claimBond: addressAt(10),
-    policyManager: addressAt(11),
-    coverRouter: addressAt(12),
-    marketplace: addressAt(13),
-  };
-  const core = coreCreations(contracts, owner);
+  const given: Partial<Contracts> = external;
+  const created: readonly ContractKey[] = creationOrder.filter((key) => given[key] === undefined);
+  const contracts = { ...given, ...Object.fromEntries(created.map((key, index) => [key, addressAt(index)])) };
+  if (!isComplete(contracts)) throw new Error("the order of creation lacks a contract");
+  const creations = coreCreations(contracts, owner);
   const shields = products.map((terms, index) => {
-    const shield = addressAt(core.length + index * 2);
-    const adapter = addressAt(core.length + index * 2 + 1);
+    const shield = addressAt(created.length + index * 2);
+    const adapter = addressAt(created.length + index * 2 + 1);
     return { terms, shield, adapter };
   });
-  const transactions = [
-    ...core,
+  const protocol = [
+    ...created.map((key) => creations[key]),
     ...shields.flatMap(({ terms, shield, adapter }) => shieldCreations(contracts, terms, shield, adapter)),
     ...shields.flatMap(({ terms, adapter }) => productCalls(contracts, terms, adapter)),
     ...setupCalls(contracts, relayers),
   ];
+  const withVerifier = oracle === undefined ? protocol : [...protocol, verifierCreation(oracle)];
   return {
     contracts,
-    priceProofVerifier: addressAt(transactions.length),
-    multicall3: addressAt(transactions.length + 1),
-    transactions: [
-      ...transactions,
-      verifierCreation(oracle),
-      creation("Multicall3", bytecodeOf("Multicall3")),
-    ],
+    products: shields,
+    priceProofVerifier: oracle === undefined ? undefined : addressAt(protocol.length),
+    multicall3: addressAt(withVerifier.length),
+    transactions: [...withVerifier, creation("Multicall3", bytecodeOf("Multicall3"))],
   };
 }
 
@@ -209,39 +209,4 @@ function setupCalls(c: Contracts, relayers: readonly Address[]): PlannedTransact
       ),
     ),
   ];
-}
-
-/** Pauses the V5.0 product and deactivates the withdrawn one, as in release V5.4. */
-export const retirementCalls = (c: Contracts, products: readonly ProductTerms[]): PlannedTransaction[] =>
-  products.flatMap((terms) => retirementOf(c, terms));
-
-function retirementOf(c: Contracts, { name, productId, generation }: ProductTerms): PlannedTransaction[] {
-  switch (generation) {
-    case "catalogue":
-      return [];
-    case "legacy":
-      return [
-        call(
-          `pause ${name}`,
-          c.coverRouter,
-          encodeFunctionData({
-            abi: coverRouterAbi,
-            functionName: "setProductPaused",
-            args: [productId, true],
-          }),
-        ),
-      ];
-    case "withdrawn":
-      return [
-        call(
-          `deactivate ${name}`,
-          c.policyManager,
-          encodeFunctionData({
-            abi: policyManagerAbi,
-            functionName: "deactivateProduct",
-            args: [productId],
-          }),
-        ),
-      ];
-  }
 }

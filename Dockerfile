@@ -1,0 +1,28 @@
+# One image for the three processes: `node scripts/start.mjs indexer`, `… api` and `… writer`. docs/operating.md has the rest.
+
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build
+RUN npm prune --omit=dev --no-audit --no-fund
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json /app/ponder.config.ts /app/ponder.schema.ts ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+# What the processes read beside their bundles: the index is named after its projections, and the api serves the documents.
+COPY --from=build /app/abis abis
+COPY --from=build /app/src src
+COPY --from=build /app/docs docs
+COPY --from=build /app/lib/db lib/db
+COPY --from=build /app/scripts/start.mjs /app/scripts/healthy.mjs scripts/
+# All files belong to root, so the process can change none of them.
+USER node
+# The API. Metrics (9464, 9465) and Ponder (42069) are internal.
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["node", "scripts/healthy.mjs"]
+CMD ["node", "scripts/start.mjs", "api"]

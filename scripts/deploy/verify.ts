@@ -1,0 +1,174 @@
+/** Reads a deployment back from the chain: code, owners, wiring, funds, relayers and products. */
+import { type Address, getAddress, isAddress } from "viem";
+import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
+import { claimBondAbi } from "../../abis/ClaimBond.ts";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { priceProofVerifierAbi } from "../../abis/PriceProofVerifier.ts";
+import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
+import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
+import type { ReadClient } from "../../lib/chain/client.ts";
+import { errorText } from "../../lib/log.ts";
+import { BURNER_TOKENS, type Plan, VAULT_TOKENS } from "../local/protocol/deployment-plan.ts";
+import { productReads } from "./verify-products.ts";
+
+/** A value on the chain, what it must be, and its name in a fault. */
+export type Expectation = readonly [what: string, actual: Promise<unknown>, expected: unknown];
+
+export type Deployed = {
+  readonly client: ReadClient;
+  readonly plan: Plan;
+  readonly owner: Address;
+  readonly relayers: readonly Address[];
+  readonly oracle: Address | undefined;
+  /** The block to read at: a node behind others has no older one than the last transaction's. */
+  readonly blockNumber: bigint;
+};
+
+const shown = (value: unknown): string =>
+  typeof value === "string" && isAddress(value) ? getAddress(value) : String(value);
+
+async function codeFault(
+  { client, blockNumber }: Deployed,
+  what: string,
+  address: Address,
+): Promise<string | undefined> {
+  const code = await client.getCode({ address, blockNumber });
+  return code === undefined || code === "0x" ? `${what} ${address} has no code` : undefined;
+}
+
+async function faultOf([what, actual, expected]: Expectation): Promise<string | undefined> {
+  try {
+    const [is, must] = [shown(await actual), shown(expected)];
+    return is === must ? undefined : `${what} is ${is}, and must be ${must}`;
+  } catch (error) {
+    return `${what} cannot be read: ${errorText(error)}`;
+  }
+}
+
+/** Owners, and the addresses that the contracts have of each other. */
+function wiring({ client, plan: { contracts: c }, owner, blockNumber }: Deployed): Expectation[] {
+  const router = { address: c.coverRouter, abi: coverRouterAbi, blockNumber } as const;
+  const manager = { address: c.policyManager, abi: policyManagerAbi, blockNumber } as const;
+  const vault = { address: c.bondVault, abi: bondVaultAbi, blockNumber } as const;
+  const bond = { address: c.claimBond, abi: claimBondAbi, blockNumber } as const;
+  const market = { address: c.marketplace, abi: bondMarketplaceAbi, blockNumber } as const;
+  const premiums = { address: c.twapBurner, abi: twapBurnerAbi, blockNumber } as const;
+  const fees = { address: c.buybackEngine, abi: buybackEngineAbi, blockNumber } as const;
+  const pauses = { address: c.pauseRegistry, abi: globalPauseRegistryAbi, blockNumber } as const;
+  const { readContract: read } = client;
+  return [
+    ["coverRouter.owner", read({ ...router, functionName: "owner" }), owner],
+    ["coverRouter.policyManager", read({ ...router, functionName: "policyManager" }), c.policyManager],
+    ["coverRouter.usdc", read({ ...router, functionName: "usdc" }), c.usdc],
+    ["coverRouter.twapBurner", read({ ...router, functionName: "twapBurner" }), c.twapBurner],
+    ["coverRouter.pauseRegistry", read({ ...router, functionName: "pauseRegistry" }), c.pauseRegistry],
+    ["coverRouter.tokenUsdFeed", read({ ...router, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
+    ["coverRouter.sequencerFeed", read({ ...router, functionName: "sequencerFeed" }), c.sequencerFeed],
+    ["coverRouter.paused", read({ ...router, functionName: "paused" }), false],
+    ["policyManager.owner", read({ ...manager, functionName: "owner" }), owner],
+    ["policyManager.router", read({ ...manager, functionName: "router" }), c.coverRouter],
+    ["policyManager.vault", read({ ...manager, functionName: "vault" }), c.bondVault],
+    ["policyManager.usdc", read({ ...manager, functionName: "usdc" }), c.usdc],
+    ["bondVault.owner", read({ ...vault, functionName: "owner" }), owner],
+    ["bondVault.policyManager", read({ ...vault, functionName: "policyManager" }), c.policyManager],
+    ["bondVault.claimBond", read({ ...vault, functionName: "claimBond" }), c.claimBond],
+    ["bondVault.token", read({ ...vault, functionName: "token" }), c.protocolToken],
+    ["bondVault.tokenUsdFeed", read({ ...vault, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
+    ["bondVault.pauseRegistry", read({ ...vault, functionName: "pauseRegistry" }), c.pauseRegistry],
+    ["bondVault.reserve", read({ ...vault, functionName: "reserve" }), VAULT_TOKENS],
+    ["claimBond.owner", read({ ...bond, functionName: "owner" }), owner],
+    ["claimBond.vault", read({ ...bond, functionName: "vault" }), c.bondVault],
+    [
+      `claimBond.operators(${c.marketplace})`,
+      read({ ...bond, functionName: "operators", args: [c.marketplace] }),
+      true,
+    ],
+    ["marketplace.owner", read({ ...market, functionName: "owner" }), owner],
+    ["marketplace.claimBond", read({ ...market, functionName: "claimBond" }), c.claimBond],
+    ["marketplace.usdc", read({ ...market, functionName: "usdc" }), c.usdc],
+    ["marketplace.buybackEngine", read({ ...market, functionName: "buybackEngine" }), c.buybackEngine],
+    ["marketplace.pauseRegistry", read({ ...market, functionName: "pauseRegistry" }), c.pauseRegistry],
+    ["twapBurner.owner", read({ ...premiums, functionName: "owner" }), owner],
+    ["twapBurner.usdc", read({ ...premiums, functionName: "usdc" }), c.usdc],
+    ["twapBurner.token", read({ ...premiums, functionName: "token" }), c.protocolToken],
+    ["twapBurner.tokenUsdFeed", read({ ...premiums, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
+    ["twapBurner.treasury", read({ ...premiums, functionName: "treasury" }), owner],
+    ["twapBurner.source", read({ ...premiums, functionName: "source" }), c.coverRouter],
+    ["buybackEngine.owner", read({ ...fees, functionName: "owner" }), owner],
+    ["buybackEngine.usdc", read({ ...fees, functionName: "usdc" }), c.usdc],
+    ["buybackEngine.token", read({ ...fees, functionName: "token" }), c.protocolToken],
+    ["buybackEngine.tokenUsdFeed", read({ ...fees, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
+    ["buybackEngine.treasury", read({ ...fees, functionName: "treasury" }), owner],
+    ["buybackEngine.source", read({ ...fees, functionName: "source" }), c.marketplace],
+    ["pauseRegistry.owner", read({ ...pauses, functionName: "owner" }), owner],
+    ["pauseRegistry.isGloballyPaused", read({ ...pauses, functionName: "isGloballyPaused" }), false],
+  ];
+}
+
+/** The burners' tokens, the router's relayers and the verifier's signer. */
+function settings({ client, plan, relayers, oracle, blockNumber }: Deployed): Expectation[] {
+  const { contracts: c, priceProofVerifier } = plan;
+  const router = { address: c.coverRouter, abi: coverRouterAbi, blockNumber } as const;
+  const token = { address: c.protocolToken, abi: protocolTokenAbi, blockNumber } as const;
+  return [
+    ...[c.twapBurner, c.buybackEngine].map(
+      (burner): Expectation => [
+        `protocolToken.balanceOf(${burner})`,
+        client.readContract({ ...token, functionName: "balanceOf", args: [burner] }),
+        BURNER_TOKENS,
+      ],
+    ),
+    ...relayers.map(
+      (relayer): Expectation => [
+        `coverRouter.authorizedRelayers(${relayer})`,
+        client.readContract({ ...router, functionName: "authorizedRelayers", args: [relayer] }),
+        true,
+      ],
+    ),
+    ...(priceProofVerifier === undefined
+      ? []
+      : [
+          [
+            "priceProofVerifier.oracleKey",
+            client.readContract({
+              address: priceProofVerifier,
+              abi: priceProofVerifierAbi,
+              functionName: "oracleKey",
+              blockNumber,
+            }),
+            oracle,
+          ] satisfies Expectation,
+        ]),
+  ];
+}
+
+/** Every contract of a plan, by its name. */
+function addressesOf({ contracts, products, priceProofVerifier, multicall3 }: Plan): [string, Address][] {
+  return [
+    ...Object.entries(contracts),
+    ...products.flatMap(({ terms, shield, adapter }): [string, Address][] => [
+      [`shield of ${terms.name}`, shield],
+      [`adapter of ${terms.name}`, adapter],
+    ]),
+    ...(priceProofVerifier === undefined
+      ? []
+      : [["priceProofVerifier", priceProofVerifier] satisfies [string, Address]]),
+    ["multicall3", multicall3],
+  ];
+}
+
+/** Contracts and values that were read and compared, and one line for each that is not as planned. */
+export async function verifyDeployment(deployed: Deployed): Promise<{ checked: number; faults: string[] }> {
+  const addresses = addressesOf(deployed.plan);
+  const missing = await Promise.all(addresses.map(([what, address]) => codeFault(deployed, what, address)));
+  const expectations = [...wiring(deployed), ...settings(deployed), ...productReads(deployed)];
+  const different = await Promise.all(expectations.map(faultOf));
+  return {
+    checked: addresses.length + expectations.length,
+    faults: [...missing, ...different].filter((fault) => fault !== undefined),
+  };
+}
