@@ -1,6 +1,6 @@
 /** Which calls the client sends again, when, and what its hooks see. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
 import { hasEffectEachTime, shouldRetry } from "../../api/http/should-retry.ts";
 import {
   ApiError,
@@ -11,41 +11,8 @@ import {
 } from "../../client/index.ts";
 import { mayRepeat, specifiedRetries, waitBeforeRetry } from "../../client/retries.ts";
 import { errorStatus } from "../../lib/errors.ts";
+import { json, type Reply, serve } from "./support/replies.ts";
 
-type Reply = (request: IncomingMessage, response: ServerResponse) => void;
-
-const servers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of servers.splice(0)) await stop();
-});
-
-/** Serves the replies in their order, the last one for ever, and counts requests. */
-async function serve(...replies: Reply[]): Promise<{ baseUrl: string; seen: IncomingMessage[] }> {
-  const seen: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    const reply = replies[Math.min(seen.length, replies.length - 1)];
-    seen.push(request);
-    request.resume().on("end", () => reply?.(request, response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  servers.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return { baseUrl: `http://127.0.0.1:${address.port}`, seen };
-}
-
-const json =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
-  (_, response) => {
-    response.writeHead(status, { "content-type": "application/json", ...headers });
-    response.end(JSON.stringify(body));
-  };
 const failure = (code: keyof typeof errorStatus, headers: Record<string, string> = {}): Reply =>
   json(errorStatus[code], { error: code, code, message: `It is ${code}.`, details: null }, headers);
 const lost: Reply = (request) => request.socket.destroy();
