@@ -1,5 +1,6 @@
 /** One call: its request, its answer, and the retries in between. */
 import { ApiError, ConnectionError, retryAfterOf } from "./api-error.ts";
+import { startDeadline } from "./deadline.ts";
 import { pause } from "./pause.ts";
 import { mayRepeat, noRetries, type RetryPolicy, waitBeforeRetry } from "./retries.ts";
 
@@ -131,31 +132,39 @@ function lostAnswer(cause: unknown, { method, url, headers }: Outgoing, reason: 
   });
 }
 
-/** One attempt. @throws ApiError, ConnectionError, the signal's reason */
+/** One attempt. @throws ApiError, ConnectionError, the signal's reason, TypeError for a header with characters that none may have */
 async function attempt(connection: Connection, outgoing: Outgoing): Promise<Answer> {
-  const { baseUrl, headers, fetch: send = fetch } = connection;
+  const { baseUrl, fetch: send = fetch } = connection;
   const { method, url, body, signal } = outgoing;
+  // It throws at once: a key that no header can carry is no lost answer.
+  const headers = new Headers({
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...connection.headers,
+    ...outgoing.headers,
+  });
   const timeoutMs = outgoing.timeoutMs ?? connection.timeoutMs ?? TIMEOUT_MS;
-  const late = AbortSignal.timeout(timeoutMs);
+  const deadline = startDeadline(timeoutMs, signal);
   let response: Response;
   let text: string;
   try {
     response = await send(baseUrl + url, {
       method,
-      headers: {
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...headers,
-        ...outgoing.headers,
-      },
+      headers,
       ...(body === undefined ? {} : { body: serialise(body) }),
       // The API redirects nobody, and a key must not follow a redirect to another host.
       redirect: "error",
-      signal: signal ? AbortSignal.any([signal, late]) : late,
+      signal: deadline.signal,
     });
     text = await response.text();
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    throw lostAnswer(cause, outgoing, late.aborted ? `within ${timeoutMs / 1000} seconds` : "from the API");
+    throw lostAnswer(
+      cause,
+      outgoing,
+      deadline.isPast() ? `within ${timeoutMs / 1000} seconds` : "from the API",
+    );
+  } finally {
+    deadline.clear();
   }
   if (!response.ok && response.status !== NOT_MODIFIED) throw failureOf(response, text, outgoing);
   return { ...headOf(response), text };

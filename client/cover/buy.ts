@@ -21,8 +21,8 @@ export type Order = {
   /** Whether the client's wallet may be asked for a permit; true if left out. Without one, the buyer has approved the router. */
   readonly permit?: boolean;
   /**
-   * Names this purchase, at most 128 characters; the client makes one if left out. The same order with the same key never
-   * buys twice, also after a crash: keep your own beside your order.
+   * Names this purchase, at most 128 printable ASCII characters; the client makes one if left out. The same order with the same
+   * key never buys twice, also after a crash: keep your own beside your order.
    */
   readonly idempotencyKey?: string;
 };

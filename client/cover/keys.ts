@@ -2,7 +2,13 @@
 import { hasCode } from "../api-error.ts";
 import { type WithBigints, withBigints } from "../bigints.ts";
 import type { Client } from "../client.ts";
-import { type KeyTerms, type SignIn, onboard as sendSignIn, signInMessage, timedMessage } from "../onboard.ts";
+import {
+  type KeyTerms,
+  type SignIn,
+  onboard as sendSignIn,
+  signInMessage,
+  timedMessage,
+} from "../onboard.ts";
 import type { Schema } from "../operations.ts";
 import { pause } from "../pause.ts";
 import type { Wallet } from "../wallets.ts";

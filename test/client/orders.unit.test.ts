@@ -27,7 +27,12 @@ const refusal = (code: keyof typeof errorStatus) =>
   json(errorStatus[code], { error: code, code, message: `It is ${code}.`, details: null });
 
 describe("an order with maxPremium", () => {
-  const order = { product: productId, coverageAmount: 100_000_000n, maxPremium: 292_000n, idempotencyKey: "one" };
+  const order = {
+    product: productId,
+    coverageAmount: 100_000_000n,
+    maxPremium: 292_000n,
+    idempotencyKey: "one",
+  };
   const receipt = {
     ...{ ok: true, purchaseId: "700bf5d5-c0cc-4436-94de-27031b1d28ee", txHash: productId, blockNumber: 7 },
     ...{ policyId: "1", buyer: address, productId, coverageAmount: "100000000", premiumPaid: "292000" },
@@ -81,17 +86,20 @@ describe("a purchase that failed", () => {
     failures.notSignedInTime,
   ];
 
-  test.each([...new Set(known.map(({ code }) => code))])("with %s is as retryable as the API says", (code) => {
-    const purchase: Purchase = {
-      ...{ purchaseId: "1", state: "failed", createdAt: "2026-01-01T00:00:00.000Z", productId },
-      ...{ coverageAmount: 1n, asset: productId, buyer: address, txHash: null, receipt: null },
-      failure: { error: code, message: "It failed." },
-    };
-    const call = { method: "POST", path: "/api/v1/policies" };
-    expect(new PurchaseFailed(purchase).retryable).toBe(
-      shouldRetry({ code, status: errorStatus[code] }, call),
-    );
-  });
+  test.each([...new Set(known.map(({ code }) => code))])(
+    "with %s is as retryable as the API says",
+    (code) => {
+      const purchase: Purchase = {
+        ...{ purchaseId: "1", state: "failed", createdAt: "2026-01-01T00:00:00.000Z", productId },
+        ...{ coverageAmount: 1n, asset: productId, buyer: address, txHash: null, receipt: null },
+        failure: { error: code, message: "It failed." },
+      };
+      const call = { method: "POST", path: "/api/v1/policies" };
+      expect(new PurchaseFailed(purchase).retryable).toBe(
+        shouldRetry({ code, status: errorStatus[code] }, call),
+      );
+    },
+  );
 });
 
 describe("a key", () => {

@@ -1,4 +1,5 @@
 /** Which calls the client sends again, when, and what its hooks see. */
+import { getEventListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { hasEffectEachTime, shouldRetry } from "../../api/http/should-retry.ts";
@@ -100,6 +101,13 @@ describe("a call is not sent again", () => {
     expect(seen).toHaveLength(1);
   });
 
+  test("when no header can carry its Idempotency-Key", async () => {
+    const { baseUrl, seen } = await serve(success);
+    const request = { body: order, headers: { "idempotency-key": "order → 5" } };
+    await expect(clientAt(baseUrl).post("/api/v1/policies", request)).rejects.toBeInstanceOf(TypeError);
+    expect(seen).toHaveLength(0);
+  });
+
   test("by a client without retries", async () => {
     const { baseUrl, seen } = await serve(lost);
     await expect(createClient({ baseUrl }).get(me)).rejects.toBeInstanceOf(ConnectionError);
@@ -114,6 +122,19 @@ describe("a call is not sent again", () => {
       "enough",
     );
     expect(seen).toHaveLength(1);
+  });
+
+  test("when it is aborted while its answer is awaited, and a signal that lives on keeps nothing of calls that ended", async () => {
+    const { baseUrl } = await serve(success, failure("database_unavailable"), success, silent);
+    const stop = new AbortController();
+    const { signal } = stop;
+    for (let n = 0; n < 2; n += 1) await clientAt(baseUrl).get(me, { signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    // Where Node keeps the signals that `AbortSignal.any` has made of it.
+    const kept = Object.getOwnPropertySymbols(signal).map((name): unknown => Reflect.get(signal, name));
+    expect(kept.filter((value) => value instanceof Set && value.size > 0)).toEqual([]);
+    const call = clientAt(baseUrl, { onRequest: () => setImmediate(() => stop.abort(new Error("enough"))) });
+    await expect(call.get(me, { signal })).rejects.toThrow("enough");
   });
 
   test("to where a redirect leads, with its key", async () => {
