@@ -75,7 +75,11 @@ export class ConnectionError extends Error {
       retryAfterSeconds,
       idempotencyKey,
       ...options
-    }: ErrorOptions & { retryable?: boolean; retryAfterSeconds?: number; idempotencyKey?: string } = {},
+    }: ErrorOptions & {
+      retryable?: boolean;
+      retryAfterSeconds?: number | undefined;
+      idempotencyKey?: string | undefined;
+    } = {},
   ) {
     super(message, options);
     this.retryable = retryable;

@@ -22,6 +22,12 @@ const cut: Reply = (_, response) => {
   response.write('{"ok":');
   setImmediate(() => response.socket?.destroy());
 };
+/** Cut off where the end of the connection is the end of the answer, as of old proxies. */
+const cutUnnoticed: Reply = (_, response) => {
+  response.socket?.end(
+    'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"ok":',
+  );
+};
 const silent: Reply = () => {};
 const success = json(200, { ok: true, keyId: 7 });
 
@@ -36,6 +42,7 @@ describe("a call is sent again", () => {
   test.each([
     ["its answer is lost", lost],
     ["its answer is cut off", cut],
+    ["its answer is cut off and nothing shows it but its JSON", cutUnnoticed],
     ["the database is away", failure("database_unavailable")],
     ["the chain's node is away", failure("chain_not_found")],
     ["the rate limit is used up", failure("rate_limit", { "retry-after": "0" })],
@@ -106,6 +113,17 @@ describe("a call is not sent again", () => {
     const request = { body: order, headers: { "idempotency-key": "order → 5" } };
     await expect(clientAt(baseUrl).post("/api/v1/policies", request)).rejects.toBeInstanceOf(TypeError);
     expect(seen).toHaveLength(0);
+  });
+
+  test("when somebody else has answered with a page, and the error names the Idempotency-Key", async () => {
+    const { baseUrl, seen } = await serve((_, response) =>
+      response.writeHead(200, { "content-type": "text/html" }).end("<html>"),
+    );
+    const request = { body: order, headers: { "idempotency-key": "one" } };
+    const buying = clientAt(baseUrl).post("/api/v1/policies", request);
+    const expected = { name: "ConnectionError", retryable: false, idempotencyKey: "one" };
+    await expect(buying).rejects.toMatchObject(expected);
+    expect(seen).toHaveLength(1);
   });
 
   test("by a client without retries", async () => {
