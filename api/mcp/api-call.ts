@@ -48,23 +48,26 @@ export function createApiCall(
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const response = await send(
-      new Request(url, {
-        method,
-        headers: {
-          accept: "application/json",
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers,
-          ...own,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // The API redirects nobody, and a key must not follow a redirect to another host.
-        redirect: "error",
-      }),
-    );
-    const { ok, status } = response;
-    const answer = await response.text();
-    return { ok, status, body: jsonIn(answer), retryAfter: response.headers.get("retry-after") };
+    const request = new Request(url, {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+        ...own,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // The API redirects nobody, and a key must not follow a redirect to another host.
+      redirect: "error",
+    });
+    try {
+      const response = await send(request);
+      const { ok, status } = response;
+      const answer = await response.text();
+      return { ok, status, body: jsonIn(answer), retryAfter: response.headers.get("retry-after") };
+    } catch (cause) {
+      throw new Error("No answer came from the API: the outcome is unknown.", { cause });
+    }
   };
 }
 
