@@ -11,7 +11,7 @@ export type FieldFault = { readonly path: string; readonly message: string };
 const passing: ReadonlySet<string> = new Set<ErrorCode>(["request_timeout", "sandbox_cap_exceeded"]);
 
 /** The rule of the API's specification, for answers without `x-should-retry`, such as those of a proxy in between. */
-export const isTransient = (status: number, code: string): boolean =>
+const isTransient = (status: number, code: string): boolean =>
   status === 429 || passing.has(code) || (status >= 500 && code !== "onchain_revert");
 
 function shouldRetry(response: Response, code: string): boolean {
@@ -75,7 +75,11 @@ export class ConnectionError extends Error {
       retryAfterSeconds,
       idempotencyKey,
       ...options
-    }: ErrorOptions & { retryable?: boolean; retryAfterSeconds?: number; idempotencyKey?: string } = {},
+    }: ErrorOptions & {
+      retryable?: boolean;
+      retryAfterSeconds?: number | undefined;
+      idempotencyKey?: string | undefined;
+    } = {},
   ) {
     super(message, options);
     this.retryable = retryable;

@@ -18,6 +18,12 @@ export type WithBigints<Body> = Body extends string
 const names: ReadonlySet<string> = /* @__PURE__ */ new Set(/* @__PURE__ */ decimalFields.split(" "));
 const isDigits = (value: unknown): value is string => typeof value === "string" && /^\d+$/.test(value);
 
+/** A field with integers of the chain: one, a list of them, or an object that has the same name elsewhere. */
+function converted(value: unknown): unknown {
+  if (isDigits(value)) return BigInt(value);
+  return Array.isArray(value) ? value.map(converted) : withBigints(value);
+}
+
 /** The body with each integer of the chain as a bigint. */
 export function withBigints<Body>(body: Body): WithBigints<Body>;
 export function withBigints(body: unknown): unknown {
@@ -26,7 +32,7 @@ export function withBigints(body: unknown): unknown {
   return Object.fromEntries(
     Object.entries(body).map(([name, value]: [string, unknown]) => [
       name,
-      names.has(name) && isDigits(value) ? BigInt(value) : withBigints(value),
+      names.has(name) ? converted(value) : withBigints(value),
     ]),
   );
 }

@@ -1,5 +1,4 @@
 /** A typed client of the API, for browsers and Node. */
-import { ConnectionError } from "./api-error.ts";
 import { type AnswerHead, type Connection, exchange } from "./exchange.ts";
 import type { BodyOf, CallOptions, Operation, PathWith, RequestArgument } from "./operations.ts";
 import { type Parameters, urlOf } from "./url.ts";
@@ -43,19 +42,6 @@ export type Client = {
 
 type AnyRequest = Parameters & CallOptions & { readonly body?: unknown };
 
-/**
- * The body of a success. Its type is that of the document, with which the service's own tests compare every answer: to check
- * it here again would cost a browser more than the rest of the client. @throws ConnectionError
- */
-function bodyIn(text: string) {
-  if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new ConnectionError("The answer is not the API's: it is no JSON.", { cause, retryable: false });
-  }
-}
-
 const optionsOf = ({ headers, signal, timeoutMs, body }: AnyRequest) => ({
   headers,
   signal,
@@ -68,8 +54,8 @@ export function createClient(connection: Connection): Client {
   const send =
     (method: "GET" | "POST" | "DELETE") =>
     async (path: string, ...[request = {}]: [request?: AnyRequest]) => {
-      const answer = await exchange(connection, { ...optionsOf(request), method, url: urlOf(path, request) });
-      return bodyIn(answer.text);
+      const url = urlOf(path, request);
+      return (await exchange(connection, { ...optionsOf(request), method, url })).body;
     };
 
   return {
@@ -80,15 +66,9 @@ export function createClient(connection: Connection): Client {
     delete: send("DELETE"),
     async revalidate(path: string, tag: string | undefined, ...[request = {}]: [request?: AnyRequest]) {
       const headers = { ...request.headers, ...(tag === undefined ? {} : { "if-none-match": tag }) };
-      const { text, ...head } = await exchange(connection, {
-        ...optionsOf(request),
-        method: "GET",
-        url: urlOf(path, request),
-        headers,
-      });
-      return head.status === 304
-        ? { ...head, changed: false }
-        : { ...head, changed: true, body: bodyIn(text) };
+      const call = { ...optionsOf(request), method: "GET" as const, url: urlOf(path, request), headers };
+      const { text: _, body, ...head } = await exchange(connection, call);
+      return head.status === 304 ? { ...head, changed: false } : { ...head, changed: true, body };
     },
   };
 }

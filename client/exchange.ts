@@ -1,5 +1,6 @@
 /** One call: its request, its answer, and the retries in between. */
 import { ApiError, ConnectionError, retryAfterOf } from "./api-error.ts";
+import { startDeadline } from "./deadline.ts";
 import { pause } from "./pause.ts";
 import { mayRepeat, noRetries, type RetryPolicy, waitBeforeRetry } from "./retries.ts";
 
@@ -17,9 +18,6 @@ export type AnswerHead = {
   readonly tag: string | undefined;
   readonly rateLimit: RateLimit | undefined;
 };
-
-/** An answer. The body stays text: the caller knows its type. */
-export type Answer = AnswerHead & { readonly text: string };
 
 /** A request as a hook sees it: no key, no signature, no body. */
 export type SentRequest = {
@@ -60,6 +58,7 @@ export type Connection = {
 export type Outgoing = {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
+  /** With `accept`, the answer is a text of another form than JSON. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -67,6 +66,7 @@ export type Outgoing = {
 };
 
 const TIMEOUT_MS = 35_000;
+const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
 const numberIn = (headers: Headers, name: string): number | undefined => {
@@ -93,7 +93,10 @@ function headOf({ status, headers }: Response): AnswerHead {
   };
 }
 
-/** The JSON in an answer's text; undefined where it is none: a proxy's page. */
+/**
+ * The JSON in an answer's text; undefined where it is none: a proxy's page. Its type is that of the document, with which the
+ * service's own tests compare every answer: to check it here again would cost a browser more than the rest of the client.
+ */
 function jsonIn(text: string) {
   try {
     return JSON.parse(text);
@@ -101,6 +104,9 @@ function jsonIn(text: string) {
     return undefined;
   }
 }
+
+/** An answer: its text, and the JSON in it. There is none in an empty one, or where the call accepts another form. */
+export type Answer = AnswerHead & { readonly text: string; readonly body: ReturnType<typeof jsonIn> };
 
 /** Integers of the chain are bigints here, and decimal strings on the wire. */
 const serialise = (body: unknown): string =>
@@ -113,52 +119,72 @@ function failureOf(response: Response, text: string, outgoing: Outgoing): ApiErr
   if (typeof body?.code === "string" && typeof body.message === "string")
     return new ApiError(body, response, idempotencyKey);
   const { status, headers } = response;
-  const retryAfterSeconds = retryAfterOf(headers);
   return new ConnectionError(`The answer ${status} is not the API's.`, {
     // A proxy answers 429, or any 5xx, for an API that may have heard the call. Its other answers come again.
     retryable: (status === 429 || status >= 500) && mayRepeat(outgoing.method, outgoing.url),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    retryAfterSeconds: retryAfterOf(headers),
+    idempotencyKey,
   });
 }
 
 function lostAnswer(cause: unknown, { method, url, headers }: Outgoing, reason: string): ConnectionError {
-  const idempotencyKey = headers?.["idempotency-key"];
   return new ConnectionError(`No answer came ${reason}.`, {
     cause,
     retryable: mayRepeat(method, url),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    idempotencyKey: headers?.["idempotency-key"],
   });
 }
 
-/** One attempt. @throws ApiError, ConnectionError, the signal's reason */
+/** A success without its JSON: the answer was cut off, or somebody else has answered, as will happen again. */
+function unreadable(response: Response, { method, url, headers }: Outgoing): ConnectionError {
+  const isCutOff = response.headers.get("content-type")?.includes("json") ?? false;
+  return new ConnectionError("The answer is not the API's, or not whole: it is no JSON.", {
+    retryable: isCutOff && mayRepeat(method, url),
+    idempotencyKey: headers?.["idempotency-key"],
+  });
+}
+
+/** One attempt. @throws ApiError, ConnectionError, the signal's reason, TypeError for a header with characters that none may have */
 async function attempt(connection: Connection, outgoing: Outgoing): Promise<Answer> {
-  const { baseUrl, headers, fetch: send = fetch } = connection;
+  const { baseUrl, fetch: send = fetch } = connection;
   const { method, url, body, signal } = outgoing;
+  // It throws at once: a key that no header can carry is no lost answer.
+  const headers = new Headers({
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...connection.headers,
+    ...outgoing.headers,
+  });
   const timeoutMs = outgoing.timeoutMs ?? connection.timeoutMs ?? TIMEOUT_MS;
-  const late = AbortSignal.timeout(timeoutMs);
+  const deadline = startDeadline(timeoutMs, signal);
   let response: Response;
   let text: string;
   try {
     response = await send(baseUrl + url, {
       method,
-      headers: {
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...headers,
-        ...outgoing.headers,
-      },
+      headers,
       ...(body === undefined ? {} : { body: serialise(body) }),
       // The API redirects nobody, and a key must not follow a redirect to another host.
       redirect: "error",
-      signal: signal ? AbortSignal.any([signal, late]) : late,
+      signal: deadline.signal,
     });
     text = await response.text();
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    throw lostAnswer(cause, outgoing, late.aborted ? `within ${timeoutMs / 1000} seconds` : "from the API");
+    throw lostAnswer(
+      cause,
+      outgoing,
+      deadline.isPast() ? `within ${timeoutMs / 1000} seconds` : "from the API",
+    );
+  } finally {
+    deadline.clear();
   }
   if (!response.ok && response.status !== NOT_MODIFIED) throw failureOf(response, text, outgoing);
-  return { ...headOf(response), text };
+  const isEmpty = response.status === NO_CONTENT || response.status === NOT_MODIFIED;
+  if (isEmpty || outgoing.headers?.accept !== undefined)
+    return { ...headOf(response), text, body: undefined };
+  const answer = jsonIn(text);
+  if (answer === undefined) throw unreadable(response, outgoing);
+  return { ...headOf(response), text, body: answer };
 }
 
 /** Calls a hook. */

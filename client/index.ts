@@ -10,7 +10,7 @@ export {
 export type { Decimal, WithBigints } from "./bigints.ts";
 export { chainOf, switchChain } from "./chain.ts";
 export { type Client, createClient, type Revalidated } from "./client.ts";
-export { type Order, PremiumTooHigh } from "./cover/buy.ts";
+export type { Order } from "./cover/buy.ts";
 export { type PendingPurchase, type Purchase, PurchaseFailed, type Receipt } from "./cover/purchase.ts";
 export { type CoverClient, type CoverSettings, createCoverClient } from "./cover.ts";
 export type { AnswerHead, Connection, RateLimit, ReceivedResponse, SentRequest } from "./exchange.ts";

@@ -44,6 +44,9 @@ export function timedMessage(address: string): SignIn {
   return { message: `Service onboarding for ${address} at ${timestamp}`, timestamp };
 }
 
+/** What a new key is for. What is left out is no limit, and limits never change. Premiums are USDC with 6 decimals, in digits. */
+export type KeyTerms = Omit<Schema<"Onboard">, "walletAddress" | "signature" | "message" | "timestamp">;
+
 /**
  * Lets a wallet sign a message of {@link signInMessage} or {@link timedMessage}, and gets a key for it. The key is shown only
  * here; a wallet has three at most: revoke it when it is no longer needed.
@@ -53,10 +56,10 @@ export async function onboard(
   client: Client,
   wallet: Wallet,
   { message, timestamp }: SignIn,
-  { label, ...call }: CallOptions & { readonly label?: string } = {},
+  { headers, signal, timeoutMs, ...terms }: CallOptions & KeyTerms = {},
 ): Promise<Schema<"IssuedKey">> {
   const signature = await signText(wallet, message);
-  const terms = timestamp === undefined ? { message } : { timestamp };
-  const body = { walletAddress: wallet.address, signature, ...terms, ...(label ? { label } : {}) };
-  return client.post("/api/v1/agent/onboard", { body, ...call });
+  const signed = timestamp === undefined ? { message } : { timestamp };
+  const body = { ...terms, walletAddress: wallet.address, signature, ...signed };
+  return client.post("/api/v1/agent/onboard", { body, headers, signal, timeoutMs });
 }

@@ -94,6 +94,7 @@ const schemaObject = z.looseObject({
   pattern: z.unknown().optional(),
   maxLength: z.unknown().optional(),
   allOf: z.array(z.unknown()).optional(),
+  items: z.unknown().optional(),
 });
 
 /** Whether a schema is an integer of the chain in an answer: any number of decimal digits. */
@@ -115,11 +116,18 @@ function decimalType(schema: object) {
     : decimal;
 }
 
-/** The names of all fields with an integer of the chain. */
+/** Whether a schema is a list of integers of the chain. */
+function isDecimalList(schema: unknown): boolean {
+  const { data } = schemaObject.safeParse(schema);
+  return data?.type === "array" && isDecimal(data.items);
+}
+
+/** The names of all fields with an integer of the chain, or a list of them. */
 function decimalFields(value: unknown, names = new Set<string>()): Set<string> {
   if (typeof value !== "object" || value === null) return names;
   if ("properties" in value && typeof value.properties === "object" && value.properties !== null)
-    for (const [name, schema] of Object.entries(value.properties)) if (isDecimal(schema)) names.add(name);
+    for (const [name, schema] of Object.entries(value.properties))
+      if (isDecimal(schema) || isDecimalList(schema)) names.add(name);
   for (const part of Object.values(value)) decimalFields(part, names);
   return names;
 }

@@ -12,7 +12,17 @@ export const crossOrigin = cors({
   origin: "*",
   allowMethods: ["GET", "HEAD", "POST", "DELETE"],
   // The admin token is left out on purpose.
-  allowHeaders: ["Content-Type", "x-api-key", "Idempotency-Key", "If-None-Match", "Prefer"],
+  allowHeaders: [
+    "Content-Type",
+    "x-api-key",
+    "Idempotency-Key",
+    "If-None-Match",
+    "Prefer",
+    // of the Model Context Protocol
+    "mcp-protocol-version",
+    "mcp-method",
+    "mcp-name",
+  ],
   exposeHeaders: [
     "Retry-After",
     SHOULD_RETRY,

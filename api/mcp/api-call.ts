@@ -11,7 +11,7 @@ export type ApiRequest = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** `body` is the parsed JSON. `retryAfter` has seconds. */
+/** `body` is the parsed JSON, undefined where somebody else has answered with something else. `retryAfter` has seconds. */
 export type ApiAnswer = {
   readonly ok: boolean;
   readonly status: number;
@@ -19,7 +19,7 @@ export type ApiAnswer = {
   readonly retryAfter: string | null;
 };
 
-/** Sends a request to the API. @throws when no answer comes, or one that is not JSON */
+/** Sends a request to the API. @throws when no answer comes */
 export type CallApi = (request: ApiRequest) => Promise<ApiAnswer>;
 
 /** Who asks, and where. */
@@ -29,6 +29,14 @@ export type Caller = {
   /** Sent with each request: `{ "x-api-key": … }`. */
   readonly headers: Readonly<Record<string, string>>;
 };
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Makes calls through `send`: the app's own `fetch`, or that of the platform. */
 export function createApiCall(
@@ -40,20 +48,26 @@ export function createApiCall(
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const response = await send(
-      new Request(url, {
-        method,
-        headers: {
-          accept: "application/json",
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers,
-          ...own,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
-    );
-    const { ok, status } = response;
-    return { ok, status, body: await response.json(), retryAfter: response.headers.get("retry-after") };
+    const request = new Request(url, {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+        ...own,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // The API redirects nobody, and a key must not follow a redirect to another host.
+      redirect: "error",
+    });
+    try {
+      const response = await send(request);
+      const { ok, status } = response;
+      const answer = await response.text();
+      return { ok, status, body: jsonIn(answer), retryAfter: response.headers.get("retry-after") };
+    } catch (cause) {
+      throw new Error("No answer came from the API: the outcome is unknown.", { cause });
+    }
   };
 }
 
@@ -67,7 +81,7 @@ const envelope = z.object({
 /** An API error as one text for a model: the code, the reason, the faulty fields, and when to try again. */
 export function errorText({ status, body, retryAfter }: ApiAnswer): string {
   const { data: error } = envelope.safeParse(body);
-  if (!error) return `The API answered ${status}.`;
+  if (!error) return `Not the API, but something in front of it answered ${status}: the outcome is unknown.`;
   const fields = (error.details ?? []).map(({ path, message }) => `\n- ${path}: ${message}`).join("");
   const retry = retryAfter === null ? "" : `\nTry again in ${retryAfter} seconds.`;
   return `${error.code}: ${error.message}${fields}${retry}`;
@@ -77,7 +91,7 @@ export function errorText({ status, body, retryAfter }: ApiAnswer): string {
 export function toolResult(answer: ApiAnswer): CallToolResult {
   const { data } = object.safeParse(answer.body);
   const structured = data === undefined ? {} : { structuredContent: data };
-  if (!answer.ok)
+  if (!answer.ok || answer.body === undefined)
     return { isError: true, content: [{ type: "text", text: errorText(answer) }], ...structured };
   return { content: [{ type: "text", text: JSON.stringify(answer.body) }], ...structured };
 }

@@ -1,16 +1,13 @@
 /** Tools that buy a policy: with the key's wallet, or with test money in the sandbox. */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { idempotencyKeyInput } from "../http/idempotency-key.ts";
 import { type CallApi, toolResult } from "./api-call.ts";
 import { coverageAmount, product, usdc, wallet } from "./inputs.ts";
 
-const requestId = z
-  .string()
-  .min(1)
-  .max(128)
-  .describe(
-    "A new UUID for each purchase that is wanted. The same again never buys twice: it returns the first purchase.",
-  );
+const requestId = idempotencyKeyInput.describe(
+  "A new UUID for each purchase that is wanted. The same again never buys twice: it returns the first purchase.",
+);
 
 const permit = z
   .object({

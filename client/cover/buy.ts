@@ -16,32 +16,21 @@ export type Order = {
   readonly coverageAmount: bigint;
   /** Who pays, and owns the policy: the client's wallet if left out, or one that has delegated to it. */
   readonly buyer?: string;
-  /** USDC, 6 decimals. Nothing is signed or bought while the premium is higher. */
+  /** USDC, 6 decimals. While the premium is higher, nothing is signed or bought: `premium_above_maximum`. */
   readonly maxPremium?: bigint;
   /** Whether the client's wallet may be asked for a permit; true if left out. Without one, the buyer has approved the router. */
   readonly permit?: boolean;
   /**
-   * Names this purchase, at most 128 characters; the client makes one if left out. The same order with the same key never
-   * buys twice, also after a crash: keep your own beside your order.
+   * Names this purchase, at most 128 printable ASCII characters; the client makes one if left out. The same order with the same
+   * key never buys twice, also after a crash: keep your own beside your order.
    */
   readonly idempotencyKey?: string;
 };
 
-/** The premium is higher than the order allows. Nothing was bought. */
-export class PremiumTooHigh extends Error {
-  override readonly name = "PremiumTooHigh";
-  /** USDC, 6 decimals. */
-  readonly premium: bigint;
-
-  constructor(premium: bigint, maxPremium: bigint) {
-    super(`The premium is ${premium}, and the order allows ${maxPremium} (USDC, 6 decimals).`);
-    this.premium = premium;
-  }
-}
-
 type Body = ReturnType<typeof productInput> & {
   readonly coverageAmount: string;
   readonly buyer: string;
+  readonly maxPremium?: string;
   readonly permit?: Schema<"Permit">;
 };
 
@@ -59,13 +48,22 @@ type Signed = {
 
 type Signing = { readonly signer: Wallet | undefined; readonly buyer: string; signed: Signed | undefined };
 
+/** Whether the premium is higher than the order allows. */
+async function isTooDear(context: Context, order: Order, options: Options): Promise<boolean> {
+  if (order.maxPremium === undefined) return false;
+  const { premium } = await getQuote(context, order, options);
+  return premium > order.maxPremium;
+}
+
 /** The body of an order, with a permit where the buyer must sign one. Nobody signs twice for one nonce and value. */
-async function bodyOf({ api }: Context, order: Order, signing: Signing, options: Options): Promise<Body> {
+async function bodyOf(context: Context, order: Order, signing: Signing, options: Options): Promise<Body> {
   const { signer, buyer, signed } = signing;
-  const input = { ...productInput(order.product), coverageAmount: String(order.coverageAmount) };
-  const body = { ...input, buyer };
+  const { product, coverageAmount, maxPremium } = order;
+  const input = { ...productInput(product), coverageAmount: String(coverageAmount) };
+  const most = maxPremium === undefined ? {} : { maxPremium: String(maxPremium) };
+  const body: Body = { ...input, ...most, buyer };
   if (!signer) return body;
-  const prepared = await api.post("/api/v1/policies/prepare", {
+  const prepared = await context.api.post("/api/v1/policies/prepare", {
     body: { ...input, from: buyer, relayed: true },
     ...options,
   });
@@ -73,18 +71,13 @@ async function bodyOf({ api }: Context, order: Order, signing: Signing, options:
   if (prepared.issues.some(({ blocking }) => blocking)) return body;
   const step = prepared.steps.find(({ kind }) => kind === "signature");
   if (step?.kind !== "signature" || step.status === "complete" || !step.report.body.permit) return body;
+  if (await isTooDear(context, order, options)) return body;
   const { nonce, value } = step.typedData.message;
   if (signed?.nonce !== nonce || signed.value !== value) {
     const signature = await signTypedData(signer, step.typedData);
     signing.signed = { nonce, value, permit: { ...step.report.body.permit, signature } };
   }
   return signing.signed ? { ...body, permit: signing.signed.permit } : body;
-}
-
-async function checkPremium(context: Context, order: Order, options: Options): Promise<void> {
-  if (order.maxPremium === undefined) return;
-  const { premium } = await getQuote(context, order, options);
-  if (premium > order.maxPremium) throw new PremiumTooHigh(premium, order.maxPremium);
 }
 
 /** Whether the permit came too early or too late: another one of the wallet, or a purchase, is or was being mined. */
@@ -100,8 +93,8 @@ const NEXT_PERMIT_SECONDS = 1;
 
 /**
  * Orders a policy. It returns once the service has recorded the purchase, which then goes on by itself.
- * @throws PremiumTooHigh; WalletError when the owner refuses to sign; ApiError when the order is refused; ConnectionError
- *   while nobody knows: order again with the error's `idempotencyKey`; the signal's reason
+ * @throws WalletError when the owner refuses to sign; ApiError when the order is refused; ConnectionError while nobody knows:
+ *   order again with the error's `idempotencyKey`; the signal's reason
  */
 export async function buy(context: Context, order: Order, options: Options = {}): Promise<PendingPurchase> {
   const { api, wallet } = context;
@@ -112,7 +105,6 @@ export async function buy(context: Context, order: Order, options: Options = {})
   const signing: Signing = { signer, buyer, signed: undefined };
   const headers = { "idempotency-key": order.idempotencyKey ?? randomHex(), prefer: "respond-async" };
   const call = given(options);
-  await checkPremium(context, order, call);
   for (let tries = 1; ; tries += 1) {
     const body = await bodyOf(context, order, signing, call);
     try {

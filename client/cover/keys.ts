@@ -1,20 +1,35 @@
 /** API keys of a wallet. */
 import { hasCode } from "../api-error.ts";
+import { type WithBigints, withBigints } from "../bigints.ts";
 import type { Client } from "../client.ts";
-import { type SignIn, onboard as sendSignIn, signInMessage, timedMessage } from "../onboard.ts";
+import {
+  type KeyTerms,
+  type SignIn,
+  onboard as sendSignIn,
+  signInMessage,
+  timedMessage,
+} from "../onboard.ts";
 import type { Schema } from "../operations.ts";
+import { pause } from "../pause.ts";
 import type { Wallet } from "../wallets.ts";
-import { type Context, given, type Options } from "./context.ts";
+import { type Context, given, type Options, read } from "./context.ts";
 
-export type IssuedKey = Schema<"IssuedKey">;
+export type IssuedKey = WithBigints<Schema<"IssuedKey">>;
 
-export type OnboardOptions = Options & {
-  /** Purpose of the key, at most 100 characters. */
-  readonly label?: string;
-};
+/** A key's label and limits. What is left out is no limit, and limits never change. */
+export type OnboardOptions = Options &
+  Pick<KeyTerms, "label" | "scopes" | "products"> & {
+    /** The most premium of one purchase, and of all that are accepted in a UTC day. USDC, 6 decimals. */
+    readonly maxPremiumPerPurchase?: bigint;
+    readonly maxPremiumPerDay?: bigint;
+  };
+
+const decimalOf = (amount: bigint | undefined) => (amount === undefined ? undefined : String(amount));
 
 /** Keys whose answer was lost exist, and count: a wallet has three at most, so nobody signs for ever. */
 const SIGNATURES = 3;
+/** A message counts by its second: one of the same second would be refused again. */
+const NEXT_SECOND_MS = 1000;
 
 /** Mixed case is a checksum, which EIP-4361 demands. */
 const hasChecksum = (address: string): boolean => /[a-f]/.test(address) && /[A-F]/.test(address);
@@ -34,8 +49,8 @@ async function signInFor(api: Client, { address }: Wallet, call: Options): Promi
 }
 
 /**
- * Lets a wallet sign a message, and gets a key for it, which is shown only here. A wallet has three at most: revoke it when
- * it is no longer needed.
+ * Lets a wallet sign a message, and gets a key for it, which is shown only here: one with limits for an agent. A wallet has three
+ * at most: revoke it when it is no longer needed.
  * @throws WalletError; ApiError `cap_reached`, `stale_timestamp` …; ConnectionError
  */
 export async function onboard(
@@ -44,23 +59,31 @@ export async function onboard(
   options: OnboardOptions = {},
 ): Promise<IssuedKey> {
   const call = given(options);
+  const { maxPremiumPerPurchase, maxPremiumPerDay } = options;
+  const terms = {
+    ...options,
+    maxPremiumPerPurchase: decimalOf(maxPremiumPerPurchase),
+    maxPremiumPerDay: decimalOf(maxPremiumPerDay),
+  };
   for (let signatures = 1; ; signatures += 1) {
     const signIn = await signInFor(api, wallet, call);
     try {
-      return await sendSignIn(api, wallet, signIn, options);
+      return withBigints(await sendSignIn(api, wallet, signIn, terms));
     } catch (error) {
       // The call was repeated, and the first one has made a key that nobody knows.
       if (!hasCode(error, "signature_used") || signatures === SIGNATURES) throw error;
+      await pause(NEXT_SECOND_MS, options.signal);
     }
   }
 }
 
-/** The wallet, tier and number of the client's key. @throws ApiError `unauthenticated` */
-export const getMe = ({ api }: Context, options: Options = {}) => api.get("/api/v1/auth/me", given(options));
+/** The client's key: its wallet, tier and limits, and what it may still spend today. @throws ApiError `unauthenticated` */
+export const getMe = (context: Context, options: Options = {}) =>
+  read(context, "/api/v1/auth/me", given(options));
 
 /** The wallet's active keys, without the keys themselves. */
-export const listKeys = async ({ api }: Context, options: Options = {}) =>
-  (await api.get("/api/v1/agent/keys", given(options))).keys;
+export const listKeys = async (context: Context, options: Options = {}) =>
+  (await read(context, "/api/v1/agent/keys", given(options))).keys;
 
 /** Revokes a key of the same wallet at once. @throws ApiError `key_not_found` */
 export const revokeKey = ({ api }: Context, keyId: number, options: Options = {}) =>

@@ -1,5 +1,5 @@
 /** A purchase that the service is making, and how it ends. */
-import { isTransient } from "../api-error.ts";
+import type { ErrorCode } from "../api-error.ts";
 import { type WithBigints, withBigints } from "../bigints.ts";
 import type { Schema } from "../operations.ts";
 import { pause } from "../pause.ts";
@@ -10,20 +10,31 @@ export type Receipt = WithBigints<Schema<"PurchaseReceipt">>;
 /** How far a purchase is. */
 export type Purchase = Read<"/api/v1/purchases/{id}">;
 
+/** Failures that the same order would have again: its buyer, its product or its price is the cause. */
+const lasting: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
+  "onchain_revert",
+  "price_mismatch",
+  "buyer_not_authorized",
+  "not_authorized_relayer",
+  "product_inactive",
+  "shield_paused",
+  "coverage_above_maximum",
+]);
+
 /** Nothing was bought, and nothing will be under this purchase's id. */
 export class PurchaseFailed extends Error {
   override readonly name = "PurchaseFailed";
   /** The code that the purchase call returns, such as `onchain_revert`. */
   readonly code: string;
   readonly purchaseId: string;
-  /** Whether to buy again may succeed: the cause was not the buyer's. */
+  /** Whether the same order may succeed later: the cause passes by itself. */
   readonly retryable: boolean;
 
   constructor({ purchaseId, failure }: Purchase) {
     super(failure?.message ?? "The purchase was replaced: it was not mined in time.");
     this.code = failure?.error ?? "purchase_expired";
     this.purchaseId = purchaseId;
-    this.retryable = isTransient(this.code === "onchain_revert" ? 502 : 503, this.code);
+    this.retryable = !lasting.has(this.code);
   }
 }
 

@@ -16,7 +16,7 @@ export const createWebhook = async ({ api }: Context, body: Schema<"NewWebhook">
 export const listWebhooks = async ({ api }: Context, options: Options = {}) =>
   withBigints(await api.get("/api/v1/webhooks", given(options))).webhooks;
 
-/** Deletes a webhook with its deliveries. @throws ApiError `webhook_not_found` */
+/** Deletes a webhook with its deliveries. @throws ApiError `webhook_not_found`, also when only the answer to the first try was lost */
 export const deleteWebhook = ({ api }: Context, id: number, options: Options = {}) =>
   api.delete("/api/v1/webhooks/{id}", { path: { id }, ...given(options) });
 

@@ -104,6 +104,8 @@ describe("a wrong call gets an answer that names field and rule", () => {
     ["policy", { product: order.product, policyId: "999999" }, /^policy_not_found: /],
     ["prepare_claim", { ...order, policyId: "1", from: "me" }, /from: must be 0x and 40 hex digits/],
     ["stats", { topic: "weather" }, /topic: /],
+    ["buy_policy", purchase({ requestId: "→" }), /requestId: must be 1 to 128 printable ASCII characters/],
+    ["sandbox_try", { requestId: "" }, /requestId: must be 1 to 128 printable ASCII characters/],
   ])("%s %j", async (name, args, expected) => {
     const { tool } = await overHttp(api.stack.apiUrl);
     const answer = await tool(name, { ...args });
@@ -149,6 +151,20 @@ describe("a wrong call gets an answer that names field and rule", () => {
     const answer = await http(`${api.stack.apiUrl}/mcp`, { headers, rawBody });
     expect([answer.status, answer.text]).toEqual([status, expect.stringMatching(message)]);
     expect(answer.json).toMatchObject({ jsonrpc: "2.0", error: { code: expect.any(Number) } });
+  });
+
+  test("a page of this machine may send what the protocol's client sends", async () => {
+    const asked = ["content-type", "x-api-key", "mcp-protocol-version", "mcp-method", "mcp-name"];
+    const answer = await http(`${api.stack.apiUrl}/mcp`, {
+      method: "OPTIONS",
+      headers: {
+        origin: "http://localhost:6274",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": asked.join(","),
+      },
+    });
+    const allowed = answer.headers.get("access-control-allow-headers")?.toLowerCase().split(",");
+    expect(allowed).toEqual(expect.arrayContaining(asked));
   });
 
   test("a message by GET, which opens no stream here, gets 405", async () => {

@@ -1,6 +1,7 @@
 /** Which calls the client sends again, when, and what its hooks see. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
+import { getEventListeners } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
 import { hasEffectEachTime, shouldRetry } from "../../api/http/should-retry.ts";
 import {
   ApiError,
@@ -11,41 +12,8 @@ import {
 } from "../../client/index.ts";
 import { mayRepeat, specifiedRetries, waitBeforeRetry } from "../../client/retries.ts";
 import { errorStatus } from "../../lib/errors.ts";
+import { json, type Reply, serve } from "./support/replies.ts";
 
-type Reply = (request: IncomingMessage, response: ServerResponse) => void;
-
-const servers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of servers.splice(0)) await stop();
-});
-
-/** Serves the replies in their order, the last one for ever, and counts requests. */
-async function serve(...replies: Reply[]): Promise<{ baseUrl: string; seen: IncomingMessage[] }> {
-  const seen: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    const reply = replies[Math.min(seen.length, replies.length - 1)];
-    seen.push(request);
-    request.resume().on("end", () => reply?.(request, response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  servers.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return { baseUrl: `http://127.0.0.1:${address.port}`, seen };
-}
-
-const json =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
-  (_, response) => {
-    response.writeHead(status, { "content-type": "application/json", ...headers });
-    response.end(JSON.stringify(body));
-  };
 const failure = (code: keyof typeof errorStatus, headers: Record<string, string> = {}): Reply =>
   json(errorStatus[code], { error: code, code, message: `It is ${code}.`, details: null }, headers);
 const lost: Reply = (request) => request.socket.destroy();
@@ -53,6 +21,12 @@ const cut: Reply = (_, response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
   response.write('{"ok":');
   setImmediate(() => response.socket?.destroy());
+};
+/** Cut off where the end of the connection is the end of the answer, as of old proxies. */
+const cutUnnoticed: Reply = (_, response) => {
+  response.socket?.end(
+    'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"ok":',
+  );
 };
 const silent: Reply = () => {};
 const success = json(200, { ok: true, keyId: 7 });
@@ -68,6 +42,7 @@ describe("a call is sent again", () => {
   test.each([
     ["its answer is lost", lost],
     ["its answer is cut off", cut],
+    ["its answer is cut off and nothing shows it but its JSON", cutUnnoticed],
     ["the database is away", failure("database_unavailable")],
     ["the chain's node is away", failure("chain_not_found")],
     ["the rate limit is used up", failure("rate_limit", { "retry-after": "0" })],
@@ -133,6 +108,24 @@ describe("a call is not sent again", () => {
     expect(seen).toHaveLength(1);
   });
 
+  test("when no header can carry its Idempotency-Key", async () => {
+    const { baseUrl, seen } = await serve(success);
+    const request = { body: order, headers: { "idempotency-key": "order → 5" } };
+    await expect(clientAt(baseUrl).post("/api/v1/policies", request)).rejects.toBeInstanceOf(TypeError);
+    expect(seen).toHaveLength(0);
+  });
+
+  test("when somebody else has answered with a page, and the error names the Idempotency-Key", async () => {
+    const { baseUrl, seen } = await serve((_, response) =>
+      response.writeHead(200, { "content-type": "text/html" }).end("<html>"),
+    );
+    const request = { body: order, headers: { "idempotency-key": "one" } };
+    const buying = clientAt(baseUrl).post("/api/v1/policies", request);
+    const expected = { name: "ConnectionError", retryable: false, idempotencyKey: "one" };
+    await expect(buying).rejects.toMatchObject(expected);
+    expect(seen).toHaveLength(1);
+  });
+
   test("by a client without retries", async () => {
     const { baseUrl, seen } = await serve(lost);
     await expect(createClient({ baseUrl }).get(me)).rejects.toBeInstanceOf(ConnectionError);
@@ -147,6 +140,19 @@ describe("a call is not sent again", () => {
       "enough",
     );
     expect(seen).toHaveLength(1);
+  });
+
+  test("when it is aborted while its answer is awaited, and a signal that lives on keeps nothing of calls that ended", async () => {
+    const { baseUrl } = await serve(success, failure("database_unavailable"), success, silent);
+    const stop = new AbortController();
+    const { signal } = stop;
+    for (let n = 0; n < 2; n += 1) await clientAt(baseUrl).get(me, { signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    // Where Node keeps the signals that `AbortSignal.any` has made of it.
+    const kept = Object.getOwnPropertySymbols(signal).map((name): unknown => Reflect.get(signal, name));
+    expect(kept.filter((value) => value instanceof Set && value.size > 0)).toEqual([]);
+    const call = clientAt(baseUrl, { onRequest: () => setImmediate(() => stop.abort(new Error("enough"))) });
+    await expect(call.get(me, { signal })).rejects.toThrow("enough");
   });
 
   test("to where a redirect leads, with its key", async () => {

@@ -175,11 +175,14 @@ describe("the figures", () => {
     const flights = page.getByRole("table", { name: "Transactions in flight" }).locator("tbody tr");
     expect(await flights.count()).toBe(50);
     const steps = page.getByRole("navigation", { name: "Pages of transactions" });
-    await steps.getByRole("button", { name: "Next" }).press("Enter");
+    await steps.getByRole("link", { name: "Next transactions" }).press("Enter");
     await expect.poll(() => flights.count()).toBe(FLIGHTS - 50);
-    expect(await steps.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
-    await steps.getByRole("button", { name: "Previous" }).press("Enter");
+    expect(new URL(page.url()).searchParams.has("flights-after")).toBe(true);
+    expect(await steps.getByRole("link").allTextContents()).toEqual(["First transactions"]);
+    await steps.getByRole("link").press("Enter");
     await expect.poll(() => flights.count()).toBe(50);
+    await steps.getByRole("link", { name: "Next transactions" }).click();
+    await expect.poll(() => flights.count()).toBe(FLIGHTS - 50);
     await page.getByRole("link", { name: "Older than a minute" }).click();
     expect(new URL(page.url()).search).toBe("?age=stuck");
     await expect
@@ -194,7 +197,7 @@ describe("the figures", () => {
       })
       .toBe(true);
     const hooks = page.getByRole("navigation", { name: "Pages of webhooks" });
-    await hooks.getByRole("button", { name: "Next" }).click();
+    await hooks.getByRole("link", { name: "Next webhooks" }).click();
     await expect.poll(async () => (await firstCells(opened, "Webhooks that are behind")).length).toBe(10);
   });
 
@@ -207,7 +210,7 @@ describe("the figures", () => {
     expect(await firstCells(opened, "API keys")).toEqual(all.slice(0, 25));
     await page
       .getByRole("navigation", { name: "Pages of keys" })
-      .getByRole("button", { name: "Next" })
+      .getByRole("link", { name: "Next keys" })
       .click();
     await expect.poll(() => firstCells(opened, "API keys")).toEqual(all.slice(25));
     const field = page.getByRole("textbox", { name: "Keys of the wallet" });
@@ -218,6 +221,7 @@ describe("the figures", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => firstCells(opened, "API keys")).toEqual([String(filled.keyId)]);
     expect(new URL(page.url()).searchParams.get("wallet")).toBe(filled.buyer);
+    expect(new URL(page.url()).searchParams.has("keys-after")).toBe(false);
     await page.getByRole("link", { name: "All keys" }).click();
     await expect.poll(() => firstCells(opened, "API keys")).toEqual(all.slice(0, 25));
     expect(faultsOf(opened)).toEqual([]);

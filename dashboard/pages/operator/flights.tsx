@@ -5,15 +5,18 @@ import { duration } from "../../format/time.ts";
 import { Address } from "../../parts/address.tsx";
 import { Choices } from "../../parts/choices.tsx";
 import { Section } from "../../parts/head.tsx";
-import { Pager, usePages } from "../../parts/pager.tsx";
+import { cursorInView, PageLinks } from "../../parts/page-links.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Word } from "../../parts/word.tsx";
 import { entryText } from "./entry.ts";
-import { bodyOf, useAdmin } from "./use-admin.ts";
+import { useAdmin } from "./use-admin.ts";
 
 /** In flight for this long counts as stuck, in seconds, as in `npm run ledger`. */
 const STUCK_SECONDS = 60;
+/** Where age and cursor are in the address. */
+const AGE = "age";
+const CURSOR = "flights-after";
 
 type Ledger = Schema<"Ledger">;
 type Flight = Schema<"LedgerFlight">;
@@ -73,45 +76,42 @@ const FlightTable = ({ flights, empty }: { flights: readonly Flight[]; empty: st
 
 /** Pages of them; the first one is part of the ledger that the page has read. */
 function FlightPages({ ledger, stuck }: { ledger: Read<Ledger>; stuck: boolean }) {
-  const pages = usePages();
-  const query = { minAge: stuck ? STUCK_SECONDS : 0, cursor: pages.cursor };
-  const isFirst = !stuck && pages.cursor === undefined;
-  const other = useAdmin(isFirst ? undefined : `flights ${query.minAge} ${query.cursor}`, (admin) =>
+  const cursor = cursorInView(CURSOR);
+  const query = { minAge: stuck ? STUCK_SECONDS : 0, cursor };
+  const isFirst = !stuck && cursor === undefined;
+  const other = useAdmin(isFirst ? undefined : `flights ${query.minAge} ${cursor}`, (admin) =>
     admin.get("/api/v1/admin/ledger", { query }),
   );
   const read = isFirst ? ledger : other;
   return (
-    <>
-      <Shown read={read} height={16}>
-        {({ inFlight }) => (
+    <Shown read={read} height={16}>
+      {({ inFlight, nextCursor }) => (
+        <>
           <FlightTable
-            key={pages.number}
+            key={`${stuck} ${cursor}`}
             flights={inFlight}
             empty={stuck ? "No transaction is in flight for a minute." : "No transaction is in flight."}
           />
-        )}
-      </Shown>
-      <Pager
-        pages={pages}
-        next={read.state === "failed" ? null : bodyOf(read)?.nextCursor}
-        what="transactions"
-      />
-    </>
+          <PageLinks name={CURSOR} next={nextCursor} what="transactions" />
+        </>
+      )}
+    </Shown>
   );
 }
 
 /** The transactions that may still be mined, the oldest first. */
 export function Flights({ ledger }: { ledger: Read<Ledger> }) {
-  const age = choice("age", ["all", "stuck"]);
+  const age = choice(AGE, ["all", "stuck"]);
   return (
     <Section
       title="In flight"
       sentence="Transactions with a nonce that are in no block, the oldest first. On the server, npm run ledger -- show and an entry’s id print all about it."
       controls={
         <Choices
-          name="age"
+          name={AGE}
           label="Age"
           chosen={age}
+          resets={CURSOR}
           options={[
             { value: "all", label: "All" },
             { value: "stuck", label: "Older than a minute" },
@@ -119,7 +119,7 @@ export function Flights({ ledger }: { ledger: Read<Ledger> }) {
         />
       }
     >
-      <FlightPages key={age} ledger={ledger} stuck={age === "stuck"} />
+      <FlightPages ledger={ledger} stuck={age === "stuck"} />
     </Section>
   );
 }

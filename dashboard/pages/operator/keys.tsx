@@ -5,17 +5,20 @@ import { timestampSeconds } from "../../format/day.ts";
 import { Address } from "../../parts/address.tsx";
 import { Section } from "../../parts/head.tsx";
 import { Link } from "../../parts/link.tsx";
-import { Pager, usePages } from "../../parts/pager.tsx";
+import { cursorInView, PageLinks } from "../../parts/page-links.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { Word } from "../../parts/word.tsx";
 import { StopButton } from "./stop-draft.tsx";
 import { ADDRESS } from "./stop-target.ts";
-import { bodyOf, useAdmin } from "./use-admin.ts";
+import { useAdmin } from "./use-admin.ts";
 
 /** Keys of a page. */
 const PAGE = 25;
+/** Where wallet and cursor are in the address. */
+const WALLET = "wallet";
+const CURSOR = "keys-after";
 
 const KeyTable = ({ keys, empty }: { keys: readonly Schema<"AnyKey">[]; empty: string }) => (
   <Table
@@ -57,33 +60,33 @@ const KeyTable = ({ keys, empty }: { keys: readonly Schema<"AnyKey">[]; empty: s
 
 /** Pages of all keys, or of one wallet's, the newest first. */
 function KeyPages({ wallet }: { wallet: string | undefined }) {
-  const pages = usePages();
-  const query = { limit: PAGE, wallet, cursor: pages.cursor };
-  const read = useAdmin(`keys ${wallet} ${pages.cursor}`, (admin) =>
-    admin.get("/api/v1/admin/keys", { query }),
-  );
+  const cursor = cursorInView(CURSOR);
+  const query = { limit: PAGE, wallet, cursor };
+  const read = useAdmin(`keys ${wallet} ${cursor}`, (admin) => admin.get("/api/v1/admin/keys", { query }));
   return (
-    <>
-      <Shown read={read} height={40}>
-        {({ keys }) => (
+    <Shown read={read} height={40}>
+      {({ keys, nextCursor }) => (
+        <>
           <KeyTable
-            key={pages.number}
+            key={`${wallet} ${cursor}`}
             keys={keys}
             empty={wallet === undefined ? "No key was issued yet." : "This wallet has no key."}
           />
-        )}
-      </Shown>
-      <Pager pages={pages} next={read.state === "failed" ? null : bodyOf(read)?.nextCursor} what="keys" />
-    </>
+          <PageLinks name={CURSOR} next={nextCursor} what="keys" />
+        </>
+      )}
+    </Shown>
   );
 }
 
 /** The keys of all wallets, or of the one in the address of the page. */
 export function Keys() {
-  const given = place.value.view.get("wallet") ?? undefined;
+  const given = place.value.view.get(WALLET) ?? undefined;
   const [text, setText] = useState(given ?? "");
   useEffect(() => setText(given ?? ""), [given]);
-  const search = () => go(viewHref({ wallet: text.trim() === "" ? undefined : text.trim() }));
+  /** Another wallet's keys begin with their first page. */
+  const hrefOf = (wallet: string | undefined) => viewHref({ [WALLET]: wallet, [CURSOR]: undefined });
+  const search = () => go(hrefOf(text.trim() === "" ? undefined : text.trim()));
   const isAddress = given === undefined || ADDRESS.test(given);
   return (
     <Section
@@ -107,10 +110,10 @@ export function Keys() {
         <button type="button" class="button" onClick={search}>
           Search
         </button>
-        {given !== undefined && <Link to={viewHref({ wallet: undefined })}>All keys</Link>}
+        {given !== undefined && <Link to={hrefOf(undefined)}>All keys</Link>}
       </p>
       {isAddress ? (
-        <KeyPages key={given} wallet={given} />
+        <KeyPages wallet={given} />
       ) : (
         <p class="refusal" role="alert">
           An address is 0x and 40 hex digits.

@@ -4,7 +4,7 @@ import type { Read } from "../../data/reads.ts";
 import { timestampSeconds } from "../../format/day.ts";
 import { Address, Copy } from "../../parts/address.tsx";
 import { Section } from "../../parts/head.tsx";
-import { Pager, usePages } from "../../parts/pager.tsx";
+import { cursorInView, PageLinks } from "../../parts/page-links.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
@@ -16,6 +16,9 @@ import { bodyOf, useAdmin } from "./use-admin.ts";
 import { useStop } from "./use-stop.ts";
 
 type Stop = Schema<"StopInForce">;
+
+/** Where the cursor is in the address. */
+const CURSOR = "stops-after";
 
 function Target({ stop: { scope, wallet, keyId } }: { stop: Stop }) {
   if (scope === "global") return <Word tone="fault">Everything</Word>;
@@ -49,19 +52,20 @@ const StopTable = ({ stops }: { stops: readonly Stop[] }) => (
 
 /** Pages of what is stopped. */
 function StopPages({ first }: { first: Read<AnswerTo<"/api/v1/admin/stops">> }) {
-  const pages = usePages();
-  const cursor = pages.cursor;
+  const cursor = cursorInView(CURSOR);
   const other = useAdmin(cursor === undefined ? undefined : `stops ${cursor}`, (admin) =>
     admin.get("/api/v1/admin/stops", { query: { cursor } }),
   );
   const read = cursor === undefined ? first : other;
   return (
-    <>
-      <Shown read={read} height={4}>
-        {({ stops }) => <StopTable key={pages.number} stops={stops} />}
-      </Shown>
-      <Pager pages={pages} next={read.state === "failed" ? null : bodyOf(read)?.nextCursor} what="stops" />
-    </>
+    <Shown read={read} height={4}>
+      {({ stops, nextCursor }) => (
+        <>
+          <StopTable key={cursor} stops={stops} />
+          <PageLinks name={CURSOR} next={nextCursor} what="stops" />
+        </>
+      )}
+    </Shown>
   );
 }
 

@@ -4,13 +4,15 @@ import { whole } from "../../format/amount.ts";
 import { timestampSeconds } from "../../format/day.ts";
 import { Address } from "../../parts/address.tsx";
 import { Section } from "../../parts/head.tsx";
-import { Pager, usePages } from "../../parts/pager.tsx";
+import { cursorInView, PageLinks } from "../../parts/page-links.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { Word } from "../../parts/word.tsx";
-import { bodyOf, useAdmin } from "./use-admin.ts";
+import { useAdmin } from "./use-admin.ts";
 
+/** Where the cursor is in the address. */
+const CURSOR = "webhooks-after";
 /** From here on the API does not count. */
 const MOST_COUNTED = 10_000;
 
@@ -54,8 +56,7 @@ const LateTable = ({ webhooks }: { webhooks: readonly Schema<"LateWebhook">[] })
 
 /** Webhooks whose deliveries are not made. */
 export function Webhooks({ first }: { first: Read<AnswerTo<"/api/v1/admin/webhooks">> }) {
-  const pages = usePages();
-  const cursor = pages.cursor;
+  const cursor = cursorInView(CURSOR);
   const other = useAdmin(cursor === undefined ? undefined : `webhooks ${cursor}`, (admin) =>
     admin.get("/api/v1/admin/webhooks", { query: { cursor } }),
   );
@@ -66,9 +67,13 @@ export function Webhooks({ first }: { first: Read<AnswerTo<"/api/v1/admin/webhoo
       sentence="An undeliverable webhook gets nothing more until its owner calls POST …/retry."
     >
       <Shown read={read} height={16}>
-        {({ webhooks }) => <LateTable key={pages.number} webhooks={webhooks} />}
+        {({ webhooks, nextCursor }) => (
+          <>
+            <LateTable key={cursor} webhooks={webhooks} />
+            <PageLinks name={CURSOR} next={nextCursor} what="webhooks" />
+          </>
+        )}
       </Shown>
-      <Pager pages={pages} next={read.state === "failed" ? null : bodyOf(read)?.nextCursor} what="webhooks" />
     </Section>
   );
 }

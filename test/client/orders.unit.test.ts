@@ -1,0 +1,133 @@
+/** What the client sends for an order and for a key, and how it takes the answers. */
+import { describe, expect, test } from "vitest";
+import { shouldRetry } from "../../api/http/should-retry.ts";
+import { createCoverClient, type Purchase, PurchaseFailed } from "../../client/index.ts";
+import { errorStatus } from "../../lib/errors.ts";
+import * as failures from "../../workers/relayer/purchase-failures.ts";
+import { json, serve } from "./support/replies.ts";
+
+const productId = `0x${"e8".repeat(32)}`;
+/** In lowercase: it does not show its checksum, so that it signs the message with the time. */
+const address = `0x${"ab".repeat(20)}`;
+const retries = { delaysMs: [1, 1], longestWaitMs: 0 };
+
+/** A wallet that signs everything, and counts. */
+function signingWallet() {
+  const asked: string[] = [];
+  const provider = {
+    async request({ method }: { method: string }) {
+      asked.push(method);
+      return "0x11";
+    },
+  };
+  return { wallet: { address, provider }, asked };
+}
+
+const refusal = (code: keyof typeof errorStatus) =>
+  json(errorStatus[code], { error: code, code, message: `It is ${code}.`, details: null });
+
+describe("an order with maxPremium", () => {
+  const order = {
+    product: productId,
+    coverageAmount: 100_000_000n,
+    maxPremium: 292_000n,
+    idempotencyKey: "one",
+  };
+  const receipt = {
+    ...{ ok: true, purchaseId: "700bf5d5-c0cc-4436-94de-27031b1d28ee", txHash: productId, blockNumber: 7 },
+    ...{ policyId: "1", buyer: address, productId, coverageAmount: "100000000", premiumPaid: "292000" },
+  };
+  const permit = { value: "292001", deadline: "1767225600" };
+  const prepared = json(200, {
+    issues: [],
+    steps: [
+      {
+        ...{ id: "permit", kind: "signature", status: "incomplete", optional: false },
+        typedData: { message: { ...permit, nonce: "0" } },
+        report: { body: { productId, permit } },
+      },
+    ],
+  });
+  const quote = json(200, { premium: "292001" });
+
+  test("is refused while the premium is higher, and its wallet is asked for nothing", async () => {
+    const { baseUrl, seen } = await serve(prepared, quote, refusal("premium_above_maximum"));
+    const { wallet, asked } = signingWallet();
+    const buying = createCoverClient({ baseUrl, wallet, retries }).buy(order);
+    await expect(buying).rejects.toMatchObject({ name: "ApiError", code: "premium_above_maximum" });
+    expect(asked).toEqual([]);
+    expect(seen.at(-1)).toMatchObject({ url: "/api/v1/policies", body: { maxPremium: "292000" } });
+  });
+
+  test("that was bought before finds its policy, although the premium is higher now", async () => {
+    const { baseUrl, seen } = await serve(prepared, quote, json(200, receipt));
+    const { wallet, asked } = signingWallet();
+    const pending = await createCoverClient({ baseUrl, wallet, retries }).buy(order);
+    expect(await pending.wait()).toMatchObject({ policyId: 1n, premiumPaid: 292_000n });
+    expect(asked).toEqual([]);
+    expect(seen.at(-1)?.headers).toMatchObject({ "idempotency-key": "one", prefer: "respond-async" });
+  });
+
+  test("leaves the limit to the service, which sees the premium of the moment", async () => {
+    const { baseUrl, seen } = await serve(json(200, receipt));
+    await createCoverClient({ baseUrl, retries }).buy({ ...order, buyer: address });
+    expect(seen).toMatchObject([{ url: "/api/v1/policies", body: { buyer: address, maxPremium: "292000" } }]);
+  });
+});
+
+describe("a purchase that failed", () => {
+  const reverts = ["ERC20InsufficientBalance", "ContractPaused", "SEQUENCER_DOWN", "ORACLE_STALE"];
+  const others = ["ProductInactive", "ShieldPaused", "Exceeds capacity", "NotAuthorizedRelayer"];
+  const known = [
+    ...[...reverts, ...others].map((name) => failures.simulatedFailure({ name, text: name, data: "0x" })),
+    ...[failures.premiumRisen(1n, 2n), failures.operatorStopped, failures.walletPaused],
+    ...[failures.delegationEnded, failures.walletBudgetSpent, failures.dayBudgetSpent],
+    ...[failures.noRelayerCouldPay, failures.replacedFailure(1n), failures.chainNotAnswering],
+    failures.notSignedInTime,
+  ];
+
+  test.each([...new Set(known.map(({ code }) => code))])(
+    "with %s is as retryable as the API says",
+    (code) => {
+      const purchase: Purchase = {
+        ...{ purchaseId: "1", state: "failed", createdAt: "2026-01-01T00:00:00.000Z", productId },
+        ...{ coverageAmount: 1n, asset: productId, buyer: address, txHash: null, receipt: null },
+        failure: { error: code, message: "It failed." },
+      };
+      const call = { method: "POST", path: "/api/v1/policies" };
+      expect(new PurchaseFailed(purchase).retryable).toBe(
+        shouldRetry({ code, status: errorStatus[code] }, call),
+      );
+    },
+  );
+});
+
+describe("a key", () => {
+  const limits = {
+    ...{ scopes: ["read", "buy"] as const, products: ["FLASHBTC1H-001"] },
+    ...{ maxPremiumPerPurchase: 10_000_000n, maxPremiumPerDay: 50_000_000n },
+  };
+  const shown = { ...limits, maxPremiumPerPurchase: "10000000", maxPremiumPerDay: "50000000" };
+
+  test("is made with limits, whose amounts are bigints, as they are when it is read", async () => {
+    const issued = { ok: true, keyId: 7, apiKey: "lk_", ...shown };
+    const me = { ok: true, keyId: 7, ...shown, premiumLeftToday: "47400000" };
+    const { baseUrl, seen } = await serve(json(201, issued), json(200, me), json(200, { keys: [me] }));
+    const { wallet } = signingWallet();
+    const guest = createCoverClient({ baseUrl, retries });
+    expect(await guest.onboard(wallet, { label: "agent", ...limits })).toEqual({ ...issued, ...limits });
+    expect(seen[0]?.body).toEqual({
+      ...{ walletAddress: address, signature: "0x11", timestamp: expect.any(Number), label: "agent" },
+      ...shown,
+    });
+    expect(await guest.keys.me()).toMatchObject({ ...limits, premiumLeftToday: 47_400_000n });
+    expect(await guest.keys.list()).toMatchObject([limits]);
+  });
+
+  test("whose message was used is asked for again with a message of a later second", async () => {
+    const { baseUrl, seen } = await serve(refusal("signature_used"), json(201, { ok: true, keyId: 8 }));
+    await createCoverClient({ baseUrl, retries }).onboard(signingWallet().wallet);
+    const [first, second] = seen.map(({ body }) => Number(Reflect.get(Object(body), "timestamp")));
+    expect(second).toBeGreaterThan(Number(first));
+  });
+});
