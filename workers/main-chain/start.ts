@@ -1,7 +1,7 @@
 import { openPurchaseQueue } from "../../lib/queues/queue.ts";
 import { startPurchaseWorker } from "../../lib/queues/worker.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
-import { mainKeys, walletKeys } from "../common/private-keys.ts";
+import { hasKeeper, mainKeys, walletKeys } from "../common/wallet-keys.ts";
 import { queueOptionsOf } from "../common/queue-options.ts";
 import { startKeeper } from "../keeper/start.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
@@ -31,7 +31,7 @@ export async function startSending(options: ChainServiceOptions & { keeperMeter:
     onQueueError: queueOptions.onError,
   });
   const keeper =
-    config.KEEPER_PRIVATE_KEY === undefined ? undefined : startKeeper(engine, config, keeperMeter);
+    hasKeeper(config) ? startKeeper(engine, config, keeperMeter) : undefined;
   return {
     async stop() {
       await keeper?.stop();

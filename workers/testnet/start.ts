@@ -3,7 +3,7 @@ import { openTestnetQueue } from "../../lib/queues/queue.ts";
 import { startTestnetWorker } from "../../lib/queues/worker.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
 import { startLoop } from "../common/loop.ts";
-import { testnetKeys, walletKeys } from "../common/private-keys.ts";
+import { testnetKeys, walletKeys } from "../common/wallet-keys.ts";
 import { queueOptionsOf } from "../common/queue-options.ts";
 import { createEngine } from "../relayer/engine.ts";
 import { startRelayer } from "../relayer/relayer.ts";
