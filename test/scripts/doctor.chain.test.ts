@@ -369,16 +369,21 @@ describe("Postgres", () => {
 
   test("a SECRETS_KEY that does not open the stored secrets", async () => {
     await sql`create schema if not exists service`;
-    await sql`create table service.webhook (id bigserial, wallet text, secret text)`;
+    await sql`create table service.webhook (
+      id bigserial, wallet text, secret text, previous_secret text, previous_secret_until timestamptz)`;
     const wallet = addressOf(relayer).toLowerCase();
     const store = (key: string) =>
       sql`insert into service.webhook (wallet, secret) values (${wallet}, ${createSealer(key).seal("s", wallet)})`;
     await store(SECRETS_KEY);
     expect(faultsOf(await examined())).toEqual([]);
-    await store(SECRETS_KEY.replaceAll("f", "e"));
+    const previous = SECRETS_KEY.replaceAll("f", "e");
+    await store(previous);
     const findings = await examined();
+    const rotating = await examined({ SECRETS_KEY_PREVIOUS: previous });
     await sql`drop table service.webhook`;
-    expectFault(findings, "secrets", /does not open the stored/, /set the key/);
+    expectFault(findings, "secrets", /does not open the stored secrets of 1 of 2/, /set the key/);
+    expect(faultsOf(rotating)).toEqual([]);
+    expect(warningsOf(rotating).join()).toContain("only SECRETS_KEY_PREVIOUS opens the stored secrets of 1 of 2");
   });
 });
 
