@@ -39,13 +39,13 @@ const bodySchema = z.object({ data: z.custom<Hex>((data) => /^0x[0-9a-f]*$/.test
 
 /** Starts a signer that has these private keys; it stops when the test file ends. */
 export async function startSigner(privateKeys: readonly Hex[]): Promise<TestSigner> {
-  const keys = new Map(privateKeys.map((key) => [publicKeyOf(key), key]));
-  const modes = new Map<Hex | "all", SignerMode>();
+  const keys = new Map<string, Hex>(privateKeys.map((key) => [publicKeyOf(key), key]));
+  const modes = new Map<string, SignerMode>();
   const asked = new Map<string, Hex[]>();
   const held = new Set<ServerResponse>();
   const port = await freePort();
 
-  async function answer(publicKey: Hex, data: Hex, response: ServerResponse): Promise<void> {
+  async function answer(publicKey: string, data: Hex, response: ServerResponse): Promise<void> {
     const key = keys.get(publicKey);
     if (!key) return void response.writeHead(404).end();
     asked.set(publicKey, [...(asked.get(publicKey) ?? []), data]);
@@ -72,7 +72,7 @@ export async function startSigner(privateKeys: readonly Hex[]): Promise<TestSign
     request.on("end", () => {
       const body = bodySchema.safeParse(JSON.parse(Buffer.concat(chunks).toString()));
       if (request.method !== "POST" || !publicKey || !body.success) return response.writeHead(400).end();
-      return void answer(publicKey as Hex, body.data.data, response);
+      return void answer(publicKey, body.data.data, response);
     });
   });
   const listen = () => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
