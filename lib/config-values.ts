@@ -42,7 +42,9 @@ const isPrivateKey = (text: unknown): text is Key =>
 /** An uncompressed public key without its prefix 04, as Web3Signer lists its keys. It must be a point of secp256k1. */
 function isPublicKey(text: unknown): text is Key {
   if (typeof text !== "string" || !/^0x[0-9a-fA-F]{128}$/.test(text)) return false;
-  const [x, y] = [text.slice(2, 66), text.slice(66)].map((half) => Buffer.from(half, "hex").toString("base64url"));
+  const [x, y] = [text.slice(2, 66), text.slice(66)].map((half) =>
+    Buffer.from(half, "hex").toString("base64url"),
+  );
   try {
     createPublicKey({ format: "jwk", key: { kty: "EC", crv: "secp256k1", x, y } });
     return true;

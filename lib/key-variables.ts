@@ -37,8 +37,12 @@ export function invalidKeys(variables: Variables): Fault[] {
   if (variables.RELAYER_PRIVATE_KEYS === undefined && variables.RELAYER_PUBLIC_KEYS === undefined)
     faults.push(["RELAYER_PRIVATE_KEYS", "is required"]);
   for (const role of oneWallet) {
-    if (variables[`${role}_PRIVATE_KEY`] === undefined || variables[`${role}_PUBLIC_KEY`] === undefined) continue;
-    faults.push([`${role}_PUBLIC_KEY`, `must not be set together with ${role}_PRIVATE_KEY: it is one wallet`]);
+    if (variables[`${role}_PRIVATE_KEY`] === undefined || variables[`${role}_PUBLIC_KEY`] === undefined)
+      continue;
+    faults.push([
+      `${role}_PUBLIC_KEY`,
+      `must not be set together with ${role}_PRIVATE_KEY: it is one wallet`,
+    ]);
   }
   return faults;
 }

@@ -83,7 +83,10 @@ export async function examineStoredSecrets(
   const [table] = await sql<{ present: boolean }[]>`
     select to_regclass('service.webhook') is not null as present`;
   if (!table?.present) return [];
-  const { all, unopenable, previous } = await countOpenable(sql, createSealer(SECRETS_KEY, SECRETS_KEY_PREVIOUS));
+  const { all, unopenable, previous } = await countOpenable(
+    sql,
+    createSealer(SECRETS_KEY, SECRETS_KEY_PREVIOUS),
+  );
   if (unopenable > 0) {
     return [
       fault(

@@ -31,9 +31,12 @@ export async function examineSigner(config: WriterConfig): Promise<Finding[]> {
   const faults = findings.flat();
   const { protocol, hostname } = new URL(url);
   if (protocol === "http:" && !isThisMachine(hostname)) {
-    const text = "SIGNER_URL is not encrypted: who is in between sees what is signed, and who reaches the signer can sign";
+    const text =
+      "SIGNER_URL is not encrypted: who is in between sees what is signed, and who reaches the signer can sign";
     faults.push(warning(text, "use https, and a network in which only the writers reach the signer"));
   }
   const signing = wallets.length - findings.flat().length;
-  return signing > 0 ? [ok(`the signer signs for ${signing} of ${wallets.length} wallets`), ...faults] : faults;
+  return signing > 0
+    ? [ok(`the signer signs for ${signing} of ${wallets.length} wallets`), ...faults]
+    : faults;
 }

@@ -10,7 +10,13 @@ import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
-import { newBuyer, openLedger, policiesOnChain, purchaseRequest, type TestLedger } from "../support/ledger.ts";
+import {
+  newBuyer,
+  openLedger,
+  policiesOnChain,
+  purchaseRequest,
+  type TestLedger,
+} from "../support/ledger.ts";
 import { publicKeyOf, startSigner, type TestSigner } from "../support/signer.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { expectNoNonceGaps, expectOneNonceEach } from "./support/assertions.ts";
@@ -112,6 +118,13 @@ async function buyWithRemoteNonces(): Promise<{ bought: Bought; waiting: readonl
   return { bought, waiting };
 }
 
+/** How often the writer has found that the signer does not sign. */
+const giveUps = () => stack.output("writer").split("it gets no new nonces until the signer does").length - 1;
+
+/** Waits until the writer gives the signer's wallet no more nonces. */
+const givenUp = (before: number) =>
+  waitFor({ what: "the writer to give the signer up", probe: () => giveUps() > before || undefined });
+
 test("signed forms are the wallets' own, and each is a transaction that the signer was asked to sign", async () => {
   const bought = await buy(10);
   await settle(bought);
@@ -125,6 +138,7 @@ test("signed forms are the wallets' own, and each is a transaction that the sign
 });
 
 test("the signer is slow: other wallets go on, the nonces are kept, and no database transaction waits for it", async () => {
+  const before = giveUps();
   signer.set({ kind: "holds" });
   const { bought, waiting } = await buyWithRemoteNonces();
   type Open = { pid: number; since: string };
@@ -139,15 +153,13 @@ test("the signer is slow: other wallets go on, the nonces are kept, and no datab
       const begun = await open();
       while (signer.held() > 0 && signer.asked(publicKey).length === asked) {
         const now = await open();
-        if (!begun.some(({ pid, since }) => now.some((one) => one.pid === pid && one.since === since))) return true;
+        if (!begun.some(({ pid, since }) => now.some((one) => one.pid === pid && one.since === since)))
+          return true;
       }
       return undefined;
     },
   });
-  await waitFor({
-    what: "the writer to give the signer up",
-    probe: () => stack.output("writer").includes("it gets no new nonces until the signer does") || undefined,
-  });
+  await givenUp(before);
   const later = await buy(6);
   await Promise.all(later.ids.map((id) => ledger.settled(id)));
   expect(await policiesOnChain(chain, later.buyer)).toHaveLength(6);
@@ -159,9 +171,11 @@ test("the signer is slow: other wallets go on, the nonces are kept, and no datab
 });
 
 test("the signer is away with a nonce given out, and comes back: bought once, by the same nonce", async () => {
+  const before = giveUps();
   signer.set({ kind: "holds" });
   const { bought, waiting } = await buyWithRemoteNonces();
   await signer.leave();
+  await givenUp(before);
   const later = await buy(4);
   await Promise.all(later.ids.map((id) => ledger.settled(id)));
   expect(await remoteOnes(bought.ids)).toEqual(waiting.map((one) => ({ ...one, forms: 0 })));
@@ -178,17 +192,20 @@ const lies = [
   ["errors", { kind: "answers", status: 500, body: "no" }],
 ] as const;
 
-test.each(lies)("the signer answers with %s: nothing of it is stored or sent, and all are bought once", async (_, mode) => {
-  signer.set(mode);
-  const { bought, waiting } = await buyWithRemoteNonces();
-  await askedAgainFor(waiting);
-  expect(await remoteOnes(bought.ids)).toMatchObject(waiting.map(({ id }) => ({ id, forms: 0 })));
-  expect(await chain.client.getTransactionCount({ address: remote.address, blockTag: "pending" })).toBe(
-    Number(waiting[0]?.nonce),
-  );
-  signer.set({ kind: "signs" });
-  await settle(bought);
-});
+test.each(lies)(
+  "the signer answers with %s: nothing of it is stored or sent, and all are bought once",
+  async (_, mode) => {
+    signer.set(mode);
+    const { bought, waiting } = await buyWithRemoteNonces();
+    await askedAgainFor(waiting);
+    expect(await remoteOnes(bought.ids)).toMatchObject(waiting.map(({ id }) => ({ id, forms: 0 })));
+    expect(await chain.client.getTransactionCount({ address: remote.address, blockTag: "pending" })).toBe(
+      Number(waiting[0]?.nonce),
+    );
+    signer.set({ kind: "signs" });
+    await settle(bought);
+  },
+);
 
 test("the writer is killed while it waits for the signer: bought once, by the same nonces", async () => {
   signer.set({ kind: "holds" });

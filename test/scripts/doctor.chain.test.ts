@@ -383,7 +383,9 @@ describe("Postgres", () => {
     await sql`drop table service.webhook`;
     expectFault(findings, "secrets", /does not open the stored secrets of 1 of 2/, /set the key/);
     expect(faultsOf(rotating)).toEqual([]);
-    expect(warningsOf(rotating).join()).toContain("only SECRETS_KEY_PREVIOUS opens the stored secrets of 1 of 2");
+    expect(warningsOf(rotating).join()).toContain(
+      "only SECRETS_KEY_PREVIOUS opens the stored secrets of 1 of 2",
+    );
   });
 });
 

@@ -3,7 +3,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { pino } from "pino";
-import { bytesToHex, type Hex, keccak256, parseSignature, serializeSignature, serializeTransaction, toHex } from "viem";
+import {
+  bytesToHex,
+  type Hex,
+  keccak256,
+  serializeSignature,
+  serializeTransaction,
+  toHex,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount, sign } from "viem/accounts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
@@ -72,9 +79,21 @@ test("v as 27 and 28, and as 0 and 1", async () => {
 });
 
 const lies: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
-  ["another key's signature", () => sign({ hash: keccak256(data), privateKey: generatePrivateKey(), to: "hex" }), /not this key's/],
-  ["a signature of another payload", () => sign({ hash: keccak256("0x01"), privateKey, to: "hex" }), /not this key's/],
-  ["a signature of the data's hash's hash", () => sign({ hash: keccak256(keccak256(data)), privateKey, to: "hex" }), /not this key's/],
+  [
+    "another key's signature",
+    () => sign({ hash: keccak256(data), privateKey: generatePrivateKey(), to: "hex" }),
+    /not this key's/,
+  ],
+  [
+    "a signature of another payload",
+    () => sign({ hash: keccak256("0x01"), privateKey, to: "hex" }),
+    /not this key's/,
+  ],
+  [
+    "a signature of the data's hash's hash",
+    () => sign({ hash: keccak256(keccak256(data)), privateKey, to: "hex" }),
+    /not this key's/,
+  ],
   [
     "the other parity",
     async () => {

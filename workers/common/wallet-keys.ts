@@ -36,7 +36,8 @@ function namedKeys(config: WriterConfig, variables: KeyVariables): NamedKeys[] {
       variable: signers,
       role,
       // The configuration has no public key without a signer.
-      keys: signerUrl === undefined ? [] : listOf(config[signers]).map((publicKey) => ({ publicKey, signerUrl })),
+      keys:
+        signerUrl === undefined ? [] : listOf(config[signers]).map((publicKey) => ({ publicKey, signerUrl })),
     },
   ]);
 }

@@ -148,7 +148,10 @@ export function resumeWallet({ suspendedUntil }: WalletPool, address: Address): 
 /** True when there are leased relayer wallets, and none of them could sign, or pay, when it was last asked to. */
 export function allRelayersSuspended(pool: WalletPool): boolean {
   const relayers = walletsOf(pool, "relayer");
-  return relayers.length > 0 && relayers.every((wallet) => pool.suspendedUntil.has(wallet.address) || !canSign(wallet));
+  return (
+    relayers.length > 0 &&
+    relayers.every((wallet) => pool.suspendedUntil.has(wallet.address) || !canSign(wallet))
+  );
 }
 
 /** Forgets a wallet after a statement has found that its lease is lost. */

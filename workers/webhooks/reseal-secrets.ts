@@ -7,7 +7,13 @@ const PAGE = 500;
 /** `previous` is null where no previous secret signs any more. */
 type SealedRow = { id: string; wallet: string; secret: string; previous: string | null };
 /** A row's secrets, sealed with the key, beside those that they replace. */
-type Change = { id: string; secret: string; previous: string | null; old_secret: string; old_previous: string | null };
+type Change = {
+  id: string;
+  secret: string;
+  previous: string | null;
+  old_secret: string;
+  old_previous: string | null;
+};
 
 /**
  * Seals with `SECRETS_KEY` all webhooks' secrets that were sealed with `SECRETS_KEY_PREVIOUS`. Secrets that are replaced
@@ -15,7 +21,10 @@ type Change = { id: string; secret: string; previous: string | null; old_secret:
  *
  * @returns how many webhooks were changed, and how many have a secret that neither key opens.
  */
-export async function resealSecrets(sql: Sql, sealer: Sealer): Promise<{ resealed: number; unopenable: number }> {
+export async function resealSecrets(
+  sql: Sql,
+  sealer: Sealer,
+): Promise<{ resealed: number; unopenable: number }> {
   let [after, resealed, unopenable] = ["0", 0, 0];
   for (;;) {
     const rows = await sql<SealedRow[]>`
@@ -36,7 +45,10 @@ export async function resealSecrets(sql: Sql, sealer: Sealer): Promise<{ reseale
 }
 
 /** Undefined where the key has sealed both. */
-function changeOf({ id, wallet, secret, previous }: SealedRow, sealer: Sealer): Change | "unopenable" | undefined {
+function changeOf(
+  { id, wallet, secret, previous }: SealedRow,
+  sealer: Sealer,
+): Change | "unopenable" | undefined {
   try {
     const newSecret = sealer.reseal(secret, wallet);
     const newPrevious = previous === null ? undefined : sealer.reseal(previous, wallet);

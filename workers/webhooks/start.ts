@@ -37,7 +37,10 @@ const STOP_MS = 5000;
 const ABORT_MS = 1500;
 
 export type DeliveryOptions = {
-  config: Pick<WriterConfig, "DATABASE_URL" | "REDIS_URL" | "SECRETS_KEY" | "SECRETS_KEY_PREVIOUS" | "WEBHOOK_CONCURRENCY">;
+  config: Pick<
+    WriterConfig,
+    "DATABASE_URL" | "REDIS_URL" | "SECRETS_KEY" | "SECRETS_KEY_PREVIOUS" | "WEBHOOK_CONCURRENCY"
+  >;
   chainId: number;
   /** Hosts that webhooks may call beside public addresses. */
   allow: readonly AllowedHost[];
@@ -89,10 +92,11 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
         if (dispatcher.size < MAX_WAITING) dispatcher.wake(webhookId);
       }
     },
-    stop: () => stopDelivery(parts, queue, [
-      worker.close,
-      ...[sweeping, scheduling, ...resealing].map((loop) => loop.stop),
-    ]),
+    stop: () =>
+      stopDelivery(parts, queue, [
+        worker.close,
+        ...[sweeping, scheduling, ...resealing].map((loop) => loop.stop),
+      ]),
   };
 }
 
@@ -146,7 +150,8 @@ function startResealing({ pools, sealer }: Parts, log: Logger): Loop {
         unopenable > 0
           ? "neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS opens the secrets of some webhooks"
           : "SECRETS_KEY opens the secrets of all webhooks: SECRETS_KEY_PREVIOUS can be removed";
-      if (resealed > 0 || news !== said) log[unopenable > 0 ? "error" : "info"]({ resealed, unopenable }, news);
+      if (resealed > 0 || news !== said)
+        log[unopenable > 0 ? "error" : "info"]({ resealed, unopenable }, news);
       said = news;
     },
   });
