@@ -125,6 +125,12 @@ const giveUps = () => stack.output("writer").split("it gets no new nonces until 
 const givenUp = (before: number) =>
   waitFor({ what: "the writer to give the signer up", probe: () => giveUps() > before || undefined });
 
+/** The purchases were signed by the same wallet, for the nonces that they had got before. */
+async function expectSameNonces(waiting: readonly Nonce[]): Promise<void> {
+  const now = await remoteOnes(waiting.map(({ id }) => id));
+  expect(now).toMatchObject(waiting.map(({ id, nonce }) => ({ id, nonce })));
+}
+
 test("signed forms are the wallets' own, and each is a transaction that the signer was asked to sign", async () => {
   const bought = await buy(10);
   await settle(bought);
@@ -167,7 +173,7 @@ test("the signer is slow: other wallets go on, the nonces are kept, and no datab
   expect(await remoteOnes(bought.ids)).toEqual(waiting.map((one) => ({ ...one, forms: 0 })));
   signer.set({ kind: "signs" });
   await settle(bought);
-  expect(await remoteOnes(bought.ids)).toMatchObject(waiting.map(({ id, nonce }) => ({ id, nonce })));
+  await expectSameNonces(waiting);
 });
 
 test("the signer is away with a nonce given out, and comes back: bought once, by the same nonce", async () => {
@@ -182,7 +188,7 @@ test("the signer is away with a nonce given out, and comes back: bought once, by
   signer.set({ kind: "signs" });
   await signer.comeBack();
   await settle(bought);
-  expect(await remoteOnes(bought.ids)).toMatchObject(waiting.map(({ id, nonce }) => ({ id, nonce })));
+  await expectSameNonces(waiting);
 });
 
 const lies = [
@@ -214,5 +220,5 @@ test("the writer is killed while it waits for the signer: bought once, by the sa
   signer.set({ kind: "signs" });
   await stack.start("writer");
   await settle(bought);
-  expect(await remoteOnes(bought.ids)).toMatchObject(waiting.map(({ id, nonce }) => ({ id, nonce })));
+  await expectSameNonces(waiting);
 });

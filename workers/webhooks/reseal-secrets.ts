@@ -28,9 +28,9 @@ export async function resealSecrets(
   let [after, resealed, unopenable] = ["0", 0, 0];
   for (;;) {
     const rows = await sql<SealedRow[]>`
-      select id::text, wallet, secret, case when previous_secret_until > now() then previous_secret end as previous
-      from service.webhook
-      where id > ${after}::bigint and secret <> '' order by id limit ${PAGE}`;
+      select w.id::text, wallet, secret, case when previous_secret_until > now() then previous_secret end as previous
+      from service.webhook w
+      where w.id > ${after}::bigint and secret <> '' order by w.id limit ${PAGE}`;
     const last = rows.at(-1);
     if (!last) return { resealed, unopenable };
     after = last.id;
