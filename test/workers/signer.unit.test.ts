@@ -3,14 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { pino } from "pino";
-import {
-  bytesToHex,
-  type Hex,
-  keccak256,
-  serializeSignature,
-  serializeTransaction,
-  toHex,
-} from "viem";
+import { bytesToHex, type Hex, keccak256, serializeSignature, serializeTransaction, toHex } from "viem";
 import { generatePrivateKey, privateKeyToAccount, sign } from "viem/accounts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
