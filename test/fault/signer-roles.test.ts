@@ -2,12 +2,13 @@
  * All wallets' keys are with the signer. What this proves: grants of the faucet, purchases of the sandbox and the keeper's triggers
  * go on once a signer that was away is back, each once.
  */
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { publicKeyOf, startSigner, type TestSigner } from "../support/signer.ts";
+import { expectNoNonceGaps } from "./support/assertions.ts";
 import { claimUntilPaid, expectPaidOnce } from "./support/faucet-calls.ts";
 import { buyPolicies, crash, prepareBuyer, untilAll } from "./support/keeper-policies.ts";
 import { startKeeperSetup } from "./support/keeper-setup.ts";
@@ -92,8 +93,5 @@ test("the keeper goes on once the signer is back", async () => {
   await missed;
   signer.set({ kind: "signs" });
   await untilAll(setup, "triggered", due);
-  const { address } = serviceWallets.keeper;
-  const triggers = await setup.connection.sql`
-    select 1 from service.transaction where wallet = ${address.toLowerCase()} and state in ('mined', 'final')`;
-  expect(triggers.length).toBeGreaterThan(0);
+  await expectNoNonceGaps({ chain: setup.chain, connection: setup.connection });
 });
