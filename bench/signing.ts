@@ -3,7 +3,8 @@ import { encodeFunctionData, type Hex, keccak256, serializeTransaction } from "v
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
-import { type Account, nativeAccount } from "../workers/relayer/account.ts";
+import type { Account } from "../workers/relayer/account.ts";
+import { nativeAccount } from "../workers/relayer/native-account.ts";
 import { signCall } from "../workers/relayer/sign-call.ts";
 import { PRODUCT } from "./purchase-load.ts";
 import { median, report } from "./report.ts";

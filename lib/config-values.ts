@@ -1,4 +1,5 @@
 /** Kinds of environment variables: how each is written, and what it must be. */
+import { createPublicKey } from "node:crypto";
 import { parseEther, parseGwei } from "viem";
 import { z } from "zod";
 import { parseTrustedProxies } from "./trust-proxy.ts";
@@ -33,27 +34,63 @@ export const ether = z
   .regex(/^\d{1,9}(\.\d{1,18})?$/, "must be an amount of ETH, 18 decimals at most")
   .transform((text) => parseEther(text));
 
-export const privateKey = z.custom<`0x${string}`>(
-  (key) => typeof key === "string" && /^0x[0-9a-fA-F]{64}$/.test(key),
-  {
-    error: "must be a private key (0x and 64 hex digits)",
-  },
+type Key = `0x${string}`;
+
+const isPrivateKey = (text: unknown): text is Key =>
+  typeof text === "string" && /^0x[0-9a-fA-F]{64}$/.test(text);
+
+/** An uncompressed public key without its prefix 04, as Web3Signer lists its keys. It must be a point of secp256k1. */
+function isPublicKey(text: unknown): text is Key {
+  if (typeof text !== "string" || !/^0x[0-9a-fA-F]{128}$/.test(text)) return false;
+  const [x, y] = [text.slice(2, 66), text.slice(66)].map((half) =>
+    Buffer.from(half, "hex").toString("base64url"),
+  );
+  try {
+    createPublicKey({ format: "jwk", key: { kty: "EC", crv: "secp256k1", x, y } });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const keyOf = (isKey: (text: unknown) => text is Key, error: string) => z.custom<Key>(isKey, { error });
+
+const listOf = (isKey: (text: unknown) => text is Key, error: string) =>
+  z
+    .string()
+    .transform((text) => text.split(",").map((key) => key.trim()))
+    .pipe(z.array(z.custom<Key>(isKey, { error })))
+    .refine(
+      (keys) => new Set(keys.map((k) => k.toLowerCase())).size === keys.length,
+      "must not contain a key twice",
+    );
+
+export const privateKey = keyOf(isPrivateKey, "must be a private key (0x and 64 hex digits)");
+export const privateKeys = listOf(
+  isPrivateKey,
+  "must be private keys (0x and 64 hex digits), separated by commas",
+);
+export const publicKey = keyOf(
+  isPublicKey,
+  "must be an uncompressed public key of secp256k1 (0x and 128 hex digits)",
+);
+export const publicKeys = listOf(
+  isPublicKey,
+  "must be uncompressed public keys of secp256k1 (0x and 128 hex digits), separated by commas",
 );
 
-export const privateKeys = z
+/** Paths are added to it. */
+export const baseUrl = url("http:", "https:").refine((text) => {
+  if (!URL.canParse(text)) return true;
+  const { username, password, search, hash } = new URL(text);
+  return `${username}${password}${search}${hash}` === "";
+}, "must be a URL without a login, a query or a fragment");
+
+/** 32 bytes for AES-256. */
+export const secretsKey = z
   .string()
-  .transform((text) => text.split(",").map((key) => key.trim()))
-  .pipe(
-    z.array(
-      z.custom<`0x${string}`>((key) => typeof key === "string" && /^0x[0-9a-fA-F]{64}$/.test(key), {
-        error: "must be private keys (0x and 64 hex digits), separated by commas",
-      }),
-    ),
-  )
-  .refine(
-    (keys) => new Set(keys.map((k) => k.toLowerCase())).size === keys.length,
-    "must not contain a key twice",
-  );
+  .regex(/^[0-9a-fA-F]{64}$/, "must be 64 hex digits (32 bytes)")
+  .toLowerCase();
 
 export const trustedProxies = z.string().transform((text, context) => {
   const proxies = parseTrustedProxies(text);

@@ -7,13 +7,13 @@ import {
   gwei,
   integer,
   port,
-  privateKey,
-  privateKeys,
   rateLimit,
   schemaName,
+  secretsKey,
   trustedProxies,
   url,
 } from "./config-values.ts";
+import { invalidKeys, keyVariables } from "./key-variables.ts";
 import { DEV_ADMIN_TOKEN, DEV_SECRETS_KEY, unsafeOffLocal } from "./off-local.ts";
 import { sharedKeys } from "./shared-keys.ts";
 import { type Fault, incompleteTestnet, invalidWriterTestnet, type Variables } from "./testnet-variables.ts";
@@ -32,11 +32,7 @@ const metricsHost = z.string().default("127.0.0.1");
 
 /** The key that encrypts webhook secrets at rest, and the hosts that webhooks may call beside public addresses. */
 const webhooks = {
-  SECRETS_KEY: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, "must be 64 hex digits (32 bytes)")
-    .toLowerCase()
-    .default(DEV_SECRETS_KEY),
+  SECRETS_KEY: secretsKey.default(DEV_SECRETS_KEY),
   WEBHOOK_ALLOW_HOSTS: allowedHosts.optional(),
 };
 
@@ -85,12 +81,8 @@ const writerSchema = z.object({
   ...queue,
   ...webhooks,
   ...testnet,
-  RELAYER_PRIVATE_KEYS: privateKeys,
-  TESTNET_RELAYER_PRIVATE_KEYS: privateKeys.optional(),
-  SANDBOX_PRIVATE_KEY: privateKey.optional(),
-  FAUCET_PRIVATE_KEY: privateKey.optional(),
-  ORACLE_PRIVATE_KEY: privateKey.optional(),
-  KEEPER_PRIVATE_KEY: privateKey.optional(),
+  SECRETS_KEY_PREVIOUS: secretsKey.optional(),
+  ...keyVariables,
   CONFIRMATIONS: integer(1, 1000).default(10),
   MAX_FEE_GWEI: gwei.default(50_000_000_000n),
   MAX_PRIORITY_FEE_GWEI: gwei.default(2_000_000_000n),
@@ -227,7 +219,11 @@ export type DevConfig = z.output<typeof devSchema>;
 export const apiConfig = (env: Environment): ApiConfig =>
   parse(apiSchema, env, (present) => [...incompleteTestnet(present), ...unsafeOffLocal(present)]);
 export const writerConfig = (env: Environment): WriterConfig =>
-  parse(writerSchema, env, (present) => [...invalidWriterTestnet(present), ...sharedKeys(present)]);
+  parse(writerSchema, env, (present) => [
+    ...invalidKeys(present),
+    ...invalidWriterTestnet(present),
+    ...sharedKeys(present),
+  ]);
 export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerSchema, env);
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const reconcileConfig = (env: Environment): z.output<typeof reconcileSchema> =>

@@ -8,7 +8,7 @@ import { migrateQueue } from "../lib/queues/backend.ts";
 import { retryUntilReady } from "../lib/retry.ts";
 import { LOOPBACK_HOSTS } from "../lib/webhooks/allowed-hosts.ts";
 import { type DeployedChain, openChains, verifyChain } from "./common/chains.ts";
-import { mainKeys, oracleKeys, requireOwnSecretsKey, testnetKeys } from "./common/private-keys.ts";
+import { mainKeys, oracleKeys, requireOwnSecretsKey, testnetKeys } from "./common/wallet-keys.ts";
 import { startSending } from "./main-chain/start.ts";
 import { type Metrics, startMetrics } from "./metrics/server.ts";
 import { startOracle } from "./oracle/start.ts";

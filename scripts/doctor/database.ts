@@ -5,7 +5,7 @@ import { errorText } from "../../lib/log.ts";
 import { examineDatabaseClock } from "./clock.ts";
 import { type Finding, findingsOf, isFault } from "./finding.ts";
 import { examineRights } from "./login-rights.ts";
-import { examineStoredSecret, isThisMachine } from "./secrets.ts";
+import { examineStoredSecrets, isThisMachine } from "./secrets.ts";
 import { sessionsOf } from "./sessions.ts";
 import type { ProcessName, Settings } from "./settings.ts";
 
@@ -151,10 +151,10 @@ export async function examineDatabase(database: NamedDatabase): Promise<Finding[
     const sessions = await examineSessions(sql, database);
     const clock = examineDatabaseClock(await clockOffset(sql));
     // Only the owner may read the table. The api's own login may not, before it takes on its role.
-    const key = rights.some(isFault) ? undefined : settings.writer?.SECRETS_KEY;
-    const secret =
-      key === undefined || !database.processes.includes("writer") ? [] : await examineStoredSecret(sql, key);
-    return [...server, ...rights, ...sessions, clock, ...secret];
+    const writer = rights.some(isFault) ? undefined : settings.writer;
+    const secrets =
+      writer && database.processes.includes("writer") ? await examineStoredSecrets(sql, writer) : [];
+    return [...server, ...rights, ...sessions, clock, ...secrets];
   } catch (error) {
     const remedy = "start Postgres, or correct DATABASE_URL: server, login, password and database";
     return [

@@ -8,6 +8,7 @@ import { type Finding, findingsOf, subjects } from "./finding.ts";
 import { examineRedis } from "./redis.ts";
 import { examineNodeUrl, examineSecrets } from "./secrets.ts";
 import { type ProcessName, present, processNames, readSettings, type Settings } from "./settings.ts";
+import { examineSigner } from "./signer.ts";
 import { examineWallets } from "./wallets.ts";
 
 export type Examination = {
@@ -69,6 +70,7 @@ export async function examine({ env, processes, folder, userId }: Examination): 
   const others = await Promise.all([
     ...databasesOf(settings, local).map(examineDatabase),
     ...[...urls].map(examineRedis),
+    ...(settings.writer ? [examineSigner(settings.writer)] : []),
   ]);
   const deploymentFiles = [named?.file, testnetName?.file].filter((file) => file !== undefined);
   const all = [

@@ -17,6 +17,7 @@ export const subjects = [
   "chain",
   "testnet",
   "wallets",
+  "signer",
   "Postgres",
   "Redis",
   "clock",

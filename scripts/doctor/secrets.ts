@@ -1,8 +1,9 @@
 /** Checks secrets, and the connections that carry them, on chains that are not local. */
 import { isIP } from "node:net";
 import type { Sql } from "postgres";
+import type { WriterConfig } from "../../lib/config.ts";
 import { secretsKeyFault } from "../../lib/off-local.ts";
-import { createSealer, UnopenableSecret } from "../../lib/webhooks/secrets.ts";
+import { createSealer, type Sealer, UnopenableSecret } from "../../lib/webhooks/secrets.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import type { Settings } from "./settings.ts";
 
@@ -51,26 +52,56 @@ export function examineNodeUrl(variable: string, url: string): Finding[] {
   ];
 }
 
-type Sealed = { readonly secret: string; readonly wallet: string };
+type Sealed = { readonly wallet: string; readonly secret: string; readonly previous: string | null };
 
-/** Checks that `SECRETS_KEY` opens what is stored: another key would end all webhooks. */
-export async function examineStoredSecret(sql: Sql, secretsKey: string): Promise<Finding[]> {
+/** How many webhooks a writer could deliver for, and for how many of them only the previous key opens the secrets. */
+async function countOpenable(sql: Sql, sealer: Sealer) {
+  const count = { all: 0, unopenable: 0, previous: 0 };
+  const rows = sql<Sealed[]>`
+    select wallet, secret, case when previous_secret_until > now() then previous_secret end as previous
+    from service.webhook where secret <> ''`.cursor(1000);
+  for await (const page of rows) {
+    for (const { wallet, secret, previous } of page) {
+      count.all += 1;
+      try {
+        const sealed = previous === null ? [secret] : [secret, previous];
+        if (sealed.some((one) => sealer.reseal(one, wallet) !== undefined)) count.previous += 1;
+      } catch (error) {
+        if (!(error instanceof UnopenableSecret)) throw error;
+        count.unopenable += 1;
+      }
+    }
+  }
+  return count;
+}
+
+/** Checks that the writer's keys open what is stored: other keys would end webhooks. */
+export async function examineStoredSecrets(
+  sql: Sql,
+  { SECRETS_KEY, SECRETS_KEY_PREVIOUS }: Pick<WriterConfig, "SECRETS_KEY" | "SECRETS_KEY_PREVIOUS">,
+): Promise<Finding[]> {
   const [table] = await sql<{ present: boolean }[]>`
     select to_regclass('service.webhook') is not null as present`;
   if (!table?.present) return [];
-  const [newest] = await sql<Sealed[]>`
-    select secret, wallet from service.webhook where secret <> '' order by id desc limit 1`;
-  if (!newest) return [];
-  try {
-    createSealer(secretsKey).open(newest.secret, newest.wallet);
-    return [ok("SECRETS_KEY opens the stored webhooks' secrets")];
-  } catch (error) {
-    if (!(error instanceof UnopenableSecret)) throw error;
+  const { all, unopenable, previous } = await countOpenable(
+    sql,
+    createSealer(SECRETS_KEY, SECRETS_KEY_PREVIOUS),
+  );
+  if (unopenable > 0) {
     return [
       fault(
-        "SECRETS_KEY does not open the stored webhooks' secrets: no webhook would be delivered",
-        "set the key with which they were stored",
+        `SECRETS_KEY does not open the stored secrets of ${unopenable} of ${all} webhooks: nothing would be delivered to them`,
+        "set the key with which they were stored, as SECRETS_KEY_PREVIOUS if SECRETS_KEY is new",
       ),
     ];
   }
+  if (previous > 0) {
+    return [
+      warning(
+        `only SECRETS_KEY_PREVIOUS opens the stored secrets of ${previous} of ${all} webhooks`,
+        "let a writer run with both keys for a minute: it seals them with SECRETS_KEY",
+      ),
+    ];
+  }
+  return all > 0 ? [ok("SECRETS_KEY opens the stored webhooks' secrets")] : [];
 }

@@ -1,18 +1,19 @@
 /** Checks the writer's wallets: their keys, their place on the router's allowlist, and what they can pay for. */
 import { type Address, formatEther, formatGwei } from "viem";
-import { privateKeyToAddress } from "viem/accounts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import type { WriterConfig } from "../../lib/config.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { errorText } from "../../lib/log.ts";
 import {
+  hasKeeper,
   mainKeys,
   oracleKeys,
   requireFittingKeys,
   testnetKeys,
   type VariableKeys,
-} from "../../workers/common/private-keys.ts";
+} from "../../workers/common/wallet-keys.ts";
+import { addressOf } from "../../workers/relayer/account.ts";
 import type { ReachedChain } from "./chain.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
@@ -86,20 +87,20 @@ function examineFee({ head, deployment }: ReachedChain, maxFee: bigint): Finding
 /** Checks the wallets of one chain. Never rejects. */
 export async function examineWallets(config: WriterConfig, chain: ReachedChain): Promise<Finding[]> {
   const isMain = chain.prefix === "";
-  const keys = isMain ? mainKeys(config) : testnetKeys(config);
-  const wallets = keys.flatMap(({ variable, role, privateKeys }) =>
-    privateKeys.map((key): Wallet => ({ variable, role, address: privateKeyToAddress(key) })),
+  const named = isMain ? mainKeys(config) : testnetKeys(config);
+  const wallets = named.flatMap(({ variable, role, keys }) =>
+    keys.map((key): Wallet => ({ variable, role, address: addressOf(key) })),
   );
   const maxFee = config.MAX_FEE_GWEI;
   const findings = [
-    ...wrongKeys(isMain ? [...keys, ...oracleKeys(config)] : keys, chain.local),
+    ...wrongKeys(isMain ? [...named, ...oracleKeys(config)] : named, chain.local),
     ...examineFee(chain, maxFee),
   ];
-  if (isMain && config.KEEPER_PRIVATE_KEY === undefined) {
+  if (isMain && !hasKeeper(config)) {
     findings.push(
       warning(
         "there is no keeper: this writer triggers no policy and closes none",
-        "set KEEPER_PRIVATE_KEY on one writer at least",
+        "set KEEPER_PRIVATE_KEY, or KEEPER_PUBLIC_KEY, on one writer at least",
       ),
     );
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { apiConfig, devConfig, indexerConfig, variableNames, writerConfig } from "../../lib/config.ts";
 import { ConfigError } from "../../lib/config-error.ts";
@@ -129,6 +130,65 @@ test("the keeper's key is refused where it is also another wallet's or the oracl
   expect(faultsOf(() => writerConfig({ ...own, ORACLE_PRIVATE_KEY: keyOf("2") }))).toEqual([
     "ORACLE_PRIVATE_KEY is also a key of KEEPER_PRIVATE_KEY",
   ]);
+});
+
+const publicKeyOf = (digit: string) => `0x${privateKeyToAccount(`0x${digit.repeat(64)}`).publicKey.slice(4)}`;
+const { RELAYER_PRIVATE_KEYS: _, ...withoutKeys } = valid;
+
+test("public keys need a signer, and replace or join private ones", () => {
+  const keys = { RELAYER_PUBLIC_KEYS: `${publicKeyOf("1")}, ${publicKeyOf("2")}` };
+  expect(
+    faultsOf(() => writerConfig({ ...withoutKeys, ...keys, KEEPER_PUBLIC_KEY: publicKeyOf("3") })),
+  ).toEqual(["SIGNER_URL is required with RELAYER_PUBLIC_KEYS and KEEPER_PUBLIC_KEY"]);
+  const signer = { SIGNER_URL: "http://127.0.0.1:9000" };
+  expect(writerConfig({ ...withoutKeys, ...keys, ...signer }).RELAYER_PUBLIC_KEYS).toHaveLength(2);
+  const both = { ...withoutKeys, ...keys, ...signer, RELAYER_PRIVATE_KEYS: keyOf("3") };
+  expect(() => writerConfig(both)).not.toThrow();
+  expect(faultsOf(() => writerConfig({ ...both, RELAYER_PRIVATE_KEYS: keyOf("2") }))).toEqual([
+    "RELAYER_PUBLIC_KEYS is also a key of RELAYER_PRIVATE_KEYS",
+  ]);
+  expect(faultsOf(() => writerConfig({ ...withoutKeys, ...signer }))).toEqual([
+    "RELAYER_PRIVATE_KEYS is required",
+  ]);
+});
+
+test("a wallet has one key and one role, whether its key is here or with the signer", () => {
+  const config = { ...valid, ...testnet, SIGNER_URL: "https://signer.example/path/" };
+  const faults = (more: Record<string, string>) => faultsOf(() => writerConfig({ ...config, ...more }));
+  expect(faults({ KEEPER_PRIVATE_KEY: keyOf("2"), KEEPER_PUBLIC_KEY: publicKeyOf("3") })).toEqual([
+    "KEEPER_PUBLIC_KEY must not be set together with KEEPER_PRIVATE_KEY: it is one wallet",
+  ]);
+  expect(faults({ KEEPER_PUBLIC_KEY: publicKeyOf("1") })).toEqual([
+    "KEEPER_PUBLIC_KEY is also a key of RELAYER_PRIVATE_KEYS",
+  ]);
+  expect(faults({ ORACLE_PRIVATE_KEY: keyOf("2"), KEEPER_PUBLIC_KEY: publicKeyOf("2") })).toEqual([
+    "ORACLE_PRIVATE_KEY is also a key of KEEPER_PUBLIC_KEY",
+  ]);
+  expect(faults({ FAUCET_PUBLIC_KEY: publicKeyOf("2"), TESTNET_RELAYER_PRIVATE_KEYS: keyOf("2") })).toEqual([
+    "FAUCET_PUBLIC_KEY is also the key of another wallet of the testnet",
+  ]);
+  expect(faults({ SANDBOX_PUBLIC_KEY: publicKeyOf("2") })).toEqual([
+    "TESTNET_RELAYER_PRIVATE_KEYS is required with SANDBOX_PUBLIC_KEY: a relayer sends the sandbox's purchases",
+  ]);
+});
+
+test("bad public keys and a bad signer are named together with all other faults", () => {
+  const offCurve = `${publicKeyOf("2").slice(0, -4)}0000`;
+  const config = {
+    ...withoutKeys,
+    SIGNER_URL: "http://user:secret@127.0.0.1",
+    RELAYER_PUBLIC_KEYS: offCurve,
+  };
+  const faults = faultsOf(() =>
+    writerConfig({ ...config, KEEPER_PUBLIC_KEY: keyOf("2"), PURCHASE_TTL: "0" }),
+  );
+  expect(faults).toEqual([
+    "SIGNER_URL must be a URL without a login, a query or a fragment",
+    expect.stringMatching(/^RELAYER_PUBLIC_KEYS must be uncompressed public keys/),
+    expect.stringMatching(/^KEEPER_PUBLIC_KEY must be an uncompressed public key/),
+    expect.stringMatching(/^PURCHASE_TTL/),
+  ]);
+  expect(faults.join()).not.toContain("secret");
 });
 
 test("each testnet wallet needs its own key, which may also be used on the main chain", () => {

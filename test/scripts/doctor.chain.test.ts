@@ -23,6 +23,7 @@ import { runCommand } from "../support/command.ts";
 import { startOwnPostgres } from "../support/own-postgres.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
+import { publicKeyOf, startSigner, type TestSigner } from "../support/signer.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -37,6 +38,7 @@ let folder: string;
 /** Describes the test's chain as a real network: the strict rules hold. */
 let deploymentFile: string;
 let relayer: Hex;
+let keeper: Hex;
 let good: Variables;
 
 const addressOf = (key: Hex): Address => privateKeyToAddress(key);
@@ -57,7 +59,7 @@ beforeAll(async () => {
   deploymentFile = changedDeployment((deployment) => {
     deployment.local = false;
   });
-  const keeper = generatePrivateKey();
+  keeper = generatePrivateKey();
   relayer = generatePrivateKey();
   for (const key of [relayer, keeper])
     await chain.client.setBalance({ address: addressOf(key), value: parseEther("100") });
@@ -274,6 +276,37 @@ describe("wallets", () => {
   });
 });
 
+describe("signer", () => {
+  let signer: TestSigner;
+  let remote: Variables;
+  beforeAll(async () => {
+    signer = await startSigner([relayer]);
+    remote = { SIGNER_URL: signer.url, RELAYER_PRIVATE_KEYS: "", RELAYER_PUBLIC_KEYS: publicKeyOf(relayer) };
+  });
+
+  test("one that signs for a wallet, whose place and ether are checked as those of all others", async () => {
+    const findings = await examined(remote);
+    expect(faultsOf(findings)).toEqual([]);
+    expect(findings.map(({ text }) => text)).toContain("the signer signs for 1 of 1 wallets");
+    expect(findings.some(({ text }) => text.startsWith("RELAYER_PUBLIC_KEYS: 0x"))).toBe(true);
+  });
+
+  test("one that lacks a key, lies, or is away", async () => {
+    const lacking = { ...remote, KEEPER_PRIVATE_KEY: "", KEEPER_PUBLIC_KEY: publicKeyOf(keeper) };
+    expectFault(
+      await examined(lacking),
+      "signer",
+      /^KEEPER_PUBLIC_KEY: .*does not have the key/,
+      /load the key/,
+    );
+    signer.set({ kind: "lies", with: generatePrivateKey() });
+    expectFault(await examined(remote), "signer", /is not this key's signature/, /SIGNER_URL/);
+    await signer.leave();
+    expectFault(await examined(remote), "signer", /the signer does not answer/, /start the signer/);
+    expect(faultsOf(await examined(remote, ["api", "indexer"]))).toEqual([]);
+  });
+});
+
 describe("Postgres", () => {
   let sql: postgres.Sql;
   beforeAll(() => {
@@ -369,16 +402,23 @@ describe("Postgres", () => {
 
   test("a SECRETS_KEY that does not open the stored secrets", async () => {
     await sql`create schema if not exists service`;
-    await sql`create table service.webhook (id bigserial, wallet text, secret text)`;
+    await sql`create table service.webhook (
+      id bigserial, wallet text, secret text, previous_secret text, previous_secret_until timestamptz)`;
     const wallet = addressOf(relayer).toLowerCase();
     const store = (key: string) =>
       sql`insert into service.webhook (wallet, secret) values (${wallet}, ${createSealer(key).seal("s", wallet)})`;
     await store(SECRETS_KEY);
     expect(faultsOf(await examined())).toEqual([]);
-    await store(SECRETS_KEY.replaceAll("f", "e"));
+    const previous = SECRETS_KEY.replaceAll("f", "e");
+    await store(previous);
     const findings = await examined();
+    const rotating = await examined({ SECRETS_KEY_PREVIOUS: previous });
     await sql`drop table service.webhook`;
-    expectFault(findings, "secrets", /does not open the stored/, /set the key/);
+    expectFault(findings, "secrets", /does not open the stored secrets of 1 of 2/, /set the key/);
+    expect(faultsOf(rotating)).toEqual([]);
+    expect(warningsOf(rotating).join()).toContain(
+      "only SECRETS_KEY_PREVIOUS opens the stored secrets of 1 of 2",
+    );
   });
 });
 

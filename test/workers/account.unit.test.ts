@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Address, bytesToHex, type Hex, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, test } from "vitest";
-import { nativeAccount } from "../../workers/relayer/account.ts";
+import { nativeAccount } from "../../workers/relayer/native-account.ts";
 
 /** The order of secp256k1: private keys are below it. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

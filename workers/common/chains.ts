@@ -5,7 +5,7 @@ import { type Deployment, requireDeployment, requireTestnetDeployment } from "..
 import type { Logger } from "../../lib/log.ts";
 import type { Meter } from "../metrics/relay-meter.ts";
 import { type Chain, openChain } from "../relayer/chain.ts";
-import { requireFittingKeys, type VariableKeys } from "./private-keys.ts";
+import { requireFittingKeys, type VariableKeys } from "./wallet-keys.ts";
 
 /** A chain that the writer sends to: its contracts, and the client of its node. */
 export type DeployedChain = { deployment: Deployment; chain: Chain };

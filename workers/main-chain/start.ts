@@ -1,8 +1,8 @@
 import { openPurchaseQueue } from "../../lib/queues/queue.ts";
 import { startPurchaseWorker } from "../../lib/queues/worker.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
-import { mainKeys, walletKeys } from "../common/private-keys.ts";
 import { queueOptionsOf } from "../common/queue-options.ts";
+import { hasKeeper, mainKeys, walletKeys } from "../common/wallet-keys.ts";
 import { startKeeper } from "../keeper/start.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import { createEngine } from "../relayer/engine.ts";
@@ -30,8 +30,7 @@ export async function startSending(options: ChainServiceOptions & { keeperMeter:
     startWorker: (handle) => startPurchaseWorker({ ...queueOptions, concurrency, handle }),
     onQueueError: queueOptions.onError,
   });
-  const keeper =
-    config.KEEPER_PRIVATE_KEY === undefined ? undefined : startKeeper(engine, config, keeperMeter);
+  const keeper = hasKeeper(config) ? startKeeper(engine, config, keeperMeter) : undefined;
   return {
     async stop() {
       await keeper?.stop();

@@ -5,6 +5,7 @@ import type { Deployment } from "../../lib/deployments.ts";
 import type { Logger } from "../../lib/log.ts";
 import { collectProcessMetrics } from "../../lib/metrics/process-metrics.ts";
 import { serveMetrics } from "../../lib/metrics/serve.ts";
+import { hasKeeper } from "../common/wallet-keys.ts";
 import type { Chain } from "../relayer/chain.ts";
 import { createKeeperGauges, createKeeperMeter, type KeeperMeter } from "./keeper-metrics.ts";
 import { createGauges } from "./relay-gauges.ts";
@@ -42,7 +43,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   collectProcessMetrics(registry);
   const meter = createMeter(registry);
   const testnetMeter = createMeter(testnet ? registry : new Registry(), "testnet");
-  const isKeeper = config.KEEPER_PRIVATE_KEY !== undefined;
+  const isKeeper = hasKeeper(config);
   const keeperMeter = createKeeperMeter(isKeeper ? registry : new Registry());
   const deliveryMeter = createDeliveryMeter(registry);
   // A separate connection: scrapes and purchases do not wait for each other.

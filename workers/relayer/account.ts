@@ -1,41 +1,26 @@
-/** Signs with libsecp256k1 where its binary is installed, otherwise with viem: the same bytes, for three times the CPU. */
-import {
-  type Address,
-  bytesToHex,
-  type Hex,
-  hexToBytes,
-  keccak256,
-  serializeTransaction,
-  type TransactionSerializableEIP1559,
-} from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import type { Address, Hex, TransactionSerializableEIP1559 } from "viem";
+import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { publicKeyAddress } from "../../lib/key-address.ts";
+import type { Logger } from "../../lib/log.ts";
+import { nativeAccount } from "./native-account.ts";
+import { signerAccount } from "./signer/account.ts";
+import type { SignerKey } from "./signer/ask.ts";
 
-/** npm installs the binary for Linux on x64 and macOS on arm64; without one the import rejects. */
-const libsecp256k1 = await import("secp256k1/bindings.js").then(
-  (module) => module.default,
-  () => undefined,
-);
+/** A wallet's key: in the environment, or with the signer. */
+export type Key = { readonly privateKey: Hex } | SignerKey;
 
 export type Account = {
   readonly address: Address;
+  /** Rejects with `SignerFault` when the signer that has the key did not sign. */
   readonly signTransaction: (transaction: TransactionSerializableEIP1559) => Promise<Hex>;
+  /** Whether it may be given nonces: the signer that has the key signed when it was last asked. Without it, always. */
+  readonly canSign?: () => boolean;
 };
 
-/** The account of a private key that signs in native code; undefined where there is none. */
-export function nativeAccount(privateKey: Hex): Account | undefined {
-  if (!libsecp256k1) return undefined;
-  const key = hexToBytes(privateKey);
-  return {
-    address: privateKeyToAccount(privateKey).address,
-    async signTransaction(transaction) {
-      const hash = keccak256(serializeTransaction(transaction), "bytes");
-      const { signature, recid } = libsecp256k1.ecdsaSign(hash, key);
-      const r = bytesToHex(signature.subarray(0, 32));
-      const s = bytesToHex(signature.subarray(32));
-      return serializeTransaction(transaction, { r, s, yParity: recid });
-    },
-  };
-}
+export const addressOf = (key: Key): Address =>
+  "privateKey" in key ? privateKeyToAddress(key.privateKey) : publicKeyAddress(key.publicKey);
 
-export const openAccount = (privateKey: Hex): Account =>
-  nativeAccount(privateKey) ?? privateKeyToAccount(privateKey);
+export function openAccount(key: Key, log: Logger): Account {
+  if (!("privateKey" in key)) return signerAccount(key, log);
+  return nativeAccount(key.privateKey) ?? privateKeyToAccount(key.privateKey);
+}

@@ -84,11 +84,11 @@ export const dayBudgetSpent: Failure = {
   code: "relayer_unavailable",
   message: "The gas that all purchases may cost in a day (UTC) is spent.",
 };
-/** All relayer wallets were suspended: each lacked ether, or was stopped by the operator. */
+/** No relayer wallet could sign: each lacked ether, was stopped by the operator, or has a signer that did not sign. */
 export const noRelayerCouldPay: Failure = {
   code: "relayer_unavailable",
   message:
-    "No relayer could pay the gas, or was allowed to, in time. Nothing was signed and nothing was spent.",
+    "No relayer could sign, pay the gas, or was allowed to, in time. Nothing was signed and nothing was spent.",
 };
 
 /** It was accepted while the chain had transactions that the ledger lacks: any of them may be an earlier, lost purchase. */

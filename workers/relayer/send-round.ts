@@ -3,7 +3,7 @@ import { type Assigned, type Assignment, assignNonces, type WantedCall } from ".
 import { type Signed, storeForms } from "../ledger/attempts.ts";
 import type { ChainContext } from "./chain-context.ts";
 import type { Fees } from "./fees.ts";
-import { signCall } from "./sign-call.ts";
+import { signCall, whatIsSigned } from "./sign-call.ts";
 import type { Wallet } from "./wallets.ts";
 
 export type RoundContext = Pick<ChainContext, "sql" | "wallets" | "send" | "log">;
@@ -31,27 +31,38 @@ export async function sendRound<Candidate, Choice extends { send: readonly Wante
   const last = assigned.at(-1);
   if (!last) return { choice, sent: [] };
   given.set(wallet.address, last.nonce + 1);
+  let sent: SentCall[] = [];
+  let fault: unknown;
   try {
-    return { choice, sent: await signAssigned(context, wallet, fees, assigned) };
+    sent = await signAssigned(context, wallet, fees, assigned);
   } catch (error) {
+    fault = error;
+  }
+  const unsigned = assigned.length - sent.length;
+  if (unsigned > 0) {
     context.log.warn(
-      { wallet: wallet.address, calls: assigned.length, err: errorText(error) },
+      { wallet: wallet.address, calls: unsigned, ...(fault !== undefined && { err: errorText(fault) }) },
       "calls have nonces and no stored bytes yet: the recovery signs them",
     );
-    return { choice, sent: [] };
   }
+  return { choice, sent };
 }
 
-/** Signs calls that have nonces, or the empty transfers that cancel them, stores the bytes, and begins to broadcast them. */
+/**
+ * Signs calls that have nonces, or the empty transfers that cancel them, stores the bytes, and begins to broadcast them. No
+ * transaction of the database is open while a signer is asked.
+ * @returns what was signed and stored: not what a signer did not sign
+ */
 export async function signAssigned(
   { sql, send }: Pick<RoundContext, "sql" | "send">,
   wallet: Wallet,
   fees: Fees,
   assigned: readonly (Omit<Assigned, "kind"> & { cancels?: boolean })[],
 ): Promise<SentCall[]> {
-  const signed = await Promise.all(
+  const signed = await whatIsSigned(
     assigned.map(async (one) => ({ ...one, signed: await signCall(wallet, one.nonce, one.call, fees) })),
   );
+  if (signed.length === 0) return [];
   const forms = signed.map((one) => ({ ...one, cancels: one.cancels ?? false }));
   const stored = await storeForms(sql, wallet.lease, forms);
   return signed

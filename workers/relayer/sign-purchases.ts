@@ -19,7 +19,7 @@ import {
   type SigningOutcomes,
 } from "./signing-outcomes.ts";
 import type { SimulatedRound } from "./simulate-round.ts";
-import { resumeWallet, suspendWallet, type Wallet } from "./wallets.ts";
+import { canSign, resumeWallet, suspendWallet, type Wallet } from "./wallets.ts";
 
 /** Most purchases that are signed together. */
 const ROUND = 50;
@@ -70,6 +70,8 @@ async function signRound(
   purchases: readonly WaitingPurchase[],
 ): Promise<SigningOutcomes> {
   const { meter } = context;
+  // The round before may have found out.
+  if (!canSign(wallet)) return waiting(purchases, "the wallet's signer does not sign");
   // The queue and the sweeper may both have brought the same one.
   const inOrder = [...new Map(purchases.map((one) => [one.id, one])).values()].sort(byAcceptance);
   const ids = inOrder.map(({ id }) => id);
@@ -91,8 +93,8 @@ async function signRound(
   return outcomesOf(inOrder, round, await sendOrWait(context, wallet, round, able));
 }
 
-const waiting = (purchases: readonly AblePurchase[], reason: unknown): SigningOutcomes =>
-  new Map(purchases.map(({ purchase }) => [purchase.id, { kind: "waits", reason }]));
+const waiting = (purchases: readonly { id: string }[], reason: unknown): SigningOutcomes =>
+  new Map(purchases.map(({ id }) => [id, { kind: "waits", reason }]));
 
 /** Sends the purchases. If that is not possible they wait; if the vault's capacity is in doubt, only the largest of them do. */
 async function sendOrWait(
@@ -104,14 +106,16 @@ async function sendOrWait(
   try {
     return await sendAble(context, wallet, round, able);
   } catch (reason) {
-    if (!(reason instanceof CapacityInDoubt)) return waiting(able, reason);
+    if (!(reason instanceof CapacityInDoubt)) return waiting(purchasesOf(able), reason);
     const left = leaveOut(able, reason.missing);
     const capacityLeft = round.capacityLeft + payoutOf(left);
     const others = able.filter((one) => !left.includes(one));
     const sent = await sendOrWait(context, wallet, { ...round, capacityLeft }, others);
-    return new Map([...sent, ...waiting(left, reason)]);
+    return new Map([...sent, ...waiting(purchasesOf(left), reason)]);
   }
 }
+
+const purchasesOf = (able: readonly AblePurchase[]) => able.map(({ purchase }) => purchase);
 
 const payoutOf = (purchases: readonly AblePurchase[]): bigint =>
   purchases.reduce((sum, one) => sum + payoutOfOne(one), 0n);

@@ -1,11 +1,11 @@
 import type { Sql } from "postgres";
-import type { Address, Hex } from "viem";
+import type { Address } from "viem";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import type { Logger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { type Lease, releaseLease, renewLease, startNonces, takeLease } from "../ledger/leases.ts";
 import type { Budgets } from "../ledger/within-budgets.ts";
-import { type Account, openAccount } from "./account.ts";
+import { type Account, type Key, openAccount } from "./account.ts";
 import type { Chain } from "./chain.ts";
 import { compareNonce } from "./compare-nonces.ts";
 
@@ -15,7 +15,7 @@ const SUSPENSION_MS = 1000;
 /** A wallet that this writer holds the lease of. */
 export type Wallet = { address: Address; role: WalletRole; account: Account; lease: Lease };
 
-export type WalletKey = { role: WalletRole; privateKey: Hex };
+export type WalletKey = { role: WalletRole; key: Key };
 
 export type WalletPoolOptions = {
   sql: Sql;
@@ -37,7 +37,7 @@ export type WalletPoolOptions = {
 export function createWalletPool({ keys, ...options }: WalletPoolOptions) {
   return {
     ...options,
-    accounts: keys.map(({ role, privateKey }) => ({ role, account: openAccount(privateKey) })),
+    accounts: keys.map(({ role, key }) => ({ role, account: openAccount(key, options.log) })),
     leased: new Map<Address, Wallet>(),
     /** Leases without a known next nonce yet, because the chain has not answered. */
     pending: new Map<Address, Lease>(),
@@ -122,9 +122,14 @@ export const walletsOf = (pool: WalletPool, role: WalletRole): Wallet[] =>
 const isSuspended = ({ suspendedUntil }: WalletPool, address: Address): boolean =>
   (suspendedUntil.get(address) ?? 0) > performance.now();
 
-/** The leased relayer wallets that are not suspended. Each call puts another one first, so that they share the load. */
+/** Whether a wallet may be given nonces: its signer, if it has one, signed when it was last asked. */
+export const canSign = ({ account }: Pick<Wallet, "account">): boolean => account.canSign?.() ?? true;
+
+/** The leased relayer wallets that are not suspended and can sign. Each call puts another one first, so that they share the load. */
 export function nextRelayerWallets(pool: WalletPool): Wallet[] {
-  const wallets = walletsOf(pool, "relayer").filter(({ address }) => !isSuspended(pool, address));
+  const wallets = walletsOf(pool, "relayer").filter(
+    (wallet) => !isSuspended(pool, wallet.address) && canSign(wallet),
+  );
   pool.turn = (pool.turn + 1) % Math.max(wallets.length, 1);
   return [...wallets.slice(pool.turn), ...wallets.slice(0, pool.turn)];
 }
@@ -140,10 +145,13 @@ export function resumeWallet({ suspendedUntil }: WalletPool, address: Address): 
   suspendedUntil.delete(address);
 }
 
-/** True when there are leased relayer wallets, and none of them could sign when it was last asked to. */
+/** True when there are leased relayer wallets, and none of them could sign, or pay, when it was last asked to. */
 export function allRelayersSuspended(pool: WalletPool): boolean {
   const relayers = walletsOf(pool, "relayer");
-  return relayers.length > 0 && relayers.every(({ address }) => pool.suspendedUntil.has(address));
+  return (
+    relayers.length > 0 &&
+    relayers.every((wallet) => pool.suspendedUntil.has(wallet.address) || !canSign(wallet))
+  );
 }
 
 /** Forgets a wallet after a statement has found that its lease is lost. */

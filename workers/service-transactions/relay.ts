@@ -18,7 +18,7 @@ import type { ChainContext } from "../relayer/chain-context.ts";
 import { initialFees } from "../relayer/fees.ts";
 import type { Failure } from "../relayer/purchase-failures.ts";
 import { sendRound } from "../relayer/send-round.ts";
-import { forgetLease, leasedWallets, type Wallet } from "../relayer/wallets.ts";
+import { canSign, forgetLease, leasedWallets, type Wallet } from "../relayer/wallets.ts";
 import { chooseServiceTransactions } from "./choose.ts";
 import * as failures from "./failures.ts";
 
@@ -51,7 +51,7 @@ export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
 export async function relayServiceTransactions(context: ServiceTransactionContext): Promise<void> {
   if (!(await isAnyWaiting(context.sql, context.chainId))) return;
   await giveUpOverdue(context);
-  for (const wallet of leasedWallets(context.wallets)) {
+  for (const wallet of leasedWallets(context.wallets).filter(canSign)) {
     try {
       await relayWalletServiceTransactions(context, wallet);
     } catch (error) {

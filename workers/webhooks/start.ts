@@ -7,7 +7,7 @@ import { valueWithin } from "../../lib/timeout.ts";
 import type { AllowedHost } from "../../lib/webhooks/allowed-hosts.ts";
 import { createSealer } from "../../lib/webhooks/secrets.ts";
 import { createTargetGuard, type Resolve } from "../../lib/webhooks/target-guard.ts";
-import { startLoop } from "../common/loop.ts";
+import { type Loop, startLoop } from "../common/loop.ts";
 import { queueOptionsOf } from "../common/queue-options.ts";
 import type { DeliveryMeter } from "../metrics/webhook-metrics.ts";
 import { openDatabasePools } from "./database-pools.ts";
@@ -16,6 +16,7 @@ import { createDeliveryStore } from "./delivery-store.ts";
 import { CALLS_PER_HOST, createDispatcher } from "./dispatcher.ts";
 import { ANSWER_MS, createReceiverClient } from "./receiver-client.ts";
 import { createHostLookup } from "./receiver-hosts.ts";
+import { resealSecrets } from "./reseal-secrets.ts";
 import { createSecretCache } from "./secret-cache.ts";
 import { createTestCallLimit, MAX_TEST_CALLS, makeTestCall } from "./test-calls.ts";
 import { createWakeScheduler, handleWakeUp, PRUNE, SWEEP_MS, sweep, type WakeContext } from "./wake-ups.ts";
@@ -25,6 +26,8 @@ const SWEEP_SHARE = 0.1;
 /** How often old rows are pruned, and how often its schedule is checked, in ms. */
 const PRUNE_MS = 3_600_000;
 const SCHEDULE_MS = 60_000;
+/** How often secrets are looked for that `SECRETS_KEY_PREVIOUS` sealed, in ms. */
+const RESEAL_MS = 60_000;
 /** Subscriptions that new events may add to the dispatcher; the sweep finds the others later. */
 const MAX_WAITING = 20_000;
 /** Concurrent jobs; a job only passes its wake-ups on. */
@@ -34,7 +37,10 @@ const STOP_MS = 5000;
 const ABORT_MS = 1500;
 
 export type DeliveryOptions = {
-  config: Pick<WriterConfig, "DATABASE_URL" | "REDIS_URL" | "SECRETS_KEY" | "WEBHOOK_CONCURRENCY">;
+  config: Pick<
+    WriterConfig,
+    "DATABASE_URL" | "REDIS_URL" | "SECRETS_KEY" | "SECRETS_KEY_PREVIOUS" | "WEBHOOK_CONCURRENCY"
+  >;
   chainId: number;
   /** Hosts that webhooks may call beside public addresses. */
   allow: readonly AllowedHost[];
@@ -76,6 +82,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
     pauseMs: () => SCHEDULE_MS,
     round: () => queue.ensureEvery(PRUNE, PRUNE_MS),
   });
+  const resealing = config.SECRETS_KEY_PREVIOUS === undefined ? [] : [startResealing(parts, log)];
   worker.resume();
 
   return {
@@ -85,7 +92,11 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
         if (dispatcher.size < MAX_WAITING) dispatcher.wake(webhookId);
       }
     },
-    stop: () => stopDelivery(parts, queue, [worker.close, sweeping.stop, scheduling.stop]),
+    stop: () =>
+      stopDelivery(parts, queue, [
+        worker.close,
+        ...[sweeping, scheduling, ...resealing].map((loop) => loop.stop),
+      ]),
   };
 }
 
@@ -102,7 +113,8 @@ function createParts(options: DeliveryOptions, queue: WebhookQueue) {
   const guard = createTargetGuard({ allow, ...(resolve ? { resolve } : {}) });
   // A connection for each concurrent call: a call's time limit must not run while it waits for a connection.
   const client = createReceiverClient(guard, CALLS_PER_HOST + MAX_TEST_CALLS, { answerMs });
-  const openSecrets = createSecretCache(createSealer(config.SECRETS_KEY));
+  const sealer = createSealer(config.SECRETS_KEY, config.SECRETS_KEY_PREVIOUS);
+  const openSecrets = createSecretCache(sealer);
   const store = createDeliveryStore(pools, writer, log);
   const wakeIn = createWakeScheduler((webhookId, ms) => queue.wake(webhookId, ms));
   const deliveryContext = { store, client, openSecrets, meter, log, wakeIn, isStopping };
@@ -122,7 +134,27 @@ function createParts(options: DeliveryOptions, queue: WebhookQueue) {
     sweptTo: "0",
     lastSweepMs: 0,
   };
-  return { pools, state, client, store, wakeContext };
+  return { pools, sealer, state, client, store, wakeContext };
+}
+
+/** Seals anew what `SECRETS_KEY_PREVIOUS` sealed, until the operator removes that key. */
+function startResealing({ pools, sealer }: Parts, log: Logger): Loop {
+  let said: string | undefined;
+  return startLoop({
+    name: "sealing the webhooks' secrets with SECRETS_KEY",
+    log,
+    pauseMs: () => RESEAL_MS,
+    async round() {
+      const { resealed, unopenable } = await resealSecrets(pools.sql, sealer);
+      const news =
+        unopenable > 0
+          ? "neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS opens the secrets of some webhooks"
+          : "SECRETS_KEY opens the secrets of all webhooks: SECRETS_KEY_PREVIOUS can be removed";
+      if (resealed > 0 || news !== said)
+        log[unopenable > 0 ? "error" : "info"]({ resealed, unopenable }, news);
+      said = news;
+    },
+  });
 }
 
 async function stopDelivery(

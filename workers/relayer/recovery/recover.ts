@@ -22,17 +22,13 @@ const ROUND = 200;
  * that waited too long with an empty transfer, closes nonce gaps. Rejects when the node or the database is down.
  */
 export async function recover(context: RecoveryContext): Promise<void> {
-  const faults: unknown[] = [];
-  for (const wallet of await walletsToRecover(context)) {
-    try {
-      await recoverWallet(context, wallet);
-    } catch (error) {
-      // A fault of one wallet must not stop the recovery of the others.
-      if (error instanceof LeaseLost) forgetLease(context.wallets, error.lease);
-      else faults.push(error);
-    }
-  }
-  if (faults.length > 0) throw faults[0];
+  const wallets = await walletsToRecover(context);
+  // A fault of one wallet must not stop the recovery of the others, and a slow signer of one must not delay it.
+  const results = await Promise.allSettled(wallets.map((wallet) => recoverWallet(context, wallet)));
+  const faults = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  for (const fault of faults) if (fault instanceof LeaseLost) forgetLease(context.wallets, fault.lease);
+  const other = faults.find((fault) => !(fault instanceof LeaseLost));
+  if (other !== undefined) throw other;
 }
 
 /** The leased wallets with something to recover. While there is none, one request and one statement find that for all of them. */
@@ -95,7 +91,7 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
   await Promise.all(unchanged.map(({ attempt }) => send(attempt, { again: true })));
   // The highest nonces first: a purchase whose permit is cancelled and mined before it would revert, at our cost.
   for (const { transaction, step } of steps.toReversed()) {
-    if (step.do === "cancel") await cancelPurchase(context, wallet, transaction, step.attempt);
+    if (step.do === "cancel" && !(await cancelPurchase(context, wallet, transaction, step.attempt))) break;
   }
   if (used.length > 0) await settleUsedNonces(context, wallet, used);
   if (!lowest.halted) await closeNonceGaps(context, wallet, lowest, view);
@@ -120,10 +116,13 @@ async function signUnsigned(
     }),
   );
   const sent = await signAssigned(context, wallet, fees, calls);
-  context.log.warn(
-    { wallet: wallet.address, nonces: calls.map(({ nonce }) => nonce) },
-    "signed calls whose nonces had no bytes",
-  );
+  if (sent.length > 0) {
+    const signed = calls.filter(({ id }) => sent.some((one) => one.id === id));
+    context.log.warn(
+      { wallet: wallet.address, nonces: signed.map(({ nonce }) => nonce) },
+      "signed calls whose nonces had no bytes",
+    );
+  }
   await Promise.all(sent.map(({ broadcast }) => broadcast));
 }
 

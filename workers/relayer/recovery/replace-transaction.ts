@@ -3,7 +3,7 @@ import { costOf } from "../../ledger/call-cost.ts";
 import type { OpenAttempt, OpenTransaction } from "../../ledger/open-transactions.ts";
 import { reserveRaises } from "../../ledger/raises.ts";
 import { bumpedFees, initialFees } from "../fees.ts";
-import { signCall } from "../sign-call.ts";
+import { signCall, whatIsSigned } from "../sign-call.ts";
 import type { Wallet } from "../wallets.ts";
 import { chooseRaises } from "./choose-raises.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
@@ -36,12 +36,13 @@ export async function raiseFees(
     const reason = "MAX_FEE_GWEI, the gas budget or the wallet's balance does not allow a higher fee";
     log.warn({ wallet: wallet.address, transactions: unchanged, reason }, "transactions are stuck");
   }
-  const forms = await Promise.all(
+  const forms = await whatIsSigned(
     raises.map(async ({ id, nonce, call, fees, cost, attempt }) => {
       const signed = await signCall(wallet, nonce, call, fees);
       return { transactionId: id, nonce, signed, cancels: attempt.cancels, cost, last: attempt.hash };
     }),
   );
+  if (forms.length === 0) return new Set();
   const stored = await storeForms(sql, wallet.lease, forms);
   await Promise.all(
     forms.map(async ({ nonce, signed, last }) => {
@@ -51,7 +52,7 @@ export async function raiseFees(
       await send(signed);
     }),
   );
-  return new Set(raises.map(({ id }) => id));
+  return new Set(forms.map(({ transactionId }) => transactionId));
 }
 
 /** The call of a raise with its fees and its cost; undefined where a fee that helps would exceed the cap. */
@@ -74,13 +75,15 @@ async function priceRaise(
 /**
  * Signs an empty transfer for the nonce of an unwanted purchase. A node that has accepted the purchase replaces it only
  * at a higher fee; otherwise any fee will do.
+ *
+ * @returns false where the wallet's signer did not sign.
  */
 export async function cancelPurchase(
   context: RecoveryContext,
   wallet: Wallet,
   { id, nonce, attempts }: OpenTransaction,
   last: OpenAttempt,
-): Promise<void> {
+): Promise<boolean> {
   const { sql, market, price, send, maxFee, log } = context;
   const now = await market.now();
   const taken = attempts.some((attempt) => !attempt.untaken);
@@ -91,16 +94,18 @@ export async function cancelPurchase(
       "a purchase cannot be cancelled: a higher fee would exceed MAX_FEE_GWEI",
     );
     await send(attempts.findLast(({ cancels }) => cancels) ?? last, { again: true });
-    return;
+    return true;
   }
   const call = await price(emptyTransfer(wallet));
-  const signed = await signCall(wallet, nonce, call, fees);
+  const [signed] = await whatIsSigned([signCall(wallet, nonce, call, fees)]);
+  if (!signed) return false;
   const cost = costOf(call, fees.maxFee);
   const form = { transactionId: id, signed, cancels: true, cost };
-  if ((await storeForms(sql, wallet.lease, [form])).size === 0) return;
+  if ((await storeForms(sql, wallet.lease, [form])).size === 0) return true;
   log.warn(
     { wallet: wallet.address, nonce, hash: signed.hash },
     "cancelling a purchase that is stopped or was not mined in time",
   );
   await send(signed);
+  return true;
 }

@@ -1,0 +1,42 @@
+/** Checks that the signer signs for every wallet whose public key is configured. */
+import type { WriterConfig } from "../../lib/config.ts";
+import { errorText } from "../../lib/log.ts";
+import { mainKeys, testnetKeys } from "../../workers/common/wallet-keys.ts";
+import { addressOf } from "../../workers/relayer/account.ts";
+import { TRIAL } from "../../workers/relayer/signer/account.ts";
+import { askSigner } from "../../workers/relayer/signer/ask.ts";
+import { type Finding, findingsOf } from "./finding.ts";
+import { isThisMachine } from "./secrets.ts";
+
+const { ok, warning, fault } = findingsOf("signer");
+
+/** Asks for the signature of something that is no transaction, with each key. Never rejects. */
+export async function examineSigner(config: WriterConfig): Promise<Finding[]> {
+  const { SIGNER_URL: url } = config;
+  if (url === undefined) return [];
+  const wallets = [...mainKeys(config), ...testnetKeys(config)].flatMap(({ variable, keys }) =>
+    keys.flatMap((key) => ("publicKey" in key ? [{ variable, key, address: addressOf(key) }] : [])),
+  );
+  const findings = await Promise.all(
+    wallets.map(async ({ variable, key, address }): Promise<Finding[]> => {
+      try {
+        await askSigner(key, TRIAL);
+        return [];
+      } catch (error) {
+        const remedy = "correct SIGNER_URL, start the signer, or load the key into it and restart it";
+        return [fault(`${variable}: no signature for ${address}: ${errorText(error)}`, remedy)];
+      }
+    }),
+  );
+  const faults = findings.flat();
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "http:" && !isThisMachine(hostname)) {
+    const text =
+      "SIGNER_URL is not encrypted: who is in between sees what is signed, and who reaches the signer can sign";
+    faults.push(warning(text, "use https, and a network in which only the writers reach the signer"));
+  }
+  const signing = wallets.length - findings.flat().length;
+  return signing > 0
+    ? [ok(`the signer signs for ${signing} of ${wallets.length} wallets`), ...faults]
+    : faults;
+}

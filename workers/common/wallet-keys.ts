@@ -1,0 +1,85 @@
+import type { Hex } from "viem";
+import { isAnvilAddress } from "../../lib/chain/client.ts";
+import type { WriterConfig } from "../../lib/config.ts";
+import { ConfigError } from "../../lib/config-error.ts";
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
+import { secretsKeyFault } from "../../lib/off-local.ts";
+import { addressOf, type Key } from "../relayer/account.ts";
+import type { WalletKey } from "../relayer/wallets.ts";
+
+/** Keys with the environment variable that names them. */
+export type VariableKeys = { variable: string; keys: readonly Key[] };
+/** Keys of wallets, with their role. */
+export type NamedKeys = VariableKeys & { role: WalletRole };
+
+const mainVariables = [
+  ["RELAYER_PRIVATE_KEYS", "RELAYER_PUBLIC_KEYS", "relayer"],
+  ["KEEPER_PRIVATE_KEY", "KEEPER_PUBLIC_KEY", "keeper"],
+] as const;
+
+const testnetVariables = [
+  ["TESTNET_RELAYER_PRIVATE_KEYS", "TESTNET_RELAYER_PUBLIC_KEYS", "relayer"],
+  ["SANDBOX_PRIVATE_KEY", "SANDBOX_PUBLIC_KEY", "sandbox"],
+  ["FAUCET_PRIVATE_KEY", "FAUCET_PUBLIC_KEY", "faucet"],
+] as const;
+
+type KeyVariables = typeof mainVariables | typeof testnetVariables;
+
+const listOf = (value: Hex | readonly Hex[] | undefined): readonly Hex[] =>
+  typeof value === "string" ? [value] : (value ?? []);
+
+function namedKeys(config: WriterConfig, variables: KeyVariables): NamedKeys[] {
+  const { SIGNER_URL: signerUrl } = config;
+  return variables.flatMap(([own, signers, role]): NamedKeys[] => [
+    { variable: own, role, keys: listOf(config[own]).map((privateKey) => ({ privateKey })) },
+    {
+      variable: signers,
+      role,
+      // The configuration has no public key without a signer.
+      keys:
+        signerUrl === undefined ? [] : listOf(config[signers]).map((publicKey) => ({ publicKey, signerUrl })),
+    },
+  ]);
+}
+
+export const mainKeys = (config: WriterConfig): NamedKeys[] => namedKeys(config, mainVariables);
+export const testnetKeys = (config: WriterConfig): NamedKeys[] => namedKeys(config, testnetVariables);
+
+/** Whether the writer is a keeper: its wallet has a key. */
+export const hasKeeper = (config: WriterConfig): boolean =>
+  (config.KEEPER_PRIVATE_KEY ?? config.KEEPER_PUBLIC_KEY) !== undefined;
+
+/** The key that signs prices: it has no wallet, and pays for nothing. */
+export const oracleKeys = ({ ORACLE_PRIVATE_KEY: privateKey }: WriterConfig): VariableKeys[] => [
+  { variable: "ORACLE_PRIVATE_KEY", keys: privateKey === undefined ? [] : [{ privateKey }] },
+];
+
+/** The keys one by one, each with its role. */
+export const walletKeys = (named: readonly NamedKeys[]): WalletKey[] =>
+  named.flatMap(({ role, keys }) => keys.map((key) => ({ role, key })));
+
+/**
+ * Refuses keys that do not fit the chain. Anvil's keys are public, so they are for local chains only. A local chain
+ * accepts no other key, so that a real one is never used by mistake. Throws {@link ConfigError}, with addresses and
+ * never keys.
+ */
+export function requireFittingKeys(named: readonly VariableKeys[], local: boolean): void {
+  const wallets = named.flatMap(({ variable, keys }) =>
+    keys.map((key) => ({ variable, address: addressOf(key) })),
+  );
+  const wrong = wallets.filter(({ address }) => isAnvilAddress(address) !== local);
+  if (wrong.length === 0) return;
+  throw new ConfigError(
+    wrong.map(({ variable, address }) =>
+      local
+        ? `${variable}: ${address} is not one of anvil's accounts, and a local chain accepts no other`
+        : `${variable}: ${address} is one of anvil's accounts, and their keys are public; this chain is not local`,
+    ),
+  );
+}
+
+/** Refuses a public or trivial key for secrets on a chain that is not local. Throws {@link ConfigError}. */
+export function requireOwnSecretsKey(secretsKey: string, local: boolean): void {
+  const fault = local ? undefined : secretsKeyFault(secretsKey);
+  if (fault !== undefined) throw new ConfigError([`SECRETS_KEY ${fault}`]);
+}
