@@ -94,7 +94,16 @@ test("whatever .env.example explains can be set, but for what the containers fix
   expect([...settable, ...fixed, ...dev].sort()).toEqual([...variableNames].sort());
 });
 
-test.each(Object.keys(requiredVariables))("without %s nothing starts, and its name is said", (missing) => {
+/** Either this variable or that of the signer's keys: the writer says so. */
+const saidByWriter = "RELAYER_PRIVATE_KEYS";
+const saidByCompose = Object.keys(requiredVariables).filter((name) => name !== saidByWriter);
+
+test("without a relayer's key the writer does not start, and says so", () => {
+  const env = environmentOf(serviceOf("writer"), { ...requiredVariables, [saidByWriter]: "" });
+  expect(() => writerConfig(env)).toThrow(`${saidByWriter} is required`);
+});
+
+test.each(saidByCompose)("without %s nothing starts, and its name is said", (missing) => {
   const env = { ...requiredVariables, [missing]: "" };
   const text = readFileSync(join(projectRoot, "compose.yaml"), "utf8").replace(/^\s*#.*$/gm, "");
   expect(() => interpolate(text, env)).toThrow(`${missing} is required`);
