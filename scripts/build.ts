@@ -17,6 +17,8 @@ const entryPoints = {
   writer: "workers/main.ts",
   ledger: "scripts/ledger.ts",
   keeper: "scripts/keeper.ts",
+  backup: "scripts/backup.ts",
+  restore: "scripts/restore.ts",
   doctor: "scripts/doctor.ts",
   mcp: "scripts/mcp.ts",
 };
@@ -85,7 +87,7 @@ export async function buildIndexer(root: string): Promise<void> {
 }
 
 /**
- * Bundles api, writer, indexer, ledger, keeper and doctor into `dist/`, the dashboard, and the client.
+ * Bundles the processes and the operator's commands into `dist/`, the dashboard, and the client.
  * @throws when a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {
