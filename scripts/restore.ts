@@ -34,9 +34,7 @@ async function newWallets(config: Config, { blocks }: BackupHeader): Promise<Rel
   for (const { chainId, number } of blocks) {
     const deployed = [main, testnet].find((one) => one?.deployment.chainId === chainId);
     if (!deployed) {
-      throw new RestoreRefused(
-        `the backup has transactions of chain ${chainId}: set ${chainId === 84532 ? "TESTNET_RPC_URL and TESTNET_DEPLOYMENT_FILE" : "RPC_URL and DEPLOYMENT_FILE"} to it`,
-      );
+      throw new RestoreRefused(`the backup has chain ${chainId}, and no node and deployment file are set for it`);
     }
     await verifyChain(deployed, [], deployed === main ? "" : "TESTNET_");
     wallets.push(...(await walletsSince(deployed, BigInt(number))));
@@ -60,7 +58,7 @@ async function main(): Promise<void> {
   const file = fileArgument(process.argv.slice(2), usage);
   const config = restoreConfig(process.env);
   const url = ledgerDatabase(config);
-  const { sql, close } = connect(url, { name: "restore", max: 1, statementTimeout: 0 });
+  const { sql, close } = connect(url, { name: "restore", max: 2, statementTimeout: 0 });
   try {
     const { takenAt } = await restore(sql, url, config, file).catch((error: unknown) => {
       if (error instanceof ConfigError) throw error;

@@ -15,7 +15,7 @@ export type RelayingWallet = { chainId: number; address: Address; nonce: number 
 /**
  * The wallets that relayed purchases to the cover router after a block, each with its next nonce as of that block: a ledger of that
  * block knows none of their later transactions.
- * @throws LogScanError when the logs cannot be read; also rejects when the node does not answer, or lacks the block's state
+ * @throws LogScanError when the logs cannot be read; also rejects when the node does not answer, is behind the block or lacks its state
  */
 export async function walletsSince(
   { deployment, chain }: DeployedChain,
@@ -23,6 +23,7 @@ export async function walletsSince(
 ): Promise<RelayingWallet[]> {
   const { chainId, contracts } = deployment;
   const head = await chain.client.getBlockNumber();
+  if (head < block) throw new Error(`chain ${chainId}'s node is at block ${head}, and the backup at ${block}`);
   const hashes = new Set<Hex>();
   const [purchased] = encodeEventTopics({ abi: coverRouterAbi, eventName: "PolicyPurchased" });
   await scanLogs(
