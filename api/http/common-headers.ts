@@ -12,7 +12,7 @@ export const crossOrigin = cors({
   origin: "*",
   allowMethods: ["GET", "HEAD", "POST", "DELETE"],
   // The admin token is left out on purpose.
-  allowHeaders: ["Content-Type", "x-api-key", "Idempotency-Key", "If-None-Match", "Prefer"],
+  allowHeaders: ["Content-Type", "x-api-key", "Idempotency-Key", "If-None-Match", "Prefer", "traceparent"],
   exposeHeaders: [
     "Retry-After",
     SHOULD_RETRY,
