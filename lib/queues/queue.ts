@@ -45,7 +45,7 @@ export type TestnetQueue = {
   close(): Promise<void>;
 };
 
-type Sender = WebhookQueue & {
+type Sender = Omit<WebhookQueue, "wake"> & {
   wake(id: string, delayMs?: number, traceparent?: string): Promise<void>;
 };
 type NewJob = { data: WakeUp; opts: JobsOptions };

@@ -1,3 +1,4 @@
+import { createWriteStream } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -62,14 +63,14 @@ async function beginSnapshot(sql: ReservedSql): Promise<void> {
  * @throws when the file exists, or the database or the disk fails
  */
 export async function writeBackup(sql: Sql, file: string): Promise<BackupHeader> {
-  const session = await sql.reserve();
   const handle = await open(file, "wx", 0o600);
+  await handle.close();
+  const session = await sql.reserve();
   try {
     await beginSnapshot(session);
     const header = await readHeader(session);
-    const output = handle.createWriteStream({ autoClose: false });
+    const output = createWriteStream(file, { flush: true });
     await pipeline(Readable.from(textOf(session, header)), createGzip(), output);
-    await handle.sync();
     await session`commit`;
     return header;
   } catch (error) {
@@ -77,6 +78,5 @@ export async function writeBackup(sql: Sql, file: string): Promise<BackupHeader>
     throw error;
   } finally {
     session.release();
-    await handle.close();
   }
 }
