@@ -63,10 +63,13 @@ async function beginSnapshot(sql: ReservedSql): Promise<void> {
  * @throws when the file exists, or the database or the disk fails
  */
 export async function writeBackup(sql: Sql, file: string): Promise<BackupHeader> {
-  const handle = await open(file, "wx", 0o600);
-  await handle.close();
+  // The driver reserves only a connection that is open already.
+  await sql`select`;
   const session = await sql.reserve();
+  let isOurs = false;
   try {
+    await (await open(file, "wx", 0o600)).close();
+    isOurs = true;
     await beginSnapshot(session);
     const header = await readHeader(session);
     const output = createWriteStream(file, { flush: true });
@@ -74,7 +77,7 @@ export async function writeBackup(sql: Sql, file: string): Promise<BackupHeader>
     await session`commit`;
     return header;
   } catch (error) {
-    await rm(file, { force: true });
+    if (isOurs) await rm(file, { force: true });
     throw error;
   } finally {
     session.release();
