@@ -93,7 +93,8 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
   });
   const after = await openLedger(chain, { databaseUrl: restoredUrl });
   for (const id of [inFlight, ...unsigned]) expect(await after.settled(id)).toHaveProperty("receipt");
-  await expect(after.buy(purchaseRequest(later.address), "closed")).rejects.toThrow("stopped");
+  await expect(after.buy(purchaseRequest(later.address), "closed")).rejects.toThrow("refused");
+  expect(tableOf((await runLedger(restoredUrl)).said, "Stops in force")).toMatch(/global .* restored from the backup of/);
   expect((await stack.request("/health")).json).toMatchObject({
     reasons: expect.arrayContaining([expect.objectContaining({ code: "transactions_unknown" })]),
   });
