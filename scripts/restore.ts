@@ -34,7 +34,9 @@ async function newWallets(config: Config, { blocks }: BackupHeader): Promise<Rel
   for (const { chainId, number } of blocks) {
     const deployed = [main, testnet].find((one) => one?.deployment.chainId === chainId);
     if (!deployed) {
-      throw new RestoreRefused(`the backup has chain ${chainId}, and no node and deployment file are set for it`);
+      throw new RestoreRefused(
+        `the backup has chain ${chainId}, and no node and deployment file are set for it`,
+      );
     }
     await verifyChain(deployed, [], deployed === main ? "" : "TESTNET_");
     wallets.push(...(await walletsSince(deployed, BigInt(number))));

@@ -30,7 +30,9 @@ async function startWorker(name: QueueName, options: WorkerOptions): Promise<Que
   // BullMQ limits jobs, and a job has up to ten ids.
   const limit = pLimit(concurrency);
   async function run(job: { data: WakeUp }): Promise<void> {
-    const results = await Promise.allSettled(job.data.ids.map((id) => limit(() => handle(id, job.data.traces?.[id]))));
+    const results = await Promise.allSettled(
+      job.data.ids.map((id) => limit(() => handle(id, job.data.traces?.[id]))),
+    );
     for (const result of results) if (result.status === "rejected") throw result.reason;
   }
   const worker = newWorker(name, run, options);

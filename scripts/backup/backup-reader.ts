@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { errorText } from "../../lib/log.ts";
-import { type BackupHeader, BackupFileError, CLOSING_LINE, END_OF_ROWS, parseHeader } from "./format.ts";
+import { BackupFileError, type BackupHeader, CLOSING_LINE, END_OF_ROWS, parseHeader } from "./format.ts";
 
 /** A longer line is neither a header nor the end of the file, in bytes. */
 const MAX_LINE = 1_000_000;
@@ -60,7 +60,8 @@ export class BackupReader {
         this.#unread = this.#unread.subarray(end + 1);
         return line;
       }
-      if (this.#unread.length > MAX_LINE) throw new BackupFileError("the file is no backup: a line is too long");
+      if (this.#unread.length > MAX_LINE)
+        throw new BackupFileError("the file is no backup: a line is too long");
       await this.#readMore();
     }
   }

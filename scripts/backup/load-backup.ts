@@ -1,5 +1,5 @@
-import type { ISql, Sql, TransactionSql } from "postgres";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ISql, Sql, TransactionSql } from "postgres";
 import { appliedMigration, migrateService, newestMigration } from "../../lib/db/migrate.ts";
 import { setStop } from "../../lib/ledger/stops.ts";
 import type { BackupReader } from "./backup-reader.ts";
@@ -37,7 +37,11 @@ async function requireEmpty(sql: ISql): Promise<void> {
  * Sees that the database has an empty schema `service` of the backup's migration; creates the schema where there is none.
  * @throws {RestoreRefused} when it is not empty, or database, backup and this version of the service differ in their migrations
  */
-export async function prepareSchema(sql: Sql, databaseUrl: string, { migration }: BackupHeader): Promise<void> {
+export async function prepareSchema(
+  sql: Sql,
+  databaseUrl: string,
+  { migration }: BackupHeader,
+): Promise<void> {
   if (migration !== newestMigration()) {
     throw new RestoreRefused(
       `the backup has migration ${migration}, and this version of the service ${newestMigration()}: restore it with the version that wrote it`,

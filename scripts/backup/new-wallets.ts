@@ -23,7 +23,8 @@ export async function walletsSince(
 ): Promise<RelayingWallet[]> {
   const { chainId, contracts } = deployment;
   const head = await chain.client.getBlockNumber();
-  if (head < block) throw new Error(`chain ${chainId}'s node is at block ${head}, and the backup at ${block}`);
+  if (head < block)
+    throw new Error(`chain ${chainId}'s node is at block ${head}, and the backup at ${block}`);
   const hashes = new Set<Hex>();
   const [purchased] = encodeEventTopics({ abi: coverRouterAbi, eventName: "PolicyPurchased" });
   await scanLogs(
@@ -37,12 +38,11 @@ export async function walletsSince(
   const wallets = new Set<Address>();
   const unread = [...hashes];
   while (unread.length > 0) {
-    const read = unread
-      .splice(0, READ_TOGETHER)
-      .map((hash) => chain.client.getTransaction({ hash }));
+    const read = unread.splice(0, READ_TOGETHER).map((hash) => chain.client.getTransaction({ hash }));
     for (const { from, to, input } of await Promise.all(read)) {
       // The router takes this call from the wallets on its allowlist alone. A client that buys for itself makes another one.
-      if (to && lower(to) === lower(contracts.coverRouter) && purchaseOfCalldata(input)) wallets.add(lower(from));
+      if (to && lower(to) === lower(contracts.coverRouter) && purchaseOfCalldata(input))
+        wallets.add(lower(from));
     }
   }
   return Promise.all(

@@ -48,7 +48,8 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
   await before.inState(inFlight, "broadcast");
   await first.stopService("writer");
   const unsigned = [];
-  for (const key of keysOf(waiting, 2)) unsigned.push(await before.buy(purchaseRequest(waiting.address), key));
+  for (const key of keysOf(waiting, 2))
+    unsigned.push(await before.buy(purchaseRequest(waiting.address), key));
   const neverSigned = await before.buy(purchaseRequest(without.address), "never signed");
   const file = join(inject("runFolder"), "service.backup");
   const backup = await runCommand(["scripts/start.mjs", "backup", file], { DATABASE_URL: first.databaseUrl });
@@ -94,7 +95,9 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
   const after = await openLedger(chain, { databaseUrl: restoredUrl });
   for (const id of [inFlight, ...unsigned]) expect(await after.settled(id)).toHaveProperty("receipt");
   await expect(after.buy(purchaseRequest(later.address), "closed")).rejects.toThrow("refused");
-  expect(tableOf((await runLedger(restoredUrl)).said, "Stops in force")).toMatch(/global .* restored from the backup of/);
+  expect(tableOf((await runLedger(restoredUrl)).said, "Stops in force")).toMatch(
+    /global .* restored from the backup of/,
+  );
   expect((await stack.request("/health")).json).toMatchObject({
     reasons: expect.arrayContaining([expect.objectContaining({ code: "transactions_unknown" })]),
   });

@@ -4,12 +4,13 @@ import { traceparentOf } from "../../lib/trace-context.ts";
 const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parent = "00f067aa0ba902b7";
 
-test.each([`00-${trace}-${parent}-01`, `00-${trace}-${parent}-00`, `cc-${trace}-${parent}-01-what-comes-later`])(
-  "%s is a trace",
-  (header) => {
-    expect(traceparentOf(header)).toBe(header);
-  },
-);
+test.each([
+  `00-${trace}-${parent}-01`,
+  `00-${trace}-${parent}-00`,
+  `cc-${trace}-${parent}-01-what-comes-later`,
+])("%s is a trace", (header) => {
+  expect(traceparentOf(header)).toBe(header);
+});
 
 test.each([
   undefined,

@@ -86,20 +86,25 @@ async function load(sql: Sql, url: string, from: string): Promise<void> {
   ]);
 }
 
-test.each([true, false])("a restored database has the same rows, also of an existing empty schema: %s", async (empty) => {
-  const { url, sql } = await openDatabase({ empty });
-  await load(sql, url, file());
-  const [restored, original] = [await contents(sql), await contents(source)];
-  const added = restored.relayer_wallet?.filter((row) => !original.relayer_wallet?.includes(row));
-  expect(added).toEqual([expect.stringContaining('"next_nonce": 4')]);
-  expect({ ...restored, relayer_wallet: [] }).toEqual({ ...original, relayer_wallet: [] });
-  expect(restored.event?.join()).toContain("🦊");
-});
+test.each([true, false])(
+  "a restored database has the same rows, also of an existing empty schema: %s",
+  async (empty) => {
+    const { url, sql } = await openDatabase({ empty });
+    await load(sql, url, file());
+    const [restored, original] = [await contents(sql), await contents(source)];
+    const added = restored.relayer_wallet?.filter((row) => !original.relayer_wallet?.includes(row));
+    expect(added).toEqual([expect.stringContaining('"next_nonce": 4')]);
+    expect({ ...restored, relayer_wallet: [] }).toEqual({ ...original, relayer_wallet: [] });
+    expect(restored.event?.join()).toContain("🦊");
+  },
+);
 
 test("a restored service is stopped, holds no lease, and gives out new ids", async () => {
   const { url, sql } = await openDatabase();
   await load(sql, url, file());
-  expect(await listStops(sql)).toMatchObject([{ scope: "global", reason: expect.stringContaining("backup of") }]);
+  expect(await listStops(sql)).toMatchObject([
+    { scope: "global", reason: expect.stringContaining("backup of") },
+  ]);
   expect(await sql`select 1 from service.relayer_wallet where lease_until > now()`).toEqual([]);
   const [key] = await sql`
     insert into service.api_key (key_hash, wallet, tier) values ('k3', ${wallet}, 'free') returning id::int`;
@@ -123,7 +128,15 @@ test("a file that is cut off anywhere is refused, and nothing is stored", async 
   }
   const lines = gunzipSync(whole).toString("utf8").split("\n");
   for (const left of [1, lines.length >> 1, lines.length - 3, lines.length - 2]) {
-    await writeFile(cut, gzipSync(lines.slice(0, left).map((line) => `${line}\n`).join("")));
+    await writeFile(
+      cut,
+      gzipSync(
+        lines
+          .slice(0, left)
+          .map((line) => `${line}\n`)
+          .join(""),
+      ),
+    );
     await expect(load(sql, url, cut)).rejects.toThrow("cut off");
   }
   expect(await isEmpty(sql)).toBe(true);
@@ -139,7 +152,9 @@ test("a file with other rows than its header says is refused, and nothing is sto
     await writeFile(changed, gzipSync(other));
     return load(sql, url, changed);
   };
-  await expect(change('"name":"api_key","columns"', '"name":"api_kez","columns"')).rejects.toThrow("other tables");
+  await expect(change('"name":"api_key","columns"', '"name":"api_kez","columns"')).rejects.toThrow(
+    "other tables",
+  );
   await expect(change(/^2\tk2\t.*\n/m, "")).rejects.toThrow("api_key has 1 rows, and the header says 2");
   await expect(change(/^2\tk2\t/m, "1\tk2\t")).rejects.toThrow("Postgres refuses the rows of api_key");
   await expect(change(/^2\tk2\t/m, "x\tk2\t")).rejects.toThrow(/rows of api_key|invalid input syntax/);
@@ -163,7 +178,9 @@ test("a database with rows, and another migration, are refused", async () => {
   await expect(load(sql, url, file())).rejects.toThrow(`and the database ${newestMigration() + 1}`);
   await sql`delete from service.migration where hash = 'newer'`;
   await sql`insert into service.api_key (key_hash, wallet, tier) values ('k', ${wallet}, 'free')`;
-  await expect(load(sql, url, file())).rejects.toThrow("schema service is not empty: there are rows in api_key");
+  await expect(load(sql, url, file())).rejects.toThrow(
+    "schema service is not empty: there are rows in api_key",
+  );
 });
 
 test("a backup never replaces a file, and a failed one leaves none", async () => {
