@@ -85,7 +85,7 @@ async function copyRows(tx: TransactionSql, reader: BackupReader, table: BackupT
 }
 
 /**
- * Ends a COPY. The driver drops an error that Postgres finds only then, a violated constraint for one: the next statement of the
+ * Ends a COPY. The driver drops an error that Postgres finds only then, such as a violated constraint: the next statement of the
  * transaction fails in its place.
  */
 async function endCopy(tx: TransactionSql, stream: NodeJS.WritableStream, table: string): Promise<void> {

@@ -39,7 +39,10 @@ async function readHeader(sql: ISql): Promise<BackupHeader> {
 async function* textOf(sql: ISql, header: BackupHeader): AsyncGenerator<string | Buffer> {
   yield `${JSON.stringify(header)}\n`;
   for (const { name, columns } of header.tables) {
-    yield* await sql`copy ${sql(`service.${name}`)} (${sql(columns)}) to stdout`.readable();
+    const rows = await sql`copy ${sql(`service.${name}`)} (${sql(columns)}) to stdout`.readable();
+    yield* rows;
+    // Where the rows end while some wait to be read, the driver leaves its socket paused, and the next statement would wait for ever.
+    rows._read(0);
     yield `${END_OF_ROWS}\n`;
   }
   yield `${CLOSING_LINE}\n`;

@@ -30,7 +30,7 @@ async function openDatabase({ empty = false } = {}): Promise<{ url: string; sql:
 const wallet = `0x${"a1".repeat(20)}`;
 const word = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
 
-/** A key, a delegated purchase that waits, one in a transaction, an event with odd text, and one that reverts it. */
+/** A key, a delegated purchase that waits, one in a transaction, many events with odd text, one that reverts another. */
 async function fill(sql: Sql): Promise<void> {
   await sql`insert into service.api_key (key_hash, wallet, label, tier, scopes)
     values ('k1', ${wallet}, ${ODD_TEXT}, 'free', '{read,buy}'), ('k2', ${wallet}, null, 'paid', null)`;
@@ -54,6 +54,9 @@ async function fill(sql: Sql): Promise<void> {
     values (8453, 'e1', 'k1', 'odd', array[${wallet}::text], ${ODD_TEXT})`;
   await sql`insert into service.event (chain_id, id, key, type, parties, body, reverts)
     values (8453, 'e2', 'k2', 'odd', '{}', 'body', 1)`;
+  // More than a stream passes on at once.
+  await sql`insert into service.event (chain_id, id, key, type, parties, body)
+    select 8453, 'many' || n, 'many' || n, 'odd', '{}', repeat(${ODD_TEXT}, 1 + n % 50) from generate_series(1, 3000) n`;
 }
 
 /** All rows of all tables as text, without what a restore changes. */
