@@ -88,7 +88,14 @@ const archivedRows = (hot: number, archived: number) =>
   from (select i, now() - interval '60 days' as at from generate_series(${hot + 1}, ${hot + archived}) i) x`;
 
 /** Tables that grow with the purchases. */
-export const bigTables = ["purchase", "permit", "key_premium", "transaction", "attempt", "archived_purchase"] as const;
+export const bigTables = [
+  "purchase",
+  "permit",
+  "key_premium",
+  "transaction",
+  "attempt",
+  "archived_purchase",
+] as const;
 
 /** The indexes of a table that no constraint owns are dropped while rows are inserted: that is several times faster. */
 async function withoutIndexes(sql: Sql, table: string, insert: () => Promise<unknown>): Promise<void> {
