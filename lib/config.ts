@@ -176,6 +176,9 @@ const reconcileSchema = writerSchema.pick({
   CONFIRMATIONS: true,
 });
 
+/** What `npm run restore` needs: the database, and the chains that the restored ledger is compared with. */
+const restoreSchema = ledgerSchema.extend(reconcileSchema.shape);
+
 /** The chain of `npm run keeper`: that of these two variables, or else the dev stack's. */
 const keeperSchema = z.object({
   RPC_URL: shared.RPC_URL.optional(),
@@ -228,6 +231,8 @@ export const indexerConfig = (env: Environment): IndexerConfig => parse(indexerS
 export const ledgerConfig = (env: Environment): z.output<typeof ledgerSchema> => parse(ledgerSchema, env);
 export const reconcileConfig = (env: Environment): z.output<typeof reconcileSchema> =>
   parse(reconcileSchema, env, incompleteTestnet);
+export const restoreConfig = (env: Environment): z.output<typeof restoreSchema> =>
+  parse(restoreSchema, env, incompleteTestnet);
 export const keeperConfig = (env: Environment): z.output<typeof keeperSchema> =>
   parse(keeperSchema, env, halfChain);
 export const devConfig = (env: Environment): DevConfig => parse(devSchema, env);

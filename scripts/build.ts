@@ -17,6 +17,8 @@ const entryPoints = {
   writer: "workers/main.ts",
   ledger: "scripts/ledger.ts",
   keeper: "scripts/keeper.ts",
+  backup: "scripts/backup.ts",
+  restore: "scripts/restore.ts",
   doctor: "scripts/doctor.ts",
   mcp: "scripts/mcp.ts",
   prices: "scripts/prices.ts",

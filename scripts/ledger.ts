@@ -16,17 +16,12 @@ import {
 } from "../lib/ledger/stops.ts";
 import { errorText } from "../lib/log.ts";
 import { parseLedgerArguments, usage } from "./ledger/arguments.ts";
+import { databaseName, ledgerDatabase } from "./ledger/database.ts";
 import { giveUp } from "./ledger/give-up.ts";
 import { printOverview } from "./ledger/overview.ts";
 import { reconcile } from "./ledger/reconcile.ts";
 import { showEntry } from "./ledger/show.ts";
 import { UsageError } from "./usage-error.ts";
-
-/** The server and the database of a URL, without the password. */
-function databaseName(databaseUrl: string): string {
-  const { host, pathname } = new URL(databaseUrl);
-  return `${host}${pathname}`;
-}
 
 async function stop(sql: Sql, target: StopTarget, reason: string): Promise<number> {
   if (target.scope === "key" && !(await keyExists(sql, target.keyId))) {
@@ -55,8 +50,7 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const config = ledgerConfig(process.env);
-  const url = config.DATABASE_URL ?? `postgres://postgres@127.0.0.1:${config.POSTGRES_PORT}/postgres`;
+  const url = ledgerDatabase(ledgerConfig(process.env));
   const { sql, close } = connect(url, { name: "ledger", max: 2 });
   console.log(`The ledger in ${databaseName(url)}, ${new Date().toISOString()}`);
   try {

@@ -68,6 +68,8 @@ export type BuyOptions = {
   gone: AbortSignal;
   /** Called after all checks and before the purchase is recorded; rejects to refuse it. */
   admit?: (() => Promise<void>) | undefined;
+  /** The trace that the request belongs to. */
+  traceparent?: string | undefined;
 };
 
 /** `created` is false when an earlier call made the purchase. */
@@ -200,7 +202,7 @@ async function buy(
   context: Context,
   purchaser: Purchaser,
   terms: PurchaseTerms,
-  { idempotencyKey, waits, gone, admit }: BuyOptions,
+  { idempotencyKey, waits, gone, admit, traceparent }: BuyOptions,
 ): Promise<BuyResult> {
   const intent = await intentOf(context, purchaser, terms, idempotencyKey);
   const acceptance = await accept(context, { intent, terms }, admit);
@@ -213,7 +215,7 @@ async function buy(
   const { outcome } = acceptance;
   let { purchase } = acceptance;
   if (!isSettled(purchase)) {
-    void wakeWriter(context, purchase);
+    void wakeWriter(context, purchase, traceparent);
     if (waits) purchase = await waitUntilSettled(context, purchase);
   }
   if (idempotencyKey === null && isSettled(purchase) && !gone.aborted) await noteReported(context, purchase);

@@ -13,8 +13,8 @@ const WAKE_WAIT_MS = 250;
 export type OutcomeParts = {
   readonly connection: Connection;
   readonly waiter: PurchaseWaiter;
-  /** Wakes the writer for a purchase. */
-  readonly wake: (purchaseId: string) => Promise<void>;
+  /** Wakes the writer for a purchase, and tells it the trace that the purchase belongs to. */
+  readonly wake: (purchaseId: string, traceparent?: string) => Promise<void>;
   /** How long a call waits for its transaction, in ms. */
   readonly purchaseWaitMs: number;
   /** Aborted when the process stops: then calls are answered early. */
@@ -23,8 +23,13 @@ export type OutcomeParts = {
 };
 
 /** Wakes the writer through the queue, or, when that fails, through the database. Without both a sweep finds the purchase. */
-export async function wakeWriter({ connection, wake, log }: OutcomeParts, { id }: Purchase): Promise<void> {
-  const waking = wake(id).then(
+export async function wakeWriter(
+  { connection, wake, log }: OutcomeParts,
+  { id }: Purchase,
+  traceparent?: string,
+): Promise<void> {
+  if (traceparent !== undefined) log.info({ purchase: id, traceparent }, "waking the writer for a purchase");
+  const waking = wake(id, traceparent).then(
     () => true,
     (error: unknown) => {
       log.warn({ err: errorText(error) }, "could not wake the writer");

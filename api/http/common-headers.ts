@@ -18,6 +18,7 @@ export const crossOrigin = cors({
     "Idempotency-Key",
     "If-None-Match",
     "Prefer",
+    "traceparent",
     // of the Model Context Protocol
     "mcp-protocol-version",
     "mcp-method",

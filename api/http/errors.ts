@@ -4,6 +4,7 @@ import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { ApiError, type ErrorCode, type ErrorDetail } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { traceparentOf } from "../../lib/trace-context.ts";
 import type { ApiEnv } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
 import { withoutKeys } from "./keys-in-urls.ts";
@@ -45,7 +46,13 @@ export const onError =
       ? new ApiError("validation_error", "The request ended before its body.", { cause: thrown })
       : toApiError(thrown);
     const path = withoutKeys(c.req.path);
-    const line = { requestId: c.get("requestId"), method: c.req.method, path, code: error.code };
+    const line = {
+      requestId: c.get("requestId"),
+      traceparent: traceparentOf(c.req.header("traceparent")),
+      method: c.req.method,
+      path,
+      code: error.code,
+    };
     if (error.status === 500)
       log.error({ ...line, err: errorText(error.cause ?? error), stack: thrown.stack }, "failed");
     else if (error.status === 503) log.warn({ ...line, err: errorText(error.cause ?? error) }, "unavailable");

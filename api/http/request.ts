@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
+import { traceparentOf } from "../../lib/trace-context.ts";
 import { crossOrigin } from "./common-headers.ts";
 import type { ApiEnv } from "./env.ts";
 import { withoutKeys } from "./keys-in-urls.ts";
@@ -116,6 +117,7 @@ export const requestLog =
     await next();
     log.debug({
       requestId: c.get("requestId"),
+      traceparent: traceparentOf(c.req.header("traceparent")),
       method: c.req.method,
       path: withoutKeys(c.req.path),
       status: c.res.status,

@@ -1,6 +1,7 @@
 import type { Connection } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
+import { traceparentOf } from "../../lib/trace-context.ts";
 import type { Buy } from "../buying/buy.ts";
 import { failureError } from "../buying/refusal-errors.ts";
 import type { RequireApiKey } from "../http/credentials.ts";
@@ -46,6 +47,7 @@ export function addPurchaseRoutes(app: Api, { connection, apiKey, buy }: Purchas
       idempotencyKey,
       waits,
       gone: c.req.raw.signal,
+      traceparent: traceparentOf(c.req.header("traceparent")),
     });
     c.header("Location", pathOf(purchase.id));
     switch (purchase.state) {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import { projectRoot } from "../project-root.ts";
 import { ensureApiRole } from "./api-role.ts";
 import { connect } from "./connect.ts";
@@ -11,10 +11,11 @@ import { grantService, MIGRATION_LOCK } from "./grants.ts";
 const migrationsFolder = join(projectRoot, "lib", "db", "migrations");
 
 /** The newest migration of this version of the code, as the journal numbers it. */
-const newestKnown = (): number =>
+export const newestMigration = (): number =>
   Math.max(...readMigrationFiles({ migrationsFolder }).map((file) => file.folderMillis));
 
-async function newestApplied(sql: Sql): Promise<number> {
+/** The newest migration that the database has; rejects while it has no schema `service`. */
+export async function appliedMigration(sql: ISql): Promise<number> {
   const [row] = await sql<
     { newest: string | null }[]
   >`select max(created_at)::text as newest from service.migration`;
@@ -37,7 +38,7 @@ export async function migrateService(databaseUrl: string): Promise<void> {
       migrationsSchema: "service",
       migrationsTable: "migration",
     });
-    if ((await newestApplied(sql)) <= newestKnown()) await grantService(sql);
+    if ((await appliedMigration(sql)) <= newestMigration()) await grantService(sql);
   } finally {
     await close();
   }
@@ -45,7 +46,7 @@ export async function migrateService(databaseUrl: string): Promise<void> {
 
 /** For the api, which does not migrate. @throws until a writer or an indexer of this version, or a newer one, has migrated */
 export async function requireMigrated(sql: Sql): Promise<void> {
-  if ((await newestApplied(sql)) < newestKnown()) {
+  if ((await appliedMigration(sql)) < newestMigration()) {
     throw new Error("neither the writer nor the indexer has migrated the database to this version");
   }
 }

@@ -25,7 +25,11 @@ import { within } from "../timeout.ts";
  */
 export type QueueName = "purchases" | "webhooks" | "testnet";
 /** The content of a job. */
-export type WakeUp = { ids: string[] };
+export type WakeUp = {
+  ids: string[];
+  /** By id, the `traceparent` of the request that it serves, where there was one. */
+  traces?: Record<string, string>;
+};
 
 export type QueueOptions = {
   databaseUrl: string;

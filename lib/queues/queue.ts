@@ -10,16 +10,16 @@ import {
   type WakeUp,
 } from "./backend.ts";
 
-/** An id to wake a worker for, in how many ms. */
-type DelayedId = { id: string; delayMs: number };
+/** An id to wake a worker for, in how many ms, and the trace that it belongs to. */
+type DelayedId = { id: string; delayMs: number; traceparent?: string | undefined };
 /** Most ids of one job: few enough that several writers share a burst. */
 const JOB_IDS = 10;
 /** Most ids that are added to the queue together. */
 const ROUND_IDS = 500;
 
 export type PurchaseQueue = {
-  /** Wakes the writer for this purchase. Rejects while the queue is down; the writer then finds the purchase's row. */
-  wake(id: string): Promise<void>;
+  /** Wakes the writer for this purchase of a trace. Rejects while the queue is down; the writer then finds the purchase's row. */
+  wake(id: string, traceparent?: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -45,7 +45,17 @@ export type TestnetQueue = {
   close(): Promise<void>;
 };
 
+type Sender = Omit<WebhookQueue, "wake"> & {
+  wake(id: string, delayMs?: number, traceparent?: string): Promise<void>;
+};
 type NewJob = { data: WakeUp; opts: JobsOptions };
+
+function tracesOf(round: readonly DelayedId[], ids: readonly string[]): Pick<WakeUp, "traces"> {
+  const traced = round.flatMap(({ id, traceparent }) =>
+    traceparent !== undefined && ids.includes(id) ? [[id, traceparent] as const] : [],
+  );
+  return traced.length > 0 ? { traces: Object.fromEntries(traced) } : {};
+}
 
 /** The jobs for a round of wake-ups. Ids with the same delay share jobs. */
 function jobsFor(round: readonly DelayedId[], optionsFor: (ids: readonly string[]) => JobsOptions): NewJob[] {
@@ -59,7 +69,7 @@ function jobsFor(round: readonly DelayedId[], optionsFor: (ids: readonly string[
       const ids = [...unique].slice(n * JOB_IDS, (n + 1) * JOB_IDS);
       // Without an id BullMQ takes one from a sequence, which it creates at the first job: the api may create nothing.
       const opts = { jobId: randomUUID(), ...optionsFor(ids), ...(delay > 0 ? { delay } : {}) };
-      return { data: { ids }, opts };
+      return { data: { ids, ...tracesOf(round, ids) }, opts };
     }),
   );
 }
@@ -72,7 +82,7 @@ function openQueue(
   name: QueueName,
   options: QueueOptions,
   optionsFor: (ids: readonly string[]) => JobsOptions,
-): WebhookQueue {
+): Sender {
   const uncount = countQueueSessions(name, options);
   let opened: Promise<ReturnType<typeof newQueue>> | undefined;
 
@@ -98,7 +108,7 @@ function openQueue(
   }, ROUND_IDS);
 
   return {
-    wake: (id, delayMs = 0) => wake({ id, delayMs }),
+    wake: (id, delayMs = 0, traceparent = undefined) => wake({ id, delayMs, traceparent }),
     async ensureEvery(id, everyMs) {
       opened ??= open();
       const queue = await opened;
@@ -121,7 +131,7 @@ export function openPurchaseQueue(options: QueueOptions): PurchaseQueue {
   const { wake, close } = openQueue("purchases", options, ([id, ...others]) =>
     id && others.length === 0 ? { jobId: id } : {},
   );
-  return { wake: (id) => wake(id), close };
+  return { wake: (id, traceparent) => wake(id, 0, traceparent), close };
 }
 
 /** The queue of webhooks. Its ids are a subscription's, `test-<delivery id>`, or the name of a periodic task. */

@@ -21,7 +21,7 @@ export type WorkerOptions = QueueOptions & {
   /** Most ids that are handled at the same time. */
   concurrency: number;
   /** Must be idempotent: a wake-up may come twice. A rejection is reported to `onError` and not retried. */
-  handle: (id: string) => Promise<void>;
+  handle: (id: string, traceparent?: string) => Promise<void>;
 };
 
 /** Starts the receiving side, paused: it takes jobs after `resume`. Rejects when the queue's server is down. */
@@ -30,7 +30,9 @@ async function startWorker(name: QueueName, options: WorkerOptions): Promise<Que
   // BullMQ limits jobs, and a job has up to ten ids.
   const limit = pLimit(concurrency);
   async function run(job: { data: WakeUp }): Promise<void> {
-    const results = await Promise.allSettled(job.data.ids.map((id) => limit(() => handle(id))));
+    const results = await Promise.allSettled(
+      job.data.ids.map((id) => limit(() => handle(id, job.data.traces?.[id]))),
+    );
     for (const result of results) if (result.status === "rejected") throw result.reason;
   }
   const worker = newWorker(name, run, options);

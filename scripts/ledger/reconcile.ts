@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { reconcileConfig } from "../../lib/config.ts";
+import { reportWaiting } from "../../lib/ledger/report.ts";
 import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { catalogue } from "../../lib/products.ts";
@@ -21,10 +22,12 @@ import {
   type ReconcileContext,
   reconcileWallet,
 } from "../../workers/relayer/recovery/reconcile.ts";
-import { addressText, dollars, eth, orDash, printTable } from "./format.ts";
+import { addressText, dollars, duration, eth, orDash, printTable } from "./format.ts";
 
 /** The most rows of the ledger that are shown. */
 const ROWS = 50;
+/** The most purchases without a transaction that are shown. */
+const WAITING_ROWS = 1000;
 
 type Context = ReconcileContext & { chainId: number; confirmations: number };
 
@@ -97,7 +100,26 @@ async function reconcileChain(
     ["wallet", "nonce", "state", "entry"],
     rows.lacked,
   );
+  await printWaiting(context);
   return rows.unknown.length;
+}
+
+/** Of a restored ledger: what was accepted before the backup, and in no block since. */
+async function printWaiting({ sql, chainId }: Context): Promise<void> {
+  const waiting = await reportWaiting(sql, { minAge: 0, limit: WAITING_ROWS });
+  const rows = waiting
+    .filter((entry) => entry.chainId === chainId)
+    .map(({ id, purpose, keyId, wallet, age }) => [
+      `${purpose ?? "purchase"} ${id}`,
+      orDash(keyId),
+      addressText(wallet),
+      duration(age),
+    ]);
+  printTable(
+    `Accepted, without a transaction (chain ${chainId}), the oldest ${WAITING_ROWS}`,
+    ["entry", "key", "wallet", "age"],
+    rows,
+  );
 }
 
 /** Finds as many of a wallet's unknown transactions in blocks as there are. */

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { type Address, getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
@@ -189,4 +189,17 @@ test("a caller that disconnects gets the purchase with the same Idempotency-Key"
   expect([200, 201]).toContain(later.status);
   if (first === 201) expect(later.status).toBe(200);
   expect((await buyer.buy({ productName: "FLASHETH1H-001" }, key)).json).toEqual(later.json);
+});
+
+test("a purchase's traceparent is in the logs of api and writer, and a malformed one is ignored", async () => {
+  const trace = `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-01`;
+  const malformed = `00-${randomBytes(16).toString("hex")}-1`;
+  const { purchaseId } = receiptOf(await buyer.buy({}, { traceparent: trace }));
+  receiptOf(await buyer.buy({}, { traceparent: malformed }));
+  for (const name of ["api", "writer"] as const) {
+    const lines = () => api.stack.output(name).split("\n");
+    const ofPurchase = (line: string) => line.includes(trace) && line.includes(purchaseId);
+    await expect.poll(() => lines().filter(ofPurchase)).toHaveLength(1);
+    expect(api.stack.output(name)).not.toContain(malformed);
+  }
 });

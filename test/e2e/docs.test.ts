@@ -32,6 +32,7 @@ const notRun: readonly { document: string; begins: string; reason: string }[] = 
     begins: "npm run doctor",
     reason: "needs an environment of the reader's own",
   },
+  { document: "docs/operating.md", begins: "npm run backup", reason: "writes a file outside of the stack" },
   { document: "docs/operating.md", begins: "npm run build", reason: "needs a real network and a supervisor" },
   { document: "docs/operating.md", begins: "read -rs DEPLOYER_PRIVATE_KEY", reason: "needs a test network" },
   {

@@ -25,7 +25,7 @@ export type RelayerOptions = {
   /** Adds a purchase to the queue. Rejects when the queue is down. */
   wake: (id: string) => Promise<void>;
   /** Starts the queue's worker, paused. Rejects when the queue's server is down. */
-  startWorker: (relay: (id: string) => Promise<void>) => Promise<QueueWorker>;
+  startWorker: (relay: (id: string, traceparent?: string) => Promise<void>) => Promise<QueueWorker>;
   onQueueError: (error: Error) => void;
 };
 export type Relayer = { stop(): Promise<void> };
@@ -44,7 +44,10 @@ export async function startRelayer(options: RelayerOptions): Promise<Relayer> {
     headNumber: () => engine.watcher.last?.number,
     budgets: { gasBudget: budgets.GAS_BUDGET_ETH, gasBudgetPerWallet: budgets.GAS_BUDGET_PER_WALLET_ETH },
   });
-  const worker = await options.startWorker((id) => relayPurchase(context, id));
+  const worker = await options.startWorker((id, traceparent) => {
+    if (traceparent !== undefined) engine.log.info({ purchase: id, traceparent }, "relaying a purchase");
+    return relayPurchase(context, id);
+  });
   await startEngine(engine, (hasWallets) => {
     // A writer without a wallet leaves the jobs to one that has a wallet.
     if (hasWallets) worker.resume();
