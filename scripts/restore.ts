@@ -72,7 +72,8 @@ async function main(): Promise<void> {
       );
     });
     console.log(`
-Purchases above without a transaction were not bought, and fail once a writer runs and a minute has passed since they were accepted.
+Purchases above without a transaction were not bought, and fail once a writer runs, no transaction is unknown, and a minute has
+passed since they were accepted.
 Purchases that were accepted after ${takenAt} are lost. Those that the chain has are above as unknown: each is found again when its
 client repeats the call, or stepped over by npm run ledger -- reconcile --accept <hash>. The others were never sent, or are in no
 block yet; nobody knows them but their clients.`);

@@ -1,6 +1,8 @@
 /** Links to what the API serves beside the dashboard. */
 const documents = [
+  ["client", "The client"],
   ["buying", "Buying cover"],
+  ["mcp", "Agents"],
   ["reading", "Reading"],
   ["webhooks", "Webhooks"],
   ["operating", "Operating"],

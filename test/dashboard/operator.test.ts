@@ -8,7 +8,7 @@ import { z } from "zod";
 import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
 import { admin } from "../api/support/api.ts";
 import { type OpenPage, screenshot, testWithBrowser } from "../support/chromium.ts";
-import { amountsIn, expectAccessible, figureOf } from "./support/dashboard.ts";
+import { amountsIn, expectAccessible, figureOf, openDashboard } from "./support/dashboard.ts";
 import {
   afterToken,
   FLIGHTS,
@@ -239,4 +239,21 @@ describe("the figures", () => {
     }
     await page.emulateMedia({ colorScheme: "light" });
   });
+});
+
+testWithBrowser("the status page has the wallets of the writers that run, as /health", async () => {
+  const opened = await openDashboard(apiUrl, "/status");
+  const wallets = z.object({ relayers: z.array(z.object({ balanceWei: z.string().nullable() })) });
+  const answer = async () => wallets.parse((await setup.request("/health")).json).relayers;
+  expect(await answer()).not.toEqual([]);
+  expect(await figureOf(opened, "Relayers").textContent()).toBe(String((await answer()).length));
+  // A balance changes with each transaction, and the page follows.
+  const shown = () => amountsIn(opened, section("Wallets of the service"));
+  const equal = async () =>
+    isDeepStrictEqual(
+      await shown(),
+      (await answer()).map(({ balanceWei }) => balanceWei),
+    );
+  await expect.poll(equal).toBe(true);
+  expect(opened.faults()).toEqual([]);
 });

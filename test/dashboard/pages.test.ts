@@ -2,6 +2,7 @@
  * What this proves: the pages of cover, claims, token and wallets have the API's amounts, with every digit, and that of the status
  * says which parts are away or late.
  */
+import { readFileSync } from "node:fs";
 import { beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { amountText } from "../../dashboard/format/amount.ts";
@@ -12,7 +13,14 @@ import { seedHistory } from "../../scripts/local/seed.ts";
 import { startApi, type TestApi } from "../api/support/api.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { testWithBrowser } from "../support/chromium.ts";
-import { amountsIn, expectAccessible, figureOf, openDashboard } from "./support/dashboard.ts";
+import {
+  amountsIn,
+  expectAccessible,
+  figureOf,
+  openDashboard,
+  plotValues,
+  settled,
+} from "./support/dashboard.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -106,6 +114,14 @@ testWithBrowser("token: burns by source, and the price in the range of the addre
   expect(await range.locator("[aria-current]").textContent()).toBe("7 days");
   await range.getByRole("link", { name: "All" }).click();
   expect(new URL(opened.page.url()).search).toBe("");
+  await settled(opened);
+  const { points } = await read(
+    "/api/v1/stats/token-price-history",
+    z.object({ points: z.array(z.object({ price: z.string() })) }),
+  );
+  expect(points.length).toBeGreaterThan(0);
+  const prices = points.map(({ price }) => price).sort();
+  expect((await plotValues(opened, "Price of the token")).sort()).toEqual(prices);
   expect(opened.faults()).toEqual([]);
 });
 
@@ -130,6 +146,42 @@ testWithBrowser("wallet: an address leads to its policies, and a malformed one i
   const shown = await amountsIn(opened, table("Policies of the wallet"));
   for (const { coverageAmount, premiumPaid } of policies)
     expect(shown).toEqual(expect.arrayContaining([coverageAmount, premiumPaid]));
+  const { bonds } = await read(
+    `/api/v1/bonds/by-owner/${seedAccounts.alice.address}`,
+    z.object({ bonds: z.array(z.object({ amount: z.string() })) }),
+  );
+  expect(bonds.length).toBeGreaterThan(0);
+  expect(await amountsIn(opened, table("Bonds of the wallet"))).toEqual(bonds.map(({ amount }) => amount));
+  const { listings } = await read(
+    `/api/v1/marketplace/listings?seller=${seedAccounts.alice.address}`,
+    z.object({
+      listings: z.array(z.object({ listingId: z.string(), amount: z.string(), totalPriceUsdc: z.string() })),
+    }),
+  );
+  expect(await amountsIn(opened, table("Listings of the wallet"))).toEqual(
+    listings.flatMap(({ listingId, amount, totalPriceUsdc }) => [listingId, amount, totalPriceUsdc]),
+  );
+
+  // A browser in Madrid: times are local, and their titles have UTC.
+  const bought = page.locator(table("Policies of the wallet")).locator("time").first();
+  const at = new Date((await bought.getAttribute("datetime")) ?? "");
+  const local = new Intl.DateTimeFormat("en-GB", {
+    ...({ day: "numeric", month: "short", year: "numeric" } as const),
+    ...({ hour: "2-digit", minute: "2-digit", timeZone: "Europe/Madrid" } as const),
+  });
+  expect(await bought.textContent()).toBe(local.format(at));
+  const utc = at.toISOString().slice(0, 19).replace("T", " ");
+  expect(await bought.getAttribute("title")).toBe(`${utc} UTC`);
+
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Policies of the wallet as CSV" }).click();
+  const file = await saved;
+  expect(file.suggestedFilename()).toMatch(/^policies-by-buyer-0x.*\.csv$/i);
+  const csv = readFileSync(await file.path(), "utf8")
+    .trim()
+    .split(/\r?\n/);
+  expect(csv).toHaveLength(1 + policies.length);
+  expect(csv[0]).toContain("coverageAmount");
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     await expectAccessible(opened);

@@ -5,6 +5,7 @@
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { pageList } from "../../dashboard/page-list.ts";
+import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
 import { DAY } from "../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../scripts/local/seed.ts";
 import { startApi, type TestApi } from "../api/support/api.ts";
@@ -76,9 +77,12 @@ describe("the files", () => {
   });
 });
 
+/** Of a wallet there is more to see than the field for its address. */
+const wallet = { name: "wallet-of-alice", path: `/wallet/${seedAccounts.alice.address}`, title: "Wallet" };
+
 describe("each page", () => {
-  for (const { name, path, title } of pageList) {
-    testWithBrowser(`${title}: accessible, narrow and wide, dark and light, without a message`, async () => {
+  for (const { name, path, title } of [...pageList, wallet]) {
+    testWithBrowser(`${name}: accessible, narrow and wide, dark and light, without a message`, async () => {
       for (const width of [320, 1280]) {
         const opened = await openDashboard(api.stack.apiUrl, path, { width });
         expect(await opened.page.title()).toBe(`${title} · Parametric Cover Service`);

@@ -78,6 +78,10 @@ testWithBrowser(
     await expectAccessible(opened);
     await press(opened, "Sign in the wallet");
     await says(opened, "Bought policy 1");
+    // The key is in the page's memory alone.
+    const kept = "JSON.stringify([localStorage, sessionStorage, document.cookie, history.state])";
+    expect(await opened.page.evaluate(kept)).toBe('[{},{},"",null]');
+    expect(opened.requests().join("\n")).not.toMatch(/lk_/);
     await finish(opened);
     expect(wallet.asked).toEqual(["eth_requestAccounts", "personal_sign", "eth_signTypedData_v4"]);
     const { address } = wallet.account;

@@ -1,10 +1,10 @@
-import { useState } from "preact/hooks";
 import type { Schema } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLiveRead } from "../../data/use-read.ts";
 import { bpsText } from "../../format/amount.ts";
 import { productLabel } from "../../format/names.ts";
 import { Section } from "../../parts/head.tsx";
+import { cursorInView, PageLinks } from "../../parts/page-links.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Countdown, Moment } from "../../parts/time.tsx";
@@ -14,6 +14,8 @@ import { ownColumn, RowButton } from "./signing/row-button.tsx";
 
 /** Policies of a page: a wallet may have ten thousand. */
 const PAGE = 25;
+/** Where the cursor is in the address. */
+const CURSOR = "policies-after";
 
 type Policy = Schema<"IndexedPolicy">;
 
@@ -35,16 +37,16 @@ const policyAction = (policy: Policy) =>
 
 /** The policies that a wallet has bought, newest first. */
 export function WalletPolicies({ address }: { address: string }) {
-  const [offset, setOffset] = useState(0);
-  const request = { path: { address }, query: { limit: PAGE, offset } };
+  const cursor = cursorInView(CURSOR);
+  const request = { path: { address }, query: { limit: PAGE, cursor } };
   const read = useLiveRead("/api/v1/policies/by-buyer/{address}", request);
   return (
     <Section title="Policies">
       <Shown read={read} height={40}>
-        {({ policies, total }) => (
+        {({ policies, nextCursor }) => (
           <>
             <Table
-              key={offset}
+              key={cursor}
               caption="Policies of the wallet"
               rows={policies}
               keyOf={({ productId, policyId, txHash }) => `${productId} ${policyId} ${txHash}`}
@@ -65,29 +67,7 @@ export function WalletPolicies({ address }: { address: string }) {
                 ...ownColumn(address, policyAction),
               ]}
             />
-            {total > PAGE && (
-              <nav class="choices" aria-label="Pages of policies">
-                <button
-                  type="button"
-                  class="sort"
-                  disabled={offset === 0}
-                  onClick={() => setOffset(offset - PAGE)}
-                >
-                  Newer
-                </button>
-                <span>
-                  {offset + 1} to {offset + policies.length} of {total}
-                </span>
-                <button
-                  type="button"
-                  class="sort"
-                  disabled={offset + PAGE >= total}
-                  onClick={() => setOffset(offset + PAGE)}
-                >
-                  Older
-                </button>
-              </nav>
-            )}
+            <PageLinks name={CURSOR} next={nextCursor} what="policies" />
           </>
         )}
       </Shown>
