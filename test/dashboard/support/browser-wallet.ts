@@ -26,15 +26,8 @@ const pageScript = `(() => {
   announce();
 })()`;
 
-/** Opens a page in a browser that has the wallet. */
-export async function openWithWallet(
-  apiUrl: string,
-  path: string,
-  wallet: ScriptedWallet,
-  look?: Look,
-): Promise<OpenPage> {
-  const opened = await openPage(apiUrl, look);
-  const { page } = opened;
+/** Gives the wallet to a page that is not yet loaded. */
+export async function offerWallet({ page }: Pick<OpenPage, "page">, wallet: ScriptedWallet): Promise<void> {
   await page.exposeBinding("askScriptedWallet", async (_, method: string, params: unknown[]) => {
     try {
       return { ok: true, value: await wallet.request({ method, params }) };
@@ -44,6 +37,18 @@ export async function openWithWallet(
     }
   });
   await page.addInitScript(pageScript);
+}
+
+/** Opens a page in a browser that has the wallet. */
+export async function openWithWallet(
+  apiUrl: string,
+  path: string,
+  wallet: ScriptedWallet,
+  look?: Look,
+): Promise<OpenPage> {
+  const opened = await openPage(apiUrl, look);
+  const { page } = opened;
+  await offerWallet(opened, wallet);
   await page.goto(`${apiUrl}${path}`);
   await page.locator(".head .sentence").waitFor();
   await settled(opened);
