@@ -121,26 +121,28 @@ function failureOf(response: Response, text: string, outgoing: Outgoing): ApiErr
   const { status, headers } = response;
   return new ConnectionError(`The answer ${status} is not the API's.`, {
     // A proxy answers 429, or any 5xx, for an API that may have heard the call. Its other answers come again.
-    retryable: (status === 429 || status >= 500) && mayRepeat(outgoing.method, outgoing.url),
+    retryable: (status === 429 || status >= 500) && mayRepeat(outgoing.method, outgoing.url, idempotencyKey),
     retryAfterSeconds: retryAfterOf(headers),
     idempotencyKey,
   });
 }
 
 function lostAnswer(cause: unknown, { method, url, headers }: Outgoing, reason: string): ConnectionError {
+  const idempotencyKey = headers?.["idempotency-key"];
   return new ConnectionError(`No answer came ${reason}.`, {
     cause,
-    retryable: mayRepeat(method, url),
-    idempotencyKey: headers?.["idempotency-key"],
+    retryable: mayRepeat(method, url, idempotencyKey),
+    idempotencyKey,
   });
 }
 
 /** A success without its JSON: the answer was cut off, or somebody else has answered, as will happen again. */
 function unreadable(response: Response, { method, url, headers }: Outgoing): ConnectionError {
   const isCutOff = response.headers.get("content-type")?.includes("json") ?? false;
+  const idempotencyKey = headers?.["idempotency-key"];
   return new ConnectionError("The answer is not the API's, or not whole: it is no JSON.", {
-    retryable: isCutOff && mayRepeat(method, url),
-    idempotencyKey: headers?.["idempotency-key"],
+    retryable: isCutOff && mayRepeat(method, url, idempotencyKey),
+    idempotencyKey,
   });
 }
 

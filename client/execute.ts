@@ -99,7 +99,8 @@ async function carryOut(
  * it. Steps that the action does not need are skipped: offer them apart.
  * @throws WalletError when the owner refuses, the chain or the account is another one, or a transaction reverts or is
  *   replaced; ApiError when a purchase is refused; PurchaseInDoubt while the outcome of one is unknown; what `beforeStep` throws;
- *   the signal's reason. Steps before that are done: prepare again to go on.
+ *   the signal's reason. Steps before that are done: prepare again to go on. After a WalletError `failed` the wallet may have sent
+ *   the transaction: look at its list first.
  * @example
  * const prepared = await client.post("/api/v1/redeem/prepare", { body: { from: wallet.address, epochId, usdAmount } });
  * await execute(prepared, wallet, { beforeStep: (step) => show(step.description), reporter: client });

@@ -41,6 +41,10 @@ export function waitBeforeRetry(
 const hasEffectEachTime =
   /^\/api\/v1\/(keys\/generate|webhooks|webhooks\/[^/]+\/(rotate-secret|test))(\?.*)?$/;
 
+/** A purchase is made once for each Idempotency-Key; one without may be made again. */
+const isPurchase = /^\/(api\/v1\/policies|sandbox\/try)(\?.*)?$/;
+
 /** Whether a call may be repeated although nobody knows what became of the first. `url` is path and query. */
-export const mayRepeat = (method: string, url: string): boolean =>
-  method !== "POST" || !hasEffectEachTime.test(url);
+export const mayRepeat = (method: string, url: string, idempotencyKey?: string): boolean =>
+  method !== "POST" ||
+  (!hasEffectEachTime.test(url) && (idempotencyKey !== undefined || !isPurchase.test(url)));

@@ -94,7 +94,8 @@ const NEXT_PERMIT_SECONDS = 1;
 /**
  * Orders a policy. It returns once the service has recorded the purchase, which then goes on by itself.
  * @throws WalletError when the owner refuses to sign; ApiError when the order is refused; ConnectionError while nobody knows:
- *   order again with the error's `idempotencyKey`; the signal's reason
+ *   order again with the error's `idempotencyKey`; the signal's reason, after which only an `idempotencyKey` of the order's own
+ *   tells whether it was made
  */
 export async function buy(context: Context, order: Order, options: Options = {}): Promise<PendingPurchase> {
   const { api, wallet } = context;

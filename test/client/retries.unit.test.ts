@@ -241,6 +241,11 @@ describe("the API's mark", () => {
     "redeem",
     "faucet/claim",
   ])("agrees with the client about a lost answer of POST /api/v1/%s", (path) => {
-    expect(mayRepeat("POST", `/api/v1/${path}`)).toBe(!hasEffectEachTime.test(`/api/v1/${path}`));
+    expect(mayRepeat("POST", `/api/v1/${path}`, "a key")).toBe(!hasEffectEachTime.test(`/api/v1/${path}`));
+  });
+
+  test.each(["/api/v1/policies", "/sandbox/try"])("repeats %s with an Idempotency-Key only", (path) => {
+    expect([mayRepeat("POST", path), mayRepeat("POST", path, "a key")]).toEqual([false, true]);
+    expect(mayRepeat("GET", path)).toBe(true);
   });
 });

@@ -34,42 +34,66 @@ function sends({ method, params }: RpcCall, nonce: number): boolean {
   return isSending({ id: 0, method, params }) && isHex(raw) && parseTransaction(raw).nonce === nonce;
 }
 
+/** Makes the purchase behind the gap. */
+type Buy = () => Promise<void>;
+
 /** Kills the writer while its statement waits for a lock; the recovery looks at the gap only once the lock is held. */
 async function killAtLock(
-  lock: (tx: TransactionSql) => Promise<unknown>,
-  statement: string,
+  gap: number,
+  buy: Buy,
+  { lock, statement }: { lock: (tx: TransactionSql) => Promise<unknown>; statement: string },
 ): Promise<WriterKill> {
   let locked: () => void = () => {};
   const ready = new Promise<void>((resolve) => {
     locked = resolve;
   });
+  let isSent = false;
   proxy.intercept(async (call, forward) => {
-    if (call.method === "eth_getTransactionCount") await ready;
+    isSent ||= sends(call, gap + 1);
+    if (isSent && call.method === "eth_getTransactionCount") await ready;
     return forward();
   });
+  await buy();
   const kill = await killAtStatement({ connection: ledger.connection, stack }, lock, statement);
   locked();
   return kill;
 }
 
 /** Kills the writer at the first read of receipts after the gap's filler was sent. */
-function killAtReceipt(nonce: number): WriterKill {
-  let wasSent = false;
+function killAtReceipt(gap: number): WriterKill {
+  let isSent = false;
   const isIt = (call: RpcCall): boolean => {
-    wasSent ||= sends(call, nonce);
-    return wasSent && isReceiptRead(call);
+    isSent ||= sends(call, gap);
+    return isSent && isReceiptRead(call);
   };
   return killAtCall({ proxy, stack }, isIt, "before");
 }
 
-const steps: Record<string, (nonce: number) => WriterKill | Promise<WriterKill>> = {
-  "before the filler is stored": () =>
-    killAtLock((tx) => tx`lock table service.transaction in share mode`, "n, 'filler'"),
-  "before its signed bytes are stored": () =>
-    killAtLock((tx) => tx`lock table service.attempt in share mode`, "insert into service.attempt"),
-  "before it is sent": (nonce) => killAtCall({ proxy, stack }, (call) => sends(call, nonce), "before"),
-  "after the node has it": (nonce) => killAtCall({ proxy, stack }, (call) => sends(call, nonce), "after"),
-  "before its receipt is read": killAtReceipt,
+/** Kills at a call of the filler, which comes seconds after the purchase is made. */
+const atCall =
+  (killAt: (gap: number) => WriterKill) =>
+  async (gap: number, buy: Buy): Promise<WriterKill> => {
+    const kill = killAt(gap);
+    await buy();
+    return kill;
+  };
+const atSending = (when: "before" | "after") =>
+  atCall((gap) => killAtCall({ proxy, stack }, (call) => sends(call, gap), when));
+
+const steps: Record<string, (gap: number, buy: Buy) => Promise<WriterKill>> = {
+  "before the filler is stored": (gap, buy) =>
+    killAtLock(gap, buy, {
+      lock: (tx) => tx`lock table service.transaction in share mode`,
+      statement: "n, 'filler'",
+    }),
+  "before its signed bytes are stored": (gap, buy) =>
+    killAtLock(gap, buy, {
+      lock: (tx) => tx`lock table service.attempt in share mode`,
+      statement: "insert into service.attempt",
+    }),
+  "before it is sent": atSending("before"),
+  "after the node has it": atSending("after"),
+  "before its receipt is read": atCall(killAtReceipt),
 };
 
 test.each(Object.entries(steps))("%s: one filler, and one policy behind it", async (_, killAt) => {
@@ -81,9 +105,11 @@ test.each(Object.entries(steps))("%s: one filler, and one policy behind it", asy
     update service.relayer_wallet set next_nonce = next_nonce + 1 returning next_nonce::int - 1 as gap`;
   const gap = wallet?.gap ?? -1;
   await stack.start("writer");
-  const id = await ledger.buy(purchaseRequest(buyer.address));
-  await ledger.atNode(id);
-  const { dead } = await killAt(gap);
+  let id = "";
+  const { dead } = await killAt(gap, async () => {
+    id = await ledger.buy(purchaseRequest(buyer.address));
+    await ledger.atNode(id);
+  });
   await dead;
   await restartWriter({ proxy, stack, connection: ledger.connection });
 

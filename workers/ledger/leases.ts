@@ -32,7 +32,8 @@ const noted = (wei: bigint | undefined): string | null => (wei === undefined ? n
 
 /**
  * Takes the lease of a wallet; undefined while another writer has it. `address` is lowercase. Without a `role` the wallet keeps
- * its own; a new one is a relayer. The operator is shown the `budgets`; without them the wallet keeps its own.
+ * its own; a new one is a relayer. The operator is shown the `budgets`; without them the wallet keeps its own. Deletes the plans of
+ * earlier owners: their rounds can reserve nothing any more.
  */
 export async function takeLease(
   sql: Sql,
@@ -41,6 +42,7 @@ export async function takeLease(
   await sql`
     insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${address}) on conflict do nothing`;
   const [row] = await sql<{ token: string }[]>`
+    with taken as (
     update service.relayer_wallet
     set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
       fencing_token = fencing_token + 1, heartbeat_at = now(),
@@ -48,7 +50,11 @@ export async function takeLease(
       gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
       client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
     where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
-    returning fencing_token as token`;
+    returning chain_id, address, fencing_token as token
+    ), left_behind as (
+      delete from service.round_plan r using taken where r.chain_id = taken.chain_id and r.wallet = taken.address
+    )
+    select token from taken`;
   return row && { chainId, address, owner, token: row.token };
 }
 

@@ -51,7 +51,8 @@ export async function sendRound<Candidate, Choice extends { send: readonly Wante
 /**
  * Signs calls that have nonces, or the empty transfers that cancel them, stores the bytes, and begins to broadcast them. No
  * transaction of the database is open while a signer is asked.
- * @returns what was signed and stored: not what a signer did not sign
+ * @returns what was signed and stored: nothing from the first nonce on that a signer did not sign. It could not be mined, and a
+ *   purchase must not be sent without the permit before it.
  */
 export async function signAssigned(
   { sql, send }: Pick<RoundContext, "sql" | "send">,
@@ -62,10 +63,13 @@ export async function signAssigned(
   const signed = await whatIsSigned(
     assigned.map(async (one) => ({ ...one, signed: await signCall(wallet, one.nonce, one.call, fees) })),
   );
-  if (signed.length === 0) return [];
-  const forms = signed.map((one) => ({ ...one, cancels: one.cancels ?? false }));
+  const isSigned = new Set(signed.map(({ nonce }) => nonce));
+  const missing = Math.min(...assigned.flatMap(({ nonce }) => (isSigned.has(nonce) ? [] : [nonce])));
+  const inTurn = signed.filter(({ nonce }) => nonce < missing);
+  if (inTurn.length === 0) return [];
+  const forms = inTurn.map((one) => ({ ...one, cancels: one.cancels ?? false }));
   const stored = await storeForms(sql, wallet.lease, forms);
-  return signed
+  return inTurn
     .filter((one) => stored.has(one.signed.hash))
     .map((one) => ({ id: one.id, signed: one.signed, broadcast: send(one.signed) }));
 }

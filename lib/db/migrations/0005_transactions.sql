@@ -410,10 +410,10 @@ CREATE UNLOGGED TABLE service.round_plan (
   planned_at timestamptz NOT NULL DEFAULT now()
 );
 --> statement-breakpoint
--- The plans of other wallets. No round takes half an hour: an older plan is of a wallet that no writer has any more.
+-- The plans of other wallets. No round takes five minutes: an older plan is of a wallet that no writer has any more.
 CREATE FUNCTION service.plans_of_others(of_chain integer, of_wallet text) RETURNS SETOF service.round_plan LANGUAGE sql STABLE AS $$
   SELECT * FROM service.round_plan r
-  WHERE r.chain_id = of_chain AND r.wallet <> of_wallet AND r.planned_at > now() - interval '30 minutes'
+  WHERE r.chain_id = of_chain AND r.wallet <> of_wallet AND r.planned_at > now() - interval '5 minutes'
 $$;
 --> statement-breakpoint
 -- The gas that counts for a transaction: its cost, its reservation while it has none, 0 when it is lost.

@@ -15,6 +15,8 @@ import { settleUsedNonces } from "./used-nonces.ts";
 
 /** Most open transactions of a wallet that one round handles, lowest nonces first. */
 const ROUND = 200;
+/** A round signs cancellations no longer, in ms: the next one goes on. A signer may take a second for each. */
+const CANCELLING_MS = 20_000;
 
 /**
  * Takes open transactions of our wallets to an outcome, also those that another writer signed: sends stored bytes
@@ -23,7 +25,7 @@ const ROUND = 200;
  */
 export async function recover(context: RecoveryContext): Promise<void> {
   const wallets = await walletsToRecover(context);
-  // A fault of one wallet must not stop the recovery of the others, and a slow signer of one must not delay it.
+  // A fault of one wallet must not stop the recovery of the others.
   const results = await Promise.allSettled(wallets.map((wallet) => recoverWallet(context, wallet)));
   const faults = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   for (const fault of faults) if (fault instanceof LeaseLost) forgetLease(context.wallets, fault.lease);
@@ -90,7 +92,9 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
   const unchanged = stuck.filter(({ transaction, attempt }) => !raised.has(transaction.id) && isDue(attempt));
   await Promise.all(unchanged.map(({ attempt }) => send(attempt, { again: true })));
   // The highest nonces first: a purchase whose permit is cancelled and mined before it would revert, at our cost.
+  const until = performance.now() + CANCELLING_MS;
   for (const { transaction, step } of steps.toReversed()) {
+    if (performance.now() > until) break;
     if (step.do === "cancel" && !(await cancelPurchase(context, wallet, transaction, step.attempt))) break;
   }
   if (used.length > 0) await settleUsedNonces(context, wallet, used);

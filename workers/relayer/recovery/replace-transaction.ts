@@ -2,6 +2,7 @@ import { storeForms } from "../../ledger/attempts.ts";
 import { costOf } from "../../ledger/call-cost.ts";
 import type { OpenAttempt, OpenTransaction } from "../../ledger/open-transactions.ts";
 import { reserveRaises } from "../../ledger/raises.ts";
+import { RoundsCompete } from "../../ledger/round-plans.ts";
 import { bumpedFees, initialFees } from "../fees.ts";
 import { signCall, whatIsSigned } from "../sign-call.ts";
 import type { Wallet } from "../wallets.ts";
@@ -30,7 +31,7 @@ export async function raiseFees(
   const wanted = priced.flatMap((raise) => raise ?? []);
   const raises = await reserveRaises(sql, wallet.lease, gasBudget, wanted, (spending) =>
     chooseRaises(wanted, spending, { balance, gasBudget }),
-  );
+  ).catch(noneWhileRoundsCompete);
   const unchanged = stuck.length - raises.length;
   if (unchanged > 0) {
     const reason = "MAX_FEE_GWEI, the gas budget or the wallet's balance does not allow a higher fee";
@@ -53,6 +54,12 @@ export async function raiseFees(
     }),
   );
   return new Set(forms.map(({ transactionId }) => transactionId));
+}
+
+/** A later round raises them: cancelling and what else the recovery does must not wait for other wallets. */
+function noneWhileRoundsCompete(error: unknown): [] {
+  if (error instanceof RoundsCompete) return [];
+  throw error;
 }
 
 /** The call of a raise with its fees and its cost; undefined where a fee that helps would exceed the cap. */
