@@ -7,6 +7,7 @@ import { z } from "zod";
 import { policiesOnChain } from "../support/ledger.ts";
 import { failure } from "./support/api.ts";
 import type { Buyer } from "./support/buyer.ts";
+import { limitRefused } from "./support/limit-refusals.ts";
 import { permitRefused } from "./support/permit-refusals.ts";
 import { POLICIES, type PurchaseCase } from "./support/purchase-case.ts";
 import { failed } from "./support/purchase-failures.ts";
@@ -52,7 +53,7 @@ describe("a purchase succeeds", () => {
 });
 
 describe("a purchase fails", () => {
-  test.each(named([...refused, ...permitRefused, ...failed]))("%s", async (_, row) => {
+  test.each(named([...refused, ...limitRefused, ...permitRefused, ...failed]))("%s", async (_, row) => {
     const { answer, policies } = await run(row);
     expect(failure(answer), answer.text).toEqual([row.status, row.code]);
     expect(policies).toBe(row.policies ?? 0);
@@ -79,8 +80,8 @@ test("the cases cover exactly the statuses and codes that the OpenAPI document l
       ? [status]
       : Object.keys(content?.["application/json"].examples ?? {}).map((code) => `${status} ${code}`),
   );
-  const rows = [...bought, ...refused, ...permitRefused, ...failed].map(({ status, code }) =>
-    code === undefined ? String(status) : `${status} ${code}`,
+  const rows = [...bought, ...refused, ...limitRefused, ...permitRefused, ...failed].map(
+    ({ status, code }) => (code === undefined ? String(status) : `${status} ${code}`),
   );
   expect([...new Set(rows)].toSorted()).toEqual(documented.toSorted());
 });

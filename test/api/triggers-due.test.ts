@@ -65,6 +65,9 @@ test("due policies come in pages by their deadline, each policy once", async () 
 });
 
 test("rounds come in pages, each round once, the newest first", async () => {
+  const { mine, push } = walk;
+  for (let n = 0; n < 6; n += 1) await mine([push("BTC", 51_000_00000000n)]);
+  await caughtUp(api);
   const btc48 = termsOf("FLASHBTC48-001").productId;
   const policy = (await allPolicies(api.chain)).filter(({ productId }) => productId === btc48).at(-1);
   if (!policy) throw new Error("there is no policy");
