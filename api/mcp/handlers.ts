@@ -18,7 +18,7 @@ export type McpParts = {
 };
 
 /** Headers of a request to `/mcp` that its calls to the API carry too: who asks, and what ties their log lines together. */
-const PASSED_ON = ["x-api-key", "x-forwarded-for"] as const;
+const PASSED_ON = ["x-api-key", "x-forwarded-for", "traceparent"] as const;
 
 const refuse = (c: Context, code: ProtocolErrorCode, message: string) =>
   c.json({ jsonrpc: "2.0", id: null, error: { code, message } }, 400);
