@@ -116,7 +116,7 @@ testWithBrowser("token: burns by source, and the price in the range of the addre
   expect(new URL(opened.page.url()).search).toBe("");
   await settled(opened);
   const { points } = await read(
-    "/api/v1/stats/token-price-history",
+    "/api/v1/stats/token-price-history?range=all",
     z.object({ points: z.array(z.object({ price: z.string() })) }),
   );
   expect(points.length).toBeGreaterThan(0);
