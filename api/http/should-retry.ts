@@ -3,10 +3,10 @@ import type { ErrorCode } from "../../lib/errors.ts";
 
 export const SHOULD_RETRY = "x-should-retry";
 
-/** 4xx codes whose cause passes by itself, beside those of 429. */
+/** Codes of 4xx after which the same call may succeed later. So may every 429. */
 const passing: ReadonlySet<string> = new Set<ErrorCode>(["request_timeout", "sandbox_cap_exceeded"]);
 
-/** 5xx codes that the same call would get again, or whose call has had its effect. */
+/** Codes of 5xx that the same call would get again, or after which the call has had its effect. */
 const lasting: ReadonlySet<string> = new Set<ErrorCode>([
   "onchain_revert",
   "health_contracts_incomplete",

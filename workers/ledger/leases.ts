@@ -43,14 +43,14 @@ export async function takeLease(
     insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${address}) on conflict do nothing`;
   const [row] = await sql<{ token: string }[]>`
     with taken as (
-    update service.relayer_wallet
-    set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-      fencing_token = fencing_token + 1, heartbeat_at = now(),
-      role = coalesce(${role ?? null}::text, role),
-      gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
-      client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
-    where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
-    returning chain_id, address, fencing_token as token
+      update service.relayer_wallet
+      set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+        fencing_token = fencing_token + 1, heartbeat_at = now(),
+        role = coalesce(${role ?? null}::text, role),
+        gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
+        client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
+      where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
+      returning chain_id, address, fencing_token as token
     ), left_behind as (
       delete from service.round_plan r using taken where r.chain_id = taken.chain_id and r.wallet = taken.address
     )
