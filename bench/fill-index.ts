@@ -38,8 +38,9 @@ export const waitingOf = ({ others }: Pick<Sizes, "others">): number => others /
 const LOG_INDEX = 100;
 /** The id of the first inserted price round, of phase 1. */
 const FIRST_ROUND = 2n ** 64n + 1_000_000n;
-/** The first bond epoch of inserted rows. */
-const FIRST_EPOCH = 203_000;
+/** The first bond epoch of inserted rows, which have those of one year: January 2030. */
+const FIRST_EPOCH = 203_001;
+const EPOCHS = 12;
 const YEARS_SECONDS = 2 * 365 * 86_400;
 
 const FILLED = [
@@ -118,18 +119,18 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       from (select i, ${position(burns)} from generate_series(1, ${burns}) i) b`;
     await tx`
       insert into ${table("bond_transfer")} (item, operator, "from", "to", epoch_id, amount, ${positionColumns})
-      select 0, ${wallet("i")}, ${`0x${"0".repeat(40)}`}, ${wallet("i")}, ${FIRST_EPOCH} + (i - 1) / ${wallets}, 800 + i % 100,
+      select 0, ${wallet("i")}, ${`0x${"0".repeat(40)}`}, ${wallet("i")}, ${FIRST_EPOCH} + (i - 1) / ${wallets} % ${EPOCHS}, 800 + i % 100,
         block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
     await tx`
       insert into ${table("bond_redemption")}
         (holder, epoch_id, usd_amount, token_amount, price_used, queue_id, ${positionColumns})
-      select ${wallet("i")}, 203000, 800, 8000000000000000000000, 100000000000000000, null,
+      select ${wallet("i")}, ${FIRST_EPOCH}, 800, 8000000000000000000000, 100000000000000000, null,
         block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) r`;
     await tx`
       insert into ${table("redemption_queue")} (queue_id, holder, epoch_id, usd_amount, target_epoch, status, ${positionColumns})
-      select 1000000 + i, ${wallet("i")}, 203000, 800, div(block_timestamp, 604800) + 1,
+      select 1000000 + i, ${wallet("i")}, ${FIRST_EPOCH}, 800, div(block_timestamp, 604800) + 1,
         case when i > ${others - waiting} then 'queued' else 'paid' end,
         block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) q`;
@@ -144,13 +145,13 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       from (select i, ${position(others)} from generate_series(1, ${others}) i) v`;
     await tx`
       insert into ${table("listing")} (listing_id, seller, epoch_id, amount, price, unit_price, status, ${positionColumns})
-      select 1000000 + i, ${wallet("i")}, ${FIRST_EPOCH} + i % 24, 800, price, price / 800,
+      select 1000000 + i, ${wallet("i")}, ${FIRST_EPOCH} + i % ${EPOCHS}, 800, price, price / 800,
         (array['active', 'sold', 'cancelled'])[1 + i * 3 / ${others + 1}], block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, 500000000 + i % 1000 * 1000000 as price, ${position(others)} from generate_series(1, ${others}) i) l`;
     await tx`
       insert into ${table("sale")} (listing_id, buyer, seller, price, seller_fee, buyer_fee, epoch_id, amount, unit_price,
         listed_at, ${positionColumns})
-      select 1000000 + i, ${wallet("i")}, ${wallet("(i + 1)")}, 900000000, 13500000, 13500000, 203000, 800, 1125000,
+      select 1000000 + i, ${wallet("i")}, ${wallet("(i + 1)")}, 900000000, 13500000, 13500000, ${FIRST_EPOCH}, 800, 1125000,
         block_timestamp - 60, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) s`;
     await tx`
@@ -161,7 +162,7 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
     await tx`
       insert into ${table("policy_trigger")}
         (product_id, policy_id, buyer, bond_amount, reason, bond_epoch_id, ${positionColumns})
-      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, 800, '0x', 203000, block_number, log_index,
+      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, 800, '0x', ${FIRST_EPOCH}, block_number, log_index,
         block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
     // Low enough for each open policy to be due.
