@@ -62,14 +62,17 @@ import { eventSchemas } from "./webhooks/event-schemas.ts";
 import { addWebhookRoutes } from "./webhooks/handlers.ts";
 import type { Targets } from "./webhooks/url-check.ts";
 
+/** Wakes the writer for this id, and tells it the trace that it belongs to. */
+type Wake = (id: string, traceparent?: string) => Promise<void>;
+
 /** The testnet of sandbox and faucet. */
 export type Testnet = {
   readonly deployment: Deployment;
   readonly client: ReadClient;
   readonly claims: ClaimWaiter;
   /** Wake the writer for a purchase or a claim on the testnet. */
-  readonly wakePurchase: (purchaseId: string) => Promise<void>;
-  readonly wakeClaim: (claimId: string) => Promise<void>;
+  readonly wakePurchase: Wake;
+  readonly wakeClaim: Wake;
   /** Grants of the faucet per client address in 24 hours. */
   readonly faucetClientLimit: number;
 };
@@ -101,7 +104,7 @@ export type AppParts = {
   readonly waiter: PurchaseWaiter;
   readonly proofs: ProofWaiter;
   /** Wake the writer for a purchase, or for a webhook. */
-  readonly wakePurchase: (purchaseId: string) => Promise<void>;
+  readonly wakePurchase: Wake;
   readonly wakeWebhook: (id: string) => Promise<void>;
   readonly webhookTargets: Targets;
   /** Encrypts the webhooks' secrets: 64 hex digits. */

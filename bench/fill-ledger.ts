@@ -37,7 +37,7 @@ const permitId = (of: string) => id(`${of} + 4294967296`);
 
 /**
  * Statements that insert `hot` purchases, all final, the first of them `filled.days` ago, one block each. Every second one is of a key
- * with a daily limit.
+ * with a daily limit, every fourth one has a trace.
  */
 const hotRows = (hot: number): [table: string, insert: string][] => {
   const source = `(select i, now() - make_interval(secs => ${filled.days * 86_400}.0 * (${hot} - i) / ${hot}) as at
@@ -58,6 +58,11 @@ const hotRows = (hot: number): [table: string, insert: string][] => {
       "key_premium",
       `insert into service.key_premium (purchase_id, key_id, day, premium)
     select ${id("i")}, i % ${filled.buyers}, (at at time zone 'utc')::date, 292000 from ${source} where i % 2 = 1`,
+    ],
+    [
+      "purchase_trace",
+      `insert into service.purchase_trace (purchase_id, traceparent)
+    select ${id("i")}, '00-' || md5(i::text) || '-' || repeat('1', 16) || '-01' from ${source} where i % 4 = 0`,
     ],
     [
       "transaction",
@@ -92,6 +97,7 @@ export const bigTables = [
   "purchase",
   "permit",
   "key_premium",
+  "purchase_trace",
   "transaction",
   "attempt",
   "archived_purchase",

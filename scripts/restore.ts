@@ -66,7 +66,7 @@ async function main(): Promise<void> {
       if (error instanceof ConfigError) throw error;
       throw new Error(`Nothing was restored: ${errorText(error)}`);
     });
-    await reconcile(sql, config, undefined).catch((error: unknown) => {
+    await reconcile(sql, config, []).catch((error: unknown) => {
       throw new Error(
         `All is restored, and not yet compared with the chain: ${errorText(error)}. Run npm run ledger -- reconcile`,
       );

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ISql } from "postgres";
+import type { ISql, PendingQuery } from "postgres";
 import type { Address } from "viem";
 import type { Permit } from "../../lib/chain/permit.ts";
 import { type Connection, isConnectionError } from "../../lib/db/connect.ts";
@@ -26,6 +26,8 @@ export type PurchaseIntent = {
   idempotencyKey: string | null;
   /** `coverageAmount` has 6 decimals. */
   request: PurchaseRequest;
+  /** The trace of the request, by `traceparentOf`; it is stored with the purchase that the request makes. */
+  traceparent?: string | undefined;
 };
 
 /** A checked intent. `quotedPremium` is the premium that the router would take now, 6 decimals. */
@@ -124,6 +126,18 @@ function refusalOf(row: Row, funds: Funds | undefined): Refusal | undefined {
   }
 }
 
+type Trace = { n: number; traceparent: string };
+
+/** `accepted`, and in the same statement the traces of the purchases that it creates. */
+const storingTraces = (sql: ISql, accepted: PendingQuery<Row[]>, traces: readonly Trace[]) => sql<Row[]>`
+  with accepted as (${accepted}), stored as (
+    insert into service.purchase_trace (purchase_id, traceparent)
+    select a.purchase_id, t.traceparent
+    from accepted a join json_to_recordset(${JSON.stringify(traces)}::text::json) as t (n integer, traceparent text) using (n)
+    where a.outcome = 'created'
+  )
+  select * from accepted`;
+
 /** Records them in one statement, ordered by buyer, so that concurrent statements lock buyers in the same order. */
 async function acceptTogether(
   { sql }: Connection,
@@ -132,8 +146,12 @@ async function acceptTogether(
   const input = intents
     .map(inputOf)
     .sort((a, b) => (a.buyer < b.buyer ? -1 : a.buyer > b.buyer ? 1 : a.n - b.n));
-  const rows = await sql<Row[]>`
+  const accepted = sql<Row[]>`
     select * from service.accept_purchases(${JSON.stringify(input)}::text::json)`;
+  const traces = intents.flatMap(({ traceparent }, n) =>
+    traceparent === undefined ? [] : { n, traceparent },
+  );
+  const rows = await sql<Row[]>`${traces.length === 0 ? accepted : storingTraces(sql, accepted, traces)}`;
   const joined = rows.flatMap((row) => (row.outcome === "joined" ? [row.purchase_id] : []));
   const existing = new Map((await readPurchases(sql, joined)).map((purchase) => [purchase.id, purchase]));
   const acceptances = new Map<QuotedIntent, Acceptance>();

@@ -187,7 +187,7 @@ async function intentOf(
   { deployment, readTerms }: Context,
   { wallet, keyId }: Purchaser,
   terms: PurchaseTerms,
-  idempotencyKey: string | null,
+  { idempotencyKey, traceparent }: Pick<BuyOptions, "idempotencyKey" | "traceparent">,
 ): Promise<PurchaseIntent> {
   const { productId, asset: known } = resolveProduct(terms);
   const { coverageAmount, buyer } = terms;
@@ -195,7 +195,7 @@ async function intentOf(
   const asset = terms.asset ?? known ?? checkProduct(productId, await readTerms(productId)).asset;
   const router = contractsOf(deployment).coverRouter;
   const request = { productId, coverageAmount, asset, buyer };
-  return { chainId: deployment.chainId, router, wallet, keyId, idempotencyKey, request };
+  return { chainId: deployment.chainId, router, wallet, keyId, idempotencyKey, request, traceparent };
 }
 
 async function buy(
@@ -204,7 +204,7 @@ async function buy(
   terms: PurchaseTerms,
   { idempotencyKey, waits, gone, admit, traceparent }: BuyOptions,
 ): Promise<BuyResult> {
-  const intent = await intentOf(context, purchaser, terms, idempotencyKey);
+  const intent = await intentOf(context, purchaser, terms, { idempotencyKey, traceparent });
   const acceptance = await accept(context, { intent, terms }, admit);
   if (acceptance.outcome === "conflict") {
     throw new ApiError(

@@ -29,6 +29,8 @@ export type FaucetCall = {
   client: string;
   /** Aborted when the caller disconnects: then it does not receive the outcome. */
   gone: AbortSignal;
+  /** The trace that the request belongs to. */
+  traceparent?: string | undefined;
 };
 
 type Admitted = Extract<Admission, { claimId: string }>;
@@ -95,8 +97,8 @@ export type ClaimGrantParts = {
   readonly connection: Connection;
   readonly testnet: Testnet;
   readonly claims: ClaimWaiter;
-  /** Wakes the writer for a claim. */
-  readonly wake: (claimId: string) => Promise<void>;
+  /** Wakes the writer for a claim, and tells it the trace that the claim belongs to. */
+  readonly wake: (claimId: string, traceparent?: string) => Promise<void>;
   /** How long a call waits for its transfers, in ms. */
   readonly waitMs: number;
   /** Aborted when the process stops: then calls are answered early. */
@@ -162,12 +164,14 @@ async function waitUntilSettled(
 }
 
 async function claimGrant(context: Context, call: FaucetCall): ReturnType<ClaimGrant> {
-  const { connection, testnet, wake } = context;
+  const { connection, testnet, wake, log } = context;
+  const { traceparent } = call;
   refuseContracts(context, call.wallet);
   const admitted = await admit(context, call);
   const id = admitted.claimId;
+  if (traceparent !== undefined) log.info({ claim: id, traceparent }, "waking the writer for a claim");
   // Without the wake-up the writer finds the claim half a second later.
-  void logFailure(context, "could not wake the writer", wake(id));
+  void logFailure(context, "could not wake the writer", wake(id, traceparent));
   const claim = await waitUntilSettled(context, id, call.gone);
   if (!claim || call.gone.aborted) {
     const stopped = fromDatabase(() => stopAwaiting(connection.sql, admitted));

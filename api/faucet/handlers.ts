@@ -3,6 +3,7 @@ import { formatEther, formatUnits } from "viem";
 import type { Connection } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
+import { traceparentOf } from "../../lib/trace-context.ts";
 import type { Api } from "../http/env.ts";
 import { onInvalidBody, refuseBrokenJson } from "../http/invalid-body.ts";
 import type { RateLimitStatus } from "../http/limits/limiter.ts";
@@ -76,6 +77,7 @@ export function addFaucetRoutes(app: Api, parts: FaucetParts): void {
         wallet,
         client: faucetClient(clientName(c, clientOf), wallet, testnet?.faucetClientLimit),
         gone: c.req.raw.signal,
+        traceparent: traceparentOf(c.req.header("traceparent")),
       };
       const { claim, token } = await claimGrant(call).catch((error: unknown) => {
         showRefusingLimit(c, error);

@@ -4,6 +4,7 @@ import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { entryById } from "../../lib/products.ts";
+import { traceparentOf } from "../../lib/trace-context.ts";
 import { failureError } from "../buying/refusal-errors.ts";
 import { readTransaction } from "../chain/contracts/transaction.ts";
 import { policyBody } from "../chain/policy-body.ts";
@@ -79,6 +80,7 @@ export function addSandboxRoutes(app: Api, parts: SandboxRouteParts): void {
       key,
       count: () => countSandboxCall(c, limiter, client),
       gone: c.req.raw.signal,
+      traceparent: traceparentOf(c.req.header("traceparent")),
     });
     switch (purchase.state) {
       case "mined":

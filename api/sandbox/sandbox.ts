@@ -26,6 +26,8 @@ export type SandboxCall = {
   count: () => Promise<void>;
   /** Aborted when the caller disconnects. */
   gone: AbortSignal;
+  /** The trace that the request belongs to. */
+  traceparent?: string | undefined;
 };
 
 export type Sandbox = {
@@ -80,7 +82,7 @@ async function buyInSandbox(
   { connection, chainId, buy, secretsKey }: SandboxParts,
   now: SandboxState,
   wallet: Address,
-  { request, client, key, count, gone }: SandboxCall,
+  { request, client, key, count, gone, traceparent }: SandboxCall,
 ): Promise<Purchase> {
   const idempotencyKey = ledgerKey(client, key, secretsKey);
   const exists = () => fromDatabase(() => hasPurchase(connection.sql, { chainId, wallet, idempotencyKey }));
@@ -94,7 +96,7 @@ async function buyInSandbox(
   const { purchase } = await buy(
     { wallet, keyId: null },
     { ...productOf(request), coverageAmount: SANDBOX_COVERAGE, buyer: wallet },
-    { idempotencyKey, waits: true, gone, admit: known ? undefined : admit },
+    { idempotencyKey, waits: true, gone, admit: known ? undefined : admit, traceparent },
   );
   return purchase;
 }

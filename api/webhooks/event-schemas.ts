@@ -116,7 +116,7 @@ const header = (description: string, example: string, required = true) => ({
   example,
 });
 
-const signatureHeaders = [
+const deliveryHeaders = [
   {
     name: "X-Service-Signature",
     ...header(
@@ -150,6 +150,14 @@ const signatureHeaders = [
       "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
     ),
   },
+  {
+    name: "traceparent",
+    ...header(
+      "By W3C Trace Context, for an event of a purchase that was made with this header: the same trace and parent, in each attempt.",
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      false,
+    ),
+  },
 ];
 
 /** The documented calls to a subscriber. */
@@ -161,7 +169,7 @@ export const deliveryCallbacks = {
         summary: "Receive an event",
         description:
           "An event of the wallet. Only a 2xx status within ten seconds counts as delivered; redirects are not followed. Other outcomes are retried after 1, 5 and 30 minutes, 2, 12 and 24 hours. An event may arrive more than once, with the same id.",
-        parameters: signatureHeaders,
+        parameters: deliveryHeaders,
         requestBody: {
           required: true,
           content: { "application/json": { schema: { oneOf: references } } },

@@ -35,6 +35,7 @@ GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, pr
     quoted_premium, delegation_id), UPDATE (standing)
   ON service.purchase TO cover_api;
 GRANT SELECT, INSERT (purchase_id, value, deadline, signature) ON service.permit TO cover_api;
+GRANT INSERT (purchase_id, traceparent) ON service.purchase_trace TO cover_api;
 GRANT SELECT, INSERT (purchase_id, key_id, day, premium) ON service.key_premium TO cover_api;
 GRANT SELECT, UPDATE (wake_at) ON service.waiting TO cover_api;
 GRANT SELECT ON service.transaction, service.strike, service.archived_purchase TO cover_api;

@@ -19,11 +19,10 @@ export const keeperMetrics = {
     "The keeper's work: put into a transaction, done by somebody else, or failed",
     ["purpose", "outcome"],
   ),
-  minedSeconds: histogram(
-    "keeper_begun_to_mined_seconds",
-    "Time of the keeper's transactions from their record, soon after they became due, to their block",
+  dueToMinedSeconds: histogram(
+    "keeper_due_to_mined_seconds",
+    "Time of each triggered policy from the block that made it due to the block of its trigger, whoever sent it",
     BUCKETS,
-    ["purpose"],
   ),
   setAside: gauge(
     "keeper_set_aside",

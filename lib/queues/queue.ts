@@ -38,10 +38,10 @@ export type WebhookQueue = {
 };
 
 export type TestnetQueue = {
-  /** Wakes the writer for this purchase of the sandbox. Rejects while the queue is down; the writer finds the row. */
-  wakePurchase(id: string): Promise<void>;
-  /** Wakes the writer for this claim to the faucet. Rejects while the queue is down; the writer finds the row. */
-  wakeClaim(id: string): Promise<void>;
+  /** Wakes the writer for this purchase of the sandbox, of a trace. Rejects while the queue is down; the writer finds the row. */
+  wakePurchase(id: string, traceparent?: string): Promise<void>;
+  /** Wakes the writer for this claim to the faucet, of a trace. Rejects while the queue is down; the writer finds the row. */
+  wakeClaim(id: string, traceparent?: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -141,5 +141,9 @@ export const openWebhookQueue = (options: QueueOptions): WebhookQueue =>
 
 export function openTestnetQueue(options: QueueOptions): TestnetQueue {
   const { wake, close } = openQueue("testnet", options, () => ({}));
-  return { wakePurchase: (id) => wake(`purchase-${id}`), wakeClaim: (id) => wake(`claim-${id}`), close };
+  return {
+    wakePurchase: (id, traceparent) => wake(`purchase-${id}`, 0, traceparent),
+    wakeClaim: (id, traceparent) => wake(`claim-${id}`, 0, traceparent),
+    close,
+  };
 }

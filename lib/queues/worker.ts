@@ -85,13 +85,15 @@ export type TestnetWakeUp = { kind: (typeof testnetKinds)[number]; id: string };
 
 /** Receives the wake-ups of sandbox and faucet. */
 export const startTestnetWorker = (
-  options: Omit<WorkerOptions, "handle"> & { handle: (wakeUp: TestnetWakeUp) => Promise<void> },
+  options: Omit<WorkerOptions, "handle"> & {
+    handle: (wakeUp: TestnetWakeUp, traceparent?: string) => Promise<void>;
+  },
 ): Promise<QueueWorker> =>
   startWorker("testnet", {
     ...options,
-    async handle(job) {
+    async handle(job, traceparent) {
       const kind = testnetKinds.find((one) => job.startsWith(`${one}-`));
-      if (kind) await options.handle({ kind, id: job.slice(kind.length + 1) });
+      if (kind) await options.handle({ kind, id: job.slice(kind.length + 1) }, traceparent);
     },
   });
 

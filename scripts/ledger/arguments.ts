@@ -11,8 +11,8 @@ export type LedgerCommand =
   | { do: "show"; id: string }
   | { do: "stop"; target: StopTarget; reason: string }
   | { do: "resume"; target: StopTarget }
-  /** `accept` is the hash of an unknown transaction that is not the service's. */
-  | { do: "reconcile"; accept: Hex | undefined }
+  /** `accept` has the hashes of unknown transactions that are not the service's, in lower case and without duplicates. */
+  | { do: "reconcile"; accept: Hex[] }
   | { do: "give-up"; wallet: Address };
 
 export const usage = `npm run ledger                                             transactions in flight, stuck ones, spending, stops
@@ -24,7 +24,8 @@ npm run ledger -- stop wallet <address> --reason "…"       the same for a wall
 npm run ledger -- stop key <id> --reason "…"               the same for one key
 npm run ledger -- resume global|keeper|wallet <address>|key <id>   lifts a stop
 npm run ledger -- reconcile                                what chain and ledger lack of each other; records what is certain
-npm run ledger -- reconcile --accept <hash>                takes an unknown transaction for another program's, and goes on
+npm run ledger -- reconcile --accept <hash>                takes an unknown transaction for another program's, and goes on;
+                                                           --accept may be repeated
 npm run ledger -- give-up <address>                        closes those open transactions of a wallet without its key whose
                                                            outcome is certain`;
 
@@ -60,19 +61,21 @@ function targetOf([scope, subject, ...rest]: readonly string[]): StopTarget {
   }
 }
 
-function acceptedHash(rest: readonly string[], accept: string | undefined): Hex | undefined {
+function acceptedHashes(rest: readonly string[], accept: readonly string[]): Hex[] {
   if (rest.length > 0) throw fault(`unexpected argument ${rest.join(" ")}`);
-  if (accept === undefined) return undefined;
-  if (!isHash(accept))
-    throw fault(`--accept ${accept}: must be the hash of a transaction, 0x and 64 hex digits`);
-  return accept;
+  const hashes = accept.map((hash) => {
+    if (!isHash(hash))
+      throw fault(`--accept ${hash}: must be the hash of a transaction, 0x and 64 hex digits`);
+    return lower(hash);
+  });
+  return [...new Set(hashes)];
 }
 
 /** Parses the command line. @throws {UsageError} when it is invalid. */
 export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
   let values: {
     reason?: string | undefined;
-    accept?: string | undefined;
+    accept?: string[] | undefined;
     older?: string | undefined;
     help?: boolean | undefined;
   };
@@ -80,7 +83,7 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
   try {
     const options = {
       reason: { type: "string" },
-      accept: { type: "string" },
+      accept: { type: "string", multiple: true },
       older: { type: "string" },
       help: { type: "boolean", short: "h" },
     } as const;
@@ -119,7 +122,7 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     case "give-up":
       return { do: "give-up", wallet: walletOf("give-up", rest) };
     case "reconcile":
-      return { do: "reconcile", accept: acceptedHash(rest, accept) };
+      return { do: "reconcile", accept: acceptedHashes(rest, accept ?? []) };
     default:
       throw fault(`${verb}: unknown command`);
   }

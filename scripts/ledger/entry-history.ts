@@ -47,7 +47,9 @@ export async function entryHistory(sql: Sql, id: string): Promise<EntryHistory |
       coalesce((select transactions from service.archived_purchase where id = ${id}), service.transaction_history(${id}))
         as transactions
     from (
-      select 'purchase' as kind, to_json(p) as entry from service.purchase_progress p where id = ${id}
+      select 'purchase' as kind, to_json(p) as entry from (
+        select *, (select traceparent from service.purchase_trace where purchase_id = ${id}) as traceparent
+        from service.purchase_progress where id = ${id}) p
       union all select 'service_transaction', to_json(e) from service.service_transaction_progress e where id = ${id}
       union all select 'claim', to_json(c) from service.faucet_claim c where id = ${id}) found`;
   if (!row) return undefined;

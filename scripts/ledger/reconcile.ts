@@ -34,25 +34,25 @@ type Context = ReconcileContext & { chainId: number; confirmations: number };
 /**
  * Compares the ledger with its chains, records the unknown transactions that are certain, and prints what is left.
  *
- * @param accept an unknown transaction that the operator takes for another program's.
- * @returns the exit code: 1 while transactions are unknown.
+ * @param accept hashes, in lower case, of unknown transactions that the operator takes for another program's.
+ * @returns the exit code: 1 while transactions are unknown, or when one of `accept` was not accepted.
  */
 export async function reconcile(
   sql: Sql,
   config: ReturnType<typeof reconcileConfig>,
-  accept: Hex | undefined,
+  accept: readonly Hex[],
 ): Promise<number> {
   const { main, testnet } = openChains(config);
-  const accepted = { hash: accept, done: false };
+  const left = new Set(accept);
   let unknown = 0;
   for (const deployed of testnet ? [main, testnet] : [main]) {
-    unknown += await reconcileChain(contextOf(sql, deployed, config.CONFIRMATIONS), accepted);
+    unknown += await reconcileChain(contextOf(sql, deployed, config.CONFIRMATIONS), left);
   }
-  if (accept !== undefined && !accepted.done) {
-    console.error(`\n${accept} is not an unknown transaction that lies ${config.CONFIRMATIONS} blocks deep.`);
-    return 1;
+  if (accept.length > 0) console.log(`\nAccepted ${accept.length - left.size} of ${accept.length}.`);
+  for (const hash of left) {
+    console.error(`${hash} is not an unknown transaction that lies ${config.CONFIRMATIONS} blocks deep.`);
   }
-  return unknown === 0 ? 0 : 1;
+  return unknown + left.size === 0 ? 0 : 1;
 }
 
 const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations: number): Context => ({
@@ -69,11 +69,11 @@ const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations
   log: createLogger("ledger", "silent"),
 });
 
-/** @returns how many transactions of the chain are still unknown. */
-async function reconcileChain(
-  context: Context,
-  accepted: { hash: Hex | undefined; done: boolean },
-): Promise<number> {
+/**
+ * Accepts those of `left` that are the chain's, and takes them out of it.
+ * @returns how many transactions of the chain are still unknown.
+ */
+async function reconcileChain(context: Context, left: Set<Hex>): Promise<number> {
   const { sql, chain, chainId } = context;
   const wallets = await sql<{ address: Address }[]>`
     select address from service.relayer_wallet
@@ -83,7 +83,7 @@ async function reconcileChain(
     const [pending, mined] = [await chain.nonce(address, "pending"), await chain.nonce(address, "latest")];
     await compareNonce(context, address, pending);
     await findAll(context, address);
-    if (accepted.hash !== undefined) accepted.done ||= await acceptIn(context, address, accepted.hash);
+    for (const hash of left) if (await acceptIn(context, address, hash)) left.delete(hash);
     await recordCertain(context, address);
     for (const { nonce } of await findUnknown(context, { chainId, address })) {
       rows.unknown.push(unknownRow(address, nonce, context.found.get(foundKey(address, nonce))));
@@ -142,7 +142,7 @@ async function acceptIn(context: Context, wallet: Address, hash: Hex): Promise<b
 }
 
 const holderOf = (found: FoundTransactions, wallet: Address, hash: Hex): NonceHolder | undefined =>
-  [...found.values()].find((holder) => holder.from === wallet && holder.hash === lower(hash));
+  [...found.values()].find((holder) => holder.from === wallet && holder.hash === hash);
 
 /** Records a wallet's unknown transactions that are certain. A writer that holds the wallet does so itself. */
 async function recordCertain(context: Context, address: Address): Promise<void> {

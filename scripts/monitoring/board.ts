@@ -43,12 +43,10 @@ export const rows: readonly Row[] = [
       },
       {
         title: "Due to mined, 99 of 100",
-        description: "Time from a due trigger to its block.",
+        description: "Time from the block that made a policy due to the block of its trigger.",
         unit: "s",
         lines: {
-          trigger: quantile(dueToMined.quantile, keeperMetrics.minedSeconds, "1h", {
-            given: { purpose: "trigger" },
-          }),
+          trigger: quantile(dueToMined.quantile, keeperMetrics.dueToMinedSeconds, "1h"),
         },
         limit: dueToMined.seconds,
       },

@@ -36,10 +36,10 @@ export function quantile(
   q: number,
   { name }: HistogramDescription<string>,
   window: string,
-  { by = [], given = {} }: { by?: readonly string[]; given?: Matchers } = {},
+  { by = [] }: { by?: readonly string[] } = {},
 ): string {
   const labels = ["le", ...by].join(", ");
-  return `histogram_quantile(${q}, sum by (${labels}) (rate(${name}_bucket${matchers(given)}[${window}])))`;
+  return `histogram_quantile(${q}, sum by (${labels}) (rate(${name}_bucket[${window}])))`;
 }
 
 /** The share of a histogram's observations above `bound`, which is one of its buckets, over `window`. */

@@ -33,7 +33,7 @@ const broken: readonly Rule[] = [
   },
   {
     alert: "TriggerSlow",
-    expression: `${quantile(dueToMined.quantile, keeperMetrics.minedSeconds, "15m", { given: { purpose: "trigger" } })} > ${dueToMined.seconds}`,
+    expression: `${quantile(dueToMined.quantile, keeperMetrics.dueToMinedSeconds, "15m")} > ${dueToMined.seconds}`,
     severity: "page",
     summary: "Triggers take longer than a minute from due to mined.",
     action: "see the keeper's wallet, and fees against MAX_FEE_GWEI",

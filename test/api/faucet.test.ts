@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type HttpAnswer, http } from "../support/http.ts";
 import { startStack } from "../support/stack.ts";
+import { expectLogged, newTrace } from "../support/trace.ts";
 import { failure } from "./support/api.ts";
 import {
   balancesOf,
@@ -53,6 +54,14 @@ test("a claim returns once both transfers are mined, with their hashes and the t
   const claimedAt = new Date(body.nextEligibleAt).getTime() - 24 * 3_600_000;
   expect(claimedAt).toBeGreaterThan(before - 1000);
   expect(claimedAt).toBeLessThanOrEqual(Date.now());
+});
+
+test("a claim's traceparent is in the logs of api and writer", async () => {
+  const [wallet, trace] = [newWallet(), newTrace()];
+  grantOf(await faucet.claim({ wallet, request: { headers: { traceparent: trace } } }));
+  const [claim] = await faucet.sql<{ id: string }[]>`
+    select id from service.faucet_claim where wallet = ${wallet.toLowerCase()}`;
+  await expectLogged(faucet.stack, trace, claim?.id);
 });
 
 test("100 simultaneous claims of one wallet at two processes: one is paid, 99 get 429 with the time of the next claim", async () => {

@@ -5,6 +5,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
 import { approveUsdc } from "../../scripts/local/protocol/actions/index.ts";
+import { expectLogged, newTrace } from "../support/trace.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer, createKeyHolder, receiptOf } from "./support/buyer.ts";
 
@@ -192,14 +193,10 @@ test("a caller that disconnects gets the purchase with the same Idempotency-Key"
 });
 
 test("a purchase's traceparent is in the logs of api and writer, and a malformed one is ignored", async () => {
-  const trace = `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-01`;
+  const trace = newTrace();
   const malformed = `00-${randomBytes(16).toString("hex")}-1`;
   const { purchaseId } = receiptOf(await buyer.buy({}, { traceparent: trace }));
   receiptOf(await buyer.buy({}, { traceparent: malformed }));
-  for (const name of ["api", "writer"] as const) {
-    const lines = () => api.stack.output(name).split("\n");
-    const ofPurchase = (line: string) => line.includes(trace) && line.includes(purchaseId);
-    await expect.poll(() => lines().filter(ofPurchase)).toHaveLength(1);
-    expect(api.stack.output(name)).not.toContain(malformed);
-  }
+  await expectLogged(api.stack, trace, purchaseId);
+  for (const name of ["api", "writer"] as const) expect(api.stack.output(name)).not.toContain(malformed);
 });

@@ -8,6 +8,7 @@ import { openProtocol, purchase } from "../../scripts/local/protocol/actions/ind
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { newBuyer, policiesOnChain, usdc } from "../support/ledger.ts";
+import { expectLogged, newTrace } from "../support/trace.ts";
 import { failure, messageOf } from "./support/api.ts";
 import { boughtOf, nonceOf, startSandbox, type TestSandbox } from "./support/sandbox.ts";
 
@@ -83,6 +84,16 @@ describe("POST /sandbox/try", () => {
         },
       });
     }
+  });
+
+  test("a traceparent is in the logs of api and writer, and stored with the purchase", async () => {
+    const trace = newTrace();
+    const { txHash } = boughtOf(await sandbox.buy({}, { traceparent: trace }));
+    const rows = await sandbox.connection.sql<{ id: string; traceparent: string }[]>`
+      select id, traceparent from service.purchase_progress join service.purchase_trace on purchase_id = id
+      where tx_hash = ${txHash}`;
+    expect(rows).toMatchObject([{ traceparent: trace }]);
+    await expectLogged(sandbox.stack, trace, rows[0]?.id);
   });
 
   test("on a chain without an explorer, blockExplorer links to /sandbox/transactions with the policy", async () => {

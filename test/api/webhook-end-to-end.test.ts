@@ -9,6 +9,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { newBuyer } from "../support/ledger.ts";
 import { eventFaults, fetchOpenApi, type OpenApi } from "../support/openapi.ts";
 import { hang, ok, type Received, type Receivers, startReceivers, status } from "../support/receiver.ts";
+import { newTrace } from "../support/trace.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
 import { createKeyHolder } from "./support/buyer.ts";
 import { newSubscriber, type Subscriber, storeEvent } from "./support/webhooks.ts";
@@ -75,6 +76,7 @@ describe("POST /api/v1/webhooks/{id}/test", () => {
     ]);
     const [request] = await receiver.received(1);
     if (!request) throw new Error("nothing arrived");
+    expect(request.headers).not.toHaveProperty("traceparent");
     const event = verified(request, secret);
     expect(event).toMatchObject({ type: "webhook_test", blockNumber: null, data: { webhookId: id } });
     expect(event.id).toBe(delivery.eventId);
@@ -142,14 +144,15 @@ const deliveryList = z.object({
   deliveries: z.array(z.looseObject({ id: z.number(), eventId: z.string(), state: z.string() })),
 });
 
-test("a purchase is delivered, listed among the deliveries, and sent again on a replay", async () => {
+test("a purchase is delivered with its traceparent, listed among the deliveries, and sent again on a replay", async () => {
   const account = await newBuyer(api.chain);
   const buyer = await createKeyHolder(api, account);
   const owner = await newSubscriber(api, account.address);
   const receiver = receivers.at("purchases");
   const { id, secret } = await owner.subscribe(receiver.url, ["policy_purchased"]);
   const since = Math.floor(Date.now() / 1000);
-  const bought = await buyer.buy();
+  const traceparent = newTrace();
+  const bought = await buyer.buy({}, { traceparent });
   expect(bought.status, bought.text).toBe(201);
   const { policyId, txHash } = z.object({ policyId: z.string(), txHash: z.string() }).parse(bought.json);
 
@@ -183,6 +186,13 @@ test("a purchase is delivered, listed among the deliveries, and sent again on a 
   const requests = await receiver.received(3);
   expect(requests.map((request) => verified(request, secret).id)).toEqual(Array(3).fill(event.id));
   expect(new Set(requests.map(({ body }) => body)).size).toBe(1);
+  expect(requests.map((request) => request.headers.traceparent)).toEqual(Array(3).fill(traceparent));
+  const attempts = () =>
+    api.stack
+      .output("writer")
+      .split("\n")
+      .filter((line) => line.includes(traceparent));
+  await expect.poll(() => attempts().filter((line) => line.includes(event.id))).toHaveLength(3);
   expect(await settled()).toMatchObject({ attempts: [{ status: 200 }, { status: 200 }, { status: 200 }] });
 });
 

@@ -1,7 +1,7 @@
 /**
- * A backup is taken under a living chain, and restored after the database was lost. What this proves, checked on the chain:
- * nothing is signed before the operator opens the service, each transaction since the backup is matched to its purchase or waits for
- * the operator, and nothing is bought twice, also by a wallet that the backup does not know.
+ * A backup is taken under a living chain, and restored five minutes later, after the database was lost. What this proves, checked on
+ * the chain: nothing is signed before the operator opens the service, each transaction since the backup is matched to its purchase or
+ * waits for the operator, and nothing is bought twice, also by a wallet that the backup does not know.
  */
 import { join } from "node:path";
 import type { LocalAccount } from "viem";
@@ -15,9 +15,14 @@ import { freshDatabase } from "../support/database.ts";
 import { newBuyer, openLedger, policiesOnChain, purchaseRequest } from "../support/ledger.ts";
 import { dropDatabase } from "../support/postgres-databases.ts";
 import { startStack } from "../support/stack.ts";
+import { ageRows } from "./support/age-rows.ts";
 
 const relayers = [anvilAccount(1), anvilAccount(2)] as const;
 const env = { writer: { CONFIRMATIONS: "3" } };
+/** The age of the backup when it is restored, in seconds; nobody waits: its rows are older, and the chain mines that many blocks. */
+const AGE = 300;
+/** After the restore, what was accepted before the backup has waited too long to be signed, or to be mined. */
+const restoredEnv = { writer: { ...env.writer, PURCHASE_TTL: String(AGE - 60) } };
 
 let chain: TestChain;
 const policyCount = async (buyers: readonly LocalAccount[]) =>
@@ -28,7 +33,8 @@ const keysOf = (buyer: LocalAccount, count: number) =>
   Array.from({ length: count }, (_, n) => `${buyer.address}-${n}`);
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true, relayers });
+  const timestamp = BigInt(Math.floor(Date.now() / 1000) - AGE);
+  chain = await startChain({ blockTime: 1, mixedMining: true, relayers, timestamp });
 });
 
 test("a restored backup stays closed until the operator opens it, and buys nothing twice", async () => {
@@ -51,8 +57,11 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
   for (const key of keysOf(waiting, 2))
     unsigned.push(await before.buy(purchaseRequest(waiting.address), key));
   const neverSigned = await before.buy(purchaseRequest(without.address), "never signed");
+  const { sql } = before.connection;
   const file = join(inject("runFolder"), "service.backup");
+  await ageRows(sql, AGE);
   const backup = await runCommand(["scripts/start.mjs", "backup", file], { DATABASE_URL: first.databaseUrl });
+  await ageRows(sql, -AGE);
   expect(backup).toMatchObject({ code: 0, said: expect.stringContaining(file) });
 
   // After it: those are bought, one is refused, and a client buys four more; by a new wallet, too.
@@ -71,6 +80,7 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
 
   await Promise.all([first.stop(), second.stop()]);
   await dropDatabase(inject("postgresUrl"), new URL(databaseUrl).pathname.slice(1));
+  await chain.client.mine({ blocks: AGE, interval: 1 });
   const restoredUrl = await freshDatabase({ empty: true });
   const chainEnv = { RPC_URL: chain.url, DEPLOYMENT_FILE: chain.deploymentFile, CONFIRMATIONS: "3" };
   const restore = await runCommand(["scripts/start.mjs", "restore", file], {
@@ -83,6 +93,7 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
   expect(unknown.match(new RegExp(`buys .*${later.address}`, "g"))).toHaveLength(4);
   const lost = tableOf(restore.said, "Accepted, without a transaction");
   expect(lost.match(/purchase \S+/g)).toEqual([`purchase ${neverSigned}`]);
+  expect(Number(/(\d+) min/.exec(lost)?.[1])).toBeGreaterThanOrEqual(AGE / 60);
 
   // Closed: what the chain has is settled, and nothing is accepted or signed.
   const stack = await startStack({
@@ -90,7 +101,7 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
     services: ["api", "writer"],
     databaseUrl: restoredUrl,
     relayerKeys: keys,
-    env,
+    env: restoredEnv,
   });
   const after = await openLedger(chain, { databaseUrl: restoredUrl });
   for (const id of [inFlight, ...unsigned]) expect(await after.settled(id)).toHaveProperty("receipt");

@@ -83,7 +83,7 @@ test("commits of a trigger that are lost: the chain's transactions are found, an
 test("the writer's metrics show what the keeper has done, and how fast", async () => {
   const { settings } = setup.stack;
   const metrics = async () => (await fetch(`http://127.0.0.1:${settings.metricsPort}/metrics`)).text();
-  await expect.poll(metrics).toMatch(/^keeper_begun_to_mined_seconds_count\{purpose="trigger"\} [1-9]/m);
+  await expect.poll(metrics).toMatch(/^keeper_due_to_mined_seconds_count [1-9]/m);
   const text = await metrics();
   expect(text).toMatch(/^keeper_work_total\{purpose="trigger",outcome="begun"\} 34$/m);
   expect(text).toMatch(/^keeper_can_send 1$/m);

@@ -138,14 +138,13 @@ test("only a signed form is lost: its transaction is found under the nonce, and 
 test("another program uses a wallet: nothing is signed until the operator accepts its transaction", async () => {
   const env = { RPC_URL: chain.url, DEPLOYMENT_FILE: chain.deploymentFile, CONFIRMATIONS: "3" };
   const run = (...args: string[]) => runLedger(stack.databaseUrl, args, env);
-  const foreign = await chain.client.sendTransaction({
-    account: chain.relayer,
-    to: chain.owner.address,
-    value: 1n,
-    chain: null,
-  });
+  const send = (value: bigint) =>
+    chain.client.sendTransaction({ account: chain.relayer, to: chain.owner.address, value, chain: null });
+  const [foreign, another] = [await send(1n), await send(2n)];
   const { nonce } = await chain.client.getTransaction({ hash: foreign });
-  await expect.poll(unknown).toMatchObject([{ address: chain.relayer.address.toLowerCase() }]);
+  await expect
+    .poll(unknown)
+    .toMatchObject([{ address: chain.relayer.address.toLowerCase(), below: String(nonce + 2) }]);
   const buyer = await newBuyer(chain);
   const refused = await ledger.buy(purchaseRequest(buyer.address), "refused");
   await waitUntilPostponed(stack, refused, 3);
@@ -159,9 +158,9 @@ test("another program uses a wallet: nothing is signed until the operator accept
   });
   const metrics = await (await fetch(stack.metricsUrl)).text();
   expect(metrics).toContain(
-    `relay_wallet_unknown_transactions{wallet="${chain.relayer.address.toLowerCase()}"} 1`,
+    `relay_wallet_unknown_transactions{wallet="${chain.relayer.address.toLowerCase()}"} 2`,
   );
-  expect(tableOf((await run()).said, "Wallets")).toMatch(new RegExp(`${chain.relayer.address} .* 1 `));
+  expect(tableOf((await run()).said, "Wallets")).toMatch(new RegExp(`${chain.relayer.address} .* 2 `));
   const shown = await run("reconcile");
   expect(tableOf(shown.said, "On the chain, unknown to the ledger")).toMatch(
     new RegExp(`${nonce} .*${foreign}`),
@@ -176,8 +175,17 @@ test("another program uses a wallet: nothing is signed until the operator accept
     code: "relayer_unavailable",
   });
 
-  const accepted = await run("reconcile", "--accept", foreign);
-  expect(accepted).toMatchObject({ code: 0, said: expect.stringContaining(`Accepted: nonce ${nonce}`) });
+  const wrong = `0x${"12".repeat(32)}`;
+  const accepted = await run("reconcile", "--accept", foreign, "--accept", wrong, "--accept", another);
+  for (const line of [
+    `nonce ${nonce} of`,
+    `nonce ${nonce + 1} of`,
+    "Accepted 2 of 3.",
+    `${wrong} is not an unknown`,
+  ])
+    expect(accepted.said).toContain(line);
+  expect(accepted.code).toBe(1);
+  expect(await run("reconcile")).toMatchObject({ code: 0 });
   const id = await ledger.buy(purchaseRequest(buyer.address), "afterwards");
   await expectOnePolicyEach([id], buyer);
 });

@@ -23,7 +23,7 @@ type Case = {
 };
 
 const steady = (value: number | string) => `${value}+0x60`;
-const mined = (within: string) => `keeper_begun_to_mined_seconds_bucket{purpose="trigger",le="${within}"}`;
+const mined = (within: string) => `keeper_due_to_mined_seconds_bucket{le="${within}"}`;
 const lag = 'api_index_lag_blocks{instance="a"}';
 const broadcast = {
   within: 'relay_accepted_to_broadcast_seconds_bucket{le="0.1"}',

@@ -45,6 +45,8 @@ async function fill(sql: Sql): Promise<void> {
     select 8453, ${wallet}, 1, 'f', ${word(1)}, 5, ${word(2)}, d.buyer, 7, d.id, n
     from service.delegation d, unnest(array['waits', 'sent']) n returning id`;
   if (!purchase) throw new Error("no purchase");
+  await sql`insert into service.purchase_trace (purchase_id, traceparent)
+    values (${purchase.id}, ${`00-${"1".repeat(32)}-${"2".repeat(16)}-01`})`;
   await sql`delete from service.waiting where intent <> ${purchase.id}`;
   await sql`insert into service.transaction (chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, "to", data,
       gas_limit, gas_reserved)
@@ -99,6 +101,7 @@ test.each([true, false])(
     expect(added).toEqual([expect.stringContaining('"next_nonce": 4')]);
     expect({ ...restored, relayer_wallet: [] }).toEqual({ ...original, relayer_wallet: [] });
     expect(restored.event?.join()).toContain("🦊");
+    expect(restored.purchase_trace).toHaveLength(1);
   },
 );
 

@@ -159,6 +159,16 @@ test("stops are set, replaced, listed and lifted; unknown targets are reported",
   expect(await stops()).toEqual([]);
 });
 
+test("reconcile accepts any number of hashes, each once", () => {
+  const [one, two] = [`0x${"ab".repeat(32)}`, `0x${"12".repeat(32)}`];
+  const upper = `0x${"AB".repeat(32)}`;
+  const parse = (...hashes: string[]) =>
+    parseLedgerArguments(["reconcile", ...hashes.flatMap((hash) => ["--accept", hash])]);
+  expect(parse()).toEqual({ do: "reconcile", accept: [] });
+  expect(parse(upper, two, one)).toEqual({ do: "reconcile", accept: [one, two] });
+  expect(() => parse(one, "0x12", two)).toThrow("--accept 0x12: must be the hash of a transaction");
+});
+
 test.each([
   [["frobnicate"], "frobnicate: unknown command"],
   [["stop"], "nothing: must be global, keeper, wallet or key"],

@@ -12,6 +12,7 @@ import {
 } from "../../workers/ledger/outcomes.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
 import { refusePurchase } from "../../workers/ledger/waiting.ts";
+import { newTrace } from "../support/trace.ts";
 import {
   accept,
   accepted,
@@ -51,13 +52,17 @@ describe("an archived purchase", () => {
   ];
 
   test.each(outcomes)("%s: reads as before, for its client and for the operator", async (_, failure) => {
-    const id = await accepted();
+    const traceparent = newTrace();
+    const id = await accepted({ traceparent });
     const [hash] = await oldPurchases([id], [failure]);
     const [purchase, history] = [
       await readPurchase(connection.sql, id),
       await entryHistory(connection.sql, id),
     ];
-    expect(history).toMatchObject({ transactions: [{ state: "final", attempts: [{ hash }] }] });
+    expect(history).toMatchObject({
+      fields: { traceparent },
+      transactions: [{ state: "final", attempts: [{ hash }] }],
+    });
     expect(await archive()).toBe(1);
     expect(await readPurchase(connection.sql, id)).toEqual(purchase);
     expect(await entryHistory(connection.sql, id)).toEqual(history);

@@ -52,6 +52,7 @@ import { reserveRaises } from "../../workers/ledger/raises.ts";
 import { readWaiting, refusePurchase, takeForgotten } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
+import { newTrace } from "../support/trace.ts";
 import { readSoFar } from "./support/big-table-reads.ts";
 import { bought, call, form, router, signer, wantedPurchase, word } from "./support/ledger-fixture.ts";
 
@@ -109,10 +110,11 @@ const intentOf = (n: number, idempotencyKey: string | null, buyer = buyerOf(n)):
 });
 const permit = { value: 292_000n, deadline: 2n ** 32n, signature: word(3) } as const;
 
-/** A purchase with a permit; its buyer has no other. */
+/** A purchase with a permit and a trace; its buyer has no other. */
 const withPermit = (n: number): QuotedIntent => ({
   ...intentOf(n, randomUUID(), `0x${randomBytes(20).toString("hex")}`),
   permit,
+  traceparent: newTrace(),
 });
 let buyers = 0;
 async function newIntents(): Promise<QuotedIntent[]> {

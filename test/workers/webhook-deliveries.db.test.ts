@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectSigned, flapping, hang, ok, startReceivers, status } from "../support/receiver.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import { newTrace } from "../support/trace.ts";
 import { all, type Deliveries, openDeliveries } from "./support/deliveries.ts";
 
 function deliveryTests(open: () => Promise<Deliveries>): void {
@@ -32,6 +33,7 @@ function deliveryTests(open: () => Promise<Deliveries>): void {
     expect(receiver.mostAtOnce()).toBe(1);
     for (const request of requests) expectSigned(request, [secret]);
     expect(requests[0]?.headers["content-type"]).toBe("application/json");
+    expect(requests[0]?.headers).not.toHaveProperty("traceparent");
     expect(requests[0]?.body).toContain("Prämie");
     const [first] = await world.until(id, "all deliveries", all("delivered"));
     expect(first).toMatchObject({
@@ -70,6 +72,18 @@ function deliveryTests(open: () => Promise<Deliveries>): void {
     await world.makeDue(id);
     await world.until(id, "the retry", all("delivered"));
     expect(receiver.requests.filter((request) => request.id === events[1])).toHaveLength(2);
+  });
+
+  test("an event of a traced purchase arrives with its traceparent, at the first attempt and at a retry", async () => {
+    const { receiver, id } = await subscribed("traced");
+    const traceparent = newTrace();
+    receiver.behave((n) => (n === 0 ? status(500) : ok));
+    await world.publish([id], 1, { traceparent });
+    wake([id]);
+    await world.until(id, "a failure", (rows) => rows[0]?.failures === 1);
+    await world.makeDue(id);
+    await world.until(id, "the retry", all("delivered"));
+    expect(receiver.requests.map(({ headers }) => headers.traceparent)).toEqual([traceparent, traceparent]);
   });
 
   test("each retry follows the schedule, and the seventh failure is the last", async () => {

@@ -40,8 +40,8 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;
-  /** The database's time up to which mined transactions were measured. */
-  minedUntil: string | undefined;
+  /** The block of the index up to which triggers were measured; undefined before the first watch. */
+  measuredTo: bigint | undefined;
   /** Why the wallet could not send when it was last checked. */
   fault: string | undefined;
   /** What the wallet could pay for when it was last checked; undefined before that, and while it cannot send. */

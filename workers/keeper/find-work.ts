@@ -1,5 +1,5 @@
 import { readDue } from "../../lib/indexed/due.ts";
-import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
+import { noneWithoutIndex } from "../../lib/indexed/errors.ts";
 import { readExpired, readQueueHead } from "../../lib/indexed/overdue.ts";
 import { head } from "../../ponder.schema.ts";
 import type { KeeperContext } from "./context.ts";
@@ -28,11 +28,7 @@ export type FoundWork = {
  * Undefined when it is not known now. Rejects when database or node are down.
  */
 export async function findWork(context: KeeperContext): Promise<FoundWork | undefined> {
-  const found = await fromIndex(context).catch((error: unknown) => {
-    // There is no index yet, or its views were replaced under the query.
-    if (isNotBuilt(error) || isSwap(error)) return undefined;
-    throw error;
-  });
+  const found = await fromIndex(context).catch(noneWithoutIndex);
   const isUsable = found !== undefined && isCurrent(context, found);
   if (isUsable !== context.usesIndex) {
     context.usesIndex = isUsable;

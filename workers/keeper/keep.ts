@@ -33,7 +33,7 @@ export async function keep(context: KeeperContext): Promise<boolean> {
   const { funds } = context;
   if (!funds) return false;
   const isMore = await begin(context, wallet, found, funds);
-  await watch(context, wallet.address, found.head.timestamp);
+  await watch(context, found.head.timestamp);
   return isMore;
 }
 

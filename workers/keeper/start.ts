@@ -72,7 +72,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,
     watchedAt: Number.NEGATIVE_INFINITY,
-    minedUntil: undefined,
+    measuredTo: undefined,
     fault: undefined,
     funds: undefined,
     lacksFunds: false,

@@ -1,8 +1,8 @@
-/** SQL of the keeper's record of its own work: when it was there, and how fast its transactions were mined. */
+/** The keeper's record of its own work: when it was there, and how soon due policies were triggered. */
 import type { Sql } from "postgres";
-import type { Address } from "viem";
+import { noneWithoutIndex } from "../../lib/indexed/errors.ts";
 import type { KeeperContext } from "./context.ts";
-import type { KeeperPurpose } from "./work.ts";
+import { readDueToMined } from "./due-to-mined.ts";
 
 /** After this time without a look, or between the blocks of two looks, the keeper was away, in seconds. */
 const AWAY_AFTER = 60;
@@ -26,38 +26,19 @@ export async function noteWatch(sql: Sql, chainId: number, time: bigint): Promis
     on conflict (chain_id, since) do update set seen_at = now()`;
 }
 
-/** How long a transaction of the keeper took from its record to its block, in seconds. */
-export type MinedBatch = { readonly purpose: KeeperPurpose; readonly seconds: number };
-
-/** Reads the keeper's transactions that were settled after `since`, a time of the database. */
-export async function readMined(
-  sql: Sql,
-  chainId: number,
-  wallet: Address,
-  since: string | undefined,
-): Promise<{ mined: MinedBatch[]; until: string }> {
-  const [row] = await sql<{ until: string; mined: MinedBatch[] }[]>`
-    select now()::text as until, coalesce(json_agg(json_build_object('purpose', substr(e.purpose, length('keeper_') + 1),
-      'seconds', extract(epoch from t.settled_at - e.created_at))) filter (where e.id is not null), '[]') as mined
-    from service.relayer_wallet w
-    left join lateral service.transactions_from(w.chain_id, w.address, w.final_below) t
-      on t.settled_at > ${since ?? "infinity"}::text::timestamptz
-    left join service.service_transaction e on e.id = t.intent
-    where w.chain_id = ${chainId} and w.address = ${wallet}`;
-  if (!row) throw new Error(`the ledger has no wallet ${wallet}`);
-  return row;
-}
-
 /** How often the keeper notes that it is there, in ms. */
 const WATCH_MS = 5000;
 
-/** Notes that the keeper is at work, and measures what was mined since the last time. `time`: that of the head, in Unix seconds. */
-export async function watch(context: KeeperContext, wallet: Address, time: bigint): Promise<void> {
-  const { sql, chainId, meter } = context;
+/** Notes that the keeper is at work, and measures what was triggered since the last time. `time`: that of the head, in Unix seconds. */
+export async function watch(context: KeeperContext, time: bigint): Promise<void> {
+  const { sql, chainId, index, meter } = context;
   if (performance.now() - context.watchedAt < WATCH_MS) return;
   await noteWatch(sql, chainId, time);
-  const { mined, until } = await readMined(sql, chainId, wallet, context.minedUntil);
-  for (const batch of mined) meter.mined(batch);
-  context.minedUntil = until;
   context.watchedAt = performance.now();
+  const since = context.measuredTo;
+  // A read that fails is not repeated: one that takes too long would delay the triggers of each round.
+  context.measuredTo = undefined;
+  const found = await readDueToMined(index, since).catch(noneWithoutIndex);
+  for (const seconds of found?.seconds ?? []) meter.dueToMined(seconds);
+  context.measuredTo = found?.until ?? since;
 }

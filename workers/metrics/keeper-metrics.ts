@@ -5,7 +5,6 @@ import { keeperMetrics } from "../../lib/metrics/keeper-metrics.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { SET_ASIDE_AFTER } from "../keeper/back-off.ts";
 import type { Batch } from "../keeper/batches.ts";
-import type { MinedBatch } from "../keeper/watch.ts";
 import { type KeeperPurpose, keeperPurposes, type Work } from "../keeper/work.ts";
 
 /** Timeout of the database, in ms. A scrape has a time limit too, so its response omits a slower answer. */
@@ -19,7 +18,7 @@ export function createKeeperMeter(registry: Registry) {
   const due = openGauge(registry, keeperMetrics.due);
   const canSend = openGauge(registry, keeperMetrics.canSend);
   const work = openCounter(registry, keeperMetrics.work);
-  const mined = openHistogram(registry, keeperMetrics.minedSeconds);
+  const dueToMined = openHistogram(registry, keeperMetrics.dueToMinedSeconds);
   const count = (purpose: KeeperPurpose, outcome: (typeof outcomes)[number], by = 1) =>
     work.inc({ purpose, outcome }, by);
   // Export zeros from the start, because a rate needs a first value.
@@ -31,7 +30,8 @@ export function createKeeperMeter(registry: Registry) {
     },
     canSend: (can: boolean): void => canSend.set(can ? 1 : 0),
     begun: ({ purpose, work: begun }: Batch): void => count(purpose, "begun", begun.length),
-    mined: ({ purpose, seconds }: MinedBatch): void => mined.observe({ purpose }, seconds),
+    /** A policy was triggered so many seconds after it became due. */
+    dueToMined: (seconds: number): void => dueToMined.observe(seconds),
     doneByOthers: ({ purpose }: Work): void => count(purpose, "done_by_others"),
     failed: ({ purpose }: Work): void => count(purpose, "failed"),
   };

@@ -7,7 +7,6 @@ import { eq, type SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { getAddress, type Hex } from "viem";
 import { z } from "zod";
-import { fallenRounds } from "../../lib/indexed/due.ts";
 import { CONFIRMATIONS, FEED_TO_PRICE, MINIMUM_PAYOUT } from "../../lib/price-rules.ts";
 import {
   oracleFeed,
@@ -18,6 +17,7 @@ import {
   policyTrigger,
   product,
 } from "../../ponder.schema.ts";
+import { firstRounds } from "../common/first-rounds.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
@@ -86,27 +86,6 @@ async function firstWindow(db: IndexQuery, time: bigint): Promise<bigint | undef
     select min(${policy.createdAt})::text as start from ${policy} where ${policy.expiresAt} >= ${numeric(time)}`);
   return z.object({ start: integer.nullable() }).parse(found).start ?? undefined;
 }
-
-const positionColumns = sql.raw("block_number, log_index, block_hash, block_timestamp, tx_hash");
-const position = (table: string) =>
-  sql.raw(
-    `${table}.block_number, ${table}.log_index, ${table}.block_hash, ${table}.block_timestamp, ${table}.tx_hash`,
-  );
-
-/**
- * Of a row of `policy`: its first rounds at or below the trigger price, each with the log from which it counts, which is the
- * last of the round's, of the one that began its phase, and of the purchase.
- */
-const firstRounds = (): SQL => sql`
-  select r.round_id, r.answer, counts.*
-  from (select r.* from ${fallenRounds()}) r
-  cross join lateral (
-    select ${position("r")}
-    union all select ${position("policy")}
-    union all (
-      select ${position("b")} from ${oraclePhase} b where b.asset = r.asset and b.phase >= r.phase order by b.phase limit 1)
-    order by block_number desc, log_index desc limit 1) counts (${positionColumns})
-  order by counts.block_number, counts.log_index, r.round_id limit ${sql.raw(String(CONFIRMATIONS))}`;
 
 /** A column of the log that made a policy due: that of the last of its first rounds. */
 const ofLast = (column: string) =>

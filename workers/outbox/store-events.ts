@@ -51,7 +51,10 @@ async function revertEvents(
   return new Set([...many, ...sent.map(({ seq }) => seq)]);
 }
 
-/** Stores events in the given order; their `seq` rises in this order. */
+/**
+ * Stores events in the given order; their `seq` rises in this order. Those of a purchase's transaction get the purchase's trace: the
+ * ledger has stored the transaction's hash before it was sent. Events for any wallet get none, because they reach strangers.
+ */
 async function insertEvents(
   tx: TransactionSql,
   chainId: number,
@@ -59,12 +62,15 @@ async function insertEvents(
 ): Promise<NumberedEvent[]> {
   const stored = await tx<{ seq: string; id: string }[]>`
     insert into service.event
-      (chain_id, id, key, occurrence, type, block_number, block_hash, tx_hash, log_index, parties, body, reverts)
+      (chain_id, id, key, occurrence, type, block_number, block_hash, tx_hash, log_index, parties, body, reverts, traceparent)
     select ${chainId}, t.id, t.key, t.occurrence, t.type, t.block_number, t.block_hash, t.tx_hash, t.log_index, t.parties,
-      t.body, t.reverts
+      t.body, t.reverts, case when not t."forAnyWallet" then (
+        select p.traceparent from service.attempt a join service.transaction x on x.id = a.transaction_id
+          join service.purchase_trace p on p.purchase_id = x.intent
+        where a.hash = t.tx_hash) end
     from rows from (json_to_recordset(${JSON.stringify(rows)}::text::json) as (
       id text, key text, occurrence integer, type text, block_number bigint, block_hash text, tx_hash text,
-      log_index integer, parties text[], body text, reverts bigint)) with ordinality t
+      log_index integer, parties text[], body text, reverts bigint, "forAnyWallet" boolean)) with ordinality t
     order by t.ordinality
     returning seq::text, id`;
   const seqs = new Map(stored.map(({ id, seq }) => [id, seq]));

@@ -47,9 +47,10 @@ export async function startTestnet(options: ChainServiceOptions) {
       startTestnetWorker({
         ...queueOptions,
         concurrency: CONCURRENCY,
-        async handle({ kind, id }) {
-          if (kind === "purchase") await relay(id);
-          else wakeServiceTransactions();
+        async handle({ kind, id }, traceparent) {
+          if (kind === "purchase") return relay(id, traceparent);
+          if (traceparent !== undefined) log.info({ claim: id, traceparent }, "paying a claim");
+          wakeServiceTransactions();
         },
       }),
     onQueueError: queueOptions.onError,

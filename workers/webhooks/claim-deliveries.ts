@@ -19,6 +19,8 @@ export type ClaimedDelivery = {
   readonly id: string;
   readonly eventId: string;
   readonly body: string;
+  /** The trace of the purchase that caused the event; null without one. */
+  readonly traceparent: string | null;
   /** Failed attempts before this one. */
   readonly failures: number;
   /** The time of this claim, to the microsecond: while the row has it, no other writer has claimed the delivery. */
@@ -61,7 +63,7 @@ export async function claimDeliveries(
       order by w.id for no key update skip locked
     ), due as (
       select d.* from free f, lateral (
-        select d.id, d.webhook_id, d.event_seq, d.taken_at, e.id as event_id, e.body, e.reverted_at
+        select d.id, d.webhook_id, d.event_seq, d.taken_at, e.id as event_id, e.body, e.traceparent, e.reverted_at
         from service.delivery d join service.event e on e.seq = d.event_seq
         where d.webhook_id = f.id and d.state = 'pending' and not d.test and d.next_attempt_at <= now()
           and (f.still_to_come is null or d.event_seq < f.still_to_come)
@@ -73,14 +75,15 @@ export async function claimDeliveries(
     ), taken as (
       update service.delivery d set taken_at = now() from due
       where d.id = due.id and due.reverted_at is null and d.state = 'pending' and d.next_attempt_at <= now()
-      returning d.id, d.webhook_id, d.event_seq, d.failures, d.taken_at, due.taken_at as previous, due.event_id, due.body
+      returning d.id, d.webhook_id, d.event_seq, d.failures, d.taken_at, due.taken_at as previous, due.event_id, due.body,
+        due.traceparent
     ), leased as (
       update service.webhook w set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
         lease_token = ${writer.token}::uuid
       where w.id in (select webhook_id from taken)
     )
     select f.id::text as "webhookId", f.url, f.wallet, f.secret, f.previous_secret as "previousSecret", t.id::text,
-      t.event_id as "eventId", t.body, t.failures, t.taken_at::text as "takenAt", t.previous::text as "previousTakenAt"
+      t.event_id as "eventId", t.body, t.traceparent, t.failures, t.taken_at::text as "takenAt", t.previous::text as "previousTakenAt"
     from taken t join free f on f.id = t.webhook_id order by t.webhook_id, t.event_seq`;
   const batches = new Map<string, Batch & { deliveries: ClaimedDelivery[] }>();
   for (const { webhookId, url, wallet, secret, previousSecret, ...delivery } of rows) {

@@ -78,6 +78,7 @@ async function callAndSettle(
     if (!result) break;
     const settlement = settlementOf(batch, delivery, result);
     meter.attempted(result.attempt);
+    logTrace(log, batch, delivery, result);
     settled.push(store.settle(settlement));
     if (settlement.kind === "exhausted") {
       log.warn({ webhookId: batch.webhookId }, "a subscription is undeliverable");
@@ -91,6 +92,17 @@ async function callAndSettle(
   clearTimeout(timer);
   await Promise.all([store.unclaim(unsent), ...settled]);
   return nextLane;
+}
+
+/** Logs an attempt at an event that a traced purchase caused. */
+function logTrace(
+  log: Logger,
+  { webhookId }: Batch,
+  { eventId: event, traceparent }: ClaimedDelivery,
+  { attempt: { outcome } }: CallResult,
+): void {
+  if (traceparent === null) return;
+  log.info({ webhookId, event, outcome, traceparent }, "sent an event of a purchase");
 }
 
 /** A wrong key is the operator's mistake: it counts as no attempt, and the subscription waits until the lease expires. */

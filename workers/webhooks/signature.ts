@@ -62,13 +62,16 @@ export type SignedRequest = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Signs an event with the present time. */
+/** An event, and the trace of the purchase that caused it. */
+type EventToSend = Pick<SignatureInput, "eventId" | "body"> & { readonly traceparent?: string | null };
+
+/** Signs an event with the present time; an event with a trace also gets the header `traceparent`. */
 export const signRequest = (
   url: string,
-  { eventId, body }: Pick<SignatureInput, "eventId" | "body">,
+  { eventId, body, traceparent = null }: EventToSend,
   secrets: SigningSecrets,
-): SignedRequest => ({
-  url,
-  body,
-  headers: signatureHeaders({ ...secrets, body, eventId, timestamp: Math.floor(Date.now() / 1000) }),
-});
+): SignedRequest => {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const signed = signatureHeaders({ ...secrets, body, eventId, timestamp });
+  return { url, body, headers: traceparent === null ? signed : { ...signed, traceparent } };
+};

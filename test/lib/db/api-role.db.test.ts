@@ -77,6 +77,8 @@ describe("Postgres refuses the api", () => {
     ["a purchase's refusal", "update service.purchase set refused_at = now()"],
     ["a purchase's failure", "update service.purchase set failure_code = 'x', failure_message = 'x'"],
     ["a purchase's buyer", `update service.purchase set buyer = '${wallet}'`],
+    ["a purchase's trace", "update service.purchase_trace set traceparent = ''"],
+    ["an event's trace", "update service.event set traceparent = ''"],
     [
       "a purchase that is refused already",
       `insert into service.purchase (chain_id, wallet, fingerprint, product_id, coverage_amount, asset, buyer, refused_at)

@@ -54,6 +54,7 @@ const tables: Record<string, string[]> = {
     "UPDATE (standing)",
   ],
   purchase_progress: ["SELECT"],
+  purchase_trace: ["INSERT (purchase_id, traceparent)"],
   rate_limit: ["DELETE", "INSERT", "SELECT", "UPDATE"],
   relayer_wallet: ["SELECT"],
   report: [

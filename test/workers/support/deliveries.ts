@@ -93,13 +93,13 @@ function rows(sql: Sql) {
     async publish(
       webhookIds: readonly string[],
       count = 1,
-      { test = false } = {},
+      { test = false, traceparent = null }: { test?: boolean; traceparent?: string | null } = {},
     ): Promise<readonly string[]> {
       const ids = Array.from({ length: count }, () => `evt_${randomUUID().replaceAll("-", "")}`);
       await sql`
         with stored as (
-          insert into service.event (chain_id, id, key, type, block_number, parties, body)
-          select ${CHAIN}, id, id, ${test ? "webhook_test" : "token_burned"}, ${test ? null : 1}::bigint, '{}',
+          insert into service.event (chain_id, id, key, type, block_number, parties, traceparent, body)
+          select ${CHAIN}, id, id, ${test ? "webhook_test" : "token_burned"}, ${test ? null : 1}::bigint, '{}', ${traceparent},
             json_build_object('id', id, 'n', n, 'text', 'Prämie')::text
           from unnest(${ids}::text[]) with ordinality as e (id, n) order by n
           returning seq

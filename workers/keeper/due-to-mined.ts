@@ -1,0 +1,48 @@
+/** How long due policies waited for their trigger, from the index. */
+import { sql } from "drizzle-orm";
+import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import { z } from "zod";
+import { CONFIRMATIONS, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
+import { head, pauseState, policy, policyTrigger, sequencerState } from "../../ponder.schema.ts";
+import { firstRounds } from "../common/first-rounds.ts";
+
+export type DueToMined = {
+  /** Seconds from due to mined, one for each triggered policy. */
+  readonly seconds: readonly number[];
+  /** The block of the index up to which triggers were read. */
+  readonly until: bigint;
+};
+
+const measured = z.array(z.object({ seconds: z.number() }));
+
+/** Since when neither the global pause nor the sequencer prevents a trigger, Unix seconds. */
+const resumedAt = sql`greatest(
+  (select p.updated_at from ${pauseState} p where p.scope = 'global'),
+  (select s.started_at + ${sql.raw(String(SEQUENCER_GRACE))} from ${sequencerState} s))`;
+
+/**
+ * Reads how long each policy that was triggered after block `since` had been due, whoever triggered it, by the times of the blocks;
+ * none without `since`. A policy is due from the log that completes its three rounds, or from the end of a later pause or outage of
+ * the sequencer. One without rounds that the index knows is left out. Undefined while the index has no complete block.
+ *
+ * @param index each transaction is one snapshot. Rejects while there is no index.
+ */
+export const readDueToMined = (
+  index: PostgresJsDatabase,
+  since: bigint | undefined,
+): Promise<DueToMined | undefined> =>
+  index.transaction(async (tx) => {
+    const [now] = await tx.select({ until: head.number }).from(head);
+    if (!now || since === undefined) return now && { ...now, seconds: [] };
+    // Lateral, so that Postgres looks each policy up by its key, also without statistics.
+    const rows = await tx.execute(sql`
+      select due.seconds from ${policyTrigger} cross join lateral (
+        select greatest(0, ${policyTrigger.blockTimestamp} - greatest(max(n.block_timestamp), ${resumedAt}))::float8 as seconds
+        from ${policy} cross join lateral (${firstRounds()}) n
+        where ${policy.productId} = ${policyTrigger.productId} and ${policy.policyId} = ${policyTrigger.policyId}
+          -- A key that came again is the newer policy's.
+          and (${policy.blockNumber}, ${policy.logIndex}) < (${policyTrigger.blockNumber}, ${policyTrigger.logIndex})
+        having count(*) = ${sql.raw(String(CONFIRMATIONS))}) due
+      where ${policyTrigger.blockNumber} > ${String(since)}::numeric`);
+    return { ...now, seconds: measured.parse([...rows]).map(({ seconds }) => seconds) };
+  });
