@@ -1,0 +1,153 @@
+/**
+ * Reads of the index on a standby of Postgres. A standby can be behind, away, or cancel a read that holds up its replay; the primary
+ * answers then.
+ */
+import { setMaxListeners } from "node:events";
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import type { Sql } from "postgres";
+import { type Connection, type ConnectOptions, connect, isConnectionError } from "../../lib/db/connect.ts";
+import { sqlState } from "../../lib/db/sql-state.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import { shareRead } from "../../lib/shared-read.ts";
+import { unlessAborted, within } from "../../lib/timeout.ts";
+import type { AsOf } from "../chain/block.ts";
+import { readHead } from "./head.ts";
+import { createNewestBlock } from "./newest-block.ts";
+
+/** A standby that is more blocks behind the primary is not read. */
+const MOST_BEHIND = 2n;
+/** Pause between two comparisons with the primary, in ms: shorter than the time between two blocks. */
+const PAUSE_MS = 500;
+/** A server that takes longer to tell its head is away, in ms. A read waits so long for a standby that vanished. */
+const ANSWER_MS = 1000;
+/** A statement took too long. That is no sign that the standby is away. */
+const QUERY_CANCELED = "57014";
+
+export type Standby = {
+  /** For prepared statements. Only `read` says whether the standby may be asked. */
+  readonly db: PostgresJsDatabase;
+  readonly sql: Sql;
+  /** Whether reads of the index ask the standby first. */
+  isUsed(): boolean;
+  /**
+   * Runs `query` on the standby. Undefined if the primary should answer: the standby is not used, is lost meanwhile, has failed, or
+   * its answer describes an older block than one that was known when the read began. Never rejects.
+   */
+  read<T extends { readonly asOf: AsOf }>(
+    query: (on: PostgresJsDatabase) => Promise<T | undefined>,
+  ): Promise<T | undefined>;
+  /** Records the block of an answer, whichever server gave it. `begun`: when its read began, by `performance.now`. */
+  learn(asOf: AsOf, begun: number): void;
+  close(): Promise<void>;
+};
+
+export type StandbyOptions = {
+  /** `DATABASE_READ_URL`. */
+  readonly url: string;
+  readonly pool: Omit<ConnectOptions, "name">;
+  /** Reads the index on the primary. */
+  readonly indexConnection: Connection;
+  readonly deployment: { readonly chainId: number };
+  readonly log: Logger;
+};
+
+/** The head of each server, undefined where it has none. The primary may be away. */
+export type Heads = {
+  readonly standby: bigint | undefined;
+  readonly primary: bigint | undefined | "away";
+};
+
+/** Why the primary should answer; undefined for the standby. One that is not used must catch up with the primary first. */
+export function reasonAgainst({ standby, primary }: Heads, isUsed: boolean): string | undefined {
+  if (standby === undefined) return "the standby has no block";
+  // Without the primary nothing is written, so the standby falls behind no further.
+  if (primary === "away")
+    return isUsed ? undefined : "the primary does not tell whether the standby is behind";
+  if (primary === undefined) return "the index is catching up";
+  const behind = primary - standby;
+  return behind > (isUsed ? MOST_BEHIND : 0n) ? `the standby is ${behind} blocks behind` : undefined;
+}
+
+/** True unless `asOf` may be older than `known`. Of two blocks with one number, only the primary knows the newer one. */
+const isAsNew = (asOf: AsOf, known: AsOf | undefined) =>
+  known === undefined || asOf.number > known.number || asOf.hash === known.hash;
+
+const late = () => new Error(`no answer within ${ANSWER_MS} ms`);
+
+/** Connects to the standby, and compares it with the primary until it is closed. It starts, and keeps running, without either. */
+export function openStandby({ url, pool, indexConnection, deployment, log }: StandbyOptions): Standby {
+  const { chainId } = deployment;
+  const options = { ...pool, snapshots: true, otherServer: true };
+  const connection = connect(url, { ...options, name: "api-standby" });
+  // Of its own, so that no comparison waits behind slow reads.
+  const watch = connect(url, { ...options, name: "api-standby-watch", max: 1 });
+  const open = ({ sql }: Connection) => drizzle(sql, { casing: "snake_case" });
+  const [db, watched, primary] = [open(connection), open(watch), open(indexConnection)];
+  const newest = createNewestBlock();
+  /** Aborted once the standby is not used any more; undefined before the first comparison. */
+  let use: AbortController | undefined;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const isUsed = () => use?.signal.aborted === false;
+
+  /** Uses the standby, or the primary for this reason. */
+  function choose(reason: string | undefined): void {
+    if (use && isUsed() === (reason === undefined)) return;
+    if (reason === undefined) {
+      use = new AbortController();
+      setMaxListeners(0, use.signal); // each read listens
+      log.info("reads of the index go to the standby");
+    } else {
+      use ??= new AbortController();
+      use.abort();
+      if (!closed) log.warn({ reason }, "reads of the index go to the primary");
+    }
+  }
+
+  // One statement at a time: a server that is away would find all of them waiting.
+  const standbyHead = shareRead(0, () => readHead(watched, chainId));
+  const primaryHead = shareRead(0, () => readHead(primary, chainId));
+
+  async function compare(): Promise<void> {
+    const [ours, theirs] = await Promise.allSettled([
+      within(ANSWER_MS, standbyHead(), late),
+      within(ANSWER_MS, primaryHead(), late),
+    ]);
+    if (closed) return;
+    if (ours.status === "rejected") choose(errorText(ours.reason));
+    else {
+      const heads: Heads = {
+        standby: ours.value?.number,
+        primary: theirs.status === "rejected" ? "away" : theirs.value?.number,
+      };
+      choose(reasonAgainst(heads, isUsed()));
+    }
+    timer = setTimeout(() => void compare(), PAUSE_MS);
+  }
+  void compare();
+
+  return {
+    db,
+    sql: connection.sql,
+    isUsed,
+    learn: newest.learn,
+    async read(query) {
+      if (!use || use.signal.aborted) return undefined;
+      const known = newest.known()?.asOf;
+      try {
+        const found = await unlessAborted(use.signal, query(db));
+        return found && isAsNew(found.asOf, known) ? found : undefined;
+      } catch (error) {
+        log.debug({ err: errorText(error) }, "a read on the standby failed: the primary is asked");
+        if (isConnectionError(error) && sqlState(error) !== QUERY_CANCELED) choose(errorText(error));
+        return undefined;
+      }
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await Promise.all([connection.close(), watch.close()]);
+    },
+  };
+}
