@@ -6,6 +6,7 @@ import { setMaxListeners } from "node:events";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import { type Connection, type ConnectOptions, connect, isConnectionError } from "../../lib/db/connect.ts";
+import { type DatabaseCopy, readDatabaseCopy } from "../../lib/db/database-copy.ts";
 import { sqlState } from "../../lib/db/sql-state.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { shareRead } from "../../lib/shared-read.ts";
@@ -51,21 +52,25 @@ export type StandbyOptions = {
   readonly log: Logger;
 };
 
-/** The head of each server, undefined where it has none. The primary may be away. */
-export type Heads = {
-  readonly standby: bigint | undefined;
-  readonly primary: bigint | undefined | "away";
-};
+/** What a comparison finds on a server; the head is undefined where it has none. */
+export type Found = DatabaseCopy & { readonly head: AsOf | undefined };
 
-/** Why the primary should answer; undefined for the standby. One that is not used must catch up with the primary first. */
-export function reasonAgainst({ standby, primary }: Heads, isUsed: boolean): string | undefined {
-  if (standby === undefined) return "the standby has no block";
-  // Without the primary nothing is written, so the standby falls behind no further.
-  if (primary === "away")
-    return isUsed ? undefined : "the primary does not tell whether the standby is behind";
-  if (primary === undefined) return "the index is catching up";
-  const behind = primary - standby;
-  return behind > (isUsed ? MOST_BEHIND : 0n) ? `the standby is ${behind} blocks behind` : undefined;
+/**
+ * Why the primary should answer; undefined for the standby. One that is not used must first have the primary's own block: a higher
+ * one may be of a fork that the primary has left.
+ */
+export function reasonAgainst(
+  standby: Found,
+  primary: Found,
+  { isUsed }: { isUsed: boolean },
+): string | undefined {
+  if (standby.database !== primary.database) return "this is no copy of the primary's database";
+  if (!standby.isStandby) return "this is no standby, or it was promoted";
+  if (!standby.head) return "the standby has no block";
+  if (!primary.head) return "the index is catching up";
+  const behind = primary.head.number - standby.head.number;
+  if (behind > (isUsed ? MOST_BEHIND : 0n)) return `the standby is ${behind} blocks behind`;
+  return isUsed || standby.head.hash === primary.head.hash ? undefined : "the standby has another block";
 }
 
 /** True unless `asOf` may be older than `known`. Of two blocks with one number, only the primary knows the newer one. */
@@ -81,8 +86,8 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
   const connection = connect(url, { ...options, name: "api-standby" });
   // Of its own, so that no comparison waits behind slow reads.
   const watch = connect(url, { ...options, name: "api-standby-watch", max: 1 });
-  const open = ({ sql }: Connection) => drizzle(sql, { casing: "snake_case" });
-  const [db, watched, primary] = [open(connection), open(watch), open(indexConnection)];
+  const open = (sql: Sql) => drizzle(sql, { casing: "snake_case" });
+  const db = open(connection.sql);
   const newest = createNewestBlock();
   /** Aborted once the standby is not used any more; undefined before the first comparison. */
   let use: AbortController | undefined;
@@ -105,23 +110,28 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     }
   }
 
-  // One statement at a time: a server that is away would find all of them waiting.
-  const standbyHead = shareRead(0, () => readHead(watched, chainId));
-  const primaryHead = shareRead(0, () => readHead(primary, chainId));
+  /** One read at a time: a server that is away would find all of them waiting. */
+  const look = ({ sql }: Connection) =>
+    shareRead(0, async (): Promise<Found> => {
+      const [copy, head] = await Promise.all([readDatabaseCopy(sql), readHead(open(sql), chainId)]);
+      return { ...copy, head };
+    });
+  const [lookAtStandby, lookAtPrimary] = [look(watch), look(indexConnection)];
 
   async function compare(): Promise<void> {
+    const wasUsed = isUsed();
     const [ours, theirs] = await Promise.allSettled([
-      within(ANSWER_MS, standbyHead(), late),
-      within(ANSWER_MS, primaryHead(), late),
+      within(ANSWER_MS, lookAtStandby(), late),
+      within(ANSWER_MS, lookAtPrimary(), late),
     ]);
     if (closed) return;
-    if (ours.status === "rejected") choose(errorText(ours.reason));
-    else {
-      const heads: Heads = {
-        standby: ours.value?.number,
-        primary: theirs.status === "rejected" ? "away" : theirs.value?.number,
-      };
-      choose(reasonAgainst(heads, isUsed()));
+    // Without the primary nothing is written, so the standby falls behind no further. A choice that changed meanwhile is newer.
+    if (theirs.status === "fulfilled" && isUsed() === wasUsed) {
+      choose(
+        ours.status === "rejected"
+          ? errorText(ours.reason)
+          : reasonAgainst(ours.value, theirs.value, { isUsed: wasUsed }),
+      );
     }
     timer = setTimeout(() => void compare(), PAUSE_MS);
   }
@@ -131,7 +141,12 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     db,
     sql: connection.sql,
     isUsed,
-    learn: newest.learn,
+    learn(asOf, begun) {
+      const before = newest.known()?.asOf;
+      newest.learn(asOf, begun);
+      // The standby gives no such answer, so the primary has left a fork, and the standby may still have its higher blocks.
+      if (newest.known()?.asOf === asOf && !isAsNew(asOf, before)) choose("the chain was reorganised");
+    },
     async read(query) {
       if (!use || use.signal.aborted) return undefined;
       const known = newest.known()?.asOf;

@@ -9,6 +9,7 @@ import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
 import { freePort } from "../../scripts/local/ports.ts";
 import { type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
 import { postgresRunner } from "../../scripts/local/postgres-binaries.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
 import { recordPid } from "./run-folder.ts";
 
@@ -17,6 +18,9 @@ export type TestStandby = {
   readonly databaseUrl: string;
   /** A session of the superuser on the standby, which ends when the standby is killed. */
   readonly sql: postgres.Sql;
+  /** Stops the replay of what the primary writes; reads go on. */
+  readonly pause: () => Promise<void>;
+  readonly resume: () => Promise<void>;
   readonly start: () => Promise<void>;
   /** Ends the server without a clean shutdown. */
   readonly kill: () => Promise<void>;
@@ -58,8 +62,6 @@ export async function startStandby(databaseUrl: string): Promise<TestStandby> {
     const settings = {
       fsync: false,
       primary_conninfo: `host=${primary.hostname} port=${primary.port} user=${primary.username}`,
-      // Reads that hold up the replay are cancelled at once.
-      max_standby_streaming_delay: 0,
     };
     server = await startPostgres({ dataDir, port, logFile, settings });
     recordPid(runFolder, server.pid);
@@ -73,6 +75,19 @@ export async function startStandby(databaseUrl: string): Promise<TestStandby> {
   return {
     databaseUrl: url.href,
     sql,
+    async pause() {
+      await sql`select pg_wal_replay_pause()`;
+      await waitFor({
+        what: "the standby to pause",
+        probe: async () => {
+          const [replay] = await sql<{ state: string }[]>`select pg_get_wal_replay_pause_state() as state`;
+          return replay?.state === "paused" || undefined;
+        },
+      });
+    },
+    async resume() {
+      await sql`select pg_wal_replay_resume()`;
+    },
     start,
     async kill() {
       signalPid(server.pid, "SIGQUIT");
