@@ -3,13 +3,13 @@
  * answers then.
  */
 import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import { type Connection, type ConnectOptions, connect, isConnectionError } from "../../lib/db/connect.ts";
 import { type DatabaseCopy, readDatabaseCopy } from "../../lib/db/database-copy.ts";
 import { sqlState } from "../../lib/db/sql-state.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import { shareRead } from "../../lib/shared-read.ts";
 import { unlessAborted, within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
 import { readHead } from "./head.ts";
@@ -89,16 +89,18 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
   const open = (sql: Sql) => drizzle(sql, { casing: "snake_case" });
   const db = open(connection.sql);
   const newest = createNewestBlock();
-  /** Aborted once the standby is not used any more; undefined before the first comparison. */
+  /** Aborted once the standby is not used any more; undefined before the first choice. */
   let use: AbortController | undefined;
+  /** When the newest choice was made, by `performance.now`. */
+  let chosen = 0;
   let closed = false;
-  let timer: NodeJS.Timeout | undefined;
 
   const isUsed = () => use?.signal.aborted === false;
 
   /** Uses the standby, or the primary for this reason. */
   function choose(reason: string | undefined): void {
-    if (use && isUsed() === (reason === undefined)) return;
+    chosen = performance.now();
+    if (closed || (use && isUsed() === (reason === undefined))) return;
     if (reason === undefined) {
       use = new AbortController();
       setMaxListeners(0, use.signal); // each read listens
@@ -106,36 +108,37 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     } else {
       use ??= new AbortController();
       use.abort();
-      if (!closed) log.warn({ reason }, "reads of the index go to the primary");
+      log.warn({ reason }, "reads of the index go to the primary");
     }
   }
 
-  /** One read at a time: a server that is away would find all of them waiting. */
-  const look = ({ sql }: Connection) =>
-    shareRead(0, async (): Promise<Found> => {
-      const [copy, head] = await Promise.all([readDatabaseCopy(sql), readHead(open(sql), chainId)]);
-      return { ...copy, head };
-    });
-  const [lookAtStandby, lookAtPrimary] = [look(watch), look(indexConnection)];
-
-  async function compare(): Promise<void> {
-    const wasUsed = isUsed();
-    const [ours, theirs] = await Promise.allSettled([
-      within(ANSWER_MS, lookAtStandby(), late),
-      within(ANSWER_MS, lookAtPrimary(), late),
-    ]);
-    if (closed) return;
-    // Without the primary nothing is written, so the standby falls behind no further. A choice that changed meanwhile is newer.
-    if (theirs.status === "fulfilled" && isUsed() === wasUsed) {
-      choose(
-        ours.status === "rejected"
-          ? errorText(ours.reason)
-          : reasonAgainst(ours.value, theirs.value, { isUsed: wasUsed }),
-      );
-    }
-    timer = setTimeout(() => void compare(), PAUSE_MS);
+  async function look({ sql }: Connection): Promise<Found> {
+    const [copy, head] = await Promise.all([readDatabaseCopy(sql), readHead(open(sql), chainId)]);
+    return { ...copy, head };
   }
-  void compare();
+
+  async function keepComparing(): Promise<void> {
+    while (!closed) {
+      const begun = performance.now();
+      const looks = [look(watch), look(indexConnection)] as const;
+      const [ours, theirs] = await Promise.allSettled([
+        within(ANSWER_MS, looks[0], late),
+        within(ANSWER_MS, looks[1], late),
+      ]);
+      // Without the primary nothing is written, so the standby falls behind no further. A choice that was made meanwhile knew more.
+      if (theirs.status === "fulfilled" && chosen < begun) {
+        choose(
+          ours.status === "rejected"
+            ? errorText(ours.reason)
+            : reasonAgainst(ours.value, theirs.value, { isUsed: isUsed() }),
+        );
+      }
+      // A server that is away would otherwise find many of them waiting.
+      await Promise.allSettled(looks);
+      await sleep(PAUSE_MS, undefined, { ref: false });
+    }
+  }
+  void keepComparing();
 
   return {
     db,
@@ -145,7 +148,7 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
       const before = newest.known()?.asOf;
       newest.learn(asOf, begun);
       // The standby gives no such answer, so the primary has left a fork, and the standby may still have its higher blocks.
-      if (newest.known()?.asOf === asOf && !isAsNew(asOf, before)) choose("the chain was reorganised");
+      if (newest.known()?.asOf === asOf && !isAsNew(asOf, before)) choose("the index took blocks back");
     },
     async read(query) {
       if (!use || use.signal.aborted) return undefined;
@@ -161,7 +164,6 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     },
     async close() {
       closed = true;
-      clearTimeout(timer);
       await Promise.all([connection.close(), watch.close()]);
     },
   };
