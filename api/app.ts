@@ -41,6 +41,7 @@ import { createProductNames } from "./indexed/product-names.ts";
 import { createIndexReader } from "./indexed/reader.ts";
 import { createResponseCache } from "./indexed/response-cache.ts";
 import { createIndexedResponses } from "./indexed/responses.ts";
+import type { Standby } from "./indexed/standby.ts";
 import { addKeyRoutes } from "./keys/handlers.ts";
 import { addOnboardingRoute } from "./keys/onboarding-handlers.ts";
 import { addLiveStatsRoute } from "./live-stats/handlers.ts";
@@ -91,6 +92,8 @@ export type AppParts = {
   readonly connection: Connection;
   /** For reads of the index: each transaction sees one snapshot. */
   readonly indexConnection: Connection;
+  /** Is asked for reads of the index first; undefined without one. */
+  readonly standby: Standby | undefined;
   /** Postgres schema of the indexer's views. */
   readonly viewsSchema: string;
   readonly findHolder: FindHolder;

@@ -35,6 +35,8 @@ async function statementSeconds(sql: Sql): Promise<number> {
 export type MetricsSources = {
   /** The pools by name. */
   readonly pools: Readonly<Record<string, Sql>>;
+  /** Undefined without one. */
+  readonly standby: { isUsed(): boolean } | undefined;
   readonly readIndexLag: () => Promise<bigint>;
   readonly log: Logger;
 };
@@ -46,10 +48,11 @@ export type MetricsSources = {
 export function startApiMetrics(
   { registry }: ApiMetrics,
   config: Pick<ApiConfig, "API_METRICS_PORT" | "METRICS_HOST">,
-  { pools, readIndexLag, log }: MetricsSources,
+  { pools, standby, readIndexLag, log }: MetricsSources,
 ): Promise<() => Promise<void>> {
   const poolWait = openGauge(registry, apiMetrics.poolWait);
   const indexLag = openGauge(registry, apiMetrics.indexLag);
+  const standbyUsed = openGauge(registry, apiMetrics.standbyUsed);
   async function collectPool(pool: string, sql: Sql): Promise<void> {
     const seconds = await valueWithin(SOURCE_MS, statementSeconds(sql));
     if (seconds === undefined) poolWait.remove({ pool });
@@ -60,10 +63,19 @@ export function startApiMetrics(
     if (blocks === undefined) indexLag.remove();
     else indexLag.set(Number(blocks));
   }
+  function collectStandby(): void {
+    if (standby) standbyUsed.set(Number(standby.isUsed()));
+    else standbyUsed.remove();
+  }
   return serveMetrics({
     registry,
-    collect: () =>
-      Promise.all([...Object.entries(pools).map(([pool, sql]) => collectPool(pool, sql)), collectLag()]),
+    collect() {
+      collectStandby();
+      return Promise.all([
+        ...Object.entries(pools).map(([pool, sql]) => collectPool(pool, sql)),
+        collectLag(),
+      ]);
+    },
     host: config.METRICS_HOST,
     port: config.API_METRICS_PORT,
     portVariable: "API_METRICS_PORT",

@@ -28,6 +28,7 @@ import { clientOf } from "./http/client-address.ts";
 import { readCommonHeaders } from "./http/common-headers.ts";
 import { openLimits } from "./http/limits/limits.ts";
 import { serve } from "./http/listen.ts";
+import { openStandby } from "./indexed/standby.ts";
 import { createApiMetrics, startApiMetrics } from "./metrics.ts";
 import { createProofWaiter } from "./oracle/sign-proof.ts";
 import { createTargets } from "./webhooks/url-check.ts";
@@ -62,7 +63,12 @@ function openTestnet(config: ApiConfig, mainChainId: number, sql: Sql, queueOpti
 
 /** Opens connections, clients and queues, without waiting for their servers. */
 function open(config: ApiConfig, log: Logger) {
-  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, RPC_URL: rpcUrl } = config;
+  const {
+    DATABASE_URL: databaseUrl,
+    DATABASE_READ_URL: readUrl,
+    REDIS_URL: redisUrl,
+    RPC_URL: rpcUrl,
+  } = config;
   const deployment = readDeployment(config.DEPLOYMENT_FILE);
   const restricted = { role: API_ROLE, statementTimeout: STATEMENT_TIMEOUT_MS };
   const connection = connect(databaseUrl, { name: "api", ...restricted, max: 5 });
@@ -77,6 +83,10 @@ function open(config: ApiConfig, log: Logger) {
     deployment,
     connection,
     indexConnection,
+    standby:
+      readUrl === undefined
+        ? undefined
+        : openStandby({ url: readUrl, pool: { ...restricted, max: 5 }, indexConnection, deployment, log }),
     counts,
     client,
     // Not retried and not batched: it runs code that strangers chose, which must not delay other checks.
@@ -98,11 +108,11 @@ type Opened = ReturnType<typeof open>;
 
 /** Closes everything that was opened; what does not close in time is left to the end of the process. */
 async function close(opened: Opened, migrated: Promise<unknown>): Promise<void> {
-  const { limits, waiter, proofs, purchases, webhooks, testnet, connection, indexConnection, counts } =
-    opened;
+  const { limits, waiter, proofs, purchases, webhooks, testnet } = opened;
+  const { connection, indexConnection, standby, counts } = opened;
   limits.close();
   const parts = [purchases, webhooks, testnet?.queue, testnet?.claims, waiter, proofs];
-  const connections = [connection, counts, indexConnection];
+  const connections = [connection, counts, indexConnection, standby];
   await Promise.race([
     Promise.allSettled([migrated, ...[...parts, ...connections].map((part) => part?.close())]),
     sleep(CLOSE_MS),
@@ -142,9 +152,14 @@ async function main(): Promise<void> {
     publicUrl: config.PUBLIC_URL?.replace(/\/+$/, ""),
     stopping: stop.signal,
   });
-  const { connection, indexConnection, counts } = opened;
-  const pools = { api: connection.sql, "api-index": indexConnection.sql, "api-counts": counts.sql };
-  const stopMetrics = await startApiMetrics(metrics, config, { pools, readIndexLag, log });
+  const { connection, indexConnection, standby, counts } = opened;
+  const pools = {
+    api: connection.sql,
+    "api-index": indexConnection.sql,
+    "api-counts": counts.sql,
+    ...(standby && { "api-standby": standby.sql }),
+  };
+  const stopMetrics = await startApiMetrics(metrics, config, { pools, standby, readIndexLag, log });
   const migrated = retryUntilReady("the migrations of writer or indexer", { log, signal: stop.signal }, () =>
     requireMigrated(opened.connection.sql),
   )

@@ -58,6 +58,7 @@ const apiSchema = z.object({
   ...queue,
   ...webhooks,
   ...testnet,
+  DATABASE_READ_URL: url("postgres:", "postgresql:").optional(),
   PORT: port.default(8080),
   HOST: z.string().default("0.0.0.0"),
   ADMIN_TOKEN: adminToken,

@@ -21,7 +21,7 @@ async function findSnapshot({ connection, viewsSchema, deployment }: IndexReader
   return publishedSnapshots.parse([...found])[0]?.snapshot;
 }
 
-/** The snapshot has ended, or this server is a standby, which does not have it. */
+/** The snapshot has ended, or DATABASE_URL leads to a standby, which does not have it. */
 const isGone = (error: unknown) => ["42704", "22023", "0A000"].includes(sqlState(error));
 
 /**

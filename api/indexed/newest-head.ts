@@ -1,6 +1,7 @@
 import { within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
 import { databaseUnavailable } from "../http/dependency-timeout.ts";
+import { createNewestBlock } from "./newest-block.ts";
 import type { IndexReader } from "./reader.ts";
 
 /**
@@ -26,16 +27,11 @@ const REFRESH_MS = 12;
 const READ_TIMEOUT_MS = 300;
 
 export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
-  let known: { asOf: AsOf; begun: number; learned: number } | undefined;
+  const { known: newest, learn } = createNewestBlock();
   let reading: Promise<AsOf> | undefined;
 
-  function learn(asOf: AsOf, begun: number): void {
-    // A lower block replaces the known one only if its read began after the known one arrived: then it is surely newer.
-    if (known && asOf.number <= known.asOf.number && begun < known.learned) return;
-    known = { asOf, begun, learned: performance.now() };
-  }
-
   function fresh(): AsOf | undefined {
+    const known = newest();
     if (!known) return undefined;
     const age = performance.now() - known.begun;
     // Whoever waits for the next read reports its failure.
@@ -48,7 +44,7 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
     try {
       const asOf = await within(READ_TIMEOUT_MS, index.head(), databaseUnavailable);
       learn(asOf, begun);
-      return known?.asOf ?? asOf;
+      return newest()?.asOf ?? asOf;
     } finally {
       reading = undefined;
     }
@@ -62,7 +58,7 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
   return {
     learn,
     fresh,
-    known: () => known?.asOf,
+    known: () => newest()?.asOf,
     get: async () => fresh() ?? share(),
   };
 }

@@ -6,16 +6,17 @@ import { type Connection, isConnectionError } from "../../lib/db/connect.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { within } from "../../lib/timeout.ts";
-import * as indexed from "../../ponder.schema.ts";
 import type { AsOf } from "../chain/block.ts";
 import { databaseUnavailable, fromDatabase } from "../http/dependency-timeout.ts";
+import { asOfHead, type HeadRow, readHead, selectHead } from "./head.ts";
 import { readAtLastBlock } from "./last-block.ts";
+import type { Standby } from "./standby.ts";
 
 /** Builds queries, on the pool or in a transaction. */
 export type IndexQuery = Pick<PostgresJsDatabase, "select" | "execute">;
 
 /** Rows of one statement, each with the head, so that all of them are of one moment. */
-type RowsWithHead<Row> = readonly (Row & { head: typeof indexed.head.$inferSelect })[];
+type RowsWithHead<Row> = readonly (Row & { head: HeadRow })[];
 
 export type IndexReader = {
   /**
@@ -85,27 +86,25 @@ export type IndexReaderParts = {
   readonly connection: Connection;
   /** For reads of the index: each transaction sees one snapshot. */
   readonly indexConnection: Connection;
+  /** Is asked for reads of the index first; undefined without one. */
+  readonly standby: Standby | undefined;
   readonly deployment: { readonly chainId: number };
   /** Postgres schema of the indexer's views. */
   readonly viewsSchema: string;
 };
 
 export function createIndexReader(parts: IndexReaderParts): IndexReader {
-  const { connection, indexConnection, deployment, viewsSchema } = parts;
+  const { connection, indexConnection, standby, deployment, viewsSchema } = parts;
   const { chainId } = deployment;
   // Ponder names columns in snake_case.
   const db = drizzle(indexConnection.sql, { casing: "snake_case" });
 
-  /** Undefined for the views of another chain's index. */
-  function asOfHead(row: typeof indexed.head.$inferSelect | undefined): AsOf | undefined {
-    if (row?.chainId !== chainId) return undefined;
-    return { source: "index", number: row.number, hash: row.hash, timestamp: row.timestamp };
+  /** A statement that is prepared on the pools, and built for each transaction. */
+  function prepared<Statement>(build: (on: IndexQuery) => Statement): (on: IndexQuery) => Statement {
+    const pools: readonly IndexQuery[] = standby ? [db, standby.db] : [db];
+    const statements = new Map(pools.map((pool) => [pool, build(pool)]));
+    return (on) => statements.get(on) ?? build(on);
   }
-
-  const selectHead = (query: Pick<IndexQuery, "select">) => query.select().from(indexed.head);
-  const headRow = async (query: Pick<IndexQuery, "select">) => asOfHead((await selectHead(query))[0]);
-  /** Prepared, because it is read before most answers. */
-  const newestHead = selectHead(db).prepare("head");
 
   /** Undefined when there is nothing to read. */
   async function attempt<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -122,23 +121,30 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
 
   /**
    * Reads the index; while it catches up, at the last block before.
-   * @param read runs on the pool; with `inSnapshot` it runs in a transaction
+   * @param read runs on a pool; with `inSnapshot` it runs in a transaction
    */
-  async function answer<T>(
+  async function answer<T extends { readonly asOf: AsOf }>(
     read: (query: IndexQuery) => Promise<T | undefined>,
     { inSnapshot }: { inSnapshot: boolean },
   ): Promise<T> {
-    const now = () => attempt(() => (inSnapshot ? db.transaction(read) : read(db)));
+    const begun = performance.now();
+    const run = (on: PostgresJsDatabase) => (inSnapshot ? on.transaction(read) : read(on));
+    const now = () => attempt(() => run(db));
+    const newest = async () => (await standby?.read(run)) ?? (await now());
     async function lastBlock(): Promise<T | undefined> {
       const last = await attempt(() => readAtLastBlock(parts, db, read));
       catchingUp = last !== undefined;
       return last;
     }
     // Between the first two it may have caught up.
-    const inTurn = async () => (catchingUp ? undefined : await now()) ?? (await lastBlock()) ?? (await now());
+    const inTurn = async () =>
+      (catchingUp ? undefined : await newest()) ?? (await lastBlock()) ?? (await now());
     try {
       const found = await within(READ_TIMEOUT_MS, inTurn(), databaseUnavailable);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        standby?.learn(found.asOf, begun);
+        return found;
+      }
     } catch (error) {
       if (isConnectionError(error)) throw databaseUnavailable(error);
       throw error;
@@ -150,33 +156,40 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
     <Row>(query: (db: IndexQuery) => PromiseLike<RowsWithHead<Row>>) =>
     async (on: IndexQuery) => {
       const value = await query(on);
-      const asOf = asOfHead(value[0]?.head);
+      const asOf = asOfHead(value[0]?.head, chainId);
       return asOf && { asOf, value };
     };
+
+  /** Prepared, because it is read before most answers. */
+  const newestHead = prepared((on) => selectHead(on).prepare("head"));
 
   return {
     rows: (query) => answer(rowsOf(query), { inSnapshot: false }),
     prepare(build) {
-      const run = build(db);
+      const statement = prepared(build);
       return (params) =>
         answer(
-          rowsOf((on) => (on === db ? run : build(on))(params)),
+          rowsOf((on) => statement(on)(params)),
           { inSnapshot: false },
         );
     },
     read: (query) =>
       answer(
         async (on) => {
-          const known = headRow(on).then((asOf) => asOf ?? Promise.reject(new NoHead()));
+          const known = readHead(on, chainId).then((asOf) => asOf ?? Promise.reject(new NoHead()));
           known.catch(() => {}); // the next line reports it
           const [asOf, value] = await Promise.all([known, query(on, known)]);
           return { asOf, value };
         },
         { inSnapshot: true },
       ),
-    head: () =>
-      answer(async (on) => (on === db ? asOfHead((await newestHead.execute())[0]) : headRow(on)), {
-        inSnapshot: false,
-      }),
+    async head() {
+      const read = async (on: IndexQuery) => {
+        const [row] = await newestHead(on).execute();
+        const asOf = asOfHead(row, chainId);
+        return asOf && { asOf };
+      };
+      return (await answer(read, { inSnapshot: false })).asOf;
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { z } from "zod";
 import { isConnectionError } from "../../lib/db/connect.ts";
@@ -6,11 +6,11 @@ import { checkpointBlock } from "../../lib/indexed/checkpoint.ts";
 import { isNotBuilt } from "../../lib/indexed/errors.ts";
 import { DOWN_AFTER_SECONDS } from "../../lib/indexed/heartbeat.ts";
 import { within } from "../../lib/timeout.ts";
-import * as indexed from "../../ponder.schema.ts";
-import type { ChainHead } from "../chain/block.ts";
+import type { AsOf, ChainHead } from "../chain/block.ts";
 import { databaseUnavailable, fromDatabase } from "../http/dependency-timeout.ts";
+import { readHead } from "./head.ts";
 import { readAtLastBlock } from "./last-block.ts";
-import { absentIndex, type IndexReaderParts, throughSwap } from "./reader.ts";
+import { absentIndex, type IndexQuery, type IndexReaderParts, throughSwap } from "./reader.ts";
 
 /** Blocks behind the chain's head above which the index counts as lagging. */
 export const LAG_LIMIT = 10n;
@@ -55,44 +55,45 @@ export type IndexPosition = {
 /** Timeout of the read, in ms. */
 const READ_TIMEOUT_MS = 4500;
 
-const positionRow = z.object({
-  head: z.string().nullable(),
-  time: z.string().nullable(),
-  checkpoint: z.string().nullable(),
-});
+const checkpointRow = z.object({ block: z.coerce.bigint() });
 
 type Reads = Pick<IndexPosition, "reads" | "block" | "timestamp">;
 
 /** Reads what reads see now. Undefined without views. */
 async function readPosition(parts: IndexReaderParts): Promise<Reads | undefined> {
-  const { indexConnection, viewsSchema, deployment } = parts;
+  const { indexConnection, standby, viewsSchema, deployment } = parts;
   const views = sql.identifier(viewsSchema);
   const { chainId } = deployment;
   const db = drizzle(indexConnection.sql, { casing: "snake_case" });
-  const ours = sql`from ${indexed.head} where ${eq(indexed.head.chainId, chainId)}`;
-  const read = async (on: Pick<typeof db, "execute">) => {
-    const [row] = await on.execute(sql`
-      select (select number::text ${ours}) as head, (select timestamp::text ${ours}) as time,
-        (select ${checkpointBlock(sql`latest_checkpoint`)}::text
-          from ${views}."_ponder_checkpoint" where chain_id = ${chainId}) as checkpoint`);
-    return positionRow.parse(row);
+  const begun = performance.now();
+  const read = async (on: IndexQuery) => {
+    const asOf = await readHead(on, chainId);
+    return asOf && { asOf };
   };
   const bounded = <T>(query: () => Promise<T>) =>
     within(READ_TIMEOUT_MS, throughSwap(query), databaseUnavailable);
   try {
     const ways = [
+      ["newest", async () => standby?.read(read)],
       ["newest", () => read(db)],
       ["last", () => readAtLastBlock(parts, db, read)],
       // It may have caught up meanwhile.
       ["newest", () => read(db)],
     ] as const;
-    let checkpoint: string | null = null;
     for (const [reads, query] of ways) {
-      const row = await bounded<z.output<typeof positionRow> | undefined>(query);
-      if (row?.head) return { reads, block: BigInt(row.head), timestamp: BigInt(row.time ?? 0) };
-      checkpoint = row?.checkpoint ?? checkpoint;
+      const found = await bounded<{ asOf: AsOf } | undefined>(query);
+      if (!found) continue;
+      const { asOf } = found;
+      standby?.learn(asOf, begun);
+      return { reads, block: asOf.number, timestamp: asOf.timestamp };
     }
-    return { reads: "nothing", block: BigInt(checkpoint ?? 0), timestamp: undefined };
+    const checkpoints = await bounded(async () =>
+      db.execute(sql`
+        select ${checkpointBlock(sql`latest_checkpoint`)}::text as block
+        from ${views}."_ponder_checkpoint" where chain_id = ${chainId}`),
+    );
+    const [checkpoint] = z.array(checkpointRow).parse([...checkpoints]);
+    return { reads: "nothing", block: checkpoint?.block ?? 0n, timestamp: undefined };
   } catch (error) {
     if (isConnectionError(error)) throw databaseUnavailable(error);
     if (!isNotBuilt(error)) throw error;

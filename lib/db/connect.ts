@@ -17,6 +17,7 @@ const IDLE_IN_TRANSACTION_MS = 5000;
  * - `durable: false`: a commit does not wait for the disk. A crash of the server loses up to half a second of commits.
  * - `freshPlans`: each statement is planned anew, for tables that may grow a thousandfold within a minute: a plan made for a
  *   small table would scan it.
+ * - `otherServer`: not that of `DATABASE_URL`, so its sessions are not counted with those.
  */
 export function connect(
   url: string,
@@ -29,6 +30,7 @@ export function connect(
     freshPlans = false,
     snapshots = false,
     durable = true,
+    otherServer = false,
   }: ConnectOptions,
 ) {
   const { parameters, ...watch } = endWhenSilent(statementTimeout);
@@ -58,7 +60,7 @@ export function connect(
   });
   prepareAll(sql);
   keepLostTransactions(sql);
-  const uncount = countSessions(max);
+  const uncount = countSessions(otherServer ? 0 : max);
   const close = () => {
     uncount();
     return sql.end({ timeout: 5 });
@@ -135,6 +137,7 @@ export type ConnectOptions = {
   freshPlans?: boolean;
   snapshots?: boolean;
   durable?: boolean;
+  otherServer?: boolean;
 };
 export type Connection = ReturnType<typeof connect>;
 

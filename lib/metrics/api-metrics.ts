@@ -28,4 +28,8 @@ export const apiMetrics = {
     ["pool"],
   ),
   indexLag: gauge("api_index_lag_blocks", "Blocks between the chain's head and what reads of the index see"),
+  standbyUsed: gauge(
+    "api_standby_used",
+    "1 while reads of the index ask the standby first, 0 while the primary answers; no sample without a standby",
+  ),
 } as const;

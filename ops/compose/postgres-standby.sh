@@ -9,4 +9,4 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
     sleep 2
   done
 fi
-exec postgres
+exec "$@"

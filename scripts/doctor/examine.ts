@@ -9,6 +9,7 @@ import { examineRedis } from "./redis.ts";
 import { examineNodeUrl, examineSecrets } from "./secrets.ts";
 import { type ProcessName, present, processNames, readSettings, type Settings } from "./settings.ts";
 import { examineSigner } from "./signer.ts";
+import { examineStandby } from "./standby.ts";
 import { examineWallets } from "./wallets.ts";
 
 export type Examination = {
@@ -69,6 +70,7 @@ export async function examine({ env, processes, folder, userId }: Examination): 
   );
   const others = await Promise.all([
     ...databasesOf(settings, local).map(examineDatabase),
+    ...(settings.api ? [examineStandby(settings.api)] : []),
     ...[...urls].map(examineRedis),
     ...(settings.writer ? [examineSigner(settings.writer)] : []),
   ]);

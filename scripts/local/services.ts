@@ -87,6 +87,7 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
     },
     api: {
       ...testnetChain,
+      DATABASE_READ_URL: unset,
       PORT: String(settings.apiPort),
       HOST: settings.host,
       ADMIN_TOKEN: settings.adminToken,

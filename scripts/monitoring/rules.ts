@@ -148,6 +148,14 @@ const threatened: readonly Rule[] = [
     action: "see Postgres, or start another API",
   },
   {
+    alert: "StandbyUnused",
+    expression: `${samples(apiMetrics.standbyUsed)} == 0`,
+    holds: "10m",
+    severity: "ticket",
+    summary: "Reads of the index go to the primary, because the standby is away or behind.",
+    action: "see the API's log for the reason, and the standby",
+  },
+  {
     alert: "WebhooksLate",
     expression: `${max(samples(webhookMetrics.oldestDue))} > 300 or ${max(samples(webhookMetrics.outboxLag))} > 50`,
     holds: "5m",
