@@ -7,8 +7,8 @@ const TRACEPARENT =
 const FLAGS = 0b11;
 
 /**
- * A `traceparent` header as it is logged and passed on: in version 00, because a later version is passed on as the newest that one
- * knows, and with the client's parent id, because the service records no spans of its own. Undefined without a header, and for a
+ * A `traceparent` header as it is logged and passed on: in version 00, because a later version is passed on as the newest
+ * version that we know, and with the client's parent id, because the service records no spans of its own. Undefined without a header, and for a
  * malformed one, which the standard says to ignore.
  */
 export function traceparentOf(header: string | undefined): string | undefined {

@@ -169,7 +169,7 @@ async function claimGrant(context: Context, call: FaucetCall): ReturnType<ClaimG
   refuseContracts(context, call.wallet);
   const admitted = await admit(context, call);
   const id = admitted.claimId;
-  if (traceparent !== undefined) log.info({ claim: id, traceparent }, "waking the writer for a claim");
+  if (traceparent !== undefined) log.info({ claimId: id, traceparent }, "waking the writer for a claim");
   // Without the wake-up the writer finds the claim half a second later.
   void logFailure(context, "could not wake the writer", wake(id, traceparent));
   const claim = await waitUntilSettled(context, id, call.gone);

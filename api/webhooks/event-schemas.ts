@@ -153,7 +153,7 @@ const deliveryHeaders = [
   {
     name: "traceparent",
     ...header(
-      "By W3C Trace Context, for an event of a purchase that was made with this header: the same trace and parent, in each attempt.",
+      "By W3C Trace Context, for an event in the transaction of a purchase that was made with this header, but never for token_burned: the same trace and parent, in each attempt.",
       "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       false,
     ),

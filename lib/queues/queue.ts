@@ -18,7 +18,7 @@ const JOB_IDS = 10;
 const ROUND_IDS = 500;
 
 export type PurchaseQueue = {
-  /** Wakes the writer for this purchase of a trace. Rejects while the queue is down; the writer then finds the purchase's row. */
+  /** Wakes the writer for this purchase, with the trace of its request. Rejects while the queue is down; the writer then finds the purchase's row. */
   wake(id: string, traceparent?: string): Promise<void>;
   close(): Promise<void>;
 };
@@ -38,9 +38,9 @@ export type WebhookQueue = {
 };
 
 export type TestnetQueue = {
-  /** Wakes the writer for this purchase of the sandbox, of a trace. Rejects while the queue is down; the writer finds the row. */
+  /** Wakes the writer for this purchase of the sandbox, with the trace of its request. Rejects while the queue is down; the writer finds the row. */
   wakePurchase(id: string, traceparent?: string): Promise<void>;
-  /** Wakes the writer for this claim to the faucet, of a trace. Rejects while the queue is down; the writer finds the row. */
+  /** Wakes the writer for this claim to the faucet, with the trace of its request. Rejects while the queue is down; the writer finds the row. */
   wakeClaim(id: string, traceparent?: string): Promise<void>;
   close(): Promise<void>;
 };

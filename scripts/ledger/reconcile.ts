@@ -133,8 +133,9 @@ async function findAll({ found, ...context }: Context, address: Address): Promis
 async function acceptIn(context: Context, wallet: Address, hash: Hex): Promise<boolean> {
   const { sql, chain, chainId, confirmations, found } = context;
   const holder = holderOf(found, wallet, hash);
+  if (!holder) return false;
   const head = await chain.block("latest");
-  if (!holder || !head || head.number - holder.blockNumber < BigInt(confirmations)) return false;
+  if (!head || head.number - holder.blockNumber < BigInt(confirmations)) return false;
   const { nonce } = holder;
   if (!(await acceptForeign(sql, { chainId, wallet, nonce, hash: holder.hash }))) return false;
   console.log(`Accepted: nonce ${nonce} of ${addressText(wallet)} is another program's.`);

@@ -70,7 +70,7 @@ test("the checker finds missing, unknown and invalid fields of an event", () => 
   expect(faults({ type: "policy_sold" })).toMatch(/has no event policy_sold/);
 });
 
-test("POST /api/v1/webhooks documents its callback: every event, and the signature headers", async () => {
+test("POST /api/v1/webhooks documents its callback: every event, and the headers of a delivery", async () => {
   const { event } = (await read()).paths["/api/v1/webhooks"].post.callbacks;
   const [[address, callback] = []] = Object.entries(event);
   expect(address).toBe("{$request.body#/url}");
@@ -83,6 +83,7 @@ test("POST /api/v1/webhooks documents its callback: every event, and the signatu
     ["webhook-id", true],
     ["webhook-timestamp", true],
     ["webhook-signature", true],
+    ["traceparent", false],
   ]);
   expect(Object.keys(callback?.post.responses ?? {})).toEqual(["2XX"]);
 });

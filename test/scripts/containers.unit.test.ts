@@ -41,7 +41,7 @@ test("the image installs by the lock file, builds, and leaves development's pack
   for (const stage of [build, image]) expect(stage[0]?.text).toMatch(/^node:20-/);
 });
 
-test("dockerfilelint finds no fault in the Dockerfile, but that it does not know HEALTHCHECK --start-period", () => {
+test("dockerfilelint finds no fault in the Dockerfile, except that it does not know HEALTHCHECK --start-period", () => {
   const text = readFileSync(join(projectRoot, "Dockerfile"), "utf8");
   const faults = (content: string) => lint(projectRoot, content).map(({ rule }) => rule);
   expect(faults(text.replace(/ --start-period=\d+s/, ""))).toEqual([]);

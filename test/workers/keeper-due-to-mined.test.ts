@@ -1,6 +1,6 @@
 /**
  * What this proves: how long a policy had been due when it was triggered is counted by the times of the blocks, from its third round, or
- * from the end of a later pause or outage of the sequencer, and once for each policy.
+ * from the end of a later pause, or an hour after a later outage of the sequencer, and once for each policy.
  */
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { beforeAll, beforeEach, expect, test } from "vitest";
@@ -71,7 +71,7 @@ test("from the third round's block to the trigger's, once; without an earlier lo
   expect(await measured()).toEqual([]);
 });
 
-test("a pause or an outage of the sequencer that ended after the third round is no delay", async () => {
+test("a pause that ended after the third round is no delay; one after the trigger changes nothing", async () => {
   const { contracts } = chain;
   const paused = await buyAndFall();
   const toggled = (isPaused: boolean, now: bigint) =>
@@ -83,15 +83,33 @@ test("a pause or an outage of the sequencer that ended after the third round is 
   await trigger(7n, paused);
   expect(await measured()).toEqual([7]);
 
-  const outage = await buyAndFall();
+  await trigger(20n, await buyAndFall());
+  await policies.block((now) => [toggled(true, now)], 50n);
+  expect(await measured()).toEqual([20]);
+  await policies.block((now) => [toggled(false, now)]);
+});
+
+test("after an outage of the sequencer the hour of grace is no delay, nor the wait for a young round", async () => {
+  const grace = BigInt(SEQUENCER_GRACE);
   const status = (current: bigint, updatedAt: bigint) =>
-    entry(contracts.sequencerFeed, priceAggregatorAbi, "AnswerUpdated", {
+    entry(chain.contracts.sequencerFeed, priceAggregatorAbi, "AnswerUpdated", {
       ...{ current, roundId: updatedAt, updatedAt },
     });
-  await policies.block((now) => [status(1n, now)]);
-  await policies.block((now) => [status(0n, now)], 100n);
-  await trigger(BigInt(SEQUENCER_GRACE) + 5n, outage);
+  const outage = async () => {
+    await policies.block((now) => [status(1n, now)]);
+    await policies.block((now) => [status(0n, now)], 100n);
+  };
+  const first = await buyAndFall();
+  await outage();
+  await policies.fall(grace - 10n);
+  await trigger(15n, first);
   expect(await measured()).toEqual([5]);
+
+  const second = await buyAndFall();
+  await outage();
+  await policies.fall(grace + 300n);
+  await trigger(8n, second);
+  expect(await measured()).toEqual([8]);
 });
 
 test("a trigger without rounds that the index knows is not counted", async () => {

@@ -2,7 +2,8 @@
 import { sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { z } from "zod";
-import { CONFIRMATIONS, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
+import { fallenRounds } from "../../lib/indexed/due.ts";
+import { CONFIRMATIONS, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
 import { head, pauseState, policy, policyTrigger, sequencerState } from "../../ponder.schema.ts";
 import { firstRounds } from "../common/first-rounds.ts";
 
@@ -15,15 +16,19 @@ export type DueToMined = {
 
 const measured = z.array(z.object({ seconds: z.number() }));
 
-/** Since when neither the global pause nor the sequencer prevents a trigger, Unix seconds. */
+const seconds = (count: number) => sql.raw(String(count));
+
+/** Since when neither the global pause nor the sequencer prevented the trigger, Unix seconds; null if neither ever did. */
 const resumedAt = sql`greatest(
-  (select p.updated_at from ${pauseState} p where p.scope = 'global'),
-  (select s.started_at + ${sql.raw(String(SEQUENCER_GRACE))} from ${sequencerState} s))`;
+  (select p.updated_at from ${pauseState} p where p.scope = 'global' and p.updated_at <= ${policyTrigger.blockTimestamp}),
+  (select s.started_at + ${seconds(SEQUENCER_GRACE)} from ${sequencerState} s
+    where s.started_at + ${seconds(SEQUENCER_GRACE)} <= ${policyTrigger.blockTimestamp}))`;
 
 /**
  * Reads how long each policy that was triggered after block `since` had been due, whoever triggered it, by the times of the blocks;
- * none without `since`. A policy is due from the log that completes its three rounds, or from the end of a later pause or outage of
- * the sequencer. One without rounds that the index knows is left out. Undefined while the index has no complete block.
+ * none without `since`. A policy is due from the log that completes its three rounds, or from the end of a later pause, or an hour
+ * after a later outage of the sequencer; if no fallen round is young enough by then, from the next one. One without rounds that the
+ * index knows is left out. Undefined while the index has no complete block.
  *
  * @param index each transaction is one snapshot. Rejects while there is no index.
  */
@@ -37,12 +42,15 @@ export const readDueToMined = (
     // Lateral, so that Postgres looks each policy up by its key, also without statistics.
     const rows = await tx.execute(sql`
       select due.seconds from ${policyTrigger} cross join lateral (
-        select greatest(0, ${policyTrigger.blockTimestamp} - greatest(max(n.block_timestamp), ${resumedAt}))::float8 as seconds
-        from ${policy} cross join lateral (${firstRounds()}) n
-        where ${policy.productId} = ${policyTrigger.productId} and ${policy.policyId} = ${policyTrigger.policyId}
+        select greatest(0, ${policyTrigger.blockTimestamp} - min(greatest(r.block_timestamp, possible.since)))::float8 as seconds
+        from ${policy} cross join lateral (
+          select greatest(max(n.block_timestamp), ${resumedAt}) as since from (${firstRounds()}) n
+          having count(*) = ${seconds(CONFIRMATIONS)}) possible
+        cross join lateral (select r.block_timestamp, r.updated_at from ${fallenRounds()}) r
+        where r.updated_at >= possible.since - ${seconds(MAX_PRICE_AGE)} and ${policy.productId} = ${policyTrigger.productId} and ${policy.policyId} = ${policyTrigger.policyId}
           -- A key that came again is the newer policy's.
           and (${policy.blockNumber}, ${policy.logIndex}) < (${policyTrigger.blockNumber}, ${policyTrigger.logIndex})
-        having count(*) = ${sql.raw(String(CONFIRMATIONS))}) due
+        having count(*) > 0) due
       where ${policyTrigger.blockNumber} > ${String(since)}::numeric`);
     return { ...now, seconds: measured.parse([...rows]).map(({ seconds }) => seconds) };
   });

@@ -24,7 +24,10 @@ const CHECK_MS = 5000;
  */
 export async function keep(context: KeeperContext): Promise<boolean> {
   const [wallet] = walletsOf(context.wallets, "keeper");
-  if (!wallet) return false;
+  if (!wallet) {
+    context.measuredTo = undefined; // the writer that has the wallet measures
+    return false;
+  }
   const found = await findWork(context);
   if (!found) return false;
   context.meter.due(found.work);

@@ -1,6 +1,7 @@
 /** The keeper's record of its own work: when it was there, and how soon due policies were triggered. */
 import type { Sql } from "postgres";
 import { noneWithoutIndex } from "../../lib/indexed/errors.ts";
+import { greater } from "../common/bigints.ts";
 import type { KeeperContext } from "./context.ts";
 import { readDueToMined } from "./due-to-mined.ts";
 
@@ -40,5 +41,7 @@ export async function watch(context: KeeperContext, time: bigint): Promise<void>
   context.measuredTo = undefined;
   const found = await readDueToMined(index, since).catch(noneWithoutIndex);
   for (const seconds of found?.seconds ?? []) meter.dueToMined(seconds);
-  context.measuredTo = found?.until ?? since;
+  // After a reorganisation the head may be lower: what is mined again is not counted again.
+  const until = found?.until ?? since;
+  context.measuredTo = until === undefined || since === undefined ? until : greater(until, since);
 }

@@ -53,7 +53,7 @@ async function revertEvents(
 
 /**
  * Stores events in the given order; their `seq` rises in this order. Those of a purchase's transaction get the purchase's trace: the
- * ledger has stored the transaction's hash before it was sent. Events for any wallet get none, because they reach strangers.
+ * ledger has stored the transaction's hash before it was sent, unless it has lost commits. Events for any wallet get none, because they reach strangers.
  */
 async function insertEvents(
   tx: TransactionSql,

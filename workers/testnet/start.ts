@@ -49,7 +49,7 @@ export async function startTestnet(options: ChainServiceOptions) {
         concurrency: CONCURRENCY,
         async handle({ kind, id }, traceparent) {
           if (kind === "purchase") return relay(id, traceparent);
-          if (traceparent !== undefined) log.info({ claim: id, traceparent }, "paying a claim");
+          if (traceparent !== undefined) log.info({ claimId: id, traceparent }, "woken for a claim");
           wakeServiceTransactions();
         },
       }),

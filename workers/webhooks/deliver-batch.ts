@@ -102,7 +102,7 @@ function logTrace(
   { attempt: { outcome } }: CallResult,
 ): void {
   if (traceparent === null) return;
-  log.info({ webhookId, event, outcome, traceparent }, "sent an event of a purchase");
+  log.info({ webhookId, event, outcome, traceparent }, "tried to deliver an event of a purchase");
 }
 
 /** A wrong key is the operator's mistake: it counts as no attempt, and the subscription waits until the lease expires. */

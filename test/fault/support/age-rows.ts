@@ -1,7 +1,7 @@
 /** Rows that seem to have been written earlier than they were. */
 import type { Sql } from "postgres";
 
-/** Makes all times in schema `service` so many seconds earlier, at once. */
+/** Makes all timestamps in schema `service` so many seconds earlier, at once. Times in Unix seconds stay. */
 export async function ageRows(sql: Sql, seconds: number): Promise<void> {
   const tables = await sql<{ name: string; columns: string[] }[]>`
     select c.table_name as name, json_agg(c.column_name) as columns

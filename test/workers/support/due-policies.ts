@@ -61,7 +61,7 @@ export function openDuePolicies({ client, contracts, emit }: EmitterChain, buyer
       await block((now) => [round(PRICE, now), ...purchase(options)]);
       return policies;
     },
-    /** A round below every trigger price, in a block of its own. */
-    fall: () => block((now) => [round(FALLEN, now)]),
+    /** A round below every trigger price, in a block of its own, two seconds or `seconds` after the newest. */
+    fall: (seconds?: bigint) => block((now) => [round(FALLEN, now)], seconds),
   };
 }
