@@ -1,5 +1,5 @@
 /**
- * What this proves: with a million policies, the analysts' reads of cover, claims, series and all policies read a page, or what
+ * What this proves: with 200,000 policies, the analysts' reads of cover, claims, series and all policies read a page, or what
  * their time has, along a database index.
  */
 import type { Hex } from "viem";
@@ -12,18 +12,24 @@ import { readOpenCover } from "../../api/stats/cover/queries.ts";
 import { readPriceSteps } from "../../api/stats/prices/history-queries.ts";
 import { bucketsFrom } from "../../api/stats/series/buckets.ts";
 import { readSeries } from "../../api/stats/series/queries.ts";
-import { million, walletOf } from "../../bench/fill-index.ts";
+import { walletOf } from "../../bench/fill-index.ts";
 import { assetBytes32, productIdOf } from "../../lib/products.ts";
-import { expectIndexed, type LargeIndex, PAGE_ROWS, startLargeIndex } from "./support/query-plans.ts";
+import {
+  expectIndexed,
+  type LargeIndex,
+  PAGE_ROWS,
+  startLargeIndex,
+  yearsOfRows,
+} from "./support/query-plans.ts";
 
 let now: bigint;
 let run: LargeIndex["run"];
 
 beforeAll(async () => {
-  ({ now, run } = await startLargeIndex(million));
+  ({ now, run } = await startLargeIndex(yearsOfRows));
 }, 900_000);
 
-const wallet = walletOf(77, million.wallets);
+const wallet = walletOf(77, yearsOfRows.wallets);
 const first = { limit: 100, offset: 0 };
 /** A cursor in the middle of every feed: a scan from the start would skip half of the rows. */
 const deep = { ...first, cursor: { blockNumber: 50_000n, logIndex: 100 } };
@@ -31,7 +37,7 @@ const longAgo = 1_000_000_000n;
 const noMonth = { ...first, from: longAgo, to: longAgo + 2_592_000n };
 const YEAR = 31_536_000n;
 /** The policies are of two years. */
-const POLICIES_OF_A_DAY = Math.ceil(million.policies / 730) + 1;
+const POLICIES_OF_A_DAY = Math.ceil(yearsOfRows.policies / 730) + 1;
 
 const btc = assetBytes32("BTC");
 const product = productIdOf("FLASHBTC1H-001");
@@ -87,7 +93,7 @@ test.each<[string, { readonly product?: Hex; readonly asset?: Hex }]>([
 test("an asset's prices of a month read the rounds of that month, by their time", async () => {
   const month = 30n * 86_400n;
   const steps = { from: now - month, to: now + 1n, step: 7200n };
-  const roundsOfMonth = Math.ceil(million.others / 730) * 31;
+  const roundsOfMonth = Math.ceil(yearsOfRows.others / 730) * 31;
   expectIndexed(await run((db) => readPriceSteps(db, btc, steps)), roundsOfMonth);
 });
 

@@ -5,7 +5,7 @@ import postgres from "postgres";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { IndexQuery } from "../../../api/indexed/reader.ts";
-import { copyTables, fillIndex, type Sizes } from "../../../bench/fill-index.ts";
+import { copyTables, fillIndex, million, type Sizes } from "../../../bench/fill-index.ts";
 import { readFrom } from "../../../lib/indexed/views-schema.ts";
 import * as indexed from "../../../ponder.schema.ts";
 import { openRows, servedSchema } from "../../src/support/rows.ts";
@@ -15,6 +15,8 @@ import { startStack } from "../../support/stack.ts";
 
 /** The schema of the large tables. */
 export const LARGE = "large";
+/** A busy protocol's years. The policies are many enough for each plan, and few enough for a test; `PLAN_ROWS` is their number. */
+export const yearsOfRows: Sizes = { ...million, policies: Number(process.env.PLAN_ROWS || 200_000) };
 /** The longest page, plus one row that shows whether there is a next page. */
 export const PAGE_ROWS = 101;
 
