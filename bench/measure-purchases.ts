@@ -1,5 +1,5 @@
 /** Purchases of the service and transactions sent to the chain directly, as both are measured. */
-import { encodeFunctionData } from "viem";
+import { encodeFunctionData, type Hex } from "viem";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
@@ -16,22 +16,23 @@ const RAW_GAS = 600_000n;
 export const inTurn = (count: number) => ({ count, connections: CONNECTIONS, wait: false });
 export const waitingFor = (count: number) => ({ count, connections: CONNECTIONS, wait: true });
 
+/** Clients of the apis of these stacks. */
 export const openAgentsOf = (
   { buyers }: PurchasesStack,
-  { apiUrl, settings }: ServiceStack,
+  ...stacks: readonly [ServiceStack, ...ServiceStack[]]
 ): Promise<Agents> =>
   openAgents(
-    apiUrl,
-    settings.adminToken,
+    stacks.map(({ apiUrl }) => apiUrl),
+    stacks[0].settings.adminToken,
     buyers.map(({ address }) => address),
     CONNECTIONS,
   );
 
-/** Signs `count` purchases from other wallets and sends them to the chain directly. Returns the rate per second. */
-export async function measureRaw(
+/** Signs `count` purchases from other wallets, in an order in which they can be sent. */
+export async function signRaw(
   { node, chain: { deployment }, buyers, rivals }: PurchasesStack,
   count: number,
-): Promise<number> {
+): Promise<Hex[]> {
   const product = entryByName(PRODUCT);
   if (!product) throw new Error(`the catalogue lacks ${PRODUCT}`);
   const signed = await Promise.all(
@@ -50,13 +51,18 @@ export async function measureRaw(
     }),
   );
   // Alternating, so that the nonces of each wallet arrive in order.
-  const alternating = Array.from({ length: count }, (_, n) => {
+  return Array.from({ length: count }, (_, n) => {
     const bytes = signed[n % rivals.length]?.[Math.floor(n / rivals.length)];
     if (!bytes) throw new Error("too few transactions were signed");
     return bytes;
   });
-  const wallets = rivals.map(({ address }) => address);
-  return count / (await sendAndMine(node, wallets, alternating));
+}
+
+/** Sends `count` purchases of other wallets to the chain directly. Returns the rate per second. */
+export async function measureRaw(stack: PurchasesStack, count: number): Promise<number> {
+  const signed = await signRaw(stack, count);
+  const wallets = stack.rivals.map(({ address }) => address);
+  return count / (await sendAndMine(stack.node, wallets, signed));
 }
 
 export type Measured = { perSecond: number; answers: readonly Answer[] };

@@ -60,7 +60,7 @@ export async function measurePermits(
   const agents = await openAgentsOf(stack, services);
   // A wallet has three keys at most: one here and one of the metered service.
   const ofBuyers = ({ apiUrl, settings }: ServiceStack) =>
-    openAgents(apiUrl, settings.adminToken, addresses, CONNECTIONS);
+    openAgents([apiUrl], settings.adminToken, addresses, CONNECTIONS);
   const permitted = await ofBuyers(services);
   await measureService(stack, CONNECTIONS, () => buyAtFullLoad(agents, "warm-permits", inTurn(CONNECTIONS)));
   for (let nonce = 0; nonce < rounds; nonce += 1) {
