@@ -3,7 +3,7 @@ import { encodeFunctionData, type Hex } from "viem";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
-import { type Agents, type Answer, openAgents, PRODUCT } from "./purchase-load.ts";
+import { type Agents, type Answer, type BuyerKey, createKeys, openAgents, PRODUCT } from "./purchase-load.ts";
 import type { PurchasesStack } from "./purchases-stack.ts";
 import { minedOf, sendAndMine, signCalls, untilMined } from "./raw-transactions.ts";
 
@@ -16,17 +16,19 @@ const RAW_GAS = 600_000n;
 export const inTurn = (count: number) => ({ count, connections: CONNECTIONS, wait: false });
 export const waitingFor = (count: number) => ({ count, connections: CONNECTIONS, wait: true });
 
-/** Clients of the apis of these stacks. */
-export const openAgentsOf = (
+/** Creates a key for each of the stack's buyers. */
+export const createKeysOf = (
   { buyers }: PurchasesStack,
-  ...stacks: readonly [ServiceStack, ...ServiceStack[]]
-): Promise<Agents> =>
-  openAgents(
-    stacks.map(({ apiUrl }) => apiUrl),
-    stacks[0].settings.adminToken,
+  { apiUrl, settings }: ServiceStack,
+): Promise<BuyerKey[]> =>
+  createKeys(
+    apiUrl,
+    settings.adminToken,
     buyers.map(({ address }) => address),
-    CONNECTIONS,
   );
+
+export const openAgentsOf = async (stack: PurchasesStack, services: ServiceStack): Promise<Agents> =>
+  openAgents([services.apiUrl], await createKeysOf(stack, services), CONNECTIONS);
 
 /** Signs `count` purchases from other wallets, in an order in which they can be sent. */
 export async function signRaw(

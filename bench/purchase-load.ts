@@ -1,6 +1,6 @@
 /** Clients that buy over HTTP. Each buyer has its own API key, and each call is a new purchase. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Pool } from "undici";
+import { Pool, request } from "undici";
 import type { Address } from "viem";
 import { z } from "zod";
 import type { Permit } from "../lib/chain/permit.ts";
@@ -34,41 +34,48 @@ const created = z.object({ apiKey: z.string() });
 /** The permit of a purchase's body. */
 export type PermitBody = Readonly<Record<keyof Permit, string>>;
 
-/** Creates a key for each buyer and opens `connections`, shared out between the apis, for all of them. */
-export async function openAgents(
-  apiUrls: readonly string[],
+const json = { "content-type": "application/json" };
+
+/** The API key of a wallet that buys. */
+export type BuyerKey = { readonly buyer: Address; readonly apiKey: string };
+
+/** Creates a key for each buyer. A wallet may have few, so they are used by several {@link openAgents}. */
+export async function createKeys(
+  apiUrl: string,
   adminToken: string,
   buyers: readonly Address[],
-  connections: number,
-): Promise<Agents> {
-  const share = Math.ceil(connections / apiUrls.length);
-  const pools = apiUrls.map(
-    (url) => new Pool(url, { connections: share, pipelining: 1, headersTimeout: 60_000 }),
-  );
-  const poolOf = (api: number) => {
-    const pool = pools[api % pools.length];
-    if (!pool) throw new Error("there is no api");
-    return pool;
-  };
-  const json = { "content-type": "application/json" };
-  const agents: { buyer: Address; apiKey: string }[] = [];
+): Promise<BuyerKey[]> {
+  const keys: BuyerKey[] = [];
   for (const buyer of buyers) {
-    const { statusCode, body } = await poolOf(0).request({
+    const { statusCode, body } = await request(`${apiUrl}/api/v1/keys/generate`, {
       method: "POST",
-      path: "/api/v1/keys/generate",
       headers: { ...json, "x-admin-token": adminToken },
       body: JSON.stringify({ wallet: buyer, label: "bench" }),
     });
     if (statusCode !== 201) throw new Error(`no key for ${buyer}: ${statusCode} ${await body.text()}`);
     const { apiKey } = created.parse(await body.json());
-    agents.push({ buyer, apiKey });
+    keys.push({ buyer, apiKey });
   }
+  return keys;
+}
+
+/** Opens `connections`, shared out between the apis, for all of these buyers. */
+export function openAgents(
+  apiUrls: readonly string[],
+  agents: readonly BuyerKey[],
+  connections: number,
+): Agents {
+  const share = Math.ceil(connections / apiUrls.length);
+  const pools = apiUrls.map(
+    (url) => new Pool(url, { connections: share, pipelining: 1, headersTimeout: 60_000 }),
+  );
   const send: Agents["send"] = async (idempotencyKey, n, { wait, permit, coverage }, attempt) => {
     const agent = agents[n % agents.length];
     if (!agent) throw new Error("there are no agents");
     const started = performance.now();
     // Each buyer's purchases go to all apis in turn.
-    const pool = poolOf(Math.floor(n / agents.length) + attempt);
+    const pool = pools[(Math.floor(n / agents.length) + attempt) % pools.length];
+    if (!pool) throw new Error("there is no api");
     const { statusCode, headers, body } = await pool.request({
       method: "POST",
       path: "/api/v1/policies",

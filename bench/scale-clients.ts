@@ -68,7 +68,7 @@ export function startBuyers(agents: Agents, sales: Sales, name: string, perSecon
     refusals,
     async stop() {
       clearInterval(timer);
-      await Promise.race([Promise.all(open), sleep(LAST_ANSWER_MS)]);
+      await Promise.race([Promise.all(open), sleep(LAST_ANSWER_MS, undefined, { ref: false })]);
       givenUp = true;
     },
   };

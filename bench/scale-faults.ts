@@ -2,14 +2,16 @@
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import { waitFor } from "../scripts/local/wait.ts";
 import type { BenchStack } from "./bench-stack.ts";
-import { openAgentsOf } from "./measure-purchases.ts";
+import { CONNECTIONS } from "./measure-purchases.ts";
+import { openAgents } from "./purchase-load.ts";
 import type { PurchasesStack } from "./purchases-stack.ts";
 import type { Finding } from "./report.ts";
 import { startBuyers, startReaders } from "./scale-clients.ts";
 import { type Load, measureFault, medianAnswer, untilMinedAnew } from "./scale-measure-fault.ts";
-import { type Sales, watchSales } from "./scale-sales.ts";
+import { watchSales } from "./scale-sales.ts";
 import { type Instances, startReplicas, stopAll, untilIndexed, untilStandbyUsed } from "./scale-services.ts";
 import { type BenchStandby, kill9, replicateSynchronously } from "./scale-standby.ts";
+import type { Shop } from "./scale-throughput.ts";
 
 /** A load that two cores bear beside the start of a process. */
 export const PURCHASES_PER_SECOND = 20;
@@ -161,19 +163,17 @@ export type Faults = {
 export async function measureFaults(
   bench: BenchStack,
   stack: PurchasesStack,
-  { sales, standby, indexer }: { sales: Sales; standby: BenchStandby; indexer: ServiceStack },
+  { shop, standby, indexer }: { shop: Shop; standby: BenchStandby; indexer: ServiceStack },
 ): Promise<Faults> {
   await standby.start();
   const instances = await startReplicas(stack, BOTH, { wallets: "shared", readUrl: standby.url });
   await untilIndexed(stack);
   await untilStandbyUsed(instances);
-  const agents = await openAgentsOf(stack, ...instances);
+  const apiUrls = instances.map(({ apiUrl }) => apiUrl);
+  const agents = openAgents(apiUrls, shop.keys, CONNECTIONS);
   const watch = await watchSales(bench.protocol);
-  const buyers = startBuyers(agents, sales, NAME, PURCHASES_PER_SECOND);
-  const readers = startReaders(
-    instances.map(({ apiUrl }) => apiUrl),
-    READS_PER_SECOND,
-  );
+  const buyers = startBuyers(agents, shop.sales, NAME, PURCHASES_PER_SECOND);
+  const readers = startReaders(apiUrls, READS_PER_SECOND);
   const load: Load = { buyers, readers, watch };
   const cluster: Cluster = { bench, stack, standby, indexer, instances, load };
   try {

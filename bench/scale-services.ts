@@ -3,6 +3,8 @@ import { privateKeyOf } from "../scripts/local/anvil.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import type { ServiceName, StackSettings } from "../scripts/local/services.ts";
 import { waitFor } from "../scripts/local/wait.ts";
+import { createKeysOf } from "./measure-purchases.ts";
+import type { BuyerKey } from "./purchase-load.ts";
 import type { PurchasesStack } from "./purchases-stack.ts";
 
 export type Replicas = { readonly apis: 1 | 2; readonly writers: 0 | 1 | 2 };
@@ -45,6 +47,14 @@ export async function startReplicas(
   }
   const first = await start(0);
   return apis === 2 || writers === 2 ? [first, await start(1)] : [first];
+}
+
+/** Migrates the database, and creates the keys with which the buyers buy in the whole run. */
+export async function prepareKeys(stack: PurchasesStack): Promise<BuyerKey[]> {
+  const instances = await startReplicas(stack, { apis: 1, writers: 1 }, { wallets: "own" });
+  const keys = await createKeysOf(stack, instances[0]);
+  await stopAll(instances);
+  return keys;
 }
 
 export const stopAll = (instances: Instances) => Promise.all(instances.map(({ stop }) => stop()));

@@ -1,7 +1,7 @@
 /** Purchases a second and their CPU with one and two apis and writers, with transactions sent to the chain directly in turn. */
-import { CONNECTIONS, inTurn, measureRaw, measureService, openAgentsOf } from "./measure-purchases.ts";
+import { CONNECTIONS, inTurn, measureRaw, measureService } from "./measure-purchases.ts";
 import { cpuDuring, cpuPerUnit } from "./process-usage.ts";
-import { buyAtFullLoad } from "./purchase-load.ts";
+import { type BuyerKey, buyAtFullLoad, openAgents } from "./purchase-load.ts";
 import { type PurchasesStack, untilFinal } from "./purchases-stack.ts";
 import { type Finding, median, percentile } from "./report.ts";
 import type { Sales } from "./scale-sales.ts";
@@ -20,6 +20,9 @@ const configurations: readonly Replicas[] = [
 const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
 const nameOf = ({ apis, writers }: Replicas) => `${plural(apis, "api")}, ${plural(writers, "writer")}`;
 
+/** With what the whole run buys. */
+export type Shop = { readonly keys: readonly BuyerKey[]; readonly sales: Sales };
+
 type Round = {
   readonly perSecond: number;
   /** The 99th percentile of the answers 202, in ms. */
@@ -30,16 +33,13 @@ type Round = {
 /** Starts the processes, warms them up, and buys at full load. Two writers have a wallet each, one has both. */
 async function measureRound(
   stack: PurchasesStack,
-  sales: Sales,
+  { keys, sales }: Shop,
   replicas: Replicas,
   name: string,
 ): Promise<Round> {
   const instances = await startReplicas(stack, replicas, { wallets: "own" });
-  const [first, second] = instances;
-  const agents =
-    replicas.apis === 2 && second
-      ? await openAgentsOf(stack, first, second)
-      : await openAgentsOf(stack, first);
+  const apiUrls = instances.slice(0, replicas.apis).map(({ apiUrl }) => apiUrl);
+  const agents = openAgents(apiUrls, keys, CONNECTIONS);
   const buy = (what: string, count: number) =>
     measureService(stack, count, () =>
       buyAtFullLoad(agents, `${name}-${what}`, { ...inTurn(count), coverageFrom: sales.take(count) }),
@@ -65,14 +65,14 @@ async function measureRound(
 /** Measures all configurations in each round, because the machine is not equally fast all the time. */
 export async function measureScale(
   stack: PurchasesStack,
-  sales: Sales,
+  shop: Shop,
 ): Promise<{ throughput: Finding[]; cpu: Finding[] }> {
   const raw: number[] = [];
   const measured = configurations.map((replicas) => ({ replicas, rounds: [] as Round[] }));
   for (let round = 0; round < ROUNDS; round += 1) {
     raw.push(await measureRaw(stack, PURCHASES));
     for (const { replicas, rounds } of measured)
-      rounds.push(await measureRound(stack, sales, replicas, `${nameOf(replicas)} ${round}`));
+      rounds.push(await measureRound(stack, shop, replicas, `${nameOf(replicas)} ${round}`));
   }
   const chain = median(raw);
   const results = measured.map(({ replicas, rounds }) => ({

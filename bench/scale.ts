@@ -11,7 +11,7 @@ import { report } from "./report.ts";
 import { measureFaults, PURCHASES_PER_SECOND, READS_PER_SECOND } from "./scale-faults.ts";
 import { measureStandbyReads, ROUNDS as READ_ROUNDS } from "./scale-reads.ts";
 import { judge, openSales } from "./scale-sales.ts";
-import { untilIndexed } from "./scale-services.ts";
+import { prepareKeys, untilIndexed } from "./scale-services.ts";
 import { createStandby, PRIMARY_SETTINGS } from "./scale-standby.ts";
 import { measureScale, ROUNDS } from "./scale-throughput.ts";
 
@@ -23,8 +23,8 @@ export const benchScale = (): Promise<void> =>
     const began = performance.now();
     const cores = `${cpus().length} cores`;
     const stack = await preparePurchases(bench);
-    const sales = openSales();
-    const { throughput, cpu } = await measureScale(stack, sales);
+    const shop = { keys: await prepareKeys(stack), sales: openSales() };
+    const { throughput, cpu } = await measureScale(stack, shop);
     report(`scale: purchases, ${ROUNDS} rounds, ${CONNECTIONS} connections, ${cores}`, throughput);
     report("scale: CPU per purchase until it is final", cpu);
 
@@ -37,13 +37,13 @@ export const benchScale = (): Promise<void> =>
     );
 
     const { findings, promotion, missing, refusals } = await measureFaults(bench, stack, {
-      ...{ sales, standby, indexer },
+      ...{ shop, standby, indexer },
     });
     const rates = `${PURCHASES_PER_SECOND} purchases and ${READS_PER_SECOND} reads a second`;
     report(`scale: killed under load, two apis and writers, ${rates}`, findings);
     report("scale: the primary killed, with synchronous replication", promotion);
 
-    const { keys, lost, twice, strange } = await judge(bench.protocol, sales);
+    const { keys, lost, twice, strange } = await judge(bench.protocol, shop.sales);
     report("scale: idempotency keys against the chain", [
       { what: "keys", value: keys, unit: "" },
       { what: "  refused", value: refusals.length, unit: "" },
