@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Agents } from "./purchase-load.ts";
 import type { Sales } from "./scale-sales.ts";
 
-/** Pause before a call without an answer is repeated, in ms. */
-const PAUSE_MS = 100;
+/** Pauses before a call is repeated, in ms, unless its answer asks for a longer one: the other api is asked at once. */
+const PAUSES_MS = [0, 1000, 2000];
+const LONGEST_PAUSE_MS = 4000;
 /** In the end, a client waits so long for its answer, in ms. */
 const LAST_ANSWER_MS = 60_000;
 /** A read without an answer after this time has failed, in ms. */
@@ -30,8 +31,8 @@ export type Buyers = {
 };
 
 /**
- * Begins a new purchase `perSecond` times a second. Its call is repeated, under the same idempotency key, until an api has accepted it:
- * after an answer when the answer says, and otherwise at once by the other api.
+ * Begins a new purchase `perSecond` times a second. Its call is repeated, under the same idempotency key and by the other api, until one
+ * has accepted it.
  */
 export function startBuyers(agents: Agents, sales: Sales, name: string, perSecond: number): Buyers {
   const all: { -readonly [Name in keyof Sale]: Sale[Name] }[] = [];
@@ -56,7 +57,8 @@ export function startBuyers(agents: Agents, sales: Sales, name: string, perSecon
         refusals.push(`${key}: ${reply.status} ${reply.text}`);
         return;
       }
-      await sleep(Math.max(PAUSE_MS, reply?.retryAfterMs ?? 0));
+      const pause = PAUSES_MS[sale.calls - 1] ?? LONGEST_PAUSE_MS;
+      await sleep(Math.max(pause, reply?.retryAfterMs ?? 0));
     }
   }
   const timer = setInterval(() => {

@@ -21,32 +21,40 @@ export type ReplicaOptions = {
   readonly databaseUrl?: string;
   /** `DATABASE_READ_URL` of the apis. */
   readonly readUrl?: string;
-  /** Instances that have stopped: the new ones listen where they did. */
-  readonly successorsOf?: Instances;
+  /** An instance that has stopped: the new one listens where it did. */
+  readonly successorOf?: ServiceStack;
 };
+
+/** Starts the instance with this index, 0 or 1. */
+export function startInstance(
+  stack: PurchasesStack,
+  { apis, writers }: Replicas,
+  { wallets, databaseUrl, readUrl, successorOf }: ReplicaOptions,
+  index: number,
+): Promise<ServiceStack> {
+  const names: ServiceName[] = [];
+  if (index < apis) names.push("api");
+  if (index < writers) names.push("writer");
+  const shared = wallets === "shared" || writers === 1;
+  const keys = stack.relayers.filter((_, n) => shared || n % writers === index).map(privateKeyOf);
+  const settings: Partial<StackSettings> = {
+    ...successorOf?.settings,
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    relayerKeys: keys,
+    more: { api: { DATABASE_READ_URL: readUrl ?? "" }, writer: { CONFIRMATIONS } },
+  };
+  return stack.serve(stack.chain.url, { names, settings, instance: String(index + 1) });
+}
 
 /** Starts the instances one after the other, so that the first writer finds all wallets free. */
 export async function startReplicas(
   stack: PurchasesStack,
-  { apis, writers }: Replicas,
-  { wallets, databaseUrl, readUrl, successorsOf }: ReplicaOptions,
+  replicas: Replicas,
+  options: ReplicaOptions,
 ): Promise<Instances> {
-  async function start(index: number): Promise<ServiceStack> {
-    const names: ServiceName[] = [];
-    if (index < apis) names.push("api");
-    if (index < writers) names.push("writer");
-    const shared = wallets === "shared" || writers === 1;
-    const keys = stack.relayers.filter((_, n) => shared || n % writers === index).map(privateKeyOf);
-    const settings: Partial<StackSettings> = {
-      ...successorsOf?.[index]?.settings,
-      ...(databaseUrl === undefined ? {} : { databaseUrl }),
-      relayerKeys: keys,
-      more: { api: { DATABASE_READ_URL: readUrl ?? "" }, writer: { CONFIRMATIONS } },
-    };
-    return stack.serve(stack.chain.url, { names, settings, instance: String(index + 1) });
-  }
-  const first = await start(0);
-  return apis === 2 || writers === 2 ? [first, await start(1)] : [first];
+  const first = await startInstance(stack, replicas, options, 0);
+  const two = replicas.apis === 2 || replicas.writers === 2;
+  return two ? [first, await startInstance(stack, replicas, options, 1)] : [first];
 }
 
 /** Migrates the database, and creates the keys with which the buyers buy in the whole run. */

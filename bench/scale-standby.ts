@@ -30,14 +30,14 @@ export async function kill9(pid: number): Promise<void> {
   await waitUntilGone(pid, GONE_MS);
 }
 
-/** Waits until a standby follows the primary, synchronously or not. */
-const untilStreaming = (sql: Sql, state: "async" | "sync") =>
+/** Waits until a standby follows the primary, in one of these ways. */
+const untilStreaming = (sql: Sql, ways: readonly string[] = ["sync", "async"]) =>
   waitFor({
-    what: `the standby to follow the primary (${state})`,
+    what: `the standby to follow the primary (${ways.join(" or ")})`,
     probe: async () => {
-      const rows = await sql`
-        select 1 from pg_stat_replication where state = 'streaming' and sync_state = ${state}`;
-      return rows.length > 0 || undefined;
+      const rows = await sql<{ way: string }[]>`
+        select sync_state as way from pg_stat_replication where state = 'streaming'`;
+      return rows.some(({ way }) => ways.includes(way)) || undefined;
     },
   });
 
@@ -45,7 +45,7 @@ const untilStreaming = (sql: Sql, state: "async" | "sync") =>
 export async function replicateSynchronously(sql: Sql): Promise<void> {
   await sql`alter system set synchronous_standby_names = '*'`;
   await sql`select pg_reload_conf()`;
-  await untilStreaming(sql, "sync");
+  await untilStreaming(sql, ["sync"]);
 }
 
 /** Copies the primary while nothing writes to it. The standby does not run yet. */
@@ -70,7 +70,7 @@ export async function createStandby(bench: BenchStack): Promise<BenchStandby> {
     async start() {
       server = await startPostgres(options);
       processes.set("standby", server.pid);
-      await untilStreaming(bench.sql, "async");
+      await untilStreaming(bench.sql);
     },
     async kill9() {
       if (server) await kill9(server.pid);
