@@ -110,6 +110,6 @@ export async function withBenchStack<T>(
     });
   } finally {
     for (const stop of stops.toReversed()) await stop();
-    if (!process.env.KEEP) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -5,13 +5,17 @@ import { z } from "zod";
 import { parseTrustedProxies } from "./trust-proxy.ts";
 import { parseAllowedHosts } from "./webhooks/allowed-hosts.ts";
 
+/** Drivers decode a URL's login, and throw at a "%" that begins no escape. */
+const isDecodable = (text: string): boolean => !/%(?![0-9a-f]{2})/i.test(text);
+
 export const url = (...protocols: string[]) =>
   z
     .string()
     .refine(
       (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
       `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`,
-    );
+    )
+    .refine(isDecodable, "must be a URL with %25 for each % of its login");
 
 export const integer = (min: number, max: number) =>
   z

@@ -3,12 +3,13 @@
  * answers then.
  */
 import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import { type Connection, type ConnectOptions, connect, isConnectionError } from "../../lib/db/connect.ts";
+import { type DatabaseCopy, readDatabaseCopy } from "../../lib/db/database-copy.ts";
 import { sqlState } from "../../lib/db/sql-state.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
-import { shareRead } from "../../lib/shared-read.ts";
 import { unlessAborted, within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
 import { readHead } from "./head.ts";
@@ -51,21 +52,25 @@ export type StandbyOptions = {
   readonly log: Logger;
 };
 
-/** The head of each server, undefined where it has none. The primary may be away. */
-export type Heads = {
-  readonly standby: bigint | undefined;
-  readonly primary: bigint | undefined | "away";
-};
+/** What a comparison finds on a server; the head is undefined where it has none. */
+export type Found = DatabaseCopy & { readonly head: AsOf | undefined };
 
-/** Why the primary should answer; undefined for the standby. One that is not used must catch up with the primary first. */
-export function reasonAgainst({ standby, primary }: Heads, isUsed: boolean): string | undefined {
-  if (standby === undefined) return "the standby has no block";
-  // Without the primary nothing is written, so the standby falls behind no further.
-  if (primary === "away")
-    return isUsed ? undefined : "the primary does not tell whether the standby is behind";
-  if (primary === undefined) return "the index is catching up";
-  const behind = primary - standby;
-  return behind > (isUsed ? MOST_BEHIND : 0n) ? `the standby is ${behind} blocks behind` : undefined;
+/**
+ * Why the primary should answer; undefined for the standby. One that is not used must first have the primary's own block: a higher
+ * one may be of a fork that the primary has left.
+ */
+export function reasonAgainst(
+  standby: Found,
+  primary: Found,
+  { isUsed }: { isUsed: boolean },
+): string | undefined {
+  if (standby.database !== primary.database) return "this is no copy of the primary's database";
+  if (!standby.isStandby) return "this is no standby, or it was promoted";
+  if (!standby.head) return "the standby has no block";
+  if (!primary.head) return "the index is catching up";
+  const behind = primary.head.number - standby.head.number;
+  if (behind > (isUsed ? MOST_BEHIND : 0n)) return `the standby is ${behind} blocks behind`;
+  return isUsed || standby.head.hash === primary.head.hash ? undefined : "the standby has another block";
 }
 
 /** True unless `asOf` may be older than `known`. Of two blocks with one number, only the primary knows the newer one. */
@@ -81,19 +86,21 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
   const connection = connect(url, { ...options, name: "api-standby" });
   // Of its own, so that no comparison waits behind slow reads.
   const watch = connect(url, { ...options, name: "api-standby-watch", max: 1 });
-  const open = ({ sql }: Connection) => drizzle(sql, { casing: "snake_case" });
-  const [db, watched, primary] = [open(connection), open(watch), open(indexConnection)];
+  const open = (sql: Sql) => drizzle(sql, { casing: "snake_case" });
+  const db = open(connection.sql);
   const newest = createNewestBlock();
-  /** Aborted once the standby is not used any more; undefined before the first comparison. */
+  /** Aborted once the standby is not used any more; undefined before the first choice. */
   let use: AbortController | undefined;
+  /** When the newest choice was made, by `performance.now`. */
+  let chosen = 0;
   let closed = false;
-  let timer: NodeJS.Timeout | undefined;
 
   const isUsed = () => use?.signal.aborted === false;
 
   /** Uses the standby, or the primary for this reason. */
   function choose(reason: string | undefined): void {
-    if (use && isUsed() === (reason === undefined)) return;
+    chosen = performance.now();
+    if (closed || (use && isUsed() === (reason === undefined))) return;
     if (reason === undefined) {
       use = new AbortController();
       setMaxListeners(0, use.signal); // each read listens
@@ -101,37 +108,48 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     } else {
       use ??= new AbortController();
       use.abort();
-      if (!closed) log.warn({ reason }, "reads of the index go to the primary");
+      log.warn({ reason }, "reads of the index go to the primary");
     }
   }
 
-  // One statement at a time: a server that is away would find all of them waiting.
-  const standbyHead = shareRead(0, () => readHead(watched, chainId));
-  const primaryHead = shareRead(0, () => readHead(primary, chainId));
-
-  async function compare(): Promise<void> {
-    const [ours, theirs] = await Promise.allSettled([
-      within(ANSWER_MS, standbyHead(), late),
-      within(ANSWER_MS, primaryHead(), late),
-    ]);
-    if (closed) return;
-    if (ours.status === "rejected") choose(errorText(ours.reason));
-    else {
-      const heads: Heads = {
-        standby: ours.value?.number,
-        primary: theirs.status === "rejected" ? "away" : theirs.value?.number,
-      };
-      choose(reasonAgainst(heads, isUsed()));
-    }
-    timer = setTimeout(() => void compare(), PAUSE_MS);
+  async function look({ sql }: Connection): Promise<Found> {
+    const [copy, head] = await Promise.all([readDatabaseCopy(sql), readHead(open(sql), chainId)]);
+    return { ...copy, head };
   }
-  void compare();
+
+  async function keepComparing(): Promise<void> {
+    while (!closed) {
+      const begun = performance.now();
+      const looks = [look(watch), look(indexConnection)] as const;
+      const [ours, theirs] = await Promise.allSettled([
+        within(ANSWER_MS, looks[0], late),
+        within(ANSWER_MS, looks[1], late),
+      ]);
+      // Without the primary nothing is written, so the standby falls behind no further. A choice that was made meanwhile knew more.
+      if (theirs.status === "fulfilled" && chosen < begun) {
+        choose(
+          ours.status === "rejected"
+            ? errorText(ours.reason)
+            : reasonAgainst(ours.value, theirs.value, { isUsed: isUsed() }),
+        );
+      }
+      // A server that is away would otherwise find many of them waiting.
+      await Promise.allSettled(looks);
+      await sleep(PAUSE_MS, undefined, { ref: false });
+    }
+  }
+  void keepComparing();
 
   return {
     db,
     sql: connection.sql,
     isUsed,
-    learn: newest.learn,
+    learn(asOf, begun) {
+      const before = newest.known()?.asOf;
+      newest.learn(asOf, begun);
+      // The standby gives no such answer, so the primary has left a fork, and the standby may still have its higher blocks.
+      if (newest.known()?.asOf === asOf && !isAsNew(asOf, before)) choose("the index took blocks back");
+    },
     async read(query) {
       if (!use || use.signal.aborted) return undefined;
       const known = newest.known()?.asOf;
@@ -146,7 +164,6 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     },
     async close() {
       closed = true;
-      clearTimeout(timer);
       await Promise.all([connection.close(), watch.close()]);
     },
   };

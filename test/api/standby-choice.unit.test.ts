@@ -1,39 +1,46 @@
 /** When reads of the index go to the standby. */
 import { expect, test } from "vitest";
-import { type Heads, reasonAgainst } from "../../api/indexed/standby.ts";
+import type { AsOf } from "../../api/chain/block.ts";
+import { type Found, reasonAgainst } from "../../api/indexed/standby.ts";
 
-test.each<[string, Heads, { used: string | undefined; unused: string | undefined }]>([
-  ["level with the primary", { standby: 9n, primary: 9n }, { used: undefined, unused: undefined }],
-  [
-    "ahead of a primary that was read earlier",
-    { standby: 9n, primary: 8n },
-    { used: undefined, unused: undefined },
-  ],
-  ["one block behind", { standby: 8n, primary: 9n }, { used: undefined, unused: "1 blocks behind" }],
-  ["two blocks behind", { standby: 7n, primary: 9n }, { used: undefined, unused: "2 blocks behind" }],
-  [
-    "three blocks behind",
-    { standby: 6n, primary: 9n },
-    { used: "3 blocks behind", unused: "3 blocks behind" },
-  ],
-  ["without a block", { standby: undefined, primary: 9n }, { used: "no block", unused: "no block" }],
+const head = (number: number, fork = 0): AsOf => ({
+  source: "index",
+  number: BigInt(number),
+  hash: `0x${fork}${String(number).padStart(63, "0")}`,
+  timestamp: BigInt(number),
+});
+
+const standbyAt = (number: number, fork?: number): Found => ({
+  ...{ database: "7/1", isStandby: true, head: head(number, fork) },
+});
+const primaryAt = (number: number): Found => ({ ...standbyAt(number), isStandby: false });
+
+type Reasons = { readonly used: string | undefined; readonly unused: string | undefined };
+const both = (reason: string | undefined): Reasons => ({ used: reason, unused: reason });
+
+test.each<[string, Found, Found, Reasons]>([
+  ["level with the primary", standbyAt(9), primaryAt(9), both(undefined)],
+  ["one block behind", standbyAt(8), primaryAt(9), { used: undefined, unused: "1 blocks behind" }],
+  ["two blocks behind", standbyAt(7), primaryAt(9), { used: undefined, unused: "2 blocks behind" }],
+  ["three blocks behind", standbyAt(6), primaryAt(9), both("3 blocks behind")],
+  ["on another fork", standbyAt(9, 1), primaryAt(9), { used: undefined, unused: "another block" }],
+  ["on a longer fork", standbyAt(10, 1), primaryAt(9), { used: undefined, unused: "another block" }],
+  ["without a block", { ...standbyAt(9), head: undefined }, primaryAt(9), both("no block")],
   [
     "beside an index that catches up",
-    { standby: 9n, primary: undefined },
-    { used: "catching up", unused: "catching up" },
+    standbyAt(9),
+    { ...primaryAt(9), head: undefined },
+    both("catching up"),
   ],
-  [
-    "beside a primary that is away",
-    { standby: 9n, primary: "away" },
-    { used: undefined, unused: "does not tell" },
-  ],
-])("a standby %s", (_, heads, expected) => {
-  for (const [isUsed, said] of [
+  ["of another database", { ...standbyAt(9), database: "7/2" }, primaryAt(9), both("no copy")],
+  ["that was promoted", primaryAt(9), primaryAt(9), both("no standby")],
+])("a standby %s", (_, standby, primary, expected) => {
+  for (const [isUsed, reason] of [
     [true, expected.used],
     [false, expected.unused],
   ] as const) {
-    const reason = reasonAgainst(heads, isUsed);
-    if (said === undefined) expect(reason).toBeUndefined();
-    else expect(reason).toContain(said);
+    const found = reasonAgainst(standby, primary, { isUsed });
+    if (reason === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(reason);
   }
 });

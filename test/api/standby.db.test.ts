@@ -1,20 +1,23 @@
 /**
- * Reads of the index with a standby. Two databases play primary and standby, so that a test sets what each of them has. What this
- * proves: the standby answers while it is close, the primary wherever it cannot, and no answer is older than one before.
+ * Reads of the index with a standby of Postgres, whose replay a test pauses, so that it knows what each server has. What this proves:
+ * the standby answers while it is close, the primary wherever it cannot, and no answer is older than one before.
  */
 import { sql as statement } from "drizzle-orm";
 import postgres from "postgres";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import type { AsOf } from "../../api/chain/block.ts";
 import { createIndexReader, type IndexReader } from "../../api/indexed/reader.ts";
 import { openStandby, type Standby } from "../../api/indexed/standby.ts";
-import { connect } from "../../lib/db/connect.ts";
+import { type Connection, connect } from "../../lib/db/connect.ts";
 import { readFrom } from "../../lib/indexed/views-schema.ts";
 import { createLogger } from "../../lib/log.ts";
 import * as indexed from "../../ponder.schema.ts";
+import { freePort } from "../../scripts/local/ports.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { freshDatabase } from "../support/database.ts";
+import { startOwnPostgres } from "../support/own-postgres.ts";
+import { createDatabase } from "../support/postgres-databases.ts";
+import { startStandby, type TestStandby } from "../support/standby.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
 const VIEWS_SCHEMA = "indexer";
@@ -28,63 +31,90 @@ const block = (number: number, fork = 0): AsOf => ({
   timestamp: BigInt(number),
 });
 
-type Server = {
-  readonly url: string;
-  readonly sql: postgres.Sql;
-  readonly set: (head: AsOf) => Promise<void>;
-};
-
-async function createServer(): Promise<Server> {
-  const url = await freshDatabase({ empty: true });
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  atEnd(() => sql.end());
-  await sql`create schema indexer`;
-  await sql`
-    create table indexer.head (chain_id integer, number numeric(78), hash text, timestamp numeric(78))`;
-  async function set({ number, hash, timestamp }: AsOf): Promise<void> {
-    await sql.begin(async (tx) => {
-      await tx`delete from indexer.head`;
-      await tx`
-        insert into indexer.head
-        values (${deployment.chainId}, ${String(number)}, ${hash}, ${String(timestamp)})`;
-    });
-  }
-  return { url, sql, set };
-}
-
-let [primary, other]: Server[] = [];
+let primaryUrl: string;
+/** A session of the primary. */
+let primary: postgres.Sql;
+let server: TestStandby;
 let proxy: TcpProxy;
+let connection: Connection;
 let standby: Standby;
 let index: IndexReader;
 
+function session(url: string): postgres.Sql {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  atEnd(() => sql.end());
+  return sql;
+}
+
+/** Creates the head's table, with a block. */
+async function createHead(sql: postgres.Sql): Promise<void> {
+  await sql`create schema indexer`;
+  await sql`create table indexer.head (chain_id integer, number numeric(78), hash text, timestamp numeric(78))`;
+  const { number, hash, timestamp } = block(0);
+  await sql`
+    insert into indexer.head values (${deployment.chainId}, ${String(number)}, ${hash}, ${String(timestamp)})`;
+}
+
+/** The api's reads of the index with the standby of this URL. */
+function openReads(url: string) {
+  const log = createLogger("test", "silent");
+  const warned = vi.spyOn(log, "warn");
+  const pool = { max: 2, statementTimeout: 4000 };
+  const opened = openStandby({ url, pool, indexConnection: connection, deployment, log });
+  atEnd(opened.close);
+  const parts = { connection, indexConnection: connection, deployment, viewsSchema: VIEWS_SCHEMA };
+  return { standby: opened, index: createIndexReader({ ...parts, standby: opened }), warned };
+}
+
 beforeAll(async () => {
   readFrom(indexed, VIEWS_SCHEMA);
-  [primary, other] = [await createServer(), await createServer()];
-  proxy = await startTcpProxy(other.url);
-  const connection = connect(primary.url, { name: "test-index", max: 2, snapshots: true });
+  primaryUrl = (await startOwnPostgres("reads")).databaseUrl;
+  primary = session(primaryUrl);
+  await createHead(primary);
+  server = await startStandby(primaryUrl);
+  proxy = await startTcpProxy(server.databaseUrl);
+  connection = connect(primaryUrl, { name: "test-index", max: 2, snapshots: true });
   atEnd(connection.close);
-  const pool = { max: 2, statementTimeout: 4000 };
-  const log = createLogger("test", "silent");
-  standby = openStandby({ url: proxy.url, pool, indexConnection: connection, deployment, log });
-  atEnd(standby.close);
-  const parts = { connection, indexConnection: connection, standby, deployment, viewsSchema: VIEWS_SCHEMA };
-  index = createIndexReader(parts);
+  ({ standby, index } = openReads(proxy.url));
 });
 
-const servers = () => {
-  if (!primary || !other) throw new Error("there are no servers");
-  return { primary, other };
+/** Sets the primary's head. */
+const set = ({ number, hash, timestamp }: AsOf) =>
+  primary`
+    update indexer.head set number = ${String(number)}, hash = ${hash}, timestamp = ${String(timestamp)}`;
+
+const heightOn = async (sql: postgres.Sql): Promise<number> => {
+  const [row] = await sql<{ height: number }[]>`select number::int as height from indexer.head`;
+  return row?.height ?? -1;
 };
 
-/** A block above all that tests have used, which both servers get, and from which the standby is read. */
-let height = 0;
-async function nextLevel(): Promise<number> {
-  height += 10;
-  // In this order the standby is never behind.
-  await servers().other.set(block(height));
-  await servers().primary.set(block(height));
+/** Waits until the standby has the primary's head, and reads ask it. */
+async function catchUp(): Promise<void> {
+  await server.resume();
+  const height = await heightOn(primary);
+  await expect.poll(() => heightOn(server.sql)).toBe(height);
   await expect.poll(() => standby.isUsed()).toBe(true);
+}
+
+/** Sets both heads to a block above all before, and pauses the standby there. @returns its number */
+let height = 0;
+async function pauseAtNextBlock(): Promise<number> {
+  await catchUp();
+  height = Math.max(height, await heightOn(primary)) + 1;
+  await set(block(height));
+  await catchUp();
+  await server.pause();
   return height;
+}
+
+/** A read that fails on the paused standby, because it does not have the table yet. */
+async function readOnPrimary(): Promise<AsOf> {
+  const table = `only_on_primary_${height}`;
+  await primary`create table ${primary(table)} as select 1 as n`;
+  const query = statement`select n from ${statement.identifier(table)}`;
+  const { asOf, value } = await index.read((db) => db.execute(query));
+  expect([...value]).toEqual([{ n: 1 }]);
+  return asOf;
 }
 
 test("a standby that is two blocks behind answers", async () => {
@@ -92,64 +122,76 @@ test("a standby that is two blocks behind answers", async () => {
     what: "an answer of the standby",
     // On a busy machine a comparison may take too long; then the primary answers.
     probe: async () => {
-      const level = await nextLevel();
-      await servers().primary.set(block(level + 2));
-      return (await index.head()).number === BigInt(level) || undefined;
+      const paused = await pauseAtNextBlock();
+      await set(block(paused + 2));
+      return (await index.head()).number === BigInt(paused) || undefined;
     },
   });
 });
 
 test("a standby that is further behind is not read until it has caught up", async () => {
-  const level = await nextLevel();
-  await servers().primary.set(block(level + 3));
+  const paused = await pauseAtNextBlock();
+  await set(block(paused + 3));
   await expect.poll(() => standby.isUsed()).toBe(false);
-  expect(await index.head()).toEqual(block(level + 3));
-  await servers().other.set(block(level + 3));
-  await expect.poll(() => standby.isUsed()).toBe(true);
+  expect(await index.head()).toEqual(block(paused + 3));
+  await catchUp();
 });
 
 test("an answer that is older than one before comes from the primary", async () => {
-  const level = await nextLevel();
-  await servers().primary.set(block(level + 1));
-  standby.learn(block(level + 1), performance.now());
-  expect(await index.head()).toEqual(block(level + 1));
+  const paused = await pauseAtNextBlock();
+  await set(block(paused + 1));
+  expect(await readOnPrimary()).toEqual(block(paused + 1));
+  expect(await index.head()).toEqual(block(paused + 1));
 });
 
 test("of two blocks with one number, that of the primary counts", async () => {
-  const level = await nextLevel();
-  await servers().primary.set(block(level, 1));
-  standby.learn(block(level, 1), performance.now());
-  expect(await index.head()).toEqual(block(level, 1));
+  const paused = await pauseAtNextBlock();
+  await set(block(paused, 1));
+  expect(await readOnPrimary()).toEqual(block(paused, 1));
+  expect(await index.head()).toEqual(block(paused, 1));
 });
 
-test("after a reorganisation to a lower block the standby answers again", async () => {
-  const level = await nextLevel();
-  expect((await index.head()).number).toBe(BigInt(level));
-  await servers().primary.set(block(level - 1, 1));
-  await servers().other.set(block(level - 1, 1));
-  expect(await index.head()).toEqual(block(level - 1, 1));
-  await waitFor({
-    what: "an answer of the standby",
-    probe: async () => {
-      await servers().other.set(block(level, 1));
-      return (await index.head()).number === BigInt(level) || undefined;
-    },
-  });
-});
-
-test("what fails on the standby is repeated on the primary", async () => {
-  const level = await nextLevel();
-  await servers().primary.sql`create table only_here as select 1 as n`;
-  const { asOf, value } = await index.read((db) => db.execute(statement`select n from only_here`));
-  expect([asOf, [...value]]).toEqual([block(level), [{ n: 1 }]]);
+test("after a reorganisation to a lower block the standby answers only once it has that block", async () => {
+  const paused = await pauseAtNextBlock();
+  expect(await index.head()).toEqual(block(paused));
+  await set(block(paused - 1, 1));
+  expect(await readOnPrimary()).toEqual(block(paused - 1, 1));
+  expect(standby.isUsed()).toBe(false);
+  expect(await index.head()).toEqual(block(paused - 1, 1));
+  await catchUp();
+  expect(await index.head()).toEqual(block(paused - 1, 1));
 });
 
 test("a read that waits for a standby whose host vanished is answered by the primary", async () => {
-  const level = await nextLevel();
+  const paused = await pauseAtNextBlock();
   await index.head();
   proxy.vanish();
-  expect(await index.head()).toEqual(block(level));
+  expect(await index.head()).toEqual(block(paused));
   await expect.poll(() => standby.isUsed()).toBe(false);
   // New connections reach it.
-  await expect.poll(() => standby.isUsed()).toBe(true);
+  await catchUp();
+});
+
+test("a URL that does not lead to a standby of the database changes no answer", async () => {
+  await catchUp();
+  const foreign = await createDatabase(primaryUrl, "foreign");
+  await createHead(session(foreign));
+  await set(block(0));
+  const onStandby = new URL(server.databaseUrl);
+  onStandby.pathname = "/foreign";
+  await expect.poll(() => session(onStandby.href)`select from indexer.head`).toHaveLength(1);
+  const urls: readonly [url: string, reason: string][] = [
+    [onStandby.href, "no copy of the primary's database"],
+    [foreign, "no copy of the primary's database"],
+    [primaryUrl, "no standby"],
+    [`postgres://127.0.0.1:${await freePort()}/reads`, "ECONNREFUSED"],
+  ];
+  for (const [url, reason] of urls) {
+    const reads = openReads(url);
+    await expect
+      .poll(() => reads.warned.mock.calls)
+      .toContainEqual([{ reason: expect.stringContaining(reason) }, expect.any(String)]);
+    expect(reads.standby.isUsed()).toBe(false);
+    expect(await reads.index.head()).toEqual(block(0));
+  }
 });

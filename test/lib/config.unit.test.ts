@@ -24,15 +24,28 @@ function faultsOf(read: () => unknown): readonly string[] {
 
 test("names every invalid variable at once", () => {
   const faults = faultsOf(() =>
-    apiConfig({ ...valid, RPC_URL: "ftp://x", PORT: "80a", DATABASE_URL: undefined, LOG_LEVEL: "loud" }),
+    apiConfig({
+      ...{ ...valid, RPC_URL: "ftp://x", PORT: "80a", LOG_LEVEL: "loud" },
+      ...{ DATABASE_URL: undefined, DATABASE_READ_URL: "127.0.0.1:5432" },
+    }),
   );
   expect(faults.map((fault) => fault.split(" ")[0]).sort()).toEqual([
+    "DATABASE_READ_URL",
     "DATABASE_URL",
     "LOG_LEVEL",
     "PORT",
     "RPC_URL",
   ]);
   expect(faults).toContain("DATABASE_URL is required");
+});
+
+test("refuses a URL whose login cannot be decoded", () => {
+  expect(
+    faultsOf(() => apiConfig({ ...valid, DATABASE_READ_URL: "postgres://user:100%@127.0.0.1/db" })),
+  ).toEqual(["DATABASE_READ_URL must be a URL with %25 for each % of its login"]);
+  expect(() =>
+    apiConfig({ ...valid, DATABASE_READ_URL: "postgres://user:100%25@127.0.0.1/db" }),
+  ).not.toThrow();
 });
 
 test("an empty variable counts as unset, never as zero", () => {

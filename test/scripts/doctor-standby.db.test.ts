@@ -43,10 +43,14 @@ test("a standby in DATABASE_URL is a fault", async () => {
   ]);
 });
 
-test("a copy of another server is a fault, and a primary a warning", async () => {
-  expect(levelsAndTexts(await examined(inject("postgresUrl")))).toEqual([
-    ["fault", expect.stringContaining("no copy of that of DATABASE_URL")],
-  ]);
+test("another server or another database is a fault, and a primary a warning", async () => {
+  const otherDatabase = new URL(standby.databaseUrl);
+  otherDatabase.pathname = "/postgres";
+  for (const url of [inject("postgresUrl"), otherDatabase.href]) {
+    expect(levelsAndTexts(await examined(url))).toEqual([
+      ["fault", expect.stringContaining("no copy of that of DATABASE_URL")],
+    ]);
+  }
   expect(levelsAndTexts(await examined(databaseUrl))).toEqual([
     ["warning", expect.stringContaining("leads to no standby")],
   ]);

@@ -6,6 +6,7 @@ import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
 import { freePort } from "../../scripts/local/ports.ts";
 import { type LocalPostgres, startPostgres } from "../../scripts/local/postgres.ts";
 import { copyToStandby } from "../../scripts/local/standby.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
 import { recordPid } from "./run-folder.ts";
 
@@ -14,6 +15,9 @@ export type TestStandby = {
   readonly databaseUrl: string;
   /** A session of the superuser on the standby, which ends when the standby is killed. */
   readonly sql: postgres.Sql;
+  /** Stops the replay of what the primary writes; reads go on. */
+  readonly pause: () => Promise<void>;
+  readonly resume: () => Promise<void>;
   readonly start: () => Promise<void>;
   /** Ends the server without a clean shutdown. */
   readonly kill: () => Promise<void>;
@@ -31,8 +35,7 @@ export async function startStandby(databaseUrl: string): Promise<TestStandby> {
     dataDir,
     port,
     logFile: `${dataDir}.log`,
-    // Reads that hold up the replay are cancelled at once.
-    settings: { fsync: false, max_standby_streaming_delay: 0 },
+    settings: { fsync: false },
   });
 
   let server: LocalPostgres;
@@ -49,6 +52,19 @@ export async function startStandby(databaseUrl: string): Promise<TestStandby> {
   return {
     databaseUrl: url.href,
     sql,
+    async pause() {
+      await sql`select pg_wal_replay_pause()`;
+      await waitFor({
+        what: "the standby to pause",
+        probe: async () => {
+          const [replay] = await sql<{ state: string }[]>`select pg_get_wal_replay_pause_state() as state`;
+          return replay?.state === "paused" || undefined;
+        },
+      });
+    },
+    async resume() {
+      await sql`select pg_wal_replay_resume()`;
+    },
     start,
     async kill() {
       signalPid(server.pid, "SIGQUIT");
