@@ -33,8 +33,8 @@ export const medianAnswer = (load: Load, since: number): number =>
   median(sentSince(load, since).flatMap(answerTime));
 
 /**
- * Runs `kill` at full load, and waits until a purchase sent after it is mined and a read shows a block after it; then runs `restore`,
- * and waits until every purchase sent meanwhile is answered.
+ * Runs `kill` under load, and waits until a purchase sent after it is mined and a read shows a block after it; then runs `restore`,
+ * and waits until every purchase sent meanwhile is answered. A 503 asks its client to wait for half a minute, as the slowest answers do.
  */
 export async function measureFault(
   load: Load,

@@ -6,7 +6,7 @@ import { waitFor } from "../scripts/local/wait.ts";
 import type { Finding } from "./report.ts";
 import { BOTH, type Cluster, pidOf, settle } from "./scale-cluster.ts";
 import { measureFault, medianAnswer } from "./scale-measure-fault.ts";
-import { startInstance } from "./scale-services.ts";
+import { startIndexer, startInstance } from "./scale-services.ts";
 import { kill9, replicateSynchronously } from "./scale-standby.ts";
 
 /** Purchases that are compared before and after commits wait for the standby. */
@@ -24,18 +24,18 @@ async function nextAnswers({ load }: Cluster): Promise<number> {
   return medianAnswer(load, since);
 }
 
-/** One instance after the other, so that the other api reads on. */
-async function restartReplicas({ stack, standby, instances }: Cluster): Promise<void> {
+/**
+ * One instance after the other, so that the other api reads on. The indexer last: while it starts, the server has no block for an api
+ * that still takes it for a standby.
+ */
+async function restartAll({ bench, stack, standby, indexer, instances }: Cluster): Promise<void> {
   for (const [index, successorOf] of instances.entries()) {
     await successorOf.stop();
     const options = { wallets: "shared", databaseUrl: standby.url, successorOf } as const;
     await startInstance(stack, BOTH, options, index);
   }
-}
-
-async function restartIndexer({ bench, standby, indexer }: Cluster): Promise<void> {
   await indexer.stop();
-  await bench.startServices(["indexer"], { databaseUrl: standby.url });
+  await startIndexer(bench, { databaseUrl: standby.url });
 }
 
 export type Promotion = {
@@ -59,7 +59,7 @@ async function promote(cluster: Cluster): Promise<Promotion> {
       const kept = new Set(rows.map(({ key }) => key));
       answered = before.length;
       missing = before.filter(({ key }) => !kept.has(key)).length;
-      await Promise.all([restartReplicas(cluster), restartIndexer(cluster)]);
+      await restartAll(cluster);
     },
   });
   return {

@@ -1,8 +1,11 @@
 /** One or two apis and writers on one database, as an operator runs them on two machines. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { privateKeyOf } from "../scripts/local/anvil.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import type { ServiceName, StackSettings } from "../scripts/local/services.ts";
 import { waitFor } from "../scripts/local/wait.ts";
+import type { BenchStack } from "./bench-stack.ts";
 import { createKeysOf } from "./measure-purchases.ts";
 import type { BuyerKey } from "./purchase-load.ts";
 import type { PurchasesStack } from "./purchases-stack.ts";
@@ -63,6 +66,19 @@ export async function prepareKeys(stack: PurchasesStack): Promise<BuyerKey[]> {
   const keys = await createKeysOf(stack, instances[0]);
   await stopAll(instances);
   return keys;
+}
+
+/**
+ * Starts an indexer. Its deployment file does not call the chain local, because Ponder does not cache the RPC answers of a local chain: it
+ * would read the whole chain again at each start.
+ */
+export function startIndexer(
+  { folder, chain, startServices }: BenchStack,
+  settings: Partial<StackSettings> = {},
+): Promise<ServiceStack> {
+  const deploymentFile = join(folder, "indexer-deployment.json");
+  writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, local: false }));
+  return startServices(["indexer"], { ...settings, deploymentFile });
 }
 
 export const stopAll = (instances: Instances) => Promise.all(instances.map(({ stop }) => stop()));

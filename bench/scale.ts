@@ -11,7 +11,7 @@ import { report } from "./report.ts";
 import { measureFaults, PURCHASES_PER_SECOND, READS_PER_SECOND } from "./scale-faults.ts";
 import { measureStandbyReads, ROUNDS as READ_ROUNDS } from "./scale-reads.ts";
 import { judge, openSales } from "./scale-sales.ts";
-import { prepareKeys, untilIndexed } from "./scale-services.ts";
+import { prepareKeys, startIndexer, untilIndexed } from "./scale-services.ts";
 import { createStandby, PRIMARY_SETTINGS } from "./scale-standby.ts";
 import { measureScale, ROUNDS } from "./scale-throughput.ts";
 
@@ -29,7 +29,7 @@ export const benchScale = (): Promise<void> =>
     report("scale: CPU per purchase until it is final", cpu);
 
     const standby = await createStandby(bench);
-    const indexer = await bench.startServices(["indexer"]);
+    const indexer = await startIndexer(bench);
     await untilIndexed(stack);
     report(
       `scale: reads that nobody asked before, on a busy chain, ${READ_ROUNDS} rounds, ${cores}`,
