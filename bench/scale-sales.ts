@@ -99,8 +99,15 @@ export type Verdict = {
   readonly strange: number;
 };
 
-/** Waits until each key has a policy, for a minute at most, and reads the whole chain. */
-export async function judge(protocol: Protocol, sales: Sales): Promise<Verdict> {
+/**
+ * Waits until each key has a policy, for a minute at most, and until `final`, so that nothing is on its way any more; then reads the whole
+ * chain.
+ */
+export async function judge(
+  protocol: Protocol,
+  sales: Sales,
+  final: () => Promise<unknown>,
+): Promise<Verdict> {
   const { from, below } = sales.taken();
   const read = async (): Promise<Verdict> => {
     const counts = new Map<bigint, number>();
@@ -116,13 +123,16 @@ export async function judge(protocol: Protocol, sales: Sales): Promise<Verdict> 
       strange: counts.size - bought.length,
     };
   };
-  return waitFor({
-    what: "each key to have a policy",
-    probe: async () => {
-      const verdict = await read();
-      return verdict.lost === 0 ? verdict : undefined;
-    },
-    intervalMs: 2000,
-    timeoutMs: 60_000,
-  }).catch(read);
+  try {
+    await waitFor({
+      what: "each key to have a policy",
+      probe: async () => (await read()).lost === 0 || undefined,
+      intervalMs: 2000,
+      timeoutMs: 60_000,
+    });
+    await final();
+  } catch (error) {
+    console.error(error);
+  }
+  return read();
 }

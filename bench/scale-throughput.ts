@@ -8,7 +8,7 @@ import type { Sales } from "./scale-sales.ts";
 import { type Replicas, startReplicas, stopAll } from "./scale-services.ts";
 
 export const ROUNDS = 3;
-const PURCHASES = 1500;
+const PURCHASES = 1000;
 
 const configurations: readonly Replicas[] = [
   { apis: 1, writers: 1 },

@@ -6,7 +6,7 @@
 import { cpus } from "node:os";
 import { withBenchStack } from "./bench-stack.ts";
 import { CONNECTIONS } from "./measure-purchases.ts";
-import { preparePurchases } from "./purchases-stack.ts";
+import { preparePurchases, untilFinal } from "./purchases-stack.ts";
 import { report } from "./report.ts";
 import { measureFaults, PURCHASES_PER_SECOND, READS_PER_SECOND } from "./scale-faults.ts";
 import { measureStandbyReads, ROUNDS as READ_ROUNDS } from "./scale-reads.ts";
@@ -43,7 +43,9 @@ export const benchScale = (): Promise<void> =>
     report(`scale: killed under load, two apis and writers, ${rates}`, findings);
     report("scale: the primary killed, with synchronous replication", promotion);
 
-    const { keys, lost, twice, strange } = await judge(bench.protocol, shop.sales);
+    const { keys, lost, twice, strange } = await judge(bench.protocol, shop.sales, () =>
+      untilFinal({ ...stack, sql: standby.sql }),
+    );
     report("scale: idempotency keys against the chain", [
       { what: "keys", value: keys, unit: "" },
       { what: "  refused", value: refusals.length, unit: "" },
