@@ -26,8 +26,8 @@ export type BenchStack = {
   readonly folder: string;
   readonly databaseUrl: string;
   readonly sql: Sql;
-  /** Ids of Postgres, anvil, and the processes of the service that were started last, by name. */
-  readonly processes: ReadonlyMap<string, number>;
+  /** Ids of Postgres, anvil, and the processes of the service that run, by name; a measurement adds others. */
+  readonly processes: Map<string, number>;
   readonly chain: LocalChain;
   readonly protocol: Protocol;
   /** Anvil's account 0: owns every contract. */
@@ -35,10 +35,11 @@ export type BenchStack = {
   readonly relayers: readonly HDAccount[];
   /** Registers what the measurement has started; the last registered stops first. */
   readonly atEnd: (stop: () => Promise<unknown>) => void;
-  /** Starts processes of the service and waits until they are ready. */
+  /** Starts processes of the service and waits until they are ready. `instance`, such as "2", follows their names. */
   readonly startServices: (
     names: readonly ServiceName[],
     settings?: Partial<StackSettings>,
+    instance?: string,
   ) => Promise<ServiceStack>;
 };
 
@@ -89,12 +90,18 @@ export async function withBenchStack<T>(
       owner: anvilAccount(0),
       relayers,
       atEnd,
-      async startServices(names, settings) {
+      async startServices(names, settings, instance = "") {
         const { url: rpcUrl, deploymentFile } = chain;
+        const nameOf = (name: string) => `${name} ${instance}`.trim();
         const services = createServiceStack(
           await localSettings({ databaseUrl: server.url, rpcUrl, deploymentFile, ...settings }),
-          folder,
-          { onStart: ({ name, pid }) => processes.set(name, pid) },
+          join(folder, instance),
+          {
+            onStart: ({ name, pid }) => processes.set(nameOf(name), pid),
+            onEnd({ name, pid }) {
+              if (processes.get(nameOf(name)) === pid) processes.delete(nameOf(name));
+            },
+          },
         );
         atEnd(services.stop);
         await Promise.all(names.map((name) => services.start(name)));

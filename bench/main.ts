@@ -10,6 +10,7 @@ import { benchKeeper } from "./keeper.ts";
 import { benchLedger } from "./ledger.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
+import { benchScale } from "./scale.ts";
 import { benchSigning } from "./signing.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
@@ -20,6 +21,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   signing: benchSigning,
   ledger: benchLedger,
   purchases: benchPurchases,
+  scale: benchScale,
   webhooks: benchWebhooks,
   keeper: benchKeeper,
   hostile: benchHostile,

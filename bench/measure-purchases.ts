@@ -1,9 +1,9 @@
 /** Purchases of the service and transactions sent to the chain directly, as both are measured. */
-import { encodeFunctionData } from "viem";
+import { encodeFunctionData, type Hex } from "viem";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
-import { type Agents, type Answer, openAgents, PRODUCT } from "./purchase-load.ts";
+import { type Agents, type Answer, type BuyerKey, createKeys, openAgents, PRODUCT } from "./purchase-load.ts";
 import type { PurchasesStack } from "./purchases-stack.ts";
 import { minedOf, sendAndMine, signCalls, untilMined } from "./raw-transactions.ts";
 
@@ -16,22 +16,25 @@ const RAW_GAS = 600_000n;
 export const inTurn = (count: number) => ({ count, connections: CONNECTIONS, wait: false });
 export const waitingFor = (count: number) => ({ count, connections: CONNECTIONS, wait: true });
 
-export const openAgentsOf = (
+/** Creates a key for each of the stack's buyers. */
+export const createKeysOf = (
   { buyers }: PurchasesStack,
   { apiUrl, settings }: ServiceStack,
-): Promise<Agents> =>
-  openAgents(
+): Promise<BuyerKey[]> =>
+  createKeys(
     apiUrl,
     settings.adminToken,
     buyers.map(({ address }) => address),
-    CONNECTIONS,
   );
 
-/** Signs `count` purchases from other wallets and sends them to the chain directly. Returns the rate per second. */
-export async function measureRaw(
+export const openAgentsOf = async (stack: PurchasesStack, services: ServiceStack): Promise<Agents> =>
+  openAgents([services.apiUrl], await createKeysOf(stack, services), CONNECTIONS);
+
+/** Signs `count` purchases from other wallets, in an order in which they can be sent. */
+export async function signRaw(
   { node, chain: { deployment }, buyers, rivals }: PurchasesStack,
   count: number,
-): Promise<number> {
+): Promise<Hex[]> {
   const product = entryByName(PRODUCT);
   if (!product) throw new Error(`the catalogue lacks ${PRODUCT}`);
   const signed = await Promise.all(
@@ -50,13 +53,18 @@ export async function measureRaw(
     }),
   );
   // Alternating, so that the nonces of each wallet arrive in order.
-  const alternating = Array.from({ length: count }, (_, n) => {
+  return Array.from({ length: count }, (_, n) => {
     const bytes = signed[n % rivals.length]?.[Math.floor(n / rivals.length)];
     if (!bytes) throw new Error("too few transactions were signed");
     return bytes;
   });
-  const wallets = rivals.map(({ address }) => address);
-  return count / (await sendAndMine(node, wallets, alternating));
+}
+
+/** Sends `count` purchases of other wallets to the chain directly. Returns the rate per second. */
+export async function measureRaw(stack: PurchasesStack, count: number): Promise<number> {
+  const signed = await signRaw(stack, count);
+  const wallets = stack.rivals.map(({ address }) => address);
+  return count / (await sendAndMine(stack.node, wallets, signed));
 }
 
 export type Measured = { perSecond: number; answers: readonly Answer[] };

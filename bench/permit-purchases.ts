@@ -5,7 +5,7 @@ import { permitTypes } from "../lib/chain/permit.ts";
 import { freePort } from "../scripts/local/ports.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import { CONNECTIONS, inTurn, measureService, openAgentsOf } from "./measure-purchases.ts";
-import { type Agents, buyAtFullLoad, openAgents, type PermitBody } from "./purchase-load.ts";
+import { type Agents, buyAtFullLoad, createKeys, openAgents, type PermitBody } from "./purchase-load.ts";
 import { type PurchasesStack, untilFinal } from "./purchases-stack.ts";
 import { type Finding, median } from "./report.ts";
 import { startRpcMeter } from "./rpc-meter.ts";
@@ -59,8 +59,8 @@ export async function measurePermits(
   const services = await stack.serve(stack.chain.url);
   const agents = await openAgentsOf(stack, services);
   // A wallet has three keys at most: one here and one of the metered service.
-  const ofBuyers = ({ apiUrl, settings }: ServiceStack) =>
-    openAgents(apiUrl, settings.adminToken, addresses, CONNECTIONS);
+  const ofBuyers = async ({ apiUrl, settings }: ServiceStack) =>
+    openAgents([apiUrl], await createKeys(apiUrl, settings.adminToken, addresses), CONNECTIONS);
   const permitted = await ofBuyers(services);
   await measureService(stack, CONNECTIONS, () => buyAtFullLoad(agents, "warm-permits", inTurn(CONNECTIONS)));
   for (let nonce = 0; nonce < rounds; nonce += 1) {

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readProcessRecord } from "../scripts/dev/process-record.ts";
+import { type Finding, median } from "./report.ts";
 
 /** A process of the stack with its children: Postgres is its postmaster and all of its backends. */
 type ProcessTree = { readonly name: string; readonly pids: readonly number[] };
@@ -69,6 +70,43 @@ function cpuSeconds(pid: number): number {
 /** Seconds of CPU that each process and its children have used so far. */
 export const cpuSecondsOf = (roots: Parameters<typeof treesOf>[0]): Map<string, number> =>
   new Map(treesOf(roots).map(({ name, pids }) => [name, sum(pids.map(cpuSeconds))]));
+
+/** Milliseconds of CPU that each process uses while `run` runs; `clients` is this process. */
+export async function cpuDuring(
+  processes: ReadonlyMap<string, number>,
+  run: () => Promise<unknown>,
+): Promise<Map<string, number>> {
+  const roots = [...processes].map(([name, pid]) => ({ name, pid }));
+  const before = cpuSecondsOf(roots);
+  const own = process.cpuUsage();
+  await run();
+  const { user, system } = process.cpuUsage(own);
+  const used = [...cpuSecondsOf(roots)].map(
+    ([name, seconds]) => [name, 1000 * (seconds - (before.get(name) ?? 0))] as const,
+  );
+  return new Map([...used, ["clients", (user + system) / 1000]]);
+}
+
+/** Milliseconds of CPU per unit of work: the median of each process over the rounds, and their sum without the clients. */
+export function cpuPerUnit(
+  what: string,
+  rounds: readonly ReadonlyMap<string, number>[],
+  units: number,
+): Finding[] {
+  const names = [...(rounds[0]?.keys() ?? [])];
+  const each = names.map((name) => ({
+    name,
+    value: median(rounds.map((round) => (round.get(name) ?? 0) / units)),
+  }));
+  return [
+    {
+      what: `${what}, all processes`,
+      value: sum(each.flatMap(({ name, value }) => (name === "clients" ? [] : [value]))),
+      unit: "ms",
+    },
+    ...each.map(({ name, value }) => ({ what: `  ${name}`, value, unit: "ms" })),
+  ];
+}
 
 /** The share of one core that each process uses within `ms`, in percent. */
 export async function cpuOf(dataDir: string, ms: number): Promise<{ name: string; percent: number }[]> {

@@ -2,7 +2,7 @@
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import { sampleWaits } from "./lock-waits.ts";
 import { CONNECTIONS, inTurn, measureRaw, measureService, waitingFor } from "./measure-purchases.ts";
-import { cpuSecondsOf } from "./process-usage.ts";
+import { cpuDuring, cpuPerUnit } from "./process-usage.ts";
 import { type Agents, buyAtFullLoad, buyAtRate } from "./purchase-load.ts";
 import { broadcastDelays, type PurchasesStack, untilFinal } from "./purchases-stack.ts";
 import { type Finding, median, percentile } from "./report.ts";
@@ -33,36 +33,6 @@ async function stageMeans({ metricsUrl }: ServiceStack): Promise<Finding[]> {
     value: (1000 * sum) / (counts.get(stage) ?? Number.NaN),
     unit: "ms",
   }));
-}
-
-/** Milliseconds of CPU, by process; `clients` is this process. */
-async function cpuDuring(
-  { processes }: PurchasesStack,
-  run: () => Promise<void>,
-): Promise<Map<string, number>> {
-  const roots = [...processes].map(([name, pid]) => ({ name, pid }));
-  const before = cpuSecondsOf(roots);
-  const own = process.cpuUsage();
-  await run();
-  const { user, system } = process.cpuUsage(own);
-  const used = [...cpuSecondsOf(roots)].map(
-    ([name, seconds]) => [name, 1000 * (seconds - (before.get(name) ?? 0))] as const,
-  );
-  return new Map([...used, ["clients", (user + system) / 1000]]);
-}
-
-/** The median of each process over the rounds, and their sum without the clients. */
-function cpuFindings(rounds: readonly ReadonlyMap<string, number>[]): Finding[] {
-  const names = [...(rounds[0]?.keys() ?? [])];
-  const each = names.map((name) => ({
-    name,
-    value: median(rounds.map((round) => (round.get(name) ?? 0) / PURCHASES)),
-  }));
-  const sum = each.reduce((total, { name, value }) => (name === "clients" ? total : total + value), 0);
-  return [
-    { what: "CPU per purchase until it is final, all processes", value: sum, unit: "ms" },
-    ...each.map(({ name, value }) => ({ what: `  ${name}`, value, unit: "ms" })),
-  ];
 }
 
 /**
@@ -103,7 +73,7 @@ export async function measureThroughput(
     await untilFinal(stack);
     raw.push(await measureRaw(stack, PURCHASES));
     const name = `full-${round}`;
-    const used = await cpuDuring(stack, async () => {
+    const used = await cpuDuring(stack.processes, async () => {
       const served = await measureService(stack, PURCHASES, () =>
         buyAtFullLoad(agents, name, inTurn(PURCHASES)),
       );
@@ -160,5 +130,5 @@ export async function measureThroughput(
     { what: "accepted to broadcast, median of respond-async", value: median(full), unit: "ms" },
     ...stages,
   ];
-  return { throughput, cpu: cpuFindings(cpu), waits };
+  return { throughput, cpu: cpuPerUnit("CPU per purchase until it is final", cpu, PURCHASES), waits };
 }

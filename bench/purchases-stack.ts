@@ -1,10 +1,11 @@
 /** The stack for the purchases benchmark: api and writer on a chain with a block a second, and funded buyers. */
 import { encodeFunctionData, type LocalAccount, maxUint256 } from "viem";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { generatePrivateKey, type HDAccount, privateKeyToAccount } from "viem/accounts";
 import { mockUsdcAbi } from "../abis/MockUSDC.ts";
 import type { Deployment } from "../lib/deployments.ts";
 import { privateKeyOf } from "../scripts/local/anvil.ts";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
+import type { ServiceName, StackSettings } from "../scripts/local/services.ts";
 import { waitFor } from "../scripts/local/wait.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { minedOf, type Node, openNode, sendAndMine, signCalls } from "./raw-transactions.ts";
@@ -15,18 +16,31 @@ const DOLLARS = 1_000_000n * 1_000_000n;
 const CALL_GAS = 100_000n;
 /** Limits that are never reached, although the code that counts runs. */
 const NO_LIMIT = "1000000";
+const UNLIMITED = {
+  PUBLIC_RATE_LIMIT: NO_LIMIT,
+  FREE_KEY_RATE_LIMIT: NO_LIMIT,
+  PAID_KEY_RATE_LIMIT: NO_LIMIT,
+};
+
+export type Serving = {
+  /** Api and writer when left out. */
+  readonly names?: readonly ServiceName[];
+  /** Where nothing else is given, the writer has all of the service's wallets, and no limit is ever reached. */
+  readonly settings?: Partial<StackSettings>;
+  readonly instance?: string;
+};
 
 export type PurchasesStack = Pick<BenchStack, "chain" | "sql" | "processes"> & {
   readonly node: Node;
   readonly buyers: readonly LocalAccount[];
   /** The service's wallets. */
-  readonly relayers: readonly LocalAccount[];
+  readonly relayers: readonly HDAccount[];
   /** As many wallets, for the raw transactions. */
   readonly rivals: readonly LocalAccount[];
   /** Creates accounts with USDC, and without ether or an allowance. */
   readonly newBuyers: (count: number) => Promise<LocalAccount[]>;
-  /** Starts api and writer on the node at this URL. */
-  readonly serve: (rpcUrl: string) => Promise<ServiceStack>;
+  /** Starts processes of the service on the node at this URL. */
+  readonly serve: (rpcUrl: string, serving?: Serving) => Promise<ServiceStack>;
 };
 
 /** Creates accounts with USDC. */
@@ -87,15 +101,25 @@ export async function preparePurchases(stack: BenchStack): Promise<PurchasesStac
     newBuyers,
     relayers,
     rivals,
-    serve: (rpcUrl) =>
-      stack.startServices(["api", "writer"], {
-        rpcUrl,
-        relayerKeys: relayers.map(privateKeyOf),
-        more: {
-          api: { PUBLIC_RATE_LIMIT: NO_LIMIT, FREE_KEY_RATE_LIMIT: NO_LIMIT, PAID_KEY_RATE_LIMIT: NO_LIMIT },
-          writer: { GAS_BUDGET_ETH: NO_LIMIT, GAS_BUDGET_PER_WALLET_ETH: NO_LIMIT },
+    serve: (rpcUrl, { names, settings, instance } = {}) =>
+      stack.startServices(
+        names ?? ["api", "writer"],
+        {
+          rpcUrl,
+          relayerKeys: relayers.map(privateKeyOf),
+          ...settings,
+          more: {
+            ...settings?.more,
+            api: { ...UNLIMITED, ...settings?.more?.api },
+            writer: {
+              GAS_BUDGET_ETH: NO_LIMIT,
+              GAS_BUDGET_PER_WALLET_ETH: NO_LIMIT,
+              ...settings?.more?.writer,
+            },
+          },
         },
-      }),
+        instance,
+      ),
   };
 }
 

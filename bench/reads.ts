@@ -8,7 +8,7 @@ import { fillIndex, million, type Sizes, small, walletOf } from "./fill-index.ts
 import { prepareReads, type ReadsStack } from "./reads-stack.ts";
 import { type Finding, median, report } from "./report.ts";
 
-const CONNECTIONS = 64;
+export const CONNECTIONS = 64;
 const SECONDS = Number(process.env.BENCH_READS_SECONDS || 2);
 const ROUNDS = Number(process.env.BENCH_READS_ROUNDS || 3);
 /** `small` leaves the millions of rows out. */
@@ -49,11 +49,16 @@ const feeds = [
   "/api/v1/policies/all?status=Active",
 ];
 
-type Load = { readonly perSecond: number; readonly p99: number };
-type Request = NonNullable<Parameters<typeof autocannon>[0]["requests"]>[number];
+export type Load = { readonly perSecond: number; readonly p99: number };
+export type Request = NonNullable<Parameters<typeof autocannon>[0]["requests"]>[number];
 
-async function load(url: string, request: Request): Promise<Load> {
-  const result = await autocannon({ url, connections: CONNECTIONS, duration: SECONDS, requests: [request] });
+/** Asks as often as the connections allow. @throws when an answer is missing or no 2xx. `duration`: in seconds. */
+export async function load(
+  url: string,
+  request: Request,
+  { connections = CONNECTIONS, duration = SECONDS } = {},
+): Promise<Load> {
+  const result = await autocannon({ url, connections, duration, requests: [request] });
   if (result.errors > 0 || result.non2xx > 0) {
     const statuses = JSON.stringify(result.statusCodeStats);
     throw new Error(`${url}${request.path ?? ""}: ${result.errors} errors, answers by status: ${statuses}`);
@@ -67,7 +72,7 @@ const middle = (loads: readonly Load[]): Load => ({
 });
 
 /** A path for each request. */
-const inTurn = (nextPath: () => string): Request => ({
+export const inTurn = (nextPath: () => string): Request => ({
   setupRequest: (request) => ({ ...request, path: nextPath() }),
 });
 
@@ -75,7 +80,7 @@ const policyFields =
   "productId policyId shield buyer coverage payout premium priceSnapshot createdAt waitingEndsAt expiresAt triggeredAt cancelledAt bondEpochId strike triggerPrice txHash blockNumber logIndex";
 
 /** A block number above that of every row. */
-const ABOVE_ALL = 10_000_000_000_000;
+export const ABOVE_ALL = 10_000_000_000_000;
 
 const wallets = (count: number) => [
   {
