@@ -26,7 +26,7 @@ export type SoakWorld = {
   readonly subscriptions: readonly Subscription[];
 };
 
-const BUYERS = 4;
+export const BUYERS = 4;
 const relayers = [anvilAccount(1), anvilAccount(2)];
 
 /** Fails at some events' first attempts, answers others late, and a few after the service has given up. */
