@@ -38,8 +38,10 @@ const RECOVERY_MS = 240_000;
 /** Whether this success needs the victim, and cannot come from before its kill. */
 function endsWith({ victim, startedAt, block }: Outage, success: Success): boolean {
   if (startedAt === undefined || success.begun < startedAt) return false;
-  if (victim === "writer") return success.what === "purchase" && success.block > block;
-  return victim === "api" || victim === "postgres" ? true : success.block > block;
+  const isNewer = success.block > block;
+  if (victim === "writer") return success.what === "purchase" && isNewer;
+  if (victim === "indexer") return success.what === "read" && isNewer;
+  return victim === "node" ? isNewer : true;
 }
 
 export function createOutages(): Outages {

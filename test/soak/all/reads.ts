@@ -53,8 +53,10 @@ export function createReading(
     }
     const { status, text } = answer;
     if (status === 503 && refusals.includes(envelope.parse(answer.json).error)) {
-      if (outages.hadOneSince(begun)) log.refused += 1;
-      else {
+      if (outages.hadOneSince(begun)) {
+        log.refused += 1;
+        repeated = 0;
+      } else {
         log.excused += 1;
         repeated += 1;
         if (repeated > REPEATS)
