@@ -19,6 +19,8 @@ export type AnvilOptions = {
   readonly timestamp?: bigint;
   /** Gas limit of a block, 300 million by default. */
   readonly gasLimit?: bigint;
+  /** The number of block states that anvil keeps in memory, and in a file that it writes; 256 by default. */
+  readonly keptStates?: number;
   /** Forks the chain behind this RPC URL. */
   readonly forkUrl?: string;
   readonly args?: readonly string[];
@@ -38,10 +40,10 @@ export type Anvil = {
 };
 
 /**
- * The number of block states that anvil keeps in memory. Without this option anvil writes every block's state to the
- * user's home and never deletes it; with the option but no number, historical calls and reorganisations fail.
+ * Without a number of states anvil writes every block's state to the user's home and never deletes it, or historical calls and
+ * reorganisations fail.
  */
-const keptStates = 256;
+const defaultKeptStates = 256;
 /**
  * Ten times anvil's default, so that a burst fits into one block. Where a transaction does not fit, anvil tries the next,
  * smaller one, finds its nonce too high, and drops it with all that follow.
@@ -72,6 +74,7 @@ function anvilArguments(options: AnvilOptions): string[] {
     mixedMining,
     timestamp,
     gasLimit = defaultGasLimit,
+    keptStates = defaultKeptStates,
     forkUrl,
     args,
   } = options;

@@ -23,6 +23,8 @@ export type ServiceStack = {
   /** Kills a process as a crash would. */
   readonly kill9: (name: ServiceName) => Promise<void>;
   readonly restart: (name: ServiceName, options?: { wait?: boolean }) => Promise<Child>;
+  /** The process of this name, which may have ended by itself; undefined before its start and once the stack has ended it. */
+  readonly running: (name: ServiceName) => Child | undefined;
   /** The whole output of a process, over all its starts. */
   readonly output: (name: ServiceName) => string;
   readonly stop: () => Promise<void>;
@@ -99,6 +101,7 @@ export function createServiceStack(
     stopService,
     kill9: (name) => end(name, (child) => child.kill9()),
     restart,
+    running: (name) => running.get(name),
     output: (name) => readFileSync(join(logFolder, `${name}.log`), "utf8"),
     async stop() {
       await Promise.all([...running.keys()].map(stopService));

@@ -20,11 +20,18 @@ import { forgetPid, recordPid } from "./run-folder.ts";
 
 /**
  * A client that reads, sends from any of anvil's accounts, moves time and mines. It does not look for replacements: while
- * viem does, it misses a new block, and where only transactions make blocks no other comes, so the wait would never end.
+ * viem does, it misses a new block, and where only transactions make blocks no other comes, so the wait would never end. With
+ * `batch`, calls of one tick share a request.
  */
-export const testClient = (known: Chain, url: string) => {
+export const testClient = (known: Chain, url: string, options: { batch?: boolean } = {}) => {
   const chain: Chain = { ...known, supportsTransactionReplacementDetection: false };
-  return createTestClient({ mode: "anvil", chain, transport: toNode(url), pollingInterval: 50, cacheTime: 0 })
+  return createTestClient({
+    mode: "anvil",
+    chain,
+    transport: toNode(url, options),
+    pollingInterval: 50,
+    cacheTime: 0,
+  })
     .extend(publicActions)
     .extend(walletActions);
 };
@@ -45,7 +52,10 @@ export type TestChain = LocalChain & {
 };
 
 export type TestChainOptions = Partial<
-  Pick<AnvilOptions, "chainId" | "blockTime" | "mixedMining" | "timestamp" | "gasLimit" | "args">
+  Pick<
+    AnvilOptions,
+    "chainId" | "blockTime" | "mixedMining" | "timestamp" | "gasLimit" | "keptStates" | "args"
+  >
 > & {
   /** The wallets on the router's allowlist; anvil's account 1 when left out. */
   readonly relayers?: readonly LocalAccount[];

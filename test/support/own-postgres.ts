@@ -13,8 +13,8 @@ export type OwnPostgres = {
   readonly databaseUrl: string;
   readonly start: () => Promise<LocalPostgres>;
   readonly stop: () => Promise<void>;
-  /** Ends the server without a clean shutdown. */
-  readonly kill: () => Promise<void>;
+  /** Ends the server without a clean shutdown. After SIGKILL its sessions end by themselves. */
+  readonly kill: (signal?: "SIGQUIT" | "SIGKILL") => Promise<void>;
 };
 
 /** Starts a server with a database of this name, and settings; the server stops at the end of the test file. */
@@ -39,8 +39,8 @@ export async function startOwnPostgres(
     databaseUrl: await createDatabase(url, database),
     start,
     stop,
-    async kill() {
-      signalPid(server.pid, "SIGQUIT");
+    async kill(signal = "SIGQUIT") {
+      signalPid(server.pid, signal);
       await waitUntilGone(server.pid, 60_000);
     },
   };

@@ -27,7 +27,7 @@ const receiptFromEvent = ({ transactionHash, blockNumber, args }: Policy) => ({
 
 /** Each key has one policy on the chain, all its callers received that policy, and at most one of them a 201. */
 export async function expectOnePolicyPerKey(
-  setup: PurchaseSetup,
+  setup: Pick<PurchaseSetup, "chain" | "buyers">,
   purchases: readonly CompletedPurchase[],
   fromBlock = 0n,
 ): Promise<void> {
@@ -107,7 +107,10 @@ export async function expectNoNonceGaps({
 }
 
 /** No purchase that the ledger calls failed succeeded on the chain. */
-export async function expectNoFalseFailures({ chain, connection }: PurchaseSetup): Promise<void> {
+export async function expectNoFalseFailures({
+  chain,
+  connection,
+}: Pick<PurchaseSetup, "chain" | "connection">): Promise<void> {
   const failed = await connection.sql<{ id: string; hash: `0x${string}` }[]>`
     select p.id, a.hash from service.purchase_progress p
       join service.transaction t on t.intent = p.id join service.attempt a on a.transaction_id = t.id

@@ -18,14 +18,15 @@ const bought = z.object({ total: z.number(), policies: z.array(z.object({ blockN
 const RECENT = 3;
 const sumOf = (fork: Fork) => fork.burns.reduce((sum, { amount }) => sum + amount, 0n);
 
-type Endpoint = {
+export type Endpoint = {
   readonly path: string;
   /** What the answer says, and what it must say: sums, lists and counts of one block. */
   readonly said: (json: unknown) => unknown;
   readonly expected: (fork: Fork) => unknown;
 };
 
-const endpoints = (buyer: string): readonly Endpoint[] => [
+/** The routes that are read. `buyer`: with checksum. */
+export const endpoints = (buyer: string): readonly Endpoint[] => [
   {
     path: "/api/v1/stats/burns",
     said: (json) => burns.parse(json),
@@ -58,14 +59,15 @@ const endpoints = (buyer: string): readonly Endpoint[] => [
   },
 ];
 
-type Read = HttpAnswer & {
+export type Read = HttpAnswer & {
   readonly endpoint: Endpoint;
   /** The newest block of all answers that had arrived when the request was sent. */
   readonly seen: bigint;
   readonly tookMs: number;
 };
 
-const blockOf = ({ headers }: HttpAnswer) => BigInt(headers.get("x-indexed-block") ?? -1);
+/** The block that an answer describes; -1 without one. */
+export const blockOf = ({ headers }: HttpAnswer) => BigInt(headers.get("x-indexed-block") ?? -1);
 
 export type IndexLoad = {
   /** Waits until an answer of this block, or of a newer one, has come. */

@@ -57,7 +57,7 @@ export type Subscription = Subscriber & {
 
 /** Subscribes a wallet through the api. Mine nothing meanwhile: the subscription starts at the newest block. */
 export async function subscribe(
-  { chain, stack }: WebhookWorld,
+  { chain, stack }: Pick<WebhookWorld, "chain" | "stack">,
   receiver: Receiver,
   wallet: string,
   events: readonly string[] = ["*"],
@@ -140,7 +140,7 @@ async function timedOutEvents(
  * change meanwhile.
  */
 export async function expectCorrectDeliveries(
-  world: WebhookWorld,
+  world: Pick<WebhookWorld, "chain" | "connection" | "rows">,
   subscribers: readonly Subscription[],
   {
     timeoutMs = 240_000,

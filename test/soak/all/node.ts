@@ -1,0 +1,57 @@
+/** A chain whose node can die and come back with all of its blocks, but without the transactions that wait in its pool. */
+import { join } from "node:path";
+import { inject } from "vitest";
+import { chainOf } from "../../../lib/chain/client.ts";
+import { startAnvil } from "../../../scripts/local/anvil.ts";
+import { signalPid, waitUntilGone } from "../../../scripts/local/pids.ts";
+import { mineEverySecond, mineNothing, startChain, type TestChain, testClient } from "../../support/chain.ts";
+import { atEnd } from "../../support/cleanup.ts";
+import { recordPid } from "../../support/run-folder.ts";
+
+/** Anvil writes each of them whole into its file: a few are enough for reads of the newest blocks after a start. */
+const KEPT_STATES = 64;
+/** Anvil writes its file first. */
+const END_MS = 60_000;
+
+export type SoakNode = {
+  /** Its client sends the calls of one tick in one request. It mines a block every second. */
+  readonly chain: TestChain;
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+};
+
+/** Starts the node; the relayers are on the router's allowlist. */
+export async function startNode(relayers: readonly TestChain["relayer"][]): Promise<SoakNode> {
+  const state = join(inject("runFolder"), `node-${process.pid}.json`);
+  const common = {
+    blockTime: 1,
+    keptStates: KEPT_STATES,
+    args: ["--state", state, "--preserve-historical-states"],
+  };
+  const started = await startChain({ ...common, mixedMining: true, relayers });
+  const { deployment, url } = started;
+  const chain = { ...started, client: testClient(chainOf(deployment, url), url, { batch: true }) };
+  await mineEverySecond(chain);
+  let pid = chain.pid;
+  let last = { timestamp: 0n, at: 0 };
+  return {
+    chain,
+    async kill() {
+      // A block that came while the file is written would be lost.
+      await mineNothing(chain);
+      last = { timestamp: (await chain.client.getBlock()).timestamp, at: Date.now() };
+      signalPid(pid, "SIGTERM");
+      if (!(await waitUntilGone(pid, END_MS))) throw new Error("the node did not end");
+    },
+    async start() {
+      // Anvil goes on at the machine's time otherwise, which may lie before the newest block's.
+      const timestamp = last.timestamp + BigInt(Math.ceil((Date.now() - last.at) / 1000)) + 1n;
+      const { chainId } = deployment;
+      const port = Number(new URL(url).port);
+      const anvil = await startAnvil({ ...common, port, chainId, timestamp, logFile: `${state}.log` });
+      pid = anvil.pid;
+      recordPid(inject("runFolder"), pid);
+      atEnd(() => anvil.stop());
+    },
+  };
+}
