@@ -86,7 +86,10 @@ function open(config: ApiConfig, log: Logger) {
     standby:
       readUrl === undefined
         ? undefined
-        : openStandby({ url: readUrl, pool: { ...restricted, max: 5 }, indexConnection, deployment, log }),
+        : openStandby({
+            ...{ url: readUrl, primaryUrl: databaseUrl, pool: { ...restricted, max: 5 } },
+            ...{ deployment, log },
+          }),
     counts,
     client,
     // Not retried and not batched: it runs code that strangers chose, which must not delay other checks.

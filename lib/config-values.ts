@@ -5,8 +5,17 @@ import { z } from "zod";
 import { parseTrustedProxies } from "./trust-proxy.ts";
 import { parseAllowedHosts } from "./webhooks/allowed-hosts.ts";
 
-/** Drivers decode a URL's login, and throw at a "%" that begins no escape. */
-const isDecodable = (text: string): boolean => !/%(?![0-9a-f]{2})/i.test(text);
+/** Drivers decode a URL's login, host and path, and throw at a "%" that begins no escape, or at bytes that are no UTF-8. */
+function isDecodable(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { username, password, hostname, pathname } = new URL(text);
+  try {
+    decodeURIComponent(`${username}:${password}@${hostname}${pathname}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const url = (...protocols: string[]) =>
   z
@@ -15,7 +24,20 @@ export const url = (...protocols: string[]) =>
       (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
       `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`,
     )
-    .refine(isDecodable, "must be a URL with %25 for each % of its login");
+    .refine(
+      isDecodable,
+      "must be a URL with %25 for each % of its login, host and path, and escapes of UTF-8 only",
+    );
+
+/** A database on one server: of several hosts, one pool would reach another than the next. */
+export const oneServerUrl = (...protocols: string[]) =>
+  z
+    .string()
+    .refine(
+      (text) => !/,|%2c/i.test(/^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1] ?? ""),
+      "must name one host",
+    )
+    .pipe(url(...protocols));
 
 export const integer = (min: number, max: number) =>
   z

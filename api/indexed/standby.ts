@@ -45,9 +45,9 @@ export type Standby = {
 export type StandbyOptions = {
   /** `DATABASE_READ_URL`. */
   readonly url: string;
+  /** `DATABASE_URL`. */
+  readonly primaryUrl: string;
   readonly pool: Omit<ConnectOptions, "name">;
-  /** Reads the index on the primary. */
-  readonly indexConnection: Connection;
   readonly deployment: { readonly chainId: number };
   readonly log: Logger;
 };
@@ -73,19 +73,46 @@ export function reasonAgainst(
   return isUsed || standby.head.hash === primary.head.hash ? undefined : "the standby has another block";
 }
 
+/** What the api knows of the primary while it is away. */
+export type LastKnown = {
+  /** Undefined if it was away since the api's start. */
+  readonly database: string | undefined;
+  /** The newest block that was answered. */
+  readonly newest: AsOf | undefined;
+  /** The index took blocks back since the standby was used: its higher blocks may be those. */
+  readonly tookBack: boolean;
+};
+
+/** Why no server can answer while the primary is away; undefined for the standby, promoted or not. */
+export function reasonWithoutPrimary(
+  standby: Found,
+  { database, newest, tookBack }: LastKnown,
+): string | undefined {
+  if (database === undefined) return "the primary is away, and was never seen";
+  if (standby.database !== database) return "this is no copy of the primary's database";
+  if (!standby.head) return "the standby has no block";
+  const hasNewest = tookBack ? standby.head.hash === newest?.hash : isAsNew(standby.head, newest);
+  return hasNewest ? undefined : "the primary is away, and the standby lacks a block that was answered";
+}
+
 /** True unless `asOf` may be older than `known`. Of two blocks with one number, only the primary knows the newer one. */
 const isAsNew = (asOf: AsOf, known: AsOf | undefined) =>
   known === undefined || asOf.number > known.number || asOf.hash === known.hash;
 
+/** The server is away, or ended the session. */
+const isAway = (error: unknown) => isConnectionError(error) && sqlState(error) !== QUERY_CANCELED;
+
 const late = () => new Error(`no answer within ${ANSWER_MS} ms`);
 
 /** Connects to the standby, and compares it with the primary until it is closed. It starts, and keeps running, without either. */
-export function openStandby({ url, pool, indexConnection, deployment, log }: StandbyOptions): Standby {
+export function openStandby({ url, primaryUrl, pool, deployment, log }: StandbyOptions): Standby {
   const { chainId } = deployment;
-  const options = { ...pool, snapshots: true, otherServer: true };
-  const connection = connect(url, { ...options, name: "api-standby" });
-  // Of its own, so that no comparison waits behind slow reads.
-  const watch = connect(url, { ...options, name: "api-standby-watch", max: 1 });
+  const options = { ...pool, snapshots: true };
+  const connection = connect(url, { ...options, name: "api-standby", otherServer: true });
+  // Of their own, so that no comparison waits behind slow reads.
+  const watchOptions = { ...options, name: "api-standby-watch", max: 1 };
+  const watch = connect(url, { ...watchOptions, otherServer: true });
+  const primaryWatch = connect(primaryUrl, watchOptions);
   const open = (sql: Sql) => drizzle(sql, { casing: "snake_case" });
   const db = open(connection.sql);
   const newest = createNewestBlock();
@@ -93,6 +120,7 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
   let use: AbortController | undefined;
   /** When the newest choice was made, by `performance.now`. */
   let chosen = 0;
+  let tookBack = false;
   let closed = false;
 
   const isUsed = () => use?.signal.aborted === false;
@@ -102,6 +130,7 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     chosen = performance.now();
     if (closed || (use && isUsed() === (reason === undefined))) return;
     if (reason === undefined) {
+      tookBack = false;
       use = new AbortController();
       setMaxListeners(0, use.signal); // each read listens
       log.info("reads of the index go to the standby");
@@ -117,24 +146,39 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
     return { ...copy, head };
   }
 
+  /** The standby's look that has no answer yet. */
+  let pending: Promise<Found> | undefined;
+  /** Waits for a pending look instead of sending another: a standby that is away would find many of them waiting. */
+  function lookAtStandby(): Promise<Found> {
+    pending ??= look(watch).finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  }
+
   async function keepComparing(): Promise<void> {
+    /** The primary's database. */
+    let database: string | undefined;
     while (!closed) {
       const begun = performance.now();
-      const looks = [look(watch), look(indexConnection)] as const;
+      // Only the standby is judged by its time: without the primary's answer, the standby is the better one to ask.
       const [ours, theirs] = await Promise.allSettled([
-        within(ANSWER_MS, looks[0], late),
-        within(ANSWER_MS, looks[1], late),
+        within(ANSWER_MS, lookAtStandby(), late),
+        look(primaryWatch),
       ]);
-      // Without the primary nothing is written, so the standby falls behind no further. A choice that was made meanwhile knew more.
-      if (theirs.status === "fulfilled" && chosen < begun) {
-        choose(
-          ours.status === "rejected"
-            ? errorText(ours.reason)
-            : reasonAgainst(ours.value, theirs.value, { isUsed: isUsed() }),
-        );
+      if (theirs.status === "fulfilled") database = theirs.value.database;
+      // A choice that was made meanwhile knew more.
+      if (chosen < begun) {
+        if (theirs.status === "fulfilled") {
+          choose(
+            ours.status === "rejected"
+              ? errorText(ours.reason)
+              : reasonAgainst(ours.value, theirs.value, { isUsed: isUsed() }),
+          );
+        } else if (ours.status === "fulfilled" && isAway(theirs.reason)) {
+          choose(reasonWithoutPrimary(ours.value, { database, newest: newest.known()?.asOf, tookBack }));
+        }
       }
-      // A server that is away would otherwise find many of them waiting.
-      await Promise.allSettled(looks);
       await sleep(PAUSE_MS, undefined, { ref: false });
     }
   }
@@ -148,7 +192,10 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
       const before = newest.known()?.asOf;
       newest.learn(asOf, begun);
       // The standby gives no such answer, so the primary has left a fork, and the standby may still have its higher blocks.
-      if (newest.known()?.asOf === asOf && !isAsNew(asOf, before)) choose("the index took blocks back");
+      if (newest.known()?.asOf === asOf && !isAsNew(asOf, before)) {
+        tookBack = true;
+        choose("the index took blocks back");
+      }
     },
     async read(query) {
       if (!use || use.signal.aborted) return undefined;
@@ -158,13 +205,13 @@ export function openStandby({ url, pool, indexConnection, deployment, log }: Sta
         return found && isAsNew(found.asOf, known) ? found : undefined;
       } catch (error) {
         log.debug({ err: errorText(error) }, "a read on the standby failed: the primary is asked");
-        if (isConnectionError(error) && sqlState(error) !== QUERY_CANCELED) choose(errorText(error));
+        if (isAway(error)) choose(errorText(error));
         return undefined;
       }
     },
     async close() {
       closed = true;
-      await Promise.all([connection.close(), watch.close()]);
+      await Promise.all([connection, watch, primaryWatch].map((opened) => opened.close()));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 
 /** What a connection leads to. */
 export type DatabaseCopy = {
-  /** The same on a primary and on its streaming standbys, and on no other server and no other database. */
+  /** The same on a primary and on each server that began as a copy of its files, as standbys and clones do; on no other database. */
   readonly database: string;
   /** False on a primary, and on a standby that was promoted. */
   readonly isStandby: boolean;

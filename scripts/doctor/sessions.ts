@@ -4,6 +4,8 @@ import type { ProcessName, Settings } from "./settings.ts";
 
 const BASE: Readonly<Record<ProcessName, number>> = { indexer: 14, api: 17, writer: 24 };
 const TESTNET = { api: 2, writer: 6 } as const;
+/** For the comparisons with a standby. */
+const STANDBY = 1;
 const ORACLE = 2;
 const KEEPER = 1;
 /** With Redis the queues need no sessions, except for those that a testnet adds. */
@@ -16,7 +18,8 @@ export function sessionsOf(name: ProcessName, { api, writer }: Settings): number
     case "api":
       return (
         BASE.api +
-        (api?.TESTNET_RPC_URL === undefined ? 0 : TESTNET.api) -
+        (api?.TESTNET_RPC_URL === undefined ? 0 : TESTNET.api) +
+        (api?.DATABASE_READ_URL === undefined ? 0 : STANDBY) -
         (api?.REDIS_URL === undefined ? 0 : QUEUES.api)
       );
     case "writer":

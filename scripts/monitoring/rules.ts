@@ -149,8 +149,9 @@ const threatened: readonly Rule[] = [
   },
   {
     alert: "StandbyUnused",
-    expression: `${samples(apiMetrics.standbyUsed)} == 0`,
-    holds: "10m",
+    // An average, because a standby that is used now and then would begin the wait anew each time.
+    expression: `avg_over_time(${samples(apiMetrics.standbyUsed)}[10m]) < 0.5`,
+    holds: "5m",
     severity: "ticket",
     summary: "Reads of the index go to the primary, because the standby is away or behind.",
     action: "see the API's log for the reason, and the standby",

@@ -1,7 +1,12 @@
 /** When reads of the index go to the standby. */
 import { expect, test } from "vitest";
 import type { AsOf } from "../../api/chain/block.ts";
-import { type Found, reasonAgainst } from "../../api/indexed/standby.ts";
+import {
+  type Found,
+  type LastKnown,
+  reasonAgainst,
+  reasonWithoutPrimary,
+} from "../../api/indexed/standby.ts";
 
 const head = (number: number, fork = 0): AsOf => ({
   source: "index",
@@ -43,4 +48,28 @@ test.each<[string, Found, Found, Reasons]>([
     if (reason === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(reason);
   }
+});
+
+const known: LastKnown = { database: "7/1", newest: head(9), tookBack: false };
+test.each<[string, Found, LastKnown, string | undefined]>([
+  ["with the newest block", standbyAt(9), known, undefined],
+  ["with a higher block", standbyAt(10), known, undefined],
+  ["that was promoted", primaryAt(9), known, undefined],
+  ["before the first answer", standbyAt(9), { ...known, newest: undefined }, undefined],
+  ["that lacks an answered block", standbyAt(8), known, "lacks a block"],
+  ["with the block of another fork", standbyAt(9, 1), known, "lacks a block"],
+  [
+    "with a higher block of the fork that the index left",
+    standbyAt(10),
+    { ...known, tookBack: true },
+    "lacks",
+  ],
+  ["that followed the index to a lower block", standbyAt(9), { ...known, tookBack: true }, undefined],
+  ["without a block", { ...standbyAt(9), head: undefined }, known, "no block"],
+  ["of another database", { ...standbyAt(9), database: "7/2" }, known, "no copy"],
+  ["of a primary that was never seen", standbyAt(9), { ...known, database: undefined }, "never seen"],
+])("while the primary is away, a standby %s", (_, standby, lastKnown, expected) => {
+  const found = reasonWithoutPrimary(standby, lastKnown);
+  if (expected === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(expected);
 });

@@ -2,6 +2,7 @@
  * Reads of the index with a standby of Postgres, whose replay a test pauses, so that it knows what each server has. What this proves:
  * the standby answers while it is close, the primary wherever it cannot, and no answer is older than one before.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql as statement } from "drizzle-orm";
 import postgres from "postgres";
 import { beforeAll, expect, test, vi } from "vitest";
@@ -12,10 +13,11 @@ import { type Connection, connect } from "../../lib/db/connect.ts";
 import { readFrom } from "../../lib/indexed/views-schema.ts";
 import { createLogger } from "../../lib/log.ts";
 import * as indexed from "../../ponder.schema.ts";
+import { signalPid } from "../../scripts/local/pids.ts";
 import { freePort } from "../../scripts/local/ports.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { startOwnPostgres } from "../support/own-postgres.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import { createDatabase } from "../support/postgres-databases.ts";
 import { startStandby, type TestStandby } from "../support/standby.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -31,6 +33,7 @@ const block = (number: number, fork = 0): AsOf => ({
   timestamp: BigInt(number),
 });
 
+let own: OwnPostgres;
 let primaryUrl: string;
 /** A session of the primary. */
 let primary: postgres.Sql;
@@ -42,7 +45,7 @@ let index: IndexReader;
 
 function session(url: string): postgres.Sql {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
-  atEnd(() => sql.end());
+  atEnd(() => sql.end({ timeout: 1 }));
   return sql;
 }
 
@@ -60,7 +63,7 @@ function openReads(url: string) {
   const log = createLogger("test", "silent");
   const warned = vi.spyOn(log, "warn");
   const pool = { max: 2, statementTimeout: 4000 };
-  const opened = openStandby({ url, pool, indexConnection: connection, deployment, log });
+  const opened = openStandby({ url, primaryUrl, pool, deployment, log });
   atEnd(opened.close);
   const parts = { connection, indexConnection: connection, deployment, viewsSchema: VIEWS_SCHEMA };
   return { standby: opened, index: createIndexReader({ ...parts, standby: opened }), warned };
@@ -68,7 +71,8 @@ function openReads(url: string) {
 
 beforeAll(async () => {
   readFrom(indexed, VIEWS_SCHEMA);
-  primaryUrl = (await startOwnPostgres("reads")).databaseUrl;
+  own = await startOwnPostgres("reads");
+  primaryUrl = own.databaseUrl;
   primary = session(primaryUrl);
   await createHead(primary);
   server = await startStandby(primaryUrl);
@@ -117,16 +121,20 @@ async function readOnPrimary(): Promise<AsOf> {
   return asOf;
 }
 
-test("a standby that is two blocks behind answers", async () => {
-  await waitFor({
+/** Pauses the standby two blocks behind the primary, and waits for its answer. @returns the primary's block */
+const readFromPaused = () =>
+  waitFor({
     what: "an answer of the standby",
     // On a busy machine a comparison may take too long; then the primary answers.
     probe: async () => {
       const paused = await pauseAtNextBlock();
       await set(block(paused + 2));
-      return (await index.head()).number === BigInt(paused) || undefined;
+      return (await index.head()).number === BigInt(paused) ? block(paused + 2) : undefined;
     },
   });
+
+test("a standby that is two blocks behind answers", async () => {
+  await readFromPaused();
 });
 
 test("a standby that is further behind is not read until it has caught up", async () => {
@@ -163,12 +171,49 @@ test("after a reorganisation to a lower block the standby answers only once it h
 });
 
 test("a read that waits for a standby whose host vanished is answered by the primary", async () => {
-  const paused = await pauseAtNextBlock();
-  await index.head();
+  const newest = await readFromPaused();
   proxy.vanish();
-  expect(await index.head()).toEqual(block(paused));
+  expect(await index.head()).toEqual(newest);
   await expect.poll(() => standby.isUsed()).toBe(false);
   // New connections reach it.
+  await catchUp();
+});
+
+test("the standby's host vanishes while the primary takes more than a second to tell its head: the primary answers", async () => {
+  const newest = await readFromPaused();
+  const pids = await primary<{ pid: number }[]>`
+    select pid from pg_stat_activity where application_name = 'api-standby-watch'`;
+  expect(pids).not.toEqual([]);
+  for (const { pid } of pids) signalPid(pid, "SIGSTOP");
+  try {
+    proxy.vanish();
+    const read = index.head();
+    read.catch(() => {}); // the last line reports it
+    // No less than the standby has for its answer.
+    await sleep(1100);
+    for (const { pid } of pids) signalPid(pid, "SIGCONT");
+    expect(await read).toEqual(newest);
+  } finally {
+    for (const { pid } of pids) signalPid(pid, "SIGCONT");
+  }
+  await expect.poll(() => standby.isUsed()).toBe(false);
+  await catchUp();
+});
+
+test("slow reads on the primary do not hold up the comparison", async () => {
+  const paused = await pauseAtNextBlock();
+  await primary`select pg_advisory_lock(1)`;
+  const slow = [1, 2].map(
+    () => connection.sql`select pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)`,
+  );
+  const read = Promise.all(slow);
+  await expect
+    .poll(() => primary`select from pg_locks where locktype = 'advisory' and not granted`)
+    .toHaveLength(slow.length);
+  await set(block(paused + 3));
+  await expect.poll(() => standby.isUsed()).toBe(false);
+  await primary`select pg_advisory_unlock(1)`;
+  await read;
   await catchUp();
 });
 
@@ -194,4 +239,15 @@ test("a URL that does not lead to a standby of the database changes no answer", 
     expect(reads.standby.isUsed()).toBe(false);
     expect(await reads.index.head()).toEqual(block(0));
   }
+});
+
+test("after the primary's death a standby that was restarted is read again, if it has every answered block", async () => {
+  await catchUp();
+  const newest = await index.head();
+  await own.kill();
+  await server.kill();
+  await expect.poll(() => index.head().catch(() => standby.isUsed())).toBe(false);
+  await server.start();
+  await expect.poll(() => standby.isUsed()).toBe(true);
+  expect(await index.head()).toEqual(newest);
 });

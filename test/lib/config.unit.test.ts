@@ -39,13 +39,27 @@ test("names every invalid variable at once", () => {
   expect(faults).toContain("DATABASE_URL is required");
 });
 
-test("refuses a URL whose login cannot be decoded", () => {
-  expect(
-    faultsOf(() => apiConfig({ ...valid, DATABASE_READ_URL: "postgres://user:100%@127.0.0.1/db" })),
-  ).toEqual(["DATABASE_READ_URL must be a URL with %25 for each % of its login"]);
+test.each(["user:100%@127.0.0.1/db", "user:%ff@127.0.0.1/db", "user@a%ff/db", "user@127.0.0.1/%ff"])(
+  "refuses the URL %s, which drivers cannot decode",
+  (rest) => {
+    expect(faultsOf(() => apiConfig({ ...valid, DATABASE_URL: `postgres://${rest}` }))).toEqual([
+      "DATABASE_URL must be a URL with %25 for each % of its login, host and path, and escapes of UTF-8 only",
+    ]);
+  },
+);
+
+test("accepts a URL with escapes in its login", () => {
   expect(() =>
-    apiConfig({ ...valid, DATABASE_READ_URL: "postgres://user:100%25@127.0.0.1/db" }),
+    apiConfig({ ...valid, DATABASE_URL: "postgres://user:100%25%C3%A9@127.0.0.1/db" }),
   ).not.toThrow();
+});
+
+test("refuses several servers for reads", () => {
+  const read = (url: string) => () => apiConfig({ ...valid, DATABASE_READ_URL: url });
+  for (const url of ["postgres://user@a,b/db", "postgres://user@a:1,b:2/db", "postgres://user@a%2cb/db"]) {
+    expect(faultsOf(read(url))).toContain("DATABASE_READ_URL must name one host");
+  }
+  expect(read("postgres://user:a,b@127.0.0.1/db?application_name=a,b")).not.toThrow();
 });
 
 test("an empty variable counts as unset, never as zero", () => {

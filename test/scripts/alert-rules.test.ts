@@ -90,7 +90,10 @@ const cases: Readonly<Record<string, Case>> = {
     silent: { 'api_pool_wait_seconds{pool="api"}': steady(0.5) },
     labels: { pool: "api" },
   },
-  StandbyUnused: { fires: { api_standby_used: steady(0) }, silent: { api_standby_used: steady(1) } },
+  StandbyUnused: {
+    fires: { api_standby_used: "0 0 1 ".repeat(20).trim() },
+    silent: { api_standby_used: "1 1 0 ".repeat(20).trim() },
+  },
   WebhooksLate: {
     fires: { webhook_oldest_due_seconds: steady(301) },
     silent: { webhook_oldest_due_seconds: steady(300), webhook_outbox_lag_blocks: steady(50) },

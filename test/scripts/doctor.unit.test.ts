@@ -80,4 +80,5 @@ test("the sessions of each process are those of docs/operating.md", () => {
   expect(added(testnet)).toEqual(column(1));
   expect(added({ ORACLE_PRIVATE_KEY: `0x${"2".repeat(64)}` })).toEqual(column(2));
   expect(added({ KEEPER_PRIVATE_KEY: `0x${"2".repeat(64)}` })).toEqual(column(3));
+  expect(added({ DATABASE_READ_URL: "postgres://user@127.0.0.1:5433/db" })).toEqual(column(4));
 });
