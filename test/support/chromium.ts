@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { onTestFinished, test } from "vitest";
+import { test } from "vitest";
 import { projectRoot } from "../../lib/project-root.ts";
 import { findChromium } from "../../scripts/local/browser.ts";
 import { atEnd } from "./cleanup.ts";
@@ -55,7 +55,7 @@ export type OpenPage = {
   readonly requests: () => string[];
 };
 
-/** Opens an empty page, until the end of the test, that may ask `origin` alone. `look` is the window, and what the system prefers. */
+/** Opens an empty page that may ask `origin` alone. `look` is the window, and what the system prefers. */
 export async function openPage(origin: string, look: Look = {}): Promise<OpenPage> {
   const { width = 1280, height = 800, colorScheme = "light", reducedMotion = "no-preference" } = look;
   const context = await (await browser()).newContext({
@@ -64,8 +64,6 @@ export async function openPage(origin: string, look: Look = {}): Promise<OpenPag
     reducedMotion,
     timezoneId: "Europe/Madrid",
   });
-  // A page asks and draws as long as it is open.
-  onTestFinished(() => context.close());
   const page = await context.newPage();
   // An answer may come late on a busy machine.
   page.setDefaultTimeout(120_000);
