@@ -1,4 +1,4 @@
-/** Two apis, two writers, an indexer and a standby under load, of which each is killed. */
+/** The processes that the scale benchmark kills under load: two apis, two writers, an indexer and a standby. */
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import type { PurchasesStack } from "./purchases-stack.ts";

@@ -1,4 +1,4 @@
-/** Each process is killed (SIGKILL) under load, in the end the primary, whose standby is promoted. */
+/** Kills each process (SIGKILL) under load, and the primary last. Then the standby is promoted. */
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { CONNECTIONS } from "./measure-purchases.ts";

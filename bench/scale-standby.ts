@@ -52,7 +52,7 @@ export async function replicateSynchronously(sql: Sql): Promise<void> {
 export async function createStandby(bench: BenchStack): Promise<BenchStandby> {
   const { folder, databaseUrl, processes, atEnd } = bench;
   const dataDir = join(folder, "standby");
-  const options = await copyToStandby(databaseUrl, {
+  const { options, url } = await copyToStandby(databaseUrl, {
     dataDir,
     port: await freePort(),
     logFile: `${dataDir}.log`,
@@ -60,12 +60,10 @@ export async function createStandby(bench: BenchStack): Promise<BenchStandby> {
   });
   let server: LocalPostgres | undefined;
   atEnd(async () => server?.remove());
-  const url = new URL(databaseUrl);
-  url.port = String(options.port);
-  const sql = postgres(url.href, { max: 2, onnotice: () => {} });
+  const sql = postgres(url, { max: 2, onnotice: () => {} });
   atEnd(() => sql.end({ timeout: 1 }));
   return {
-    url: url.href,
+    url,
     sql,
     async start() {
       server = await startPostgres(options);

@@ -4,7 +4,6 @@
  * and in the same run. Every subscription receives every burn: ten burns make ten thousand deliveries to a thousand
  * subscriptions.
  */
-import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,6 +16,7 @@ import { HOST_CONCURRENCY } from "../workers/webhooks/dispatcher.ts";
 import { postBare } from "./bare-post-loop.ts";
 import { withBenchStack } from "./bench-stack.ts";
 import { call } from "./miner.ts";
+import { residentMemoryOf } from "./process-usage.ts";
 import { PRODUCT } from "./purchase-load.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
 import { benchWebhooksAtScale } from "./webhooks-scale.ts";
@@ -144,9 +144,7 @@ async function measureRate(stack: WebhooksStack): Promise<Finding[]> {
 }
 
 /** Resident memory of a process in MB, on Linux only. */
-function residentMb(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-}
+const residentMb = (pid: number): number => residentMemoryOf(pid, "VmRSS") ?? Number.NaN;
 
 /** Uses the subscriptions of `measureRate`. */
 async function measureMemory(stack: WebhooksStack): Promise<Finding[]> {

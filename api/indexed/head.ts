@@ -1,4 +1,4 @@
-/** The head: the newest block whose rows the index has. */
+/** Reads the head of the index: its newest block. */
 import { head } from "../../ponder.schema.ts";
 import type { AsOf } from "../chain/block.ts";
 import type { IndexQuery } from "./reader.ts";

@@ -10,9 +10,12 @@ import { postgresRunner } from "./postgres-binaries.ts";
 /**
  * Copies the data of the server of `primaryUrl`, a superuser's URL, to `target.dataDir`. Nothing else should write meanwhile, so that
  * no file vanishes under the copy.
- * @returns the options with which `startPostgres` starts the standby, also again after it was killed
+ * @returns the options with which `startPostgres` starts the standby, also again after it was killed, and its URL
  */
-export async function copyToStandby(primaryUrl: string, target: PostgresOptions): Promise<PostgresOptions> {
+export async function copyToStandby(
+  primaryUrl: string,
+  target: PostgresOptions,
+): Promise<{ options: PostgresOptions; url: string }> {
   const runner = await postgresRunner();
   const { data } = runner.locate({ data: target.dataDir, log: target.logFile });
   const sql = postgres(primaryUrl, { max: 1, onnotice: () => {} });
@@ -34,5 +37,8 @@ export async function copyToStandby(primaryUrl: string, target: PostgresOptions)
   }
   const primary = new URL(primaryUrl);
   const conninfo = `host=${primary.hostname} port=${primary.port} user=${primary.username}`;
-  return { ...target, settings: { ...target.settings, primary_conninfo: conninfo } };
+  const url = new URL(primaryUrl);
+  url.port = String(target.port);
+  const options = { ...target, settings: { ...target.settings, primary_conninfo: conninfo } };
+  return { options, url: url.href };
 }

@@ -1,5 +1,5 @@
 /**
- * Reads of the index with a standby of Postgres, whose replay a test pauses, so that it knows what each server has. What this proves:
+ * Reads of the index with a standby of Postgres. The tests pause its replay, so that they know which blocks each server has. What this proves:
  * the standby answers while it is close, the primary wherever it cannot, and no answer is older than one before.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -170,7 +170,7 @@ test("after a reorganisation to a lower block the standby answers only once it h
   expect(await index.head()).toEqual(block(paused - 1, 1));
 });
 
-test("a read that waits for a standby whose host vanished is answered by the primary", async () => {
+test("the host of the standby vanishes: the primary answers the read that waits for it", async () => {
   const newest = await readFromPaused();
   proxy.vanish();
   // A read that a busy machine delays may reach its time limit first.

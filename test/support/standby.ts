@@ -31,7 +31,7 @@ export async function startStandby(databaseUrl: string): Promise<TestStandby> {
   const runFolder = inject("runFolder");
   const port = await freePort();
   const dataDir = join(runFolder, `standby-${port}`);
-  const options = await copyToStandby(databaseUrl, {
+  const { options, url } = await copyToStandby(databaseUrl, {
     dataDir,
     port,
     logFile: `${dataDir}.log`,
@@ -45,12 +45,10 @@ export async function startStandby(databaseUrl: string): Promise<TestStandby> {
   }
   await start();
   atEnd(() => server.stop());
-  const url = new URL(databaseUrl);
-  url.port = String(port);
-  const sql = postgres(url.href, { max: 1, onnotice: () => {} });
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end({ timeout: 1 }));
   return {
-    databaseUrl: url.href,
+    databaseUrl: url,
     sql,
     async pause() {
       await sql`select pg_wal_replay_pause()`;

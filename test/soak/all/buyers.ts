@@ -9,7 +9,7 @@ import type { Outages } from "./outages.ts";
 import { createRandom } from "./random.ts";
 import { BUYERS } from "./world.ts";
 
-/** Mostly the product whose policies a fall of the price makes due soonest. */
+/** Each purchase draws one of these products. The first is there three times: its policies become due at the smallest fall. */
 const products: readonly ProductName[] = [
   "FLASHBTC1H-001",
   "FLASHBTC1H-001",

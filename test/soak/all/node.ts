@@ -1,4 +1,4 @@
-/** A chain whose node can die and come back with all of its blocks, but without the transactions that wait in its pool. */
+/** A chain whose node can be stopped and started again. It keeps its blocks, and loses the transactions of its pool. */
 import { join } from "node:path";
 import { inject } from "vitest";
 import { chainOf } from "../../../lib/chain/client.ts";

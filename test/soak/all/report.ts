@@ -1,5 +1,6 @@
 /** What a run prints: a line a minute, and a table at the end. */
-import { execFileSync } from "node:child_process";
+import { residentMemoryOf } from "../../../bench/process-usage.ts";
+import { median } from "../../../bench/report.ts";
 import type { ServiceName } from "../../../scripts/local/services.ts";
 import { type Victim, victims } from "./plan-kills.ts";
 import type { SoakWorld } from "./world.ts";
@@ -8,13 +9,8 @@ const services: readonly ServiceName[] = ["indexer", "api", "writer"];
 
 /** Resident memory in MB; undefined when the process has ended. */
 function memoryOf(pid: number): number | undefined {
-  try {
-    return Math.round(
-      Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024,
-    );
-  } catch {
-    return undefined;
-  }
+  const mb = residentMemoryOf(pid, "VmRSS");
+  return mb === undefined ? undefined : Math.round(mb);
 }
 
 type Sample = { readonly pid: number; readonly at: number; readonly mb: number };
@@ -71,13 +67,13 @@ const lengthOf = (life: readonly Sample[]): number => (life.at(-1)?.at ?? 0) - (
 
 /** Kills of each victim, and the downtime until the next success. */
 export function outageTable(durations: ReadonlyMap<Victim, readonly number[]>) {
-  const seconds = (ms: number | undefined) => (ms === undefined ? "" : `${(ms / 1000).toFixed(1)} s`);
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
   const rows = victims.map((victim) => {
-    const all = [...(durations.get(victim) ?? [])].sort((a, b) => a - b);
+    const all = durations.get(victim) ?? [];
     const row = {
       kills: all.length,
-      "median downtime": seconds(all[Math.floor(all.length / 2)]),
-      worst: seconds(all.at(-1)),
+      "median downtime": all.length === 0 ? "" : seconds(median(all)),
+      worst: all.length === 0 ? "" : seconds(Math.max(...all)),
     };
     return [victim, row] as const;
   });
