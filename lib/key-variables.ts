@@ -15,6 +15,7 @@ export const keyVariables = {
   FAUCET_PRIVATE_KEY: privateKey.optional(),
   FAUCET_PUBLIC_KEY: publicKey.optional(),
   ORACLE_PRIVATE_KEY: privateKey.optional(),
+  ORACLE_PUBLIC_KEY: publicKey.optional(),
 };
 
 const publicVariables = [
@@ -23,12 +24,13 @@ const publicVariables = [
   "TESTNET_RELAYER_PUBLIC_KEYS",
   "SANDBOX_PUBLIC_KEY",
   "FAUCET_PUBLIC_KEY",
+  "ORACLE_PUBLIC_KEY",
 ] as const;
 
-/** Roles with one wallet: its key is in the environment or with the signer. */
-const oneWallet = ["KEEPER", "SANDBOX", "FAUCET"] as const;
+/** Roles with one key: it is in the environment or with the signer. */
+const oneKey = ["KEEPER", "SANDBOX", "FAUCET", "ORACLE"] as const;
 
-/** A missing signer, a missing relayer, and wallets with two keys; each variable alone is already valid. */
+/** A missing signer, a missing relayer, and roles with two keys where one is possible; each variable alone is already valid. */
 export function invalidKeys(variables: Variables): Fault[] {
   const faults: Fault[] = [];
   const given = publicVariables.filter((name) => variables[name] !== undefined);
@@ -36,13 +38,10 @@ export function invalidKeys(variables: Variables): Fault[] {
     faults.push(["SIGNER_URL", `is required with ${given.join(" and ")}`]);
   if (variables.RELAYER_PRIVATE_KEYS === undefined && variables.RELAYER_PUBLIC_KEYS === undefined)
     faults.push(["RELAYER_PRIVATE_KEYS", "is required"]);
-  for (const role of oneWallet) {
+  for (const role of oneKey) {
     if (variables[`${role}_PRIVATE_KEY`] === undefined || variables[`${role}_PUBLIC_KEY`] === undefined)
       continue;
-    faults.push([
-      `${role}_PUBLIC_KEY`,
-      `must not be set together with ${role}_PRIVATE_KEY: it is one wallet`,
-    ]);
+    faults.push([`${role}_PUBLIC_KEY`, `must not be set together with ${role}_PRIVATE_KEY: it is one key`]);
   }
   return faults;
 }

@@ -20,6 +20,7 @@ const walletVariables = [
 const apart: readonly (readonly [name: string, others: readonly string[]])[] = [
   // A key that signs prices on request never signs a transaction.
   ["ORACLE_PRIVATE_KEY", walletVariables],
+  ["ORACLE_PUBLIC_KEY", walletVariables],
   // The keeper has a gas budget and a stop of its own, and its balance is nobody else's.
   ["KEEPER_PRIVATE_KEY", walletVariables],
   ["KEEPER_PUBLIC_KEY", walletVariables],

@@ -65,11 +65,12 @@ async function startMainChain(
     startSending({ ...main, config, meter, keeperMeter, log }),
   );
   onStarted(sending);
-  const { ORACLE_PRIVATE_KEY: privateKey, DATABASE_URL: databaseUrl } = config;
-  if (privateKey !== undefined && deployment.oracle) {
-    onStarted(startOracle({ ...main, oracle: deployment.oracle, privateKey, databaseUrl, log }));
-  } else if (privateKey !== undefined) {
-    log.warn("the deployment file has no oracle: ORACLE_PRIVATE_KEY signs no prices");
+  const [oracleKey] = oracleKeys(config).flatMap(({ keys }) => keys);
+  if (oracleKey && deployment.oracle) {
+    const { oracle } = deployment;
+    onStarted(startOracle({ ...main, oracle, key: oracleKey, databaseUrl: config.DATABASE_URL, log }));
+  } else if (oracleKey) {
+    log.warn("the deployment file has no oracle: the oracle's key signs no prices");
   }
   const allow = config.WEBHOOK_ALLOW_HOSTS ?? (local ? LOOPBACK_HOSTS : []);
   const delivery = await retryUntilReady(queueServer, { log }, () =>

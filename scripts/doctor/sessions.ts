@@ -1,5 +1,5 @@
 /** How many sessions of Postgres a process opens at most, as docs/operating.md states it and each process logs it at its start. */
-import { hasKeeper } from "../../workers/common/wallet-keys.ts";
+import { hasKeeper, hasOracle } from "../../workers/common/wallet-keys.ts";
 import type { ProcessName, Settings } from "./settings.ts";
 
 const BASE: Readonly<Record<ProcessName, number>> = { indexer: 14, api: 17, writer: 24 };
@@ -26,7 +26,7 @@ export function sessionsOf(name: ProcessName, { api, writer }: Settings): number
       return (
         BASE.writer +
         (writer?.TESTNET_RPC_URL === undefined ? 0 : TESTNET.writer) +
-        (writer?.ORACLE_PRIVATE_KEY === undefined ? 0 : ORACLE) +
+        (writer && hasOracle(writer) ? ORACLE : 0) +
         (writer && hasKeeper(writer) ? KEEPER : 0) -
         (writer?.REDIS_URL === undefined ? 0 : QUEUES.writer)
       );

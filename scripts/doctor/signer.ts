@@ -1,7 +1,7 @@
-/** Checks that the signer signs for every wallet whose public key is configured. */
+/** Checks that the signer signs with every key whose public one is configured. */
 import type { WriterConfig } from "../../lib/config.ts";
 import { errorText } from "../../lib/log.ts";
-import { mainKeys, testnetKeys } from "../../workers/common/wallet-keys.ts";
+import { mainKeys, oracleKeys, testnetKeys } from "../../workers/common/wallet-keys.ts";
 import { addressOf } from "../../workers/relayer/account.ts";
 import { TRIAL } from "../../workers/relayer/signer/account.ts";
 import { askSigner } from "../../workers/relayer/signer/ask.ts";
@@ -14,11 +14,12 @@ const { ok, warning, fault } = findingsOf("signer");
 export async function examineSigner(config: WriterConfig): Promise<Finding[]> {
   const { SIGNER_URL: url } = config;
   if (url === undefined) return [];
-  const wallets = [...mainKeys(config), ...testnetKeys(config)].flatMap(({ variable, keys }) =>
-    keys.flatMap((key) => ("publicKey" in key ? [{ variable, key, address: addressOf(key) }] : [])),
+  const ofSigner = [...mainKeys(config), ...testnetKeys(config), ...oracleKeys(config)].flatMap(
+    ({ variable, keys }) =>
+      keys.flatMap((key) => ("publicKey" in key ? [{ variable, key, address: addressOf(key) }] : [])),
   );
   const findings = await Promise.all(
-    wallets.map(async ({ variable, key, address }): Promise<Finding[]> => {
+    ofSigner.map(async ({ variable, key, address }): Promise<Finding[]> => {
       try {
         await askSigner(key, TRIAL);
         return [];
@@ -35,8 +36,8 @@ export async function examineSigner(config: WriterConfig): Promise<Finding[]> {
       "SIGNER_URL is not encrypted: who is in between sees what is signed, and who reaches the signer can sign";
     faults.push(warning(text, "use https, and a network in which only the writers reach the signer"));
   }
-  const signing = wallets.length - findings.flat().length;
+  const signing = ofSigner.length - findings.flat().length;
   return signing > 0
-    ? [ok(`the signer signs for ${signing} of ${wallets.length} wallets`), ...faults]
+    ? [ok(`the signer signs with ${signing} of ${ofSigner.length} keys`), ...faults]
     : faults;
 }

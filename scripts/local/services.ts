@@ -72,6 +72,7 @@ function environment(name: ServiceName, settings: StackSettings): Record<string,
     FAUCET_PRIVATE_KEY: unset,
     FAUCET_PUBLIC_KEY: unset,
     ORACLE_PRIVATE_KEY: unset,
+    ORACLE_PUBLIC_KEY: unset,
   };
   const testnetChain = {
     TESTNET_RPC_URL: testnet?.rpcUrl ?? unset,

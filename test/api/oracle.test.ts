@@ -9,7 +9,7 @@ import { type AssetSymbol, assetBytes32 } from "../../lib/products.ts";
 import { chainTime, latestRound, pushPrice } from "../../scripts/local/protocol/actions/index.ts";
 import { oracleSigner } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { priceProofTypes } from "../../workers/oracle/sign-price.ts";
+import { priceProofTypes } from "../../workers/oracle/price-signer.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { setSequencer } from "../support/protocol-actions.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { priceProofVerifierAbi } from "../../abis/PriceProofVerifier.ts";
 import { assetBytes32 } from "../../lib/products.ts";
 import { oracleSigner } from "../../scripts/local/service-wallets.ts";
-import { priceProofTypes } from "../../workers/oracle/sign-price.ts";
+import { priceProofTypes } from "../../workers/oracle/price-signer.ts";
 import { stranger, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();

@@ -183,7 +183,7 @@ test("a wallet has one key and one role, whether its key is here or with the sig
   const config = { ...valid, ...testnet, SIGNER_URL: "https://signer.example/path/" };
   const faults = (more: Record<string, string>) => faultsOf(() => writerConfig({ ...config, ...more }));
   expect(faults({ KEEPER_PRIVATE_KEY: keyOf("2"), KEEPER_PUBLIC_KEY: publicKeyOf("3") })).toEqual([
-    "KEEPER_PUBLIC_KEY must not be set together with KEEPER_PRIVATE_KEY: it is one wallet",
+    "KEEPER_PUBLIC_KEY must not be set together with KEEPER_PRIVATE_KEY: it is one key",
   ]);
   expect(faults({ KEEPER_PUBLIC_KEY: publicKeyOf("1") })).toEqual([
     "KEEPER_PUBLIC_KEY is also a key of RELAYER_PRIVATE_KEYS",

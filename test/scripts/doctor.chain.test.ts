@@ -287,7 +287,7 @@ describe("signer", () => {
   test("one that signs for a wallet, whose place and ether are checked as those of all others", async () => {
     const findings = await examined(remote);
     expect(faultsOf(findings)).toEqual([]);
-    expect(findings.map(({ text }) => text)).toContain("the signer signs for 1 of 1 wallets");
+    expect(findings.map(({ text }) => text)).toContain("the signer signs with 1 of 1 keys");
     expect(findings.some(({ text }) => text.startsWith("RELAYER_PUBLIC_KEYS: 0x"))).toBe(true);
   });
 

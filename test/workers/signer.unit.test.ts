@@ -1,4 +1,4 @@
-/** What this proves: whatever the signer answers, a transaction gets the wallet's own signature of just this transaction, or none. */
+/** What this proves: whatever the signer answers, what is to be signed gets the key's own signature of just this, or none. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
@@ -6,7 +6,9 @@ import { pino } from "pino";
 import { bytesToHex, type Hex, keccak256, serializeSignature, serializeTransaction, toHex } from "viem";
 import { generatePrivateKey, privateKeyToAccount, sign } from "viem/accounts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { assetBytes32 } from "../../lib/products.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
+import { priceSigner } from "../../workers/oracle/price-signer.ts";
 import { publicKeyOf as recover } from "../../workers/relayer/native-account.ts";
 import { signerAccount } from "../../workers/relayer/signer/account.ts";
 import { askSigner, SignerFault } from "../../workers/relayer/signer/ask.ts";
@@ -50,6 +52,24 @@ test("the transaction is the one that the key itself signs, whatever is signed",
       expect(signer.asked(publicKey).at(-1)).toBe(serializeTransaction(wanted));
     }),
     { numRuns: 300 },
+  );
+});
+
+test("a price's signature is the one that the key itself makes", async () => {
+  const remote = priceSigner(key());
+  const own = priceSigner({ privateKey });
+  expect(remote.address).toBe(own.address);
+  const verifyingContract = privateKeyToAccount(generatePrivateKey()).address;
+  const domain = { name: "Oracle", version: "1", chainId: 8453, verifyingContract };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.bigInt({ min: -(2n ** 255n), max: 2n ** 255n - 1n }),
+      fc.nat(),
+      async (price, time) => {
+        const message = { price, asset: assetBytes32("BTC"), verifiedAt: BigInt(time) };
+        expect(await remote.sign(domain, message)).toBe(await own.sign(domain, message));
+      },
+    ),
   );
 });
 

@@ -23,24 +23,28 @@ const testnetVariables = [
   ["FAUCET_PRIVATE_KEY", "FAUCET_PUBLIC_KEY", "faucet"],
 ] as const;
 
+const oracleVariables = ["ORACLE_PRIVATE_KEY", "ORACLE_PUBLIC_KEY"] as const;
+
 type KeyVariables = typeof mainVariables | typeof testnetVariables;
+type Variables = KeyVariables[number] | typeof oracleVariables;
 
 const listOf = (value: Hex | readonly Hex[] | undefined): readonly Hex[] =>
   typeof value === "string" ? [value] : (value ?? []);
 
-function namedKeys(config: WriterConfig, variables: KeyVariables): NamedKeys[] {
+/** The keys of a role, by the variable that has them. */
+function keysOf(config: WriterConfig, [own, signers]: Variables): VariableKeys[] {
   const { SIGNER_URL: signerUrl } = config;
-  return variables.flatMap(([own, signers, role]): NamedKeys[] => [
-    { variable: own, role, keys: listOf(config[own]).map((privateKey) => ({ privateKey })) },
-    {
-      variable: signers,
-      role,
-      // The configuration has no public key without a signer.
-      keys:
-        signerUrl === undefined ? [] : listOf(config[signers]).map((publicKey) => ({ publicKey, signerUrl })),
-    },
-  ]);
+  // The configuration has no public key without a signer.
+  const withSigner =
+    signerUrl === undefined ? [] : listOf(config[signers]).map((publicKey) => ({ publicKey, signerUrl }));
+  return [
+    { variable: own, keys: listOf(config[own]).map((privateKey) => ({ privateKey })) },
+    { variable: signers, keys: withSigner },
+  ];
 }
+
+const namedKeys = (config: WriterConfig, variables: KeyVariables): NamedKeys[] =>
+  variables.flatMap((names) => keysOf(config, names).map((keys) => ({ ...keys, role: names[2] })));
 
 export const mainKeys = (config: WriterConfig): NamedKeys[] => namedKeys(config, mainVariables);
 export const testnetKeys = (config: WriterConfig): NamedKeys[] => namedKeys(config, testnetVariables);
@@ -49,10 +53,12 @@ export const testnetKeys = (config: WriterConfig): NamedKeys[] => namedKeys(conf
 export const hasKeeper = (config: WriterConfig): boolean =>
   (config.KEEPER_PRIVATE_KEY ?? config.KEEPER_PUBLIC_KEY) !== undefined;
 
-/** The key that signs prices: it has no wallet, and pays for nothing. */
-export const oracleKeys = ({ ORACLE_PRIVATE_KEY: privateKey }: WriterConfig): VariableKeys[] => [
-  { variable: "ORACLE_PRIVATE_KEY", keys: privateKey === undefined ? [] : [{ privateKey }] },
-];
+/** Whether the writer signs prices, if the deployment has an oracle. */
+export const hasOracle = (config: WriterConfig): boolean =>
+  (config.ORACLE_PRIVATE_KEY ?? config.ORACLE_PUBLIC_KEY) !== undefined;
+
+/** The key that signs prices: it has no wallet, and pays for nothing. At most one variable has it. */
+export const oracleKeys = (config: WriterConfig): VariableKeys[] => keysOf(config, oracleVariables);
 
 /** The keys one by one, each with its role. */
 export const walletKeys = (named: readonly NamedKeys[]): WalletKey[] =>

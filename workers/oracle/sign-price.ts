@@ -1,22 +1,14 @@
-import type { Address, Hex, LocalAccount } from "viem";
+import type { Address, Hex } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { type AssetSymbol, assetBytes32 } from "../../lib/products.ts";
 import { within } from "../../lib/timeout.ts";
+import type { PriceSigner } from "./price-signer.ts";
 import { type PriceFault, priceFault, readPrice } from "./read-price.ts";
 
 /** Longest read of the chain, in ms: a caller that came during a failing read still gets the outcome of the next one. */
 const READ_MS = 1500;
-
-/** The typed data that contracts on the live chain check. */
-export const priceProofTypes = {
-  PriceProof: [
-    { name: "price", type: "int256" },
-    { name: "asset", type: "bytes32" },
-    { name: "verifiedAt", type: "uint256" },
-  ],
-} as const;
 
 /** `price` has `decimals` decimals; times are Unix seconds. */
 export type SignedPrice = {
@@ -40,11 +32,11 @@ export type OracleContext = {
   readonly deployment: Pick<Deployment, "chainId" | "contracts">;
   /** The typed data's domain, without its chain id. */
   readonly oracle: NonNullable<Deployment["oracle"]>;
-  readonly signer: LocalAccount;
+  readonly signer: PriceSigner;
   readonly log: Logger;
 };
 
-/** Reads an asset's price now and signs it, or says why not. Never rejects for the chain. */
+/** Reads an asset's price now and signs it, or says why not. Never rejects for the chain. @throws SignerFault when the signer did not sign */
 export async function signPrice(
   { client, deployment, oracle, signer, log }: OracleContext,
   asset: AssetSymbol,
@@ -66,11 +58,7 @@ export async function signPrice(
   const fault = priceFault(reading, verifiedAt);
   if (fault) return { state: "failed", ...fault };
   const { price, decimals, updatedAt: feedUpdatedAt } = reading;
-  const signature = await signer.signTypedData({
-    domain: { ...oracle, chainId: deployment.chainId },
-    types: priceProofTypes,
-    primaryType: "PriceProof",
-    message: { price, asset: assetBytes32(asset), verifiedAt },
-  });
+  const domain = { ...oracle, chainId: deployment.chainId };
+  const signature = await signer.sign(domain, { price, asset: assetBytes32(asset), verifiedAt });
   return { state: "signed", price, decimals, verifiedAt, feedUpdatedAt, signer: signer.address, signature };
 }

@@ -1,5 +1,3 @@
-import type { Hex } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { connect } from "../../lib/db/connect.ts";
 import { listenTo } from "../../lib/db/listen.ts";
 import type { Deployment } from "../../lib/deployments.ts";
@@ -7,6 +5,8 @@ import type { Logger } from "../../lib/log.ts";
 import { assetSymbols } from "../../lib/products.ts";
 import type { DeployedChain } from "../common/chains.ts";
 import { startLoop } from "../common/loop.ts";
+import type { Key } from "../relayer/account.ts";
+import { priceSigner } from "./price-signer.ts";
 import { noteSigner, pendingRequests, pruneRequests, storeAnswer } from "./requests.ts";
 import { type OracleContext, signPrice } from "./sign-price.ts";
 
@@ -21,7 +21,7 @@ const CONNECTIONS = 1;
 
 export type OracleOptions = DeployedChain & {
   readonly oracle: NonNullable<Deployment["oracle"]>;
-  readonly privateKey: Hex;
+  readonly key: Key;
   readonly databaseUrl: string;
   readonly log: Logger;
 };
@@ -29,13 +29,13 @@ export type OracleOptions = DeployedChain & {
 /**
  * Starts to answer the api's requests for signed prices. Requests for one asset that wait together share a signature, of a
  * price that is read after the last of them. A writer that dies before it has stored its answer leaves them to the next one;
- * several writers may sign for the same request, of which the first answer counts, and a writer without the chain waits for
- * the others.
+ * several writers may sign for the same request, of which the first answer counts, and a writer without the chain, or without an
+ * answer of the signer that has its key, leaves them to the others.
  */
-export function startOracle({ oracle, deployment, chain, privateKey, databaseUrl, log }: OracleOptions) {
+export function startOracle({ oracle, deployment, chain, key, databaseUrl, log }: OracleOptions) {
   const { chainId } = deployment;
   const { sql, close } = connect(databaseUrl, { name: "writer-oracle", max: CONNECTIONS });
-  const signer = privateKeyToAccount(privateKey);
+  const signer = priceSigner(key);
   const context: OracleContext = { client: chain.client, deployment, oracle, signer, log };
 
   async function answerRequests(): Promise<void> {

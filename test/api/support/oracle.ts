@@ -12,7 +12,7 @@ import { startChain, type TestChain } from "../../support/chain.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";
 import { type RpcCall, type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
-import { type Stack, startStack } from "../../support/stack.ts";
+import { type Stack, type StackOptions, startStack } from "../../support/stack.ts";
 import { issueKey, repeatWhile } from "./api.ts";
 
 /** The environment of a writer that signs prices. */
@@ -51,13 +51,13 @@ export type TestOracle = {
   readonly signerOnChain: (proof: Proof) => Promise<Address>;
 };
 
-export async function startOracleStack(): Promise<TestOracle> {
+export async function startOracleStack(env: StackOptions["env"] = oracleEnv): Promise<TestOracle> {
   const chain = await startChain();
   const { oracle } = chain.deployment;
   if (!oracle) throw new Error("the deployment has no oracle");
   const verifier = oracle.verifyingContract;
   const proxy = await startRpcProxy(chain.url);
-  const stack = await startStack({ chain, rpcUrl: proxy.url, services: ["api", "writer"], env: oracleEnv });
+  const stack = await startStack({ chain, rpcUrl: proxy.url, services: ["api", "writer"], env });
   const request = await checkedRequests(stack.apiUrl);
   const { headers } = await issueKey(request);
   const signer = () => request("/api/v1/oracle/signer", { headers });

@@ -32,7 +32,7 @@ export async function askSigner(key: SignerKey, data: Hex): Promise<Signature> {
   const signature = parseSignature(await fetchSignature(key, data));
   const signedBy = await publicKeyOf(keccak256(data), signature).catch(() => undefined);
   if (signedBy !== prefixedKey(key.publicKey)) {
-    throw new SignerFault("the signer's answer is not this key's signature of the transaction");
+    throw new SignerFault("the signer's answer is not this key's signature of the data");
   }
   return signature;
 }
