@@ -43,9 +43,9 @@ const daySums: Readonly<Record<Exclude<Metric, "new_buyers" | "returning_buyers"
 export const unitOf = (metric: Metric): Unit =>
   metric === "new_buyers" || metric === "returning_buyers" ? "count" : daySums[metric].unit;
 
-/** The place of a time in the list of buckets. */
+/** The place of a time in the list of buckets. As a query of its own the list is parsed once, and not for each row. */
 const placeOf = (time: SQL, buckets: readonly Bucket[]): SQL =>
-  sql`width_bucket(${time}, ${`{${buckets.map(({ start }) => start).join(",")}}`}::text::numeric[]) - 1`;
+  sql`width_bucket(${time}::bigint, (select ${`{${buckets.map(({ start }) => start).join(",")}}`}::text::bigint[])) - 1`;
 
 type PolicyTable = typeof policy | typeof replacedPolicy;
 
