@@ -1,5 +1,5 @@
 import { pbkdf2Sync } from "node:crypto";
-import { type Address, createPublicClient, defineChain, http, isAddressEqual } from "viem";
+import { createPublicClient, defineChain, http } from "viem";
 import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts";
 import type { Deployment } from "../deployments.ts";
 
@@ -57,13 +57,6 @@ export function anvilAccount(index: number): HDAccount {
   const account = hdKeyToAccount(anvilWallet, { addressIndex: index });
   anvilAccounts.set(index, account);
   return account;
-}
-
-/** True when `address` is one of the first twenty accounts of anvil's mnemonic. */
-export function isAnvilAddress(address: Address): boolean {
-  return Array.from({ length: 20 }, (_, index) => anvilAccount(index).address).some((a) =>
-    isAddressEqual(a, address),
-  );
 }
 
 /** True when the node reports itself as anvil. */

@@ -1,6 +1,7 @@
 /** What must hold on the network before the first transaction. Each check answers with its faults. */
 import { type Address, formatEther, type LocalAccount, parseAbi } from "viem";
-import { isAnvil, isAnvilAddress, type ReadClient } from "../../lib/chain/client.ts";
+import { isAnvilAddress } from "../../lib/chain/anvil-addresses.ts";
+import { isAnvil, type ReadClient } from "../../lib/chain/client.ts";
 import { errorText } from "../../lib/log.ts";
 import type { ExternalContracts } from "../local/protocol/deployment-plan.ts";
 import type { PlannedTransaction } from "../local/protocol/planned-transactions.ts";

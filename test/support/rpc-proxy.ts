@@ -1,5 +1,6 @@
 /** A proxy in front of the chain that can record, delay, drop and change responses. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { request } from "undici";
 import { z } from "zod";
 import { freePort } from "../../scripts/local/ports.ts";
 import { atEnd } from "./cleanup.ts";
@@ -67,18 +68,18 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-/** Calls a JSON-RPC method that viem need not know. */
+/** Calls a JSON-RPC method that viem need not know. A stack's processes poll through proxies, and `fetch` takes thrice the CPU. */
 export async function askRpc(
   url: string,
   method: string,
   params: readonly unknown[] = [],
 ): Promise<RpcAnswer> {
-  const response = await fetch(url, {
+  const { body } = await request(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
   });
-  const { result, error } = answerSchema.parse(await response.json());
+  const { result, error } = answerSchema.parse(await body.json());
   const parsed = z.object({ code: z.number(), message: z.string() }).loose().safeParse(error);
   return parsed.success ? { error: parsed.data } : { result: result ?? null };
 }

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { isAnvilAddress } from "../../lib/chain/client.ts";
+import { isAnvilAddress } from "../../lib/chain/anvil-addresses.ts";
 import type { WriterConfig } from "../../lib/config.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";

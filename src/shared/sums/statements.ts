@@ -1,5 +1,5 @@
 /** The SQL by which Postgres keeps the tables of sums. */
-import { getTableConfig } from "drizzle-orm/pg-core";
+import { getTableName } from "drizzle-orm";
 import { additions, keysOf, type Sum } from "./sum-table.ts";
 
 const OPERATIONS = ["insert", "update", "delete"] as const;
@@ -22,7 +22,7 @@ const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).jo
 
 /** What the old and new rows of a statement on `table` change, one line for each row and source. */
 function changes(sum: Sum, table: string, operation: Operation): string {
-  const own = sum.sources.filter(({ from }) => getTableConfig(from).name === table);
+  const own = sum.sources.filter(({ from }) => getTableName(from) === table);
   const added = own.map((source) => additions(sum, source, "new_rows", ""));
   const taken = own.map((source) => additions(sum, source, "old_rows", "-"));
   return { insert: added, update: [...taken, ...added], delete: taken }[operation].join("\n    union all ");
@@ -49,7 +49,7 @@ function applyChanges(sum: Sum, schema: string, table: string, operation: Operat
 
 /** The triggers of these sums, on all their sources. */
 export function sumTriggers(sums: readonly Sum[], schema: string): SumTrigger[] {
-  const sources = (sum: Sum) => sum.sources.map(({ from }) => getTableConfig(from).name);
+  const sources = (sum: Sum) => sum.sources.map(({ from }) => getTableName(from));
   return [...new Set(sums.flatMap(sources))].flatMap((table) =>
     OPERATIONS.map((operation) => {
       const own = sums.filter((sum) => sources(sum).includes(table));

@@ -1,5 +1,5 @@
 /** Tables of sums over indexed rows. Postgres keeps them up to date; the projections write only the rows. */
-import { getTableColumns, sql } from "drizzle-orm";
+import { getTableColumns, getTableName, sql } from "drizzle-orm";
 import { getTableConfig, type PgColumnBuilderBase, type PgTable, pgTable } from "drizzle-orm/pg-core";
 import { onchainView } from "ponder";
 
@@ -62,7 +62,7 @@ export function recompute(sum: Sum, schema: string): string {
   );
   const keys = keysOf(sum).map((name) => `"${name}"`);
   const all = sum.sources.map((source) =>
-    additions(sum, source, `"${schema}"."${getTableConfig(source.from).name}"`, ""),
+    additions(sum, source, `"${schema}"."${getTableName(source.from)}"`, ""),
   );
   return `select ${selected.join(", ")} from (${all.join(" union all ")}) a group by ${keys.join(", ")}`;
 }
