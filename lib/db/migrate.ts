@@ -8,6 +8,12 @@ import { ensureApiRole } from "./api-role.ts";
 import { connect } from "./connect.ts";
 import { grantService, MIGRATION_LOCK } from "./grants.ts";
 
+/**
+ * Longest wait for a lock on a table, in ms. Every later statement on the table waits behind it, and a wallet's lease ends after eight
+ * seconds: a migration that meets a long reader, such as a backup, is given up and tried again by its caller.
+ */
+const LOCK_MS = 2000;
+
 const migrationsFolder = join(projectRoot, "lib", "db", "migrations");
 
 /** The newest migration of this version of the code, as the journal numbers it. */
@@ -26,12 +32,14 @@ export async function appliedMigration(sql: ISql): Promise<number> {
  * Brings the `service` schema up to date with the files that `migrations/meta/_journal.json` lists, and grants the api's role
  * what `grants.sql` says. Writer and indexer call it at their start: an advisory lock lets one run at a time. A process of an
  * older version leaves the grants of a newer one in place.
- * @throws ConfigError when the api's role is missing and the login may not create it
+ * @throws ConfigError when the api's role is missing and the login may not create it. Rejects, with nothing changed, when a table
+ *   stays locked for two seconds
  */
 export async function migrateService(databaseUrl: string): Promise<void> {
   const { sql, close } = connect(databaseUrl, { name: "migrate", max: 1, statementTimeout: 0 });
   try {
     await sql`select pg_advisory_lock(hashtextextended(${MIGRATION_LOCK}, 0))`;
+    await sql`select set_config('lock_timeout', ${String(LOCK_MS)}, false)`;
     await ensureApiRole(sql);
     await migrate(drizzle(sql), {
       migrationsFolder,

@@ -265,6 +265,14 @@ describe("purchases that are accepted in one batch", () => {
     expect(id(wishes[5])).toBe(id(wishes[4]));
   });
 
+  test("with one idempotency key for the own wallet and for another buyer: the second is a conflict", async () => {
+    await delegate(1_000_000n);
+    const shared = { idempotencyKey: randomUUID(), funds: plenty };
+    const wishes = [wish(shared), wish(shared, buyer)];
+    const acceptances = await acceptPurchases(api, wishes);
+    expect(wishes.map((one) => acceptances.get(one)?.outcome)).toEqual(["created", "conflict"]);
+  });
+
   test.each(Array.from({ length: 20 }, (_, seed) => seed + 1))(
     "have the outcomes that they have one by one (seed %i)",
     async (seed) => {
