@@ -27,7 +27,8 @@ const frozen: Readonly<Record<string, string>> = {
   "0016_outbox_at_scale.sql": "e10d2d2821ad5d0b",
   "0017_operator.sql": "8fac1b147615ee71",
   "0018_traces.sql": "1e125a6488d132dc",
-  "0019_answers_of_a_batch.sql": "2bc43cd650b98011",
+  "0019_older_databases.sql": "51555e761e8167f6",
+  "0020_answers_of_a_batch.sql": "2bc43cd650b98011",
 };
 
 test("no migration has changed since databases have it", () => {
