@@ -24,6 +24,8 @@ export type AnvilOptions = {
   /** Forks the chain behind this RPC URL. */
   readonly forkUrl?: string;
   readonly args?: readonly string[];
+  /** How long it may take to answer, in ms; 30 s by default. With a long chain in its file it takes minutes. */
+  readonly startTimeoutMs?: number;
   /** Called before anvil answers, so that the caller can end it even while it starts. */
   readonly onSpawn?: (child: Child) => void;
 };
@@ -50,7 +52,7 @@ const defaultKeptStates = 256;
  */
 const defaultGasLimit = 300_000_000n;
 /** Anvil answers after 40 ms, but needs far longer on a busy machine. */
-const startTimeoutMs = 30_000;
+const defaultStartTimeoutMs = 30_000;
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
@@ -126,7 +128,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
       what: `${name} to answer`,
       probe: async () => ((await chainIdAt(url)) === chainId && !child.exit() ? true : undefined),
       giveUpReason: () => exitMessage(child),
-      timeoutMs: startTimeoutMs,
+      timeoutMs: options.startTimeoutMs ?? defaultStartTimeoutMs,
       intervalMs: 15,
     });
   } catch (error) {

@@ -11,7 +11,9 @@ import { recordPid } from "../../support/run-folder.ts";
 /** Anvil writes each of them whole into its file: a few are enough for reads of the newest blocks after a start. */
 const KEPT_STATES = 64;
 /** Anvil writes its file first. */
-const END_MS = 60_000;
+const END_MS = 600_000;
+/** It reads its file first: after fifty minutes of blocks, on a busy machine, for more than half a minute. */
+const START_MS = 600_000;
 
 export type SoakNode = {
   /** Its client sends the calls of one tick in one request. It mines a block every second. */
@@ -48,7 +50,10 @@ export async function startNode(relayers: readonly TestChain["relayer"][]): Prom
       const timestamp = last.timestamp + BigInt(Math.ceil((Date.now() - last.at) / 1000)) + 1n;
       const { chainId } = deployment;
       const port = Number(new URL(url).port);
-      const anvil = await startAnvil({ ...common, port, chainId, timestamp, logFile: `${state}.log` });
+      const anvil = await startAnvil({
+        ...{ ...common, port, chainId, timestamp },
+        ...{ logFile: `${state}.log`, startTimeoutMs: START_MS },
+      });
       pid = anvil.pid;
       recordPid(inject("runFolder"), pid);
       atEnd(() => anvil.stop());
