@@ -4181,10 +4181,10 @@ export interface components {
              */
             readonly url: string;
             /**
-             * @description Event types to send: `*` for all events of the own wallet, including types of later versions, or a list of names. Burns, which are of no wallet, are sent to webhooks that name `token_burned`. `event_reverted` is always sent for events that were sent, so it cannot be the only name.
+             * @description Event types to send: `*` for all events of the own wallet, including types of later versions, or one name or a list of names. Burns, which are of no wallet, are sent to webhooks that name `token_burned`. `event_reverted` is always sent for events that were sent, so it cannot be the only name.
              * @example *
              */
-            readonly events: "*" | readonly ("policy_purchased" | "policy_due" | "policy_triggered" | "policy_expired" | "policy_cancelled" | "bond_minted" | "bond_queued" | "bond_redeemed" | "listing_created" | "listing_purchased" | "listing_cancelled" | "token_burned" | "event_reverted" | "*")[];
+            readonly events: ("policy_purchased" | "policy_due" | "policy_triggered" | "policy_expired" | "policy_cancelled" | "bond_minted" | "bond_queued" | "bond_redeemed" | "listing_created" | "listing_purchased" | "listing_cancelled" | "token_burned" | "event_reverted" | "*") | readonly ("policy_purchased" | "policy_due" | "policy_triggered" | "policy_expired" | "policy_cancelled" | "bond_minted" | "bond_queued" | "bond_redeemed" | "listing_created" | "listing_purchased" | "listing_cancelled" | "token_burned" | "event_reverted" | "*")[];
         };
         readonly WebhookList: {
             readonly wallet: components["schemas"]["Address"];

@@ -43,16 +43,18 @@ export function checkMinimum(coverage: bigint): void {
   if (coverage < MINIMUM_COVERAGE) {
     throw new ApiError(
       "coverage_below_minimum",
-      `The coverage ${coverage} is below the minimum of ${MINIMUM_COVERAGE}.`,
+      `InvalidCoverage(${coverage}): the coverage is below the minimum of ${MINIMUM_COVERAGE}.`,
     );
   }
 }
 
 /** @throws ApiError `invalid_product`, `shield_paused`, `product_inactive` */
 export function checkProduct(productId: string, terms: ProductTerms | undefined): ProductTerms {
-  if (!terms) throw new ApiError("invalid_product", `There is no product ${productId}.`);
+  if (!terms)
+    throw new ApiError("invalid_product", `ProductNotConfigured(${productId}): there is no such product.`);
   if (terms.paused) throw new ApiError("shield_paused", `The product ${productId} is paused.`);
-  if (!terms.active) throw new ApiError("product_inactive", `The product ${productId} is not sold.`);
+  if (!terms.active)
+    throw new ApiError("product_inactive", `ProductInactive(${productId}): the product is not sold.`);
   return terms;
 }
 
@@ -79,7 +81,7 @@ export function checkCapacity(coverage: bigint, terms: ProductTerms, capacity: b
   if (payout > capacity) {
     throw new ApiError(
       "coverage_above_maximum",
-      `The payout of ${payout} exceeds the vault's free capacity of ${capacity} (USDC, 6 decimals).`,
+      `Exceeds capacity: the payout of ${payout} exceeds the vault's free capacity of ${capacity} (USDC, 6 decimals).`,
     );
   }
 }

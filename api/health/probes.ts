@@ -75,11 +75,24 @@ async function probeAll(parts: HealthParts) {
     head.reason
       ? wallets.map((address) => ({ address, balanceWei: null })) // the node is down: do not wait for it again
       : Promise.all(wallets.map((address) => readBalance(parts, address)));
-  const [balances, [keeperBalance]] = await Promise.all([
+  const [balances, [keeperBalance], selling] = await Promise.all([
     readBalances(addresses),
     readBalances(keeper.value?.alive ? [keeper.value.address] : []),
+    head.reason ? undefined : probe(() => chain.selling(addresses), chainNotFound),
   ]);
-  return { chainId, head, live, keeper, unknown, abandoned, position, webhooks, balances, keeperBalance };
+  return {
+    chainId,
+    head,
+    live,
+    keeper,
+    unknown,
+    abandoned,
+    position,
+    webhooks,
+    balances,
+    keeperBalance,
+    selling,
+  };
 }
 
 type Probes = Awaited<ReturnType<typeof probeAll>>;
@@ -93,7 +106,7 @@ function keeperFault({ keeper }: Probes): string | undefined {
 }
 
 function findReasons(probes: Probes, { deployment }: HealthParts): Reason[] {
-  const { chainId, head, live, unknown, abandoned, position } = probes;
+  const { chainId, head, live, unknown, abandoned, position, selling } = probes;
   const reasons: Reason[] = [];
   const add = (code: string, message: string) => reasons.push({ code, message });
   const unreachable = chainId.reason ?? head.reason;
@@ -104,6 +117,8 @@ function findReasons(probes: Probes, { deployment }: HealthParts): Reason[] {
   if (live.reason) reasons.push(live.reason);
   else if (live.value.length === 0)
     add("relayer_unavailable", "No writer is running: purchases cannot be sent.");
+  else if (selling?.value && !selling.value.relayers.some(({ authorized }) => authorized))
+    add("relayer_unauthorized", "No relayer is on the cover router's allowlist: purchases cannot be sent.");
   const keeper = keeperFault(probes);
   if (keeper !== undefined) {
     add("keeper_unavailable", `The keeper triggers no policies now: ${keeper} Anybody may still trigger.`);

@@ -32,7 +32,7 @@ const headers = {
 
 const nextPageLink = text(
   'Of a table alone: the next page, `rel="next"`. In JSON it is the cursor in the body.',
-  '</api/v1/burns?cursor=1234-5>; rel="next"',
+  '</api/v1/burns/recent?cursor=1234-5>; rel="next"',
 );
 
 const csvSchema = z.string().openapi({

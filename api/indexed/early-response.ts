@@ -10,6 +10,7 @@ import type { RespondEarly } from "../http/listen.ts";
 import type { ApiMeter } from "../http/request-metrics.ts";
 import { indexAge } from "./index-age.ts";
 import type { NewestHead } from "./newest-head.ts";
+import { prefersCsv } from "./prefers-csv.ts";
 import { matchesTag, type ResponseCache } from "./response-cache.ts";
 
 export type EarlyResponseParts = {
@@ -43,7 +44,7 @@ export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
   /** The answer to this request, if it is kept and of the newest block. */
   async function findAnswer({ method, url = "", headers }: IncomingMessage) {
     // Only JSON is kept.
-    if (method !== "GET" || headers.accept?.toLowerCase().includes("csv")) return undefined;
+    if (method !== "GET" || prefersCsv(headers.accept)) return undefined;
     // The app validates a request id that the client sends, and counts the request for a key.
     if (headers["x-request-id"] !== undefined || headers["x-api-key"] !== undefined) return undefined;
     const found = cache.atAddress(url);

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { accepts } from "hono/accepts";
 import { routePath } from "hono/route";
 import type { TypedResponse } from "hono/types";
 import type { AsOf } from "../chain/block.ts";
@@ -11,10 +10,8 @@ import { type CsvTable, csvTable, csvText, type JsonRoute } from "./csv.ts";
 import { indexAge } from "./index-age.ts";
 import { JsonText } from "./json-text.ts";
 import type { NewestHead } from "./newest-head.ts";
+import { prefersCsv } from "./prefers-csv.ts";
 import { indexedHeaders, type KeptAnswer, matchesTag, type ResponseCache } from "./response-cache.ts";
-
-const JSON_TYPE = "application/json";
-const CSV_TYPE = "text/csv";
 
 /** The JSON text of a body of type `Body`; `key` names the route and its validated parameters. */
 type Answer<Body> = KeptAnswer & { readonly key: string; readonly of?: Body };
@@ -60,22 +57,26 @@ function urlOf({ req: { url } }: Context): string {
   return url.slice(begin);
 }
 
-const prefersCsv = (c: Context): boolean =>
-  accepts(c, { header: "Accept", supports: [JSON_TYPE, CSV_TYPE], default: JSON_TYPE }) === CSV_TYPE;
-
-const pagedBody = z.object({
+const pageWithCursor = z.object({
   nextCursor: z.string().nullish(),
   next_cursor: z.string().nullish(),
 });
+/** A page that is found by its offset alone. */
+const pageWithOffset = z.object({ total: z.int(), offset: z.int(), count: z.int().min(1) });
 
 /** Path and query of the next page; undefined at the end, and for an answer without pages. */
 function nextPage(url: string, text: string): string | undefined {
-  const { nextCursor, next_cursor } = pagedBody.parse(JSON.parse(text));
-  const cursor = nextCursor ?? next_cursor;
-  if (cursor === null || cursor === undefined) return undefined;
+  const body: unknown = JSON.parse(text);
   const { pathname, searchParams } = new URL(url);
-  searchParams.set("cursor", cursor);
-  searchParams.delete("offset");
+  const { nextCursor, next_cursor } = pageWithCursor.parse(body);
+  const cursor = nextCursor ?? next_cursor;
+  const { data: page } = pageWithOffset.safeParse(body);
+  if (cursor) {
+    searchParams.set("cursor", cursor);
+    searchParams.delete("offset");
+  } else if (cursor === undefined && page && page.offset + page.count < page.total) {
+    searchParams.set("offset", String(page.offset + page.count));
+  } else return undefined;
   return `${pathname}?${searchParams}`;
 }
 
@@ -114,7 +115,7 @@ export function createIndexedResponses(
     route: JsonRoute,
   ): Response & TypedResponse<Body, 200, "json">;
   function send(c: Context, answer: Answer<unknown>, route: JsonRoute): Response {
-    if (prefersCsv(c)) return sendCsv(c, answer, route);
+    if (prefersCsv(c.req.header("accept"))) return sendCsv(c, answer, route);
     const { key, asOf, tag, text } = answer;
     // A late answer of an older block would never be sent, and would replace the newer one.
     if (newest.known()?.hash === asOf.hash)

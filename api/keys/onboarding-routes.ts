@@ -40,7 +40,7 @@ const Onboard = z
   })
   .refine(({ timestamp, message }) => (timestamp === undefined) !== (message === undefined), {
     path: ["timestamp"],
-    message: "must be given, or message in its place",
+    message: "must be given, or message in its place, and not both",
     // Also beside faults of other fields, so that the response names all.
     when: ({ value }) => isObject(value),
   })

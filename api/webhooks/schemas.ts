@@ -9,12 +9,12 @@ export type EventName = EventType | typeof ALL;
 
 const named = z.enum([...eventTypes, ALL]);
 
-/** `"*"`, `["*"]`, or a list of event types; repeated names count once. */
+/** `"*"`, an event type, or a list of event types; repeated names count once. */
 const eventsInput = z
-  .union([z.literal(ALL), z.array(named).min(1).max(100)], {
-    error: `must be "*" or a list of ${eventTypes.join(", ")}`,
+  .union([named, z.array(named).min(1).max(100)], {
+    error: `must be "*", or one or a list of ${eventTypes.join(", ")}`,
   })
-  .transform((events): EventName[] => (events === ALL ? [ALL] : [...new Set(events)]))
+  .transform((events): EventName[] => [...new Set([events].flat())])
   .refine((events) => events.length === 1 || !events.includes(ALL), '"*" must be the only entry')
   .refine(
     (events) => events.some((event) => event !== "event_reverted"),
@@ -22,7 +22,7 @@ const eventsInput = z
   )
   .openapi({
     description:
-      "Event types to send: `*` for all events of the own wallet, including types of later versions, or a list of names. Burns, which are of no wallet, are sent to webhooks that name `token_burned`. `event_reverted` is always sent for events that were sent, so it cannot be the only name.",
+      "Event types to send: `*` for all events of the own wallet, including types of later versions, or one name or a list of names. Burns, which are of no wallet, are sent to webhooks that name `token_burned`. `event_reverted` is always sent for events that were sent, so it cannot be the only name.",
     example: "*",
   });
 

@@ -11,7 +11,7 @@ async function read(path) {
 
 const weeks = Number(process.argv[2] ?? 8);
 const { status, lastSyncedBlock } = await read("/api/v1/indexer/health");
-const from = Math.floor(Date.now() / 1000) - weeks * WEEK_SECONDS;
+const from = Math.floor(Date.now() / 1000) - (weeks - 1) * WEEK_SECONDS; // its week is the first
 const series = (metric) => read(`/api/v1/stats/series?metric=${metric}&interval=week&from=${from}`);
 const [premiums, payouts, buyers] = await Promise.all(["premiums", "payouts", "new_buyers"].map(series));
 

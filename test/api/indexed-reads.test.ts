@@ -55,17 +55,19 @@ const paths = [
   "/api/v1/burns/recent",
 ];
 
-test("the pages of a table lead to one another by the header Link", async () => {
-  const first = "/api/v1/stats/activity?limit=3";
+test.each([
+  ["cursors", "/api/v1/stats/activity", 3],
+  ["offsets", "/api/v1/marketplace/listings", 1],
+])("the pages of a table with %s lead to one another by the header Link", async (_, table, limit) => {
   const lines: string[] = [];
-  for (let path: string | undefined = first; path !== undefined; ) {
+  for (let path: string | undefined = `${table}?limit=${limit}`; path !== undefined; ) {
     const { text, headers } = await api.request(path, { headers: { accept: "text/csv" } });
     lines.push(...text.trimEnd().split("\r\n").slice(1));
     path = /^<(.+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
   }
-  const all = await api.request("/api/v1/stats/activity", { headers: { accept: "text/csv" } });
+  const all = await api.request(table, { headers: { accept: "text/csv" } });
   expect(lines).toEqual(all.text.trimEnd().split("\r\n").slice(1));
-  expect(lines.length).toBeGreaterThan(3);
+  expect(lines.length).toBeGreaterThan(limit);
 });
 
 /** Waits until responses are of the chain's newest block. */
@@ -116,12 +118,14 @@ describe.each(paths)("GET %s", (path) => {
     const same = await api.request(path, { headers: { ...csv.headers, "if-none-match": tag } });
     expect([same.status, same.text]).toEqual([304, ""]);
     expect((await api.request(path)).text).toBe(json.text);
-    // Media types have no case.
-    const shouted = await api.request(path, { headers: { accept: "Text/CSV" } });
-    expect([shouted.headers.get("content-type"), shouted.text]).toEqual([
-      "text/csv; charset=utf-8",
-      table.text,
-    ]);
+    // Media types have no case, and a range may name them.
+    for (const accept of ["Text/CSV", "text/*"]) {
+      const again = await api.request(path, { headers: { accept } });
+      expect([again.headers.get("content-type"), again.text]).toEqual([
+        "text/csv; charset=utf-8",
+        table.text,
+      ]);
+    }
   });
 
   test("a cached response needs one valid Host as every other", async () => {

@@ -221,6 +221,11 @@ describe("with a running writer", () => {
     const { relayer, owner } = api.chain;
     await setRelayer(api.protocol, owner, relayer.address, false);
     await expect.poll(async () => failure(await buyer.buy()), poll).toEqual([503, "relayer_unauthorized"]);
+    const health = async () => (await api.stack.request("/health")).json;
+    const reason = expect.objectContaining({ code: "relayer_unauthorized" });
+    await expect
+      .poll(health, poll)
+      .toMatchObject({ status: "degraded", reasons: expect.arrayContaining([reason]) });
     await setRelayer(api.protocol, owner, relayer.address, true);
     await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
   });

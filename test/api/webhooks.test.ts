@@ -118,6 +118,7 @@ describe("a webhook", () => {
 
   test.each<[given: unknown, events: string[]]>([
     ["*", ["*"]],
+    ["bond_minted", ["bond_minted"]],
     [["*"], ["*"]],
     [["*", "*"], ["*"]],
     [
