@@ -1,5 +1,5 @@
 import { burnExecution, burnerIncome, type burnSources, tokenBurn } from "ponder:schema";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 import { pairWithinTransaction } from "./pairing.ts";
 
 export type BurnerKind = Exclude<(typeof burnSources)[number], "direct">;
@@ -37,7 +37,7 @@ export async function recordExecution(db: Db, event: BurnExecuted, source: Burne
   const burner = event.log.address;
   await db
     .insert(burnExecution)
-    .values({ ...position(event), source, burner, usdcSpent, tokenBurned, effectivePrice, executedAt });
+    .values(rowAt(event, { source, burner, usdcSpent, tokenBurned, effectivePrice, executedAt }));
   await attributeBurn(db, event, "second", { burner, tokenAmount: tokenBurned });
 }
 
@@ -50,5 +50,5 @@ export async function recordIncome(
   source: BurnerKind,
   kind: "premium" | "marketplace_fee",
 ): Promise<void> {
-  await db.insert(burnerIncome).values({ ...position(event), ...event.args, source, kind });
+  await db.insert(burnerIncome).values(rowAt(event, { source, kind, ...event.args }));
 }

@@ -1,6 +1,6 @@
 import { policy, policyPrice, product, replacedPolicy } from "ponder:schema";
 import { knownTerms } from "./catalogue.ts";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 import { strikeOf, triggerPriceOf } from "./oracle.ts";
 
 type PolicyKey = { productId: `0x${string}`; policyId: bigint };
@@ -54,21 +54,28 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
   const txHash = event.transaction.hash;
   const known = await db.find(policy, key);
   if (known?.txHash === txHash) {
-    if (paidBy !== null) await db.update(policy, key).set({ ...position(event), paidBy });
+    if (paidBy !== null) await db.update(policy, key).set(rowAt(event, { paidBy }));
     return;
   }
   const price = await db.find(policyPrice, { txHash, ...key });
-  const sold = {
-    ...position(event),
-    ...{ buyer, coverage, premium, payout, paidBy, createdAt: event.block.timestamp },
-    ...(await coverOf(db, event, productId)),
+  const sold = rowAt(event, {
+    productId,
+    policyId,
+    buyer,
+    coverage,
+    premium,
+    payout,
+    paidBy,
+    createdAt: event.block.timestamp,
     priceSnapshot: price?.priceSnapshot ?? 0n,
-  };
+    ...(await coverOf(db, event, productId)),
+    ...untouched,
+  });
   if (known === null) {
-    await db.insert(policy).values({ ...key, ...sold });
+    await db.insert(policy).values(sold);
   } else {
     await db.insert(replacedPolicy).values({ ...known });
-    await db.update(policy, key).set({ ...sold, ...untouched });
+    await db.update(policy, key).set(sold);
   }
 }
 
@@ -81,8 +88,8 @@ export async function recordPrice(
   const key = { productId, policyId };
   await db
     .insert(policyPrice)
-    .values({ ...position(event), ...event.args })
-    .onConflictDoUpdate({ ...position(event), priceSnapshot });
+    .values(rowAt(event, event.args))
+    .onConflictDoUpdate(rowAt(event, { priceSnapshot }));
   const sold = await db.find(policy, key);
   if (sold?.txHash === event.transaction.hash) await db.update(policy, key).set({ priceSnapshot });
 }
