@@ -1,14 +1,13 @@
 import { ponder } from "ponder:registry";
-import { bondIssue, bondRedemption, redemptionQueue } from "ponder:schema";
-import { linkTrigger } from "./shared/bonds.ts";
+import { bondRedemption, redemptionQueue } from "ponder:schema";
+import { recordIssue } from "./shared/bonds.ts";
 import { type Db, rowAt } from "./shared/event.ts";
 import { changeVault, recordVault } from "./shared/vault.ts";
 
 ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
-  const { to: holder, epochId, usdAmount } = event.args;
-  await db.insert(bondIssue).values(rowAt(event, { holder, epochId, usdAmount }));
+  const { usdAmount } = event.args;
+  await recordIssue(db, event);
   await changeVault(db, (vault) => ({ obligations: (vault.obligations ?? 0n) + usdAmount }));
-  await linkTrigger(db, event, "second", holder);
 });
 
 /** Subtracts a payment from the reserve, which is null until an event has named its balance. */

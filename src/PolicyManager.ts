@@ -1,6 +1,6 @@
 import { ponder } from "ponder:registry";
-import { policyClosing, policyTrigger } from "ponder:schema";
-import { linkTrigger } from "./shared/bonds.ts";
+import { policyClosing } from "ponder:schema";
+import { recordTrigger } from "./shared/bonds.ts";
 import { rowAt } from "./shared/event.ts";
 import { changePolicy, openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
@@ -10,10 +10,7 @@ ponder.on("PolicyManager:PolicyCreated", async ({ event, context: { db } }) => {
 });
 
 ponder.on("PolicyManager:PolicyTriggered", async ({ event, context: { db } }) => {
-  const { productId, policyId, buyer } = event.args;
-  await db.insert(policyTrigger).values(rowAt(event, event.args));
-  await changePolicy(db, { productId, policyId }, { triggeredAt: event.block.timestamp });
-  await linkTrigger(db, event, "first", buyer);
+  await recordTrigger(db, event);
 });
 
 ponder.on("PolicyManager:PolicyCancelled", async ({ event, context: { db } }) => {
