@@ -39,13 +39,6 @@ export const activityTypes = [
 
 export const pauseScopes = ["router", "auto", "global"] as const;
 
-/** An event that waits for its counterpart, which has the same key. */
-export type WaitingEvent = {
-  readonly side: "first" | "second";
-  readonly key: string;
-  readonly logIndex: number;
-};
-
 /** The key of sums over the whole protocol, in SQL. */
 const whole = { id: "'protocol'" };
 /** SQL for the start of the UTC day, or of the redemption throttle's week, of a row's block. */
@@ -197,7 +190,7 @@ export const policyPrice = onchainTable(
     policyId: t.bigint().notNull(),
     priceSnapshot: t.bigint().notNull(),
   }),
-  (table) => ({ pk: primaryKey({ columns: [table.txHash, table.productId, table.policyId] }) }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
 );
 
 /** Successful trigger submissions (`TriggerSubmitted`). Failed ones revert and leave no event. */
@@ -627,16 +620,6 @@ export const adminEvent = onchainTable(
     byContract: index().on(table.contract, table.blockNumber, table.logIndex),
   }),
 );
-
-/**
- * Only for the projections: the events of the newest transaction that wait for their counterpart (a burn and its
- * `BurnExecuted`, a trigger and its bond). One row per kind; each transaction starts with an empty list.
- */
-export const eventPair = onchainTable("event_pair", (t) => ({
-  kind: t.text({ enum: ["burn", "bond"] }).primaryKey(),
-  txHash: t.hex().notNull(),
-  waiting: t.jsonb().$type<readonly WaitingEvent[]>().notNull(),
-}));
 
 // ---------------------------------------------------------------------------------------------------------------- sums
 

@@ -26,8 +26,13 @@ export const fact = onchainTable("fact", (t) => ({
 const insertHandler = `async ({ event, context }) => {
   const { number, hash, timestamp } = event.block;
   await context.db.insert(fact).values({
-    ...{ id: event.id, blockNumber: number, blockHash: hash, blockTimestamp: timestamp },
-    ...{ txHash: event.transaction?.hash, logIndex: event.log?.logIndex, data: event.log?.data },
+    id: event.id,
+    blockNumber: number,
+    blockHash: hash,
+    blockTimestamp: timestamp,
+    txHash: event.transaction?.hash,
+    logIndex: event.log?.logIndex,
+    data: event.log?.data,
   });
 }`;
 

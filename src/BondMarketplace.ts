@@ -1,6 +1,6 @@
 import { ponder } from "ponder:registry";
 import { listing, listingCancellation, sale } from "ponder:schema";
-import { type Db, type LogEvent, position } from "./shared/event.ts";
+import { type Db, type LogEvent, rowAt } from "./shared/event.ts";
 
 /** USDC per bond, rounded down; 0 for a listing without bonds. */
 const perUnit = (price: bigint, amount: bigint) => (amount === 0n ? 0n : price / amount);
@@ -10,7 +10,7 @@ ponder.on("BondMarketplace:Listed", async ({ event, context: { db } }) => {
   const unitPrice = perUnit(price, listed.amount);
   await db
     .insert(listing)
-    .values({ ...position(event), ...listed, price, unitPrice, status: "active" })
+    .values(rowAt(event, { price, unitPrice, status: "active", ...listed }))
     .onConflictDoNothing();
 });
 
@@ -35,7 +35,7 @@ async function close(
 ponder.on("BondMarketplace:Bought", async ({ event, context: { db } }) => {
   const { priceUSDC: price, ...bought } = event.args;
   const sold = await close(db, event, { status: "sold", buyer: bought.buyer });
-  await db.insert(sale).values({ ...position(event), ...bought, price, ...sold });
+  await db.insert(sale).values(rowAt(event, { price, ...bought, ...sold }));
 });
 
 async function cancel(
@@ -45,7 +45,7 @@ async function cancel(
 ): Promise<void> {
   const { listingId, seller } = event.args;
   await close(db, event, { status: "cancelled" });
-  await db.insert(listingCancellation).values({ ...position(event), listingId, seller, emergency });
+  await db.insert(listingCancellation).values(rowAt(event, { listingId, seller, emergency }));
 }
 
 ponder.on("BondMarketplace:Cancelled", async ({ event, context: { db } }) => {

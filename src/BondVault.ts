@@ -1,14 +1,13 @@
 import { ponder } from "ponder:registry";
-import { bondIssue, bondRedemption, redemptionQueue } from "ponder:schema";
-import { linkTrigger } from "./shared/bonds.ts";
-import { type Db, position } from "./shared/event.ts";
+import { bondRedemption, redemptionQueue } from "ponder:schema";
+import { recordIssue } from "./shared/bonds.ts";
+import { type Db, rowAt } from "./shared/event.ts";
 import { changeVault, recordVault } from "./shared/vault.ts";
 
 ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
-  const { to: holder, epochId, usdAmount } = event.args;
-  await db.insert(bondIssue).values({ ...position(event), holder, epochId, usdAmount });
+  const { usdAmount } = event.args;
+  await recordIssue(db, event);
   await changeVault(db, (vault) => ({ obligations: (vault.obligations ?? 0n) + usdAmount }));
-  await linkTrigger(db, event, "second", holder);
 });
 
 /** Subtracts a payment from the reserve, which is null until an event has named its balance. */
@@ -16,14 +15,14 @@ const pay = (db: Db, tokenAmount: bigint) =>
   changeVault(db, ({ reserve }) => ({ reserve: reserve === null ? null : reserve - tokenAmount }));
 
 ponder.on("BondVault:BondRedeemed", async ({ event, context: { db } }) => {
-  await db.insert(bondRedemption).values({ ...position(event), ...event.args });
+  await db.insert(bondRedemption).values(rowAt(event, event.args));
   await pay(db, event.args.tokenAmount);
 });
 
 ponder.on("BondVault:BondQueued", async ({ event, context: { db } }) => {
   await db
     .insert(redemptionQueue)
-    .values({ ...position(event), ...event.args, status: "queued" })
+    .values(rowAt(event, { status: "queued", ...event.args }))
     .onConflictDoNothing();
 });
 
@@ -32,7 +31,7 @@ ponder.on("BondVault:QueueProcessed", async ({ event, context: { db } }) => {
   const entry = await db.find(redemptionQueue, { queueId });
   await db
     .insert(bondRedemption)
-    .values({ ...position(event), ...event.args, epochId: entry?.epochId, usdAmount: entry?.usdAmount });
+    .values(rowAt(event, { epochId: entry?.epochId, usdAmount: entry?.usdAmount, ...event.args }));
   await pay(db, tokenAmount);
   if (entry === null) return;
   await db.update(redemptionQueue, { queueId }).set({

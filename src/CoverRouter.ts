@@ -1,6 +1,6 @@
 import { ponder } from "ponder:registry";
 import { product, relayerEvent, triggerSubmission } from "ponder:schema";
-import { position, withoutNul } from "./shared/event.ts";
+import { rowAt, withoutNul } from "./shared/event.ts";
 import { recordPause } from "./shared/pauses.ts";
 import { openPolicy, recordPrice } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
@@ -15,7 +15,7 @@ ponder.on("CoverRouter:PolicyPriceSnapshot", async ({ event, context: { db } }) 
 });
 
 ponder.on("CoverRouter:TriggerSubmitted", async ({ event, context: { db } }) => {
-  await db.insert(triggerSubmission).values({ ...position(event), ...event.args });
+  await db.insert(triggerSubmission).values(rowAt(event, event.args));
 });
 
 ponder.on("CoverRouter:ProductConfigured", async ({ event, context: { db } }) => {
@@ -69,5 +69,5 @@ ponder.on("CoverRouter:AutoPauseDeactivated", async ({ event, context: { db } })
 });
 
 ponder.on("CoverRouter:RelayerUpdated", async ({ event, context: { db } }) => {
-  await db.insert(relayerEvent).values({ ...position(event), ...event.args });
+  await db.insert(relayerEvent).values(rowAt(event, event.args));
 });

@@ -1,7 +1,7 @@
 import { ponder } from "ponder:registry";
-import { policyClosing, policyTrigger } from "ponder:schema";
-import { linkTrigger } from "./shared/bonds.ts";
-import { position } from "./shared/event.ts";
+import { policyClosing } from "ponder:schema";
+import { recordTrigger } from "./shared/bonds.ts";
+import { rowAt } from "./shared/event.ts";
 import { changePolicy, openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
 
@@ -10,23 +10,18 @@ ponder.on("PolicyManager:PolicyCreated", async ({ event, context: { db } }) => {
 });
 
 ponder.on("PolicyManager:PolicyTriggered", async ({ event, context: { db } }) => {
-  const { productId, policyId, buyer } = event.args;
-  await db.insert(policyTrigger).values({ ...position(event), ...event.args });
-  await changePolicy(db, { productId, policyId }, { triggeredAt: event.block.timestamp });
-  await linkTrigger(db, event, "first", buyer);
+  await recordTrigger(db, event);
 });
 
 ponder.on("PolicyManager:PolicyCancelled", async ({ event, context: { db } }) => {
   const cancelled = await changePolicy(db, event.args, { cancelledAt: event.block.timestamp });
-  await db
-    .insert(policyClosing)
-    .values({ ...position(event), kind: "cancelled", ...event.args, ...cancelled });
+  await db.insert(policyClosing).values(rowAt(event, { kind: "cancelled", ...event.args, ...cancelled }));
 });
 
 ponder.on("PolicyManager:PolicyExpired", async ({ event, context: { db } }) => {
   // A policy expires by time. This event only releases its capacity.
   const expired = await changePolicy(db, event.args, { markedExpiredAt: event.block.timestamp });
-  await db.insert(policyClosing).values({ ...position(event), kind: "expired", ...event.args, ...expired });
+  await db.insert(policyClosing).values(rowAt(event, { kind: "expired", ...event.args, ...expired }));
 });
 
 ponder.on("PolicyManager:ProductRegistered", async ({ event, context: { db } }) => {

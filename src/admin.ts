@@ -1,6 +1,6 @@
 import { type EventNames, ponder } from "ponder:registry";
 import { adminEvent } from "ponder:schema";
-import { jsonArguments, position } from "./shared/event.ts";
+import { jsonArguments, rowAt } from "./shared/event.ts";
 
 /** Administrative events, with their contract's key in the deployment file. */
 const adminEvents = [
@@ -21,12 +21,10 @@ const adminEvents = [
 
 for (const [name, contract] of adminEvents) {
   ponder.on(name, async ({ event, context: { db } }) => {
-    await db.insert(adminEvent).values({
-      ...position(event),
-      contract,
-      address: event.log.address,
-      event: name.slice(name.indexOf(":") + 1),
-      args: jsonArguments(event.args),
-    });
+    const args = jsonArguments(event.args);
+    const { address } = event.log;
+    await db
+      .insert(adminEvent)
+      .values(rowAt(event, { contract, address, event: name.slice(name.indexOf(":") + 1), args }));
   });
 }

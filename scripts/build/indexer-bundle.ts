@@ -8,6 +8,7 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
+import { changePonder } from "./ponder-changes.ts";
 
 const ponder = join(dirname(ponderManifest), "dist", "esm");
 /** Our replacement for what Ponder compiles with. */
@@ -62,26 +63,6 @@ function sourcesModule(root: string): string {
   ].join("\n");
 }
 
-/** Where Ponder compares the height of a new head with its own: it takes a head that is not higher for a reorganisation. */
-const HEIGHT_CHECK = "if (hexToNumber(latestBlock.number) >= hexToNumber(block.number)) {";
-/**
- * Ponder polls without waiting for the answer before, so one may come late, and a node behind a load balancer may be behind.
- * Neither takes blocks back: the head is one of the blocks that Ponder has. After a reorganisation it has another hash.
- */
-const KNOWN_HEAD = `if (unfinalizedBlocks.some(({ hash }) => hash === block.hash)) {
-            blockCallback?.(false);
-            return;
-        }
-        `;
-
-/** Ponder's synchronisation of new heads, which ignores heads that it has. @throws when this Ponder has another text */
-function ignoreKnownHeads(source: string): string {
-  const parts = source.split(HEIGHT_CHECK);
-  if (parts.length !== 2)
-    throw new Error(`Ponder's sync-realtime has ${parts.length - 1} height checks, not 1`);
-  return parts.join(`${KNOWN_HEAD}${HEIGHT_CHECK}`);
-}
-
 /** Resolves Ponder's `ponder:registry`, `ponder:schema` and `ponder:api`, with Ponder's own text, and our `indexer:sources`. */
 const virtualModules = (root: string): Plugin => ({
   name: "modules of the indexer",
@@ -99,8 +80,8 @@ const virtualModules = (root: string): Plugin => ({
       contents: "export const runCodegen = () => {};",
       loader: "js",
     }));
-    onLoad({ filter: /[\\/]sync-realtime[\\/]index\.js$/ }, ({ path }) => ({
-      contents: ignoreKnownHeads(readFileSync(path, "utf8")),
+    onLoad({ filter: /[\\/](sync-realtime[\\/]index|indexing-store[\\/]cache)\.js$/ }, ({ path }) => ({
+      contents: changePonder(path, readFileSync(path, "utf8")),
       loader: "js",
     }));
   },

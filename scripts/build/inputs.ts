@@ -13,6 +13,7 @@ const settings = [
   "package-lock.json",
   "scripts/build.ts",
   "scripts/build/indexer-bundle.ts",
+  "scripts/build/ponder-changes.ts",
   "scripts/build-client.ts",
   "scripts/build-dashboard.ts",
   "dashboard/index.html",

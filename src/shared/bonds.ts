@@ -1,33 +1,41 @@
-import { bondIssue, policy, policyTrigger } from "ponder:schema";
-import type { Db, LogEvent } from "./event.ts";
+import { bondIssue, policyTrigger } from "ponder:schema";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 import { pairWithinTransaction } from "./pairing.ts";
+import { changePolicy, type PolicyKey } from "./policies.ts";
+
+type Hex = `0x${string}`;
+type Triggered = LogEvent & { args: PolicyKey & { buyer: Hex; bondAmount: bigint; reason: Hex } };
+type Issued = LogEvent & { args: { to: Hex; epochId: bigint; usdAmount: bigint } };
+type Issue = { logIndex: number; epochId: bigint; usdAmount: bigint };
 
 /**
- * Links a trigger (`first`) with the bond that pays it (`second`). `BondIssued` has no policy and `PolicyTriggered` no
- * epoch, but both are logs of one transaction for the same holder, in the same order.
+ * A trigger and the bond that pays it. `BondIssued` has no policy and `PolicyTriggered` no epoch, but both are logs of one
+ * transaction for the same holder, in the same order.
  */
-export async function linkTrigger(
-  db: Db,
-  event: LogEvent,
-  side: "first" | "second",
-  holder: `0x${string}`,
-): Promise<void> {
-  const { number: blockNumber } = event.block;
+const payments = pairWithinTransaction<PolicyKey & { logIndex: number }, Issue>();
+
+/** Records a triggered policy, linked with its bond if that was logged before. */
+export async function recordTrigger(db: Db, event: Triggered): Promise<void> {
+  const { productId, policyId, buyer } = event.args;
   const { logIndex } = event.log;
-  const key = holder.toLowerCase();
-  const other = await pairWithinTransaction(db, "bond", event.transaction.hash, {
-    ...{ side, key, logIndex },
-  });
-  if (other === undefined) return;
-  const [triggerAt, issueAt] = side === "first" ? [logIndex, other] : [other, logIndex];
-  const trigger = await db.find(policyTrigger, { blockNumber, logIndex: triggerAt });
-  const issue = await db.find(bondIssue, { blockNumber, logIndex: issueAt });
-  if (trigger === null || issue === null) return;
-  const { productId, policyId } = trigger;
-  const { epochId: bondEpochId, usdAmount: bondAmount } = issue;
-  await db.update(policyTrigger, { blockNumber, logIndex: triggerAt }).set({ bondEpochId });
-  await db.update(bondIssue, { blockNumber, logIndex: issueAt }).set({ productId, policyId });
-  if (await db.find(policy, { productId, policyId })) {
-    await db.update(policy, { productId, policyId }).set({ bondEpochId, bondAmount });
-  }
+  const bond = payments.first(event, buyer.toLowerCase(), { logIndex, productId, policyId });
+  const paid = bond && { bondEpochId: bond.epochId, bondAmount: bond.usdAmount };
+  await db.insert(policyTrigger).values(rowAt(event, { bondEpochId: bond?.epochId, ...event.args }));
+  await changePolicy(db, { productId, policyId }, { triggeredAt: event.block.timestamp, ...paid });
+  if (bond === undefined) return;
+  const { number: blockNumber } = event.block;
+  await db.update(bondIssue, { blockNumber, logIndex: bond.logIndex }).set({ productId, policyId });
+}
+
+/** Records an issued bond, linked with its trigger if that was logged before. */
+export async function recordIssue(db: Db, event: Issued): Promise<void> {
+  const { to: holder, epochId, usdAmount } = event.args;
+  const { logIndex } = event.log;
+  const trigger = payments.second(event, holder.toLowerCase(), { logIndex, epochId, usdAmount });
+  const { productId, policyId } = trigger ?? {};
+  await db.insert(bondIssue).values(rowAt(event, { holder, epochId, usdAmount, productId, policyId }));
+  if (trigger === undefined) return;
+  const { number: blockNumber } = event.block;
+  await db.update(policyTrigger, { blockNumber, logIndex: trigger.logIndex }).set({ bondEpochId: epochId });
+  await changePolicy(db, trigger, { bondEpochId: epochId, bondAmount: usdAmount });
 }

@@ -1,30 +1,25 @@
 import { burnExecution, burnerIncome, type burnSources, tokenBurn } from "ponder:schema";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 import { pairWithinTransaction } from "./pairing.ts";
 
 export type BurnerKind = Exclude<(typeof burnSources)[number], "direct">;
 
-/**
- * Links burned tokens (`first`) with a burner's `BurnExecuted` (`second`): two logs of one transaction with the same burner
- * and amount.
- */
-export async function attributeBurn(
-  db: Db,
-  event: LogEvent,
-  side: "first" | "second",
-  burn: { burner: `0x${string}`; tokenAmount: bigint },
-): Promise<void> {
-  const { number: blockNumber } = event.block;
-  const { logIndex } = event.log;
-  const other = await pairWithinTransaction(db, "burn", event.transaction.hash, {
-    ...{ side, key: `${burn.burner.toLowerCase()} ${burn.tokenAmount}`, logIndex },
-  });
-  if (other === undefined) return;
-  const [burnAt, executionAt] = side === "first" ? [logIndex, other] : [other, logIndex];
-  const execution = await db.find(burnExecution, { blockNumber, logIndex: executionAt });
-  if (execution === null) return;
-  const { source, usdcSpent, effectivePrice } = execution;
-  await db.update(tokenBurn, { blockNumber, logIndex: burnAt }).set({ source, usdcSpent, effectivePrice });
+/** The log of burned tokens and a burner's `BurnExecuted`: two logs of one transaction with the same burner and amount. */
+const attributions = pairWithinTransaction<
+  number,
+  { source: BurnerKind; usdcSpent: bigint; effectivePrice: bigint }
+>();
+
+type Burn = { burner: `0x${string}`; tokenAmount: bigint };
+const keyOf = ({ burner, tokenAmount }: Burn) => `${burner.toLowerCase()} ${tokenAmount}`;
+
+/** Records burned tokens: a burner's if it has reported the burn before, and a direct burn until then. */
+export async function recordBurn(db: Db, event: LogEvent, burn: Burn): Promise<void> {
+  const reported = attributions.first(event, keyOf(burn), event.log.logIndex);
+  const direct = { source: "direct", usdcSpent: 0n } as const;
+  await db
+    .insert(tokenBurn)
+    .values(rowAt(event, { burner: burn.burner, tokenAmount: burn.tokenAmount, ...(reported ?? direct) }));
 }
 
 type BurnExecuted = LogEvent & {
@@ -37,8 +32,11 @@ export async function recordExecution(db: Db, event: BurnExecuted, source: Burne
   const burner = event.log.address;
   await db
     .insert(burnExecution)
-    .values({ ...position(event), source, burner, usdcSpent, tokenBurned, effectivePrice, executedAt });
-  await attributeBurn(db, event, "second", { burner, tokenAmount: tokenBurned });
+    .values(rowAt(event, { source, burner, usdcSpent, tokenBurned, effectivePrice, executedAt }));
+  const report = { source, usdcSpent, effectivePrice };
+  const logIndex = attributions.second(event, keyOf({ burner, tokenAmount: tokenBurned }), report);
+  if (logIndex === undefined) return;
+  await db.update(tokenBurn, { blockNumber: event.block.number, logIndex }).set(report);
 }
 
 type Received = LogEvent & { args: { from: `0x${string}`; usdcAmount: bigint } };
@@ -50,5 +48,5 @@ export async function recordIncome(
   source: BurnerKind,
   kind: "premium" | "marketplace_fee",
 ): Promise<void> {
-  await db.insert(burnerIncome).values({ ...position(event), ...event.args, source, kind });
+  await db.insert(burnerIncome).values(rowAt(event, { source, kind, ...event.args }));
 }

@@ -9,13 +9,20 @@ export type LogEvent = {
   log: { logIndex: number; address: `0x${string}` };
 };
 
-/** The columns with an event's position in the chain. */
-export const position = ({ block, transaction, log }: LogEvent) => ({
+/**
+ * A row with these values at an event's position in the chain. An object literal that begins with a spread takes Node twenty times
+ * as long, which is more than the rest of an insert: in projections spreads come last.
+ */
+export const rowAt = <const Values extends object>(
+  { block, transaction, log }: LogEvent,
+  values: Values,
+) => ({
   blockNumber: block.number,
   logIndex: log.logIndex,
   blockHash: block.hash,
   blockTimestamp: block.timestamp,
   txHash: transaction.hash,
+  ...values,
 });
 
 /**

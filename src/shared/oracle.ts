@@ -3,7 +3,7 @@
 import { oracleFeed, oraclePhase, oracleRound } from "ponder:schema";
 import { and, desc, eq, gte, lt } from "ponder";
 import type { Hex } from "viem";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 import { type IndexedPriceFeed, indexedFeeds } from "./price-feeds.ts";
 
 const { prices } = indexedFeeds(process.env);
@@ -20,10 +20,7 @@ type Feed = typeof oracleFeed.$inferSelect;
 
 /** Makes `phase` the phase from which the feed answers. Its aggregator may have had rounds before. */
 async function beginPhase(db: Db, event: LogEvent, asset: Hex, phase: number): Promise<Feed> {
-  await db
-    .insert(oraclePhase)
-    .values({ ...position(event), asset, phase })
-    .onConflictDoNothing();
+  await db.insert(oraclePhase).values(rowAt(event, { asset, phase })).onConflictDoNothing();
   const first = BigInt(phase) * PHASE_ROUNDS;
   const [newest] = await db.sql
     .select({
@@ -71,7 +68,7 @@ export async function recordRound(db: Db, event: Answer): Promise<void> {
       const roundId = BigInt(phase) * PHASE_ROUNDS + round;
       await db
         .insert(oracleRound)
-        .values({ ...position(event), asset, roundId, phase, answer, updatedAt })
+        .values(rowAt(event, { asset, roundId, phase, answer, updatedAt }))
         .onConflictDoNothing();
       const state = await feedAt(db, feed, event);
       if (state?.phase === phase) await db.update(oracleFeed, { asset }).set({ roundId, answer, updatedAt });

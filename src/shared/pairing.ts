@@ -1,31 +1,32 @@
-import { eventPair, type WaitingEvent } from "ponder:schema";
-import type { Db } from "./event.ts";
+import type { LogEvent } from "./event.ts";
+import { perTransaction } from "./transaction.ts";
 
-/**
- * Removes the counterpart of `event` from the waiting events: the oldest of the other side with the same key. Without a
- * counterpart, `event` is added to the waiting ones.
- */
-export function takeCounterpart(
-  waiting: readonly WaitingEvent[],
-  event: WaitingEvent,
-): { counterpart: WaitingEvent | undefined; waiting: readonly WaitingEvent[] } {
-  const counterpart = waiting.find(({ side, key }) => side !== event.side && key === event.key);
-  if (counterpart === undefined) return { counterpart, waiting: [...waiting, event] };
-  return { counterpart, waiting: waiting.filter((other) => other !== counterpart) };
+type Waiting<Value> = { readonly key: string; readonly value: Value }[];
+
+/** Takes the oldest entry with this key out of the list. */
+function take<Value>(waiting: Waiting<Value>, key: string): Value | undefined {
+  const index = waiting.findIndex((entry) => entry.key === key);
+  return index < 0 ? undefined : waiting.splice(index, 1)[0]?.value;
 }
 
 /**
- * Pairs an event with its counterpart in the same transaction, whichever was logged first.
- * @returns the counterpart's log index, or undefined when it has not come yet.
+ * Pairs logs of two kinds in one transaction: each with the oldest of the other kind that has the same key and no counterpart
+ * yet, whichever was logged first. Both functions return the counterpart's value, or undefined when it has not come yet.
  */
-export async function pairWithinTransaction(
-  db: Db,
-  kind: "burn" | "bond",
-  txHash: `0x${string}`,
-  event: WaitingEvent,
-): Promise<number | undefined> {
-  const row = await db.find(eventPair, { kind });
-  const { counterpart, waiting } = takeCounterpart(row?.txHash === txHash ? row.waiting : [], event);
-  await db.insert(eventPair).values({ kind, txHash, waiting }).onConflictDoUpdate({ txHash, waiting });
-  return counterpart?.logIndex;
+export function pairWithinTransaction<First, Second>() {
+  const waiting = perTransaction(() => ({ firsts: [] as Waiting<First>, seconds: [] as Waiting<Second> }));
+  return {
+    first(event: LogEvent, key: string, value: First): Second | undefined {
+      const { firsts, seconds } = waiting(event);
+      const counterpart = take(seconds, key);
+      if (counterpart === undefined) firsts.push({ key, value });
+      return counterpart;
+    },
+    second(event: LogEvent, key: string, value: Second): First | undefined {
+      const { firsts, seconds } = waiting(event);
+      const counterpart = take(firsts, key);
+      if (counterpart === undefined) seconds.push({ key, value });
+      return counterpart;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { pauseEvent } from "ponder:schema";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 
 type Pause = typeof pauseEvent.$inferInsert;
 
@@ -9,5 +9,5 @@ export async function recordPause(
   event: LogEvent,
   pause: Pick<Pause, "scope" | "paused" | "by" | "price">,
 ): Promise<void> {
-  await db.insert(pauseEvent).values({ ...position(event), ...pause });
+  await db.insert(pauseEvent).values(rowAt(event, pause));
 }

@@ -1,9 +1,12 @@
 import { policy, policyPrice, product, replacedPolicy } from "ponder:schema";
 import { knownTerms } from "./catalogue.ts";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 import { strikeOf, triggerPriceOf } from "./oracle.ts";
+import { perTransaction } from "./transaction.ts";
 
-type PolicyKey = { productId: `0x${string}`; policyId: bigint };
+export type PolicyKey = { productId: `0x${string}`; policyId: bigint };
+
+const nameOf = ({ productId, policyId }: PolicyKey) => `${productId}:${policyId}`;
 
 type Purchase = PolicyKey & {
   buyer: `0x${string}`;
@@ -43,6 +46,9 @@ const untouched = {
   bondAmount: null,
 };
 
+/** The policies that the newest transaction has sold, and their prices; one may be logged before the other. */
+const sales = perTransaction(() => ({ opened: new Set<string>(), prices: new Map<string, bigint>() }));
+
 /**
  * Inserts a policy once. A purchase emits two events in one transaction, the manager's `PolicyCreated` and the router's
  * `PolicyPurchased`; only the latter has `paidBy`. The first of them inserts the row, in place of an older policy with the
@@ -51,47 +57,54 @@ const untouched = {
 export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, paidBy: `0x${string}` | null) {
   const { productId, policyId, buyer, coverage, premium, payout } = purchase;
   const key = { productId, policyId };
-  const txHash = event.transaction.hash;
-  const known = await db.find(policy, key);
-  if (known?.txHash === txHash) {
-    if (paidBy !== null) await db.update(policy, key).set({ ...position(event), paidBy });
+  const name = nameOf(key);
+  const { opened, prices } = sales(event);
+  if (opened.has(name)) {
+    if (paidBy !== null) await db.update(policy, key).set(rowAt(event, { paidBy }));
     return;
   }
-  const price = await db.find(policyPrice, { txHash, ...key });
-  const sold = {
-    ...position(event),
-    ...{ buyer, coverage, premium, payout, paidBy, createdAt: event.block.timestamp },
+  opened.add(name);
+  const sold = rowAt(event, {
+    productId,
+    policyId,
+    buyer,
+    coverage,
+    premium,
+    payout,
+    paidBy,
+    createdAt: event.block.timestamp,
+    priceSnapshot: prices.get(name) ?? 0n,
     ...(await coverOf(db, event, productId)),
-    priceSnapshot: price?.priceSnapshot ?? 0n,
-  };
-  if (known === null) {
-    await db.insert(policy).values({ ...key, ...sold });
+    ...untouched,
+  });
+  const older = await db.find(policy, key);
+  if (older === null) {
+    await db.insert(policy).values(sold);
   } else {
-    await db.insert(replacedPolicy).values({ ...known });
-    await db.update(policy, key).set({ ...sold, ...untouched });
+    await db.insert(replacedPolicy).values({ ...older });
+    await db.update(policy, key).set(sold);
   }
 }
 
-/** Records the token's price at a purchase. The second of the purchase's two logs sets it on the policy. */
+/** Records the token's price at a purchase. */
 export async function recordPrice(
   db: Db,
   event: LogEvent & { args: PolicyKey & { priceSnapshot: bigint } },
 ): Promise<void> {
   const { productId, policyId, priceSnapshot } = event.args;
   const key = { productId, policyId };
-  await db
-    .insert(policyPrice)
-    .values({ ...position(event), ...event.args })
-    .onConflictDoUpdate({ ...position(event), priceSnapshot });
-  const sold = await db.find(policy, key);
-  if (sold?.txHash === event.transaction.hash) await db.update(policy, key).set({ priceSnapshot });
+  const name = nameOf(key);
+  const { opened, prices } = sales(event);
+  await db.insert(policyPrice).values(rowAt(event, event.args));
+  if (opened.has(name)) await db.update(policy, key).set({ priceSnapshot });
+  else prices.set(name, priceSnapshot);
 }
 
 /** Changes a policy's state. @returns its buyer and premium, or null when the index does not know it. */
 export async function changePolicy(
   db: Db,
   key: PolicyKey,
-  change: { triggeredAt: bigint } | { cancelledAt: bigint } | { markedExpiredAt: bigint },
+  change: Partial<typeof policy.$inferInsert>,
 ): Promise<{ buyer: `0x${string}`; premium: bigint } | null> {
   const row = await db.find(policy, key);
   if (row === null) return null;

@@ -1,6 +1,6 @@
 import { product, productEvent } from "ponder:schema";
 import { knownTerms } from "./catalogue.ts";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 
 type Product = typeof product.$inferSelect;
 type Kind = (typeof productEvent.$inferSelect)["kind"];
@@ -14,7 +14,7 @@ export async function changeProductState(
   change: Partial<Omit<Product, "productId" | "updatedAtBlock">>,
 ): Promise<void> {
   const { productId } = event.args;
-  await db.insert(productEvent).values({ ...position(event), productId, kind, args });
+  await db.insert(productEvent).values(rowAt(event, { productId, kind, args }));
   const known = knownTerms(productId);
   const changed = { ...change, updatedAtBlock: event.block.number };
   await db

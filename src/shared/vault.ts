@@ -1,5 +1,5 @@
 import { vaultBalance, vaultEvent } from "ponder:schema";
-import { type Db, type LogEvent, position } from "./event.ts";
+import { type Db, type LogEvent, rowAt } from "./event.ts";
 
 type Balance = Omit<typeof vaultBalance.$inferSelect, "id">;
 type Row = typeof vaultEvent.$inferSelect;
@@ -19,5 +19,5 @@ export async function recordVault(
   event: LogEvent,
   row: Pick<Row, "kind" | "amount" | "newTotal"> & Partial<Pick<Row, "caller">>,
 ): Promise<void> {
-  await db.insert(vaultEvent).values({ ...position(event), ...row });
+  await db.insert(vaultEvent).values(rowAt(event, row));
 }
