@@ -2041,7 +2041,7 @@ export interface components {
         /**
          * @description A policy has expired without a trigger. Sent once, with the first block after its end; it has no transaction. A reorganisation of that block reverts it only if the policy is no longer past its end. To its buyer.
          * @example {
-         *       "id": "evt_75bb1b3758d31e29cdf3c10c57c8796d",
+         *       "id": "evt_3e5b59d9c9e60948b11de557165236a9",
          *       "version": 1,
          *       "createdAt": "2026-01-01T00:00:00.000Z",
          *       "chainId": 8453,
@@ -2062,7 +2062,7 @@ export interface components {
         readonly PolicyExpiredEvent: {
             /**
              * @description Id of the event, the same for each of its deliveries and in `webhook-id`. Derived from the event's position in the chain.
-             * @example evt_75bb1b3758d31e29cdf3c10c57c8796d
+             * @example evt_3e5b59d9c9e60948b11de557165236a9
              */
             readonly id: string;
             /** @enum {string} */

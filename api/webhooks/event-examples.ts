@@ -109,7 +109,7 @@ export const eventExamples: { readonly [Type in AnyEventType]: EventBody<Type> }
   },
   policy_triggered: { ...onChain, type: "policy_triggered", data: data.policy_triggered },
   policy_expired: {
-    ...made(`expired:${PRODUCT}:6`),
+    ...made(`${BLOCK_HASH}:expired:${PRODUCT}:6`),
     ...block,
     txHash: null,
     type: "policy_expired",

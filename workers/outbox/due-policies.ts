@@ -139,7 +139,7 @@ export async function readDuePolicies(
       from (${firstRounds()}) n) due
     where ${policy.expiresAt} >= ${numeric(since)} and ${fallen}
       and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${isOpenAt(numeric(since))}
-      and ${isNotStored(chainId, key)}
+      and ${isNotStored(chainId, key, policy.blockNumber)}
       and due.count = ${sql.raw(String(CONFIRMATIONS))} and due.block_number <= ${numeric(upTo)}
       and due.block_timestamp <= ${policy.expiresAt} and ${isOpenAfter(sql`due.block_number`)}
     order by due.block_number, due.log_index, ${policy.productId}, ${policy.policyId} limit ${limit}`);

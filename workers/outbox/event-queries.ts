@@ -11,18 +11,22 @@ import type { EventTable, IndexQuery, LogEvent, LogPosition, Source } from "./so
 const keyOf = ({ blockHash, txHash, logIndex }: Pick<EventTable, "blockHash" | "txHash" | "logIndex">) =>
   sql`${blockHash} || ':' || ${txHash} || ':' || ${logIndex}`;
 
-/** The stored key of an event that happens once to a policy. */
+/**
+ * The stored key of an event that happens once to a policy. A product that is registered anew counts from 1 again: its later
+ * policies have the same keys, and an event below a policy's purchase is of an earlier one.
+ */
 export const policyKey = (
   what: "expired" | "due",
   { productId, policyId }: { productId: PgColumn; policyId: PgColumn },
 ) => sql<string>`${sql.raw(`'${what}:'`)} || ${productId} || ':' || ${policyId}`;
 
 /**
- * True when no stored event has this key, apart from reverted ones. A subquery for each row always uses the index on the keys;
- * for a join, Postgres may scan the whole table.
+ * True when no stored event has this key, apart from reverted ones and those below block `since`. A subquery for each row always
+ * uses the index on the keys; for a join, Postgres may scan the whole table.
  */
-export const isNotStored = (chainId: number, key: SQL) => sql`(
-  select true from service.event e where e.chain_id = ${chainId} and e.key = ${key} and e.reverted_at is null limit 1) is null`;
+export const isNotStored = (chainId: number, key: SQL, since?: PgColumn) => sql`(
+  select true from service.event e where e.chain_id = ${chainId} and e.key = ${key} and e.reverted_at is null
+    ${since ? sql`and e.block_number >= ${since}` : sql``} limit 1) is null`;
 
 /** How many events with this key have happened, the new one included. */
 export const occurrenceOf = (chainId: number, key: SQL) => sql<number>`1 + coalesce((

@@ -23,7 +23,7 @@ export type ChainEvent = {
   readonly log: { readonly index: number; readonly txHash: Hex } | null;
   /** The same for the same log, or for the same policy where it expires or becomes due, whenever it is indexed. */
   readonly key: string;
-  /** Counts the events of this key: above 1 when a reverted event happens again. */
+  /** Counts the events of this key: above 1 when a reverted event happens again, or a policy's key comes again. */
   readonly occurrence: number;
   /** Wallets in lower case, without duplicates. */
   readonly parties: readonly Address[];
@@ -70,11 +70,13 @@ const bodyOf = ({ id, type, ...rest }: Omit<EventBody, "version" | "data"> & { d
 const timeOf = ({ timestamp }: Block) => new Date(Number(timestamp) * 1000).toISOString();
 
 /**
- * What an event's id is made of. A policy becomes due once, in whichever block: its key has no log, so that no second log makes
- * it due again, but its id has.
+ * What an event's id is made of. A policy becomes due and expires once, in whichever block: its key has none, so that no second log
+ * makes it due again. Its id has, because a later policy may have its key, even after its own event was deleted.
  */
-const idKeyOf = ({ type, block, log, key }: ChainEvent) =>
-  type === "policy_due" && log ? `${block.hash}:${log.txHash}:${log.index}:${key}` : key;
+const idKeyOf = ({ type, block, log, key }: ChainEvent) => {
+  if (type === "policy_due" && log) return `${block.hash}:${log.txHash}:${log.index}:${key}`;
+  return type === "policy_expired" ? `${block.hash}:${key}` : key;
+};
 
 /** A burn concerns no wallet in particular: whoever names it receives it. */
 export const isForAnyWallet = (type: ChainEventType): boolean => type === "token_burned";

@@ -44,7 +44,7 @@ export async function readExpiredPolicies(
         lt(policy.expiresAt, time),
         isNull(policy.triggeredAt),
         isNull(policy.cancelledAt),
-        isNotStored(chainId, key),
+        isNotStored(chainId, key, policy.blockNumber),
       ),
     )
     .orderBy(asc(policy.expiresAt))

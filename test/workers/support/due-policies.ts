@@ -33,9 +33,12 @@ export function openDuePolicies({ client, contracts, emit }: EmitterChain, buyer
   const nextRound = () => ++rounds;
   const round = (current: bigint, updatedAt: bigint, roundId = nextRound()): Entry =>
     entry(contracts.btcUsdFeed, priceAggregatorAbi, "AnswerUpdated", { current, roundId, updatedAt });
-  /** Both logs of the next policy's purchase. */
-  const purchase = ({ productId = DAY_PRODUCT, payout = 400n * DOLLAR } = {}): Entry[] => {
-    const policyId = ++policies;
+  /** Both logs of the next policy's purchase, or of one whose key comes again. */
+  const purchase = ({
+    productId = DAY_PRODUCT,
+    payout = 400n * DOLLAR,
+    policyId = ++policies,
+  } = {}): Entry[] => {
     const args = { productId, policyId, buyer, coverage: 500n * DOLLAR, premium: 7n, payout };
     return [
       entry(contracts.policyManager, policyManagerAbi, "PolicyCreated", args),

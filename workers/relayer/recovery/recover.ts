@@ -6,6 +6,7 @@ import { lacksFinal, reopenFinal } from "../../ledger/outcomes.ts";
 import { initialFees } from "../fees.ts";
 import { signAssigned } from "../send-round.ts";
 import { forgetLease, leasedWallets, type Wallet } from "../wallets.ts";
+import { affordRaises } from "./afford-raises.ts";
 import { closeNonceGaps } from "./close-nonce-gaps.ts";
 import { compareWallet } from "./compare-wallet.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
@@ -103,7 +104,8 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
 
 /**
  * Signs and sends calls that have nonces and no bytes, or the empty transfers that cancel them. Where gas costs more than
- * the cap, the next round tries again.
+ * the cap, the next round tries again. A call that costs more than it has reserved waits, as a higher fee does, while the day's
+ * gas budget or the balance does not allow it, and with it all nonces behind it; an empty transfer does not wait.
  */
 async function signUnsigned(
   context: RecoveryContext,
@@ -113,12 +115,24 @@ async function signUnsigned(
   if (unsigned.length === 0) return;
   const fees = initialFees(await context.market.now(), context.maxCallFee);
   if (!fees) return;
-  const calls = await Promise.all(
-    unsigned.map(async ({ transaction: { id, nonce, to, data, value, gasLimit }, cancels }) => {
-      const call = await context.price(cancels ? emptyTransfer(wallet) : { to, data, value, gasLimit });
-      return { id: String(id), transactionId: id, nonce, call, cancels, cost: costOf(call, fees.maxFee) };
+  const priced = await Promise.all(
+    unsigned.map(async ({ transaction: { id, nonce, kind, reserved, ...call }, cancels }) => {
+      const { to, data, value, gasLimit } = call;
+      const one = await context.price(cancels ? emptyTransfer(wallet) : { to, data, value, gasLimit });
+      const isEmpty = cancels || kind === "filler";
+      return { id, nonce, reserved, isEmpty, cancels, call: one, cost: costOf(one, fees.maxFee) };
     }),
   );
+  const dearer = priced.filter(({ isEmpty, cost, reserved }) => !isEmpty && cost > reserved);
+  const afforded = dearer.length === 0 ? [] : await affordRaises(context, wallet, dearer);
+  const waiting = dearer.find((one) => !afforded.includes(one));
+  if (waiting) {
+    const reason = "the gas budget or the wallet's balance does not allow its cost at the present fee";
+    context.log.warn({ wallet: wallet.address, nonce: waiting.nonce, reason }, "a call without bytes waits");
+  }
+  const calls = priced
+    .filter(({ nonce }) => !waiting || nonce < waiting.nonce)
+    .map(({ id, ...one }) => ({ ...one, id: String(id), transactionId: id }));
   const sent = await signAssigned(context, wallet, fees, calls);
   if (sent.length > 0) {
     const signed = calls.filter(({ id }) => sent.some((one) => one.id === id));

@@ -1,12 +1,10 @@
 import { storeForms } from "../../ledger/attempts.ts";
 import { costOf } from "../../ledger/call-cost.ts";
 import type { OpenAttempt, OpenTransaction } from "../../ledger/open-transactions.ts";
-import { reserveRaises } from "../../ledger/raises.ts";
-import { RoundsCompete } from "../../ledger/round-plans.ts";
 import { bumpedFees, initialFees } from "../fees.ts";
 import { signCall, whatIsSigned } from "../sign-call.ts";
 import type { Wallet } from "../wallets.ts";
-import { chooseRaises } from "./choose-raises.ts";
+import { affordRaises } from "./afford-raises.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
 
 /** A transaction that is not mined at its fee, and the form to sign again. */
@@ -23,15 +21,11 @@ export async function raiseFees(
   wallet: Wallet,
   stuck: readonly Stuck[],
 ): Promise<ReadonlySet<number>> {
-  const { sql, chain, gasBudgetOf, send, meter, log } = context;
+  const { sql, send, meter, log } = context;
   if (stuck.length === 0) return new Set();
-  const gasBudget = gasBudgetOf(wallet.role);
-  const balance = await chain.balance(wallet.address);
   const priced = await Promise.all(stuck.map((one) => priceRaise(context, wallet, one)));
   const wanted = priced.flatMap((raise) => raise ?? []);
-  const raises = await reserveRaises(sql, wallet.lease, gasBudget, wanted, (spending) =>
-    chooseRaises(wanted, spending, { balance, gasBudget }),
-  ).catch(noneWhileRoundsCompete);
+  const raises = await affordRaises(context, wallet, wanted);
   const unchanged = stuck.length - raises.length;
   if (unchanged > 0) {
     const reason = "MAX_FEE_GWEI, the gas budget or the wallet's balance does not allow a higher fee";
@@ -54,12 +48,6 @@ export async function raiseFees(
     }),
   );
   return new Set(forms.map(({ transactionId }) => transactionId));
-}
-
-/** A later round raises them: cancelling and what else the recovery does must not wait for other wallets. */
-function noneWhileRoundsCompete(error: unknown): [] {
-  if (error instanceof RoundsCompete) return [];
-  throw error;
 }
 
 /** The call of a raise with its fees and its cost; undefined where a fee that helps would exceed the cap. */
