@@ -3,35 +3,21 @@
  * its purchases go on.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { drizzle } from "drizzle-orm/postgres-js";
-import { migrate } from "drizzle-orm/postgres-js/migrator";
 import type { Sql } from "postgres";
-import { beforeAll, expect, inject, test } from "vitest";
-import { z } from "zod";
+import { beforeAll, expect, test } from "vitest";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
 import { projectRoot } from "../../../lib/project-root.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
+import { databaseUpTo } from "./support/older-database.ts";
 
-/** The newest migration of the older database. */
-const NEWEST = "0017_operator";
-const journal = z.object({ entries: z.array(z.looseObject({ tag: z.string() })) }).loose();
-
-/** The migrations as they were before the edits. */
-function olderMigrations(): string {
-  const folder = mkdtempSync(join(inject("runFolder"), "migrations-"));
-  cpSync(join(projectRoot, "lib", "db", "migrations"), folder, { recursive: true });
+/** Makes the migrations what they were before the edits. */
+function undoEdits(folder: string): void {
   const patch = join(projectRoot, "test", "lib", "db", "edited-migrations.patch");
   // Outside of any repository, or git would look for the files there.
   execFileSync("git", ["apply", patch], { cwd: folder, env: { ...process.env, GIT_DIR: "/dev/null" } });
-  const file = join(folder, "meta", "_journal.json");
-  const { entries, ...rest } = journal.parse(JSON.parse(readFileSync(file, "utf8")));
-  const older = entries.slice(0, entries.findIndex(({ tag }) => tag === NEWEST) + 1);
-  writeFileSync(file, JSON.stringify({ ...rest, entries: older }));
-  return folder;
 }
 
 /** Everything in schema `service`, in an order that does not depend on when it was made. */
@@ -69,11 +55,8 @@ const premiums = (sql: Sql) =>
 let older: Connection;
 let fresh: Connection;
 beforeAll(async () => {
-  const databaseUrl = await freshDatabase({ empty: true });
-  older = connect(databaseUrl, { name: "test" });
-  atEnd(() => older.close());
-  const options = { migrationsSchema: "service", migrationsTable: "migration" };
-  await migrate(drizzle(older.sql), { migrationsFolder: olderMigrations(), ...options });
+  const { databaseUrl, connection } = await databaseUpTo("0017_operator", undoEdits);
+  older = connection;
   await buyFor(older.sql, 7);
   await older.sql`insert into service.gas_day (chain_id, day, wallet, wei) values (8453, current_date, '', 5)`;
   await older.sql`insert into service.stop (scope, subject, reason) values ('global', '', 'test')`;
