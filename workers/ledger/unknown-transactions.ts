@@ -1,4 +1,4 @@
-import type { ISql, Sql } from "postgres";
+import type { Fragment, ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import { permitCalldata, permitOfCalldata } from "../../lib/chain/permit.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
@@ -9,7 +9,7 @@ import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /**
  * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While one
- * wallet has an unknown transaction, all wallets of that chain get no nonce.
+ * wallet has an unknown transaction, all wallets of that chain get no nonce, but the keeper's: it waits for its own ones.
  */
 
 /**
@@ -37,6 +37,14 @@ export async function heldWallets(sql: Sql, chainId: number): Promise<Address[]>
     where chain_id = ${chainId} and lease_until > now() and next_nonce is not null`;
   return rows.map(({ address }) => address);
 }
+
+/**
+ * SQL condition on a wallet `u` with unknown transactions: `sender`, an address or a column with one, has to wait for them. A trigger
+ * can be paid for an hour only, and does no harm when it is sent twice.
+ */
+export const holdsUp = (sql: ISql, sender: Address | Fragment) => sql`(
+  u.address = ${sender} or not exists (
+    select 1 from service.relayer_wallet k where k.chain_id = u.chain_id and k.address = ${sender} and k.role = 'keeper'))`;
 
 /** Whether a wallet of the chain has unknown transactions. */
 export async function hasUnknown(sql: Sql, chainId: number): Promise<boolean> {
