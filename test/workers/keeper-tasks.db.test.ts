@@ -191,7 +191,7 @@ const noteUnknownOf = (address: Address, role: "relayer" | "keeper") => connecti
   on conflict (chain_id, address) do update set unknown_from = 0, unknown_below = 1, unknown_since = now()`;
 const makeOverdue = () =>
   connection.sql`update service.waiting set created_at = now() - interval '2 minutes'`;
-const overdue = () => overdueServiceTransactions(connection.sql, chainId);
+const overdue = () => overdueServiceTransactions(connection.sql, chainId, new Map());
 
 test("a relayer's or another keeper's unknown transaction stops no trigger, and an overdue one is given up", async () => {
   await noteUnknownOf(relayer, "relayer");

@@ -85,8 +85,18 @@ export async function lockGroups<Group extends WantedGroup>(
 /** A group that was not signed in time; `value` in wei is the sum that `sender` should have sent. */
 export type OverdueGroup = { id: string; claimId: string | null; sender: Address; value: bigint };
 
-/** Groups that were not signed in time. One that is older than the chain's unknown transactions may be among these. */
-export async function overdueServiceTransactions(sql: Sql, chainId: number): Promise<OverdueGroup[]> {
+/**
+ * Groups that were not signed in time. While the chain has transactions that the ledger lacks, or the ledger lacks nonces that were
+ * given out, one that is older may have been sent: it is left out.
+ *
+ * @param given by wallet, the nonce that follows the highest one that this writer has given out.
+ */
+export async function overdueServiceTransactions(
+  sql: Sql,
+  chainId: number,
+  given: ReadonlyMap<Address, number>,
+): Promise<OverdueGroup[]> {
+  const known = [...given].map(([address, next]) => ({ address, next }));
   const rows = await sql<(Omit<OverdueGroup, "value"> & { value: string })[]>`
     select w.group_id as id, e.claim_id as "claimId", e.sender, sum(e.value) as value
     from service.waiting w join service.service_transaction e on e.id = w.intent
@@ -94,7 +104,9 @@ export async function overdueServiceTransactions(sql: Sql, chainId: number): Pro
       and w.created_at <= now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS})
       and not service.is_partly_signed(w.group_id) and not exists (
         select 1 from service.relayer_wallet u
-        where u.chain_id = ${chainId} and u.unknown_since >= w.created_at and ${holdsUp(sql, sql`e.sender`)})
+        left join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+        where u.chain_id = ${chainId} and (u.unknown_since >= w.created_at or u.next_nonce < k.next)
+          and ${holdsUp(sql, sql`e.sender`)})
     group by 1, 2, 3 limit 100`;
   return rows.map((row) => ({ ...row, value: BigInt(row.value) }));
 }
