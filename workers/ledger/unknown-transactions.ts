@@ -46,6 +46,24 @@ export const holdsUp = (sql: ISql, sender: Address | Fragment) => sql`(
   u.address = ${sender} or not exists (
     select 1 from service.relayer_wallet k where k.chain_id = u.chain_id and k.address = ${sender} and k.role = 'keeper'))`;
 
+/**
+ * Whether the ledger lacks a nonce that this writer has given out, so that it has lost commits; known without the node.
+ *
+ * @param given by wallet, the nonce that follows the highest one that this writer has given out.
+ */
+export async function lacksGiven(
+  sql: Sql,
+  chainId: number,
+  given: ReadonlyMap<Address, number>,
+): Promise<boolean> {
+  const known = [...given].map(([address, next]) => ({ address, next }));
+  const rows = await sql`
+    select 1 from service.relayer_wallet u
+    join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+    where u.chain_id = ${chainId} and u.next_nonce < k.next limit 1`;
+  return rows.length > 0;
+}
+
 /** Whether a wallet of the chain has unknown transactions. */
 export async function hasUnknown(sql: Sql, chainId: number): Promise<boolean> {
   const rows = await sql`
