@@ -5,6 +5,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { PurchaseReceipt } from "../../lib/ledger/purchase.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
+import { runLedger } from "../scripts/support/ledger-command.ts";
 import { mineEverySecond, mineOnlyTransactions, startChain, type TestChain } from "../support/chain.ts";
 import {
   newBuyer,
@@ -17,13 +18,16 @@ import {
 import { askRpc } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
 
+const CONFIRMATIONS = "2";
+
 let chain: TestChain;
+let databaseUrl: string;
 let ledger: TestLedger;
 
 beforeAll(async () => {
   chain = await startChain({ blockTime: 1, mixedMining: true });
-  const env = { writer: { CONFIRMATIONS: "2" } };
-  const { databaseUrl } = await startStack({ chain, services: ["writer"], env });
+  const env = { writer: { CONFIRMATIONS } };
+  ({ databaseUrl } = await startStack({ chain, services: ["writer"], env }));
   ledger = await openLedger(chain, { databaseUrl });
 });
 
@@ -104,3 +108,31 @@ test.each([
 );
 
 const byHash = (a: { txHash: string }, b: { txHash: string }) => (a.txHash < b.txHash ? -1 : 1);
+
+test("a reorganisation drops another program's transaction for good: its nonce is filled, and what waits above it is bought once", async () => {
+  const buyer = await newBuyer(chain);
+  await chain.client.mine({ blocks: 3 });
+  const foreign = await chain.client.sendTransaction({
+    ...{ account: chain.relayer, to: chain.owner.address, value: 1n, chain: null },
+  });
+  const { blockNumber } = await chain.client.waitForTransactionReceipt({ hash: foreign });
+  await waitFor({
+    what: "the operator's acceptance of the transaction",
+    probe: async () => {
+      const env = { RPC_URL: chain.url, DEPLOYMENT_FILE: chain.deploymentFile, CONFIRMATIONS };
+      const { said } = await runLedger(databaseUrl, ["reconcile", "--accept", foreign], env);
+      return said.includes("Accepted 1 of 1.") || undefined;
+    },
+  });
+  const ids = [await ledger.buy(purchaseRequest(buyer.address), "above")];
+  const before = await confirmed(ids);
+  await chain.client.mine({ blocks: 5 });
+  await dropFrom(blockNumber);
+
+  await confirmed(
+    ids,
+    before.map(({ blockHash }) => blockHash),
+  );
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+  await confirmed([await ledger.buy(purchaseRequest(buyer.address), "next")]);
+});

@@ -13,6 +13,7 @@ import {
   type PermitPurchase,
   sentFor,
 } from "./support/permit-purchases.ts";
+import { mineAndWaitUntilSettled, waitUntilPostponed } from "./support/waits.ts";
 import { startWriterSetup, type WriterSetup } from "./support/writer-setup.ts";
 
 let setup: WriterSetup;
@@ -79,5 +80,20 @@ test("lost, and both disappear from the node: both are signed again", async () =
   await expect.poll(unknown).not.toEqual([]);
   for (const { hash } of hashes) await askRpc(chain.url, "anvil_dropTransaction", [hash]);
   await mineEverySecond(chain);
+  await expectBoughtOnce(bought);
+});
+
+test("lost while the node tells no fees: the overdue purchase does not fail, and is found once it does", async () => {
+  const { chain, proxy, stack } = setup;
+  const bought = await buyWith(setup, await newPermit(setup));
+  await expectOnePolicy(setup, bought);
+  proxy.intercept(async (call, forward) =>
+    call.method === "eth_maxPriorityFeePerGas" ? { error: { code: -32000, message: "no fees" } } : forward(),
+  );
+  // With a new block the writer forgets the fees that it knows.
+  await mineAndWaitUntilSettled(chain, sql());
+  await lose(bought, 600);
+  await waitUntilPostponed(stack, bought.id, 2);
+  proxy.intercept();
   await expectBoughtOnce(bought);
 });

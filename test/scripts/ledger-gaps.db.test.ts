@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { reportGaps } from "../../lib/ledger/report.ts";
 import type { Lease } from "../../workers/ledger/leases.ts";
+import { markLost } from "../../workers/ledger/outcomes.ts";
 import {
   accepted,
   buyFinally,
@@ -10,6 +11,7 @@ import {
   newLease,
   sign,
   useLedgerDatabase,
+  word,
 } from "../workers/support/ledger-fixture.ts";
 import { age, archive } from "../workers/support/old-purchases.ts";
 
@@ -39,4 +41,14 @@ test("a nonce that the ledger lacks above a purchase that is left is one", async
   await connection.sql`update service.relayer_wallet set next_nonce = next_nonce + 1`;
   await sign(lease, [await accepted()]);
   expect(await gaps()).toEqual([4]);
+});
+
+test("a nonce that was lost to another sender below one in flight is one: if a reorganisation dropped that sender's, all above wait", async () => {
+  const lease = await newLease(1);
+  await mineFiller(lease, 0, 7);
+  const [lost] = await sign(lease, [await accepted()]);
+  await sign(lease, [await accepted()]);
+  expect(await gaps()).toEqual([]);
+  await markLost(connection.sql, lost?.transactionId ?? 0, word(9));
+  expect(await gaps()).toEqual([1]);
 });

@@ -1,6 +1,9 @@
 /** The audit of a real chain: one policy of each fate, and the audit says exactly that. The chain confirms what was missed. */
-import { hexToBigInt, isHex } from "viem";
+import { getAbiItem, type Hex, hexToBigInt, isHex, numberToHex, toFunctionSelector } from "viem";
 import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { type Audit, audit, auditClosed } from "../../workers/keeper/audit/audit.ts";
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
@@ -8,7 +11,7 @@ import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { hour, livePolicies, type PolicyFates } from "../support/policy-fates.ts";
 import * as act from "../support/protocol-actions.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type RpcAnswer, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
 let chain: TestChain;
 let rpc: RpcProxy;
@@ -148,6 +151,44 @@ test("a buyer that refuses bonds was payable by our reasoning; the chain refuses
   const [one] = refused;
   expect(one?.policy.buyer).toBe(chain.deployment.contracts.pauseRegistry);
   expect(one?.confirmation).toMatchObject({ is: "refused", reason: expect.stringMatching(/./) });
+});
+
+/** Every call of a view gets this answer, while `during` runs. */
+async function whileView(selector: Hex, answer: RpcAnswer, during: () => Promise<void>): Promise<void> {
+  const callSchema = z.object({ data: z.string() });
+  rpc.intercept(async ({ params: [call] }, forward) => {
+    const { data } = callSchema.safeParse(call).data ?? {};
+    return data?.startsWith(selector) ? answer : forward();
+  });
+  try {
+    await during();
+  } finally {
+    rpc.intercept();
+  }
+}
+
+test("a node that lacks the newest policies answers one look: the due policy is found by the next look", async () => {
+  const unaided = openCoverChain(chain.deployment, rpc.url);
+  await whileView(
+    toFunctionSelector(getAbiItem({ abi: policyManagerAbi, name: "policyShield" })),
+    { result: numberToHex(0, { size: 32 }) },
+    async () => {
+      await expect(dueFromChain(unaided)).rejects.toThrow("is not on the node's chain");
+      await expect(auditAll(unaided)).rejects.toThrow("is not on the node's chain");
+    },
+  );
+  expect(named((await dueFromChain(unaided)).policies)).toEqual(["due"]);
+  expect((await auditAll(unaided)).unknown).toEqual([]);
+});
+
+test("a node that lacks a shield answers one look: a new policy's terms are asked for again", async () => {
+  const unaided = openCoverChain(chain.deployment, rpc.url);
+  await whileView(
+    toFunctionSelector(getAbiItem({ abi: shieldAdapterAbi, name: "shield" })),
+    { result: "0x" },
+    async () => expect((await dueFromChain(unaided)).policies).toEqual([]),
+  );
+  expect(named((await dueFromChain(unaided)).policies)).toEqual(["due"]);
 });
 
 test("the due policy has a proof that the contracts accept", async () => {

@@ -5,12 +5,17 @@ import { batchesOf } from "../../workers/keeper/batches.ts";
 import { beginBatch, noteFailures, readTasks } from "../../workers/keeper/tasks.ts";
 import { noteWatch } from "../../workers/keeper/watch.ts";
 import type { Work } from "../../workers/keeper/work.ts";
-import { assignNonces, type WantedCall } from "../../workers/ledger/assign-nonces.ts";
+import { assignNonces, NoncesWithheld, type WantedCall } from "../../workers/ledger/assign-nonces.ts";
 import { gasSpentToday, readSpending } from "../../workers/ledger/gas-spending.ts";
 import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
-import { giveUp, lockGroups, waitingServiceTransactions } from "../../workers/ledger/service-transactions.ts";
+import {
+  giveUp,
+  lockGroups,
+  overdueServiceTransactions,
+  waitingServiceTransactions,
+} from "../../workers/ledger/service-transactions.ts";
 import { multicall3, triggerOf } from "./support/keeper-work.ts";
-import { chainId, connection, useLedgerDatabase } from "./support/ledger-fixture.ts";
+import { chainId, connection, newLease, relayer, useLedgerDatabase } from "./support/ledger-fixture.ts";
 
 useLedgerDatabase();
 
@@ -55,7 +60,7 @@ async function refuse(sender: Address = keeper): Promise<void> {
 const COST = 5_000n;
 
 /** Gives nonces to whatever waits for a keeper's wallet. */
-async function sign(n: 0 | 1 = 0): Promise<void> {
+async function sign(n: 0 | 1 = 0, given: ReadonlyMap<Address, number> = new Map()): Promise<void> {
   const lease = leases[n];
   const sender = keepers[n];
   if (!lease) throw new Error("no lease");
@@ -67,7 +72,7 @@ async function sign(n: 0 | 1 = 0): Promise<void> {
   }));
   await assignNonces(connection.sql, {
     lease,
-    given: new Map(),
+    given,
     wanted: groups,
     candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
@@ -75,6 +80,9 @@ async function sign(n: 0 | 1 = 0): Promise<void> {
     gasBudget: 10n ** 30n,
   });
 }
+
+const signedBy = (sender: Address) => connection.sql<{ intent: string }[]>`
+  select intent from service.transaction where wallet = ${sender} order by nonce`;
 
 const failed = (work: Work, transactionId: string | null, failures = 1) => ({
   ...{ work, failure: "it reverts", failures, rest: 60, transactionId },
@@ -174,6 +182,43 @@ test("the keeper's gas counts apart from all other wallets'", async () => {
   if (!lease) throw new Error("no keeper has a lease");
   expect((await readSpending(sql, lease, [])).all).toBe(2n * COST);
   expect(await gasSpentToday(sql, chainId)).toBe(0n);
+});
+
+/** Notes an unknown transaction of a wallet, since now. */
+const noteUnknownOf = (address: Address, role: "relayer" | "keeper") => connection.sql`
+  insert into service.relayer_wallet (chain_id, address, role, next_nonce, unknown_from, unknown_below, unknown_since)
+  values (${chainId}, ${address}, ${role}, 0, 0, 1, now())
+  on conflict (chain_id, address) do update set unknown_from = 0, unknown_below = 1, unknown_since = now()`;
+const makeOverdue = () =>
+  connection.sql`update service.waiting set created_at = now() - interval '2 minutes'`;
+const overdue = () => overdueServiceTransactions(connection.sql, chainId, new Map());
+
+test("a relayer's or another keeper's unknown transaction stops no trigger, and an overdue one is given up", async () => {
+  await noteUnknownOf(relayer, "relayer");
+  await noteUnknownOf(other, "keeper");
+  await begin([a]);
+  expect(await waiting(keeper)).toHaveLength(1);
+  await sign();
+  expect((await read(a))[0]?.transaction?.id).toBe((await signedBy(keeper))[0]?.intent);
+  await begin([b]);
+  await makeOverdue();
+  expect(await overdue()).toHaveLength(1);
+});
+
+test("a keeper's own unknown transaction stops its triggers, and none of them is given up", async () => {
+  await begin([a]);
+  await noteUnknownOf(keeper, "keeper");
+  expect(await waiting(keeper)).toEqual([]);
+  await makeOverdue();
+  expect(await overdue()).toEqual([]);
+});
+
+test("a keeper that has given out nonces which the ledger lacks sends nothing; a relayer that has stops no trigger", async () => {
+  await newLease();
+  await begin([a]);
+  await expect(sign(0, new Map([[keeper, 1]]))).rejects.toThrow(NoncesWithheld);
+  await sign(0, new Map([[relayer, 1]]));
+  expect(await signedBy(keeper)).toHaveLength(1);
 });
 
 const watches = () => connection.sql<{ since: string; until: string }[]>`

@@ -59,7 +59,7 @@ test("signing claims, finding overdue ones and giving one up scan no rows", asyn
   const scanned = await scannedBy(async () => {
     expect(await waitingServiceTransactions(sql, chainId, faucet, 50)).toHaveLength(CLAIMS);
     await sql`update service.waiting set created_at = now() - interval '2 minutes'`;
-    expect(await overdueServiceTransactions(sql, chainId)).toHaveLength(CLAIMS);
+    expect(await overdueServiceTransactions(sql, chainId, new Map())).toHaveLength(CLAIMS);
     const [id = ""] = claims;
     expect(await giveUp(sql, { id, claimId: id }, { code: "claim_expired", message: "late" })).toBe(true);
   });
@@ -74,4 +74,15 @@ test("a claim is partly signed once one of its transfers is, and can then not be
   await signTransfers(id, "faucet_ether");
   expect(await partlySigned()).toEqual([true]);
   expect(await giveUp(sql, { id, claimId: id }, { code: "claim_expired", message: "late" })).toBe(false);
+});
+
+test("an overdue claim waits while the ledger lacks nonces that this writer has given out: it may have been sent", async () => {
+  await signTransfers(await createClaim(0), "faucet_ether", "faucet_usdc");
+  const id = await createClaim(1);
+  await sql`update service.waiting set created_at = now() - interval '2 minutes'`;
+  const overdue = async (next: number) =>
+    (await overdueServiceTransactions(sql, chainId, new Map([[faucet, next]]))).map((group) => group.id);
+  // Nonces 0 and 1 are the first claim's.
+  expect(await overdue(3)).toEqual([]);
+  expect(await overdue(2)).toEqual([id]);
 });

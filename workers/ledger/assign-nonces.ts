@@ -3,6 +3,7 @@ import type { Address, Hex } from "viem";
 import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
 import type { Spending } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+import { holdsUp } from "./unknown-transactions.ts";
 import { type Budgets, withinBudgets } from "./within-budgets.ts";
 
 /** The call of a transaction; `value` in wei, `gasLimit` in gas. */
@@ -44,8 +45,9 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
 };
 
 /**
- * No wallet of the chain may use a nonce now: the chain, or this writer, knows transactions that the ledger does not. A
- * new one could be the second for the same call.
+ * No wallet of the chain but the keeper's may use a nonce now: the chain, or this writer, knows transactions that the ledger
+ * does not. A new one could be the second for the same call. For the keeper, whose calls do no harm twice and cannot wait, those of
+ * its own wallet count only.
  */
 export class NoncesWithheld extends Error {
   override name = "NoncesWithheld";
@@ -103,7 +105,8 @@ async function store(
       where ${leaseHeld(tx, lease)} and next_nonce is not null and not exists (
         select 1 from service.relayer_wallet u
         left join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
-        where u.chain_id = ${lease.chainId} and (u.unknown_from is not null or u.next_nonce < k.next))
+        where u.chain_id = ${lease.chainId} and (u.unknown_from is not null or u.next_nonce < k.next)
+          and ${holdsUp(tx, lease.address)})
       returning next_nonce - ${wanted.length} as first
     ), taken as (
       delete from service.waiting w using calls, nonces where w.intent = calls.id returning w.intent

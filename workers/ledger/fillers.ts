@@ -1,24 +1,60 @@
 import type { ISql, Sql } from "postgres";
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import type { Call } from "./assign-nonces.ts";
 import { type Lease, leaseHeld } from "./leases.ts";
 
 /** SQL of fillers: empty transfers of a wallet to itself, which close nonce gaps. */
 
-/** Nonces from `first` up to the wallet's next nonce that have no row in the ledger; at most 100. */
+/** A nonce whose ledger row, if there is one, can never be mined: `lostTo` is the transaction that took the nonce from it. */
+export type NonceGap = { nonce: number; lostTo: Hex | null };
+
+/** Nonces from `first` up to the wallet's next nonce that have no row in the ledger, or a lost one; among 100 nonces. */
 export async function nonceGaps(
   sql: Sql,
   chainId: number,
   wallet: Address,
   first: number,
+): Promise<NonceGap[]> {
+  const rows = await sql<{ nonce: string; lostTo: Hex | null }[]>`
+    select n as nonce, t.lost_to as "lostTo" from service.relayer_wallet w
+    cross join generate_series(${first}::bigint, least(w.next_nonce - 1, ${first}::bigint + 99)) n
+    left join lateral (
+      select t.id, t.lost_to from service.transaction t
+      where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n limit 1) t on true
+    where w.chain_id = ${chainId} and w.address = ${wallet} and (t.id is null or t.lost_to is not null)
+    order by n`;
+  return rows.map(({ nonce, lostTo }) => ({ nonce: Number(nonce), lostTo }));
+}
+
+/**
+ * Deletes the lost rows of nonces that no block up to `head` holds any more, with their signed forms, which must never be sent. What
+ * waits to be signed again keeps its row as the proof that it was signed once. Deletes none without the lease, and none for a node
+ * that is behind the ledger.
+ * @returns the nonces that have no row now.
+ */
+export async function deleteLost(
+  sql: Sql,
+  lease: Lease,
+  nonces: readonly number[],
+  head: bigint,
 ): Promise<number[]> {
+  if (nonces.length === 0) return [];
   const rows = await sql<{ nonce: string }[]>`
-    select n as nonce from service.relayer_wallet w,
-      generate_series(${first}::bigint, least(w.next_nonce - 1, ${first}::bigint + 99)) n
-    where w.chain_id = ${chainId} and w.address = ${wallet} and not exists (
-      select 1 from service.transaction t
-      where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n)`;
-  return rows.map((row) => Number(row.nonce));
+    with held as (
+      select chain_id, address from service.relayer_wallet where ${leaseHeld(sql, lease)}
+    ), lost as (
+      select t.id from held join service.transaction t on t.chain_id = held.chain_id and t.wallet = held.address
+      where t.nonce = any(${nonces.map(String)}::text[]::bigint[]) and t.lost_to is not null
+        and not exists (select 1 from service.waiting w where w.intent = t.intent)
+        and exists (
+          select 1 from service.watched_block b
+          where b.chain_id = held.chain_id and b.number <= ${String(head)}::bigint)
+      for update of t
+    ), forms as (
+      delete from service.attempt a using lost where a.transaction_id = lost.id
+    )
+    delete from service.transaction t using lost where t.id = lost.id returning t.nonce`;
+  return rows.map(({ nonce }) => Number(nonce));
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
 import type { Call, WantedGroup } from "./assign-nonces.ts";
+import { holdsUp } from "./unknown-transactions.ts";
 
 /** SQL of service transactions that wait to be signed: the faucet's grants, and the upkeep of the sandbox's wallet. */
 
@@ -48,7 +49,8 @@ export async function waitingServiceTransactions(
       select group_id, min(created_at) as since from service.waiting
       where kind = 'service_transaction' and chain_id = ${chainId} and payer = ${sender} and wake_at <= now()
         and not exists (
-          select 1 from service.relayer_wallet u where u.chain_id = ${chainId} and u.unknown_from is not null)
+          select 1 from service.relayer_wallet u
+          where u.chain_id = ${chainId} and u.unknown_from is not null and ${holdsUp(sql, sender)})
       group by 1 order by 2 limit ${limit})
     select e.id, e.claim_id as "claimId", e.purpose, e."to", e.data, e.value,
       service.is_partly_signed(due.group_id) as "partlySigned"
@@ -83,15 +85,28 @@ export async function lockGroups<Group extends WantedGroup>(
 /** A group that was not signed in time; `value` in wei is the sum that `sender` should have sent. */
 export type OverdueGroup = { id: string; claimId: string | null; sender: Address; value: bigint };
 
-/** Groups that were not signed in time. One that is older than the chain's unknown transactions may be among these. */
-export async function overdueServiceTransactions(sql: Sql, chainId: number): Promise<OverdueGroup[]> {
+/**
+ * Groups that were not signed in time. While the chain has transactions that the ledger lacks, or the ledger lacks nonces that were
+ * given out, one that is older may have been sent: it is left out.
+ *
+ * @param given by wallet, the nonce that follows the highest one that this writer has given out.
+ */
+export async function overdueServiceTransactions(
+  sql: Sql,
+  chainId: number,
+  given: ReadonlyMap<Address, number>,
+): Promise<OverdueGroup[]> {
+  const known = [...given].map(([address, next]) => ({ address, next }));
   const rows = await sql<(Omit<OverdueGroup, "value"> & { value: string })[]>`
     select w.group_id as id, e.claim_id as "claimId", e.sender, sum(e.value) as value
     from service.waiting w join service.service_transaction e on e.id = w.intent
     where w.kind = 'service_transaction' and w.chain_id = ${chainId}
       and w.created_at <= now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS})
       and not service.is_partly_signed(w.group_id) and not exists (
-        select 1 from service.relayer_wallet u where u.chain_id = ${chainId} and u.unknown_since >= w.created_at)
+        select 1 from service.relayer_wallet u
+        left join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+        where u.chain_id = ${chainId} and (u.unknown_since >= w.created_at or u.next_nonce < k.next)
+          and ${holdsUp(sql, sql`e.sender`)})
     group by 1, 2, 3 limit 100`;
   return rows.map((row) => ({ ...row, value: BigInt(row.value) }));
 }

@@ -1,4 +1,4 @@
-import type { ISql, Sql } from "postgres";
+import type { Fragment, ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import { permitCalldata, permitOfCalldata } from "../../lib/chain/permit.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
@@ -9,7 +9,7 @@ import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /**
  * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While one
- * wallet has an unknown transaction, all wallets of that chain get no nonce.
+ * wallet has an unknown transaction, all wallets of that chain get no nonce, but the keeper's: it waits for its own ones.
  */
 
 /**
@@ -36,6 +36,32 @@ export async function heldWallets(sql: Sql, chainId: number): Promise<Address[]>
     select address from service.relayer_wallet
     where chain_id = ${chainId} and lease_until > now() and next_nonce is not null`;
   return rows.map(({ address }) => address);
+}
+
+/**
+ * SQL condition on a wallet `u` with unknown transactions: `sender`, an address or a column with one, has to wait for them. A trigger
+ * can be paid for an hour only, and does no harm when it is sent twice.
+ */
+export const holdsUp = (sql: ISql, sender: Address | Fragment) => sql`(
+  u.address = ${sender} or not exists (
+    select 1 from service.relayer_wallet k where k.chain_id = u.chain_id and k.address = ${sender} and k.role = 'keeper'))`;
+
+/**
+ * Whether the ledger lacks a nonce that this writer has given out, so that it has lost commits; known without the node.
+ *
+ * @param given by wallet, the nonce that follows the highest one that this writer has given out.
+ */
+export async function lacksGiven(
+  sql: Sql,
+  chainId: number,
+  given: ReadonlyMap<Address, number>,
+): Promise<boolean> {
+  const known = [...given].map(([address, next]) => ({ address, next }));
+  const rows = await sql`
+    select 1 from service.relayer_wallet u
+    join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+    where u.chain_id = ${chainId} and u.next_nonce < k.next limit 1`;
+  return rows.length > 0;
 }
 
 /** Whether a wallet of the chain has unknown transactions. */

@@ -19,7 +19,7 @@ export async function compareNonce(
   if (!unknown) return;
   log.error(
     { chainId, wallet, ...unknown },
-    "the chain has transactions of a wallet that the ledger does not know: no wallet of the chain signs new ones until they are reconciled",
+    "the chain has transactions of a wallet that the ledger does not know: until they are reconciled, this wallet signs no new ones, nor does any other of the chain but a keeper's",
   );
 }
 

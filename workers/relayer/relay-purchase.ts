@@ -6,6 +6,7 @@ import { errorText } from "../../lib/log.ts";
 import { shareReadBy } from "../../lib/shared-read.ts";
 import { NoncesWithheld } from "../ledger/assign-nonces.ts";
 import { hasOtherRelayers, LeaseLost } from "../ledger/leases.ts";
+import { lacksGiven } from "../ledger/unknown-transactions.ts";
 import {
   lookAgainIn,
   readWaiting,
@@ -174,7 +175,12 @@ async function expirePurchase(context: RelayContext, id: string): Promise<void> 
     () => true,
     () => false,
   );
-  if (!chainAnswers) return refuse(context, id, failures.chainNotAnswering);
+  if (!chainAnswers) {
+    // It may have been sent with a nonce that the database has lost.
+    return (await lacksGiven(context.sql, context.chainId, context.wallets.given))
+      ? retryLater(context, id, new NoncesWithheld())
+      : refuse(context, id, failures.chainNotAnswering);
+  }
   const failure = allRelayersSuspended(context.wallets)
     ? failures.noRelayerCouldPay
     : failures.notSignedInTime;

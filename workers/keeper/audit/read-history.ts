@@ -46,7 +46,7 @@ export async function readHistory(
   const unknown: SoldPolicy[] = [];
   const policies: CoveredPolicy[] = [];
   const others = found.filter(({ closing }) => closing?.by !== "triggered");
-  for (const { terms, ...policy } of await withTerms(chain, others)) {
+  for (const { terms, ...policy } of await withTerms(chain, others, range.to)) {
     if (!terms) {
       if (policy.soldIn >= range.from) unknown.push(policy);
     } else if (isInRange(policy, terms.endsAt, range, timeBefore)) policies.push({ ...policy, terms });

@@ -40,10 +40,8 @@ async function readDueAt(chain: CoverChain, head: Moment, clock: BlockClock): Pr
   const first = await firstBlocks(chain, clock, { longest, time: head.timestamp, last: head.number });
   const sold = await scanPolicies(chain, { from: first.policies, to: head.number });
   const open: CoveredPolicy[] = [];
-  for (const { terms, ...policy } of await withTerms(
-    chain,
-    sold.filter(({ closing }) => !closing),
-  )) {
+  const unclosed = sold.filter(({ closing }) => !closing);
+  for (const { terms, ...policy } of await withTerms(chain, unclosed, head.number)) {
     if (terms && terms.endsAt >= head.timestamp) open.push({ ...policy, terms });
   }
   const feeds = [...new Set(open.map(({ terms }) => terms.feed))];

@@ -1,5 +1,5 @@
 /** Reads policies from the logs of the policy manager, and their terms from the views of their shields. */
-import type { Address, Hex } from "viem";
+import { type Address, type Hex, zeroAddress } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
@@ -10,6 +10,7 @@ import type { PolicyKey } from "../../../lib/chain/trigger.ts";
 import type { CoverChain } from "./cover-chain.ts";
 import type { Closing, CoverTerms, SoldPolicy } from "./history.ts";
 import { scanEvents } from "./scan-events.ts";
+import { SETTLED_DEPTH } from "./settled-logs.ts";
 
 /** A sold policy, with the hash of the block of its purchase. */
 export type FoundPolicy = SoldPolicy & { readonly soldInHash: Hex };
@@ -64,7 +65,10 @@ async function readShield({ clients: { reads } }: CoverChain, adapter: Address):
   return { shield, feed, dropBps: BigInt(dropBps) };
 }
 
-/** A policy's terms; undefined for a shield without these views. @throws when the chain has no such policy any more */
+/**
+ * A policy's terms; undefined for a shield without these views.
+ * @throws when the chain has no such policy any more, or the node that answers does not have it yet
+ */
 async function readTerms(
   chain: CoverChain,
   shieldOf: (adapter: Address) => Promise<ShieldViews>,
@@ -73,8 +77,11 @@ async function readTerms(
   const { clients, deployment } = chain;
   const args = [productId, policyId] as const;
   const manager = { address: deployment.contracts.policyManager, abi: policyManagerAbi, args } as const;
+  const gone = () => new Error(`policy ${keyOf({ productId, policyId })} is not on the node's chain`);
+  const adapter = await clients.reads.readContract({ ...manager, functionName: "policyShield" });
+  // Behind one URL may be a node that is behind the one which gave the logs: it proves nothing about the shield.
+  if (adapter === zeroAddress) throw gone();
   try {
-    const adapter = await clients.reads.readContract({ ...manager, functionName: "policyShield" });
     const { shield, feed, dropBps } = await shieldOf(adapter);
     const [strike, coverFrom, endsAt] = await clients.reads.readContract({
       address: shield,
@@ -82,8 +89,7 @@ async function readTerms(
       functionName: "windows",
       args: [policyId],
     });
-    if (endsAt === 0)
-      throw new Error(`policy ${keyOf({ productId, policyId })} is not on the chain any more`);
+    if (endsAt === 0) throw gone();
     const triggerPrice = (strike * (BASIS_POINTS - dropBps)) / BASIS_POINTS;
     return { feed, triggerPrice, coverFrom: BigInt(coverFrom), endsAt: BigInt(endsAt) };
   } catch (error) {
@@ -95,10 +101,14 @@ async function readTerms(
 /** A policy with its terms; undefined for a shield without the views that tell them. */
 export type TermedPolicy = FoundPolicy & { readonly terms: CoverTerms | undefined };
 
-/** Reads the terms of policies, those that are not known yet. Rejects when the node does not answer. */
+/**
+ * Reads the terms of policies that were sold up to `last`, those that are not known yet. Rejects when the node does not answer, or
+ * lacks one of the policies.
+ */
 export async function withTerms(
   chain: CoverChain,
   policies: readonly FoundPolicy[],
+  last: bigint,
 ): Promise<TermedPolicy[]> {
   const shields = new Map<Address, Promise<ShieldViews>>();
   const shieldOf = (adapter: Address) => {
@@ -109,7 +119,8 @@ export async function withTerms(
   const complete = async (policy: FoundPolicy): Promise<TermedPolicy> => {
     const key = `${keyOf(policy)} ${policy.soldInHash}`;
     const known = chain.terms.get(key) ?? { terms: await readTerms(chain, shieldOf, policy) };
-    chain.terms.set(key, known);
+    // A node that is behind may lack a shield too: that a new policy's has no views is asked again.
+    if (known.terms || policy.soldIn <= last - SETTLED_DEPTH) chain.terms.set(key, known);
     return { ...policy, terms: known.terms };
   };
   const termed: TermedPolicy[] = [];

@@ -5,7 +5,7 @@ import { type BlockRange, type LogFilter, type LogScan, scanLogs } from "../../.
 import { greater, smaller } from "../../common/bigints.ts";
 
 /** A block so far below the end of a scan is kept. A reorganisation that is deeper is noticed, and all is read anew. */
-const DEPTH = 64n;
+export const SETTLED_DEPTH = 64n;
 
 /** All logs of a filter in a range, in the order of the chain, and the hash of the range's last block. */
 type Settled = {
@@ -67,7 +67,7 @@ export async function readLogs(
   if (from > to) return [];
   const name = JSON.stringify([filter.address, filter.topics]);
   const kept = await stillKept(reads, settled.get(name), range);
-  const last = to - DEPTH;
+  const last = to - SETTLED_DEPTH;
   // Before the scan: if a reorganisation replaces the block meanwhile, the hash does not fit the next time.
   const hash = last >= from ? (await reads.getBlock({ blockNumber: last })).hash : undefined;
   if (!kept) {
