@@ -69,7 +69,8 @@ function nextPage(url: string, text: string): string | undefined {
   const body: unknown = JSON.parse(text);
   const { pathname, searchParams } = new URL(url);
   const { nextCursor, next_cursor } = pageWithCursor.parse(body);
-  const cursor = nextCursor ?? next_cursor;
+  // Null at the end, and undefined where pages have no cursor.
+  const cursor = nextCursor === undefined ? next_cursor : nextCursor;
   const { data: page } = pageWithOffset.safeParse(body);
   if (cursor) {
     searchParams.set("cursor", cursor);

@@ -27,7 +27,7 @@ export const usage = `DEPLOYER_PRIVATE_KEY=0x… npm run deploy -- --rpc URL --o
   --rpc URL                node of a test network; main networks are refused
   --out FILE               deployment file to write (DEPLOYMENT_FILE of indexer, api and writer)
   --relayer ADDRESS        wallet on the router's allowlist; repeatable
-  --oracle ADDRESS         signer of prices (the address of ORACLE_PRIVATE_KEY)
+  --oracle ADDRESS         signer of prices (the address of the oracle's key)
   --usdc ADDRESS           existing contracts of the network; a mock is deployed for each one that is not given
   --btc-feed ADDRESS
   --eth-feed ADDRESS

@@ -165,7 +165,7 @@ async function recordCertain(context: Context, address: Address): Promise<void> 
   }
 }
 
-/** Whether a wallet is marked as having unknown transactions; then no wallet of its chain gets a nonce. */
+/** Whether a wallet is marked as having unknown transactions; then no wallet of its chain gets a nonce, except other wallets that are a keeper's. */
 const isHeldBack = async (sql: Sql, chainId: number, address: Address): Promise<boolean> =>
   (
     await sql`select 1 from service.relayer_wallet

@@ -105,6 +105,8 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     max_connections: maxConnections,
+    // By default it shows the first kB of a running statement, and tests wait for statements that are longer.
+    track_activity_query_size: "16kB",
     ...settings,
   };
   const file = join(folder, settingsFile);

@@ -213,7 +213,7 @@ test("a keeper's own unknown transaction stops its triggers, and none of them is
   expect(await overdue()).toEqual([]);
 });
 
-test("a keeper that has given out nonces which the ledger lacks sends nothing; a relayer that has stops no trigger", async () => {
+test("a keeper sends nothing while the ledger lacks nonces that it gave out; a relayer's missing nonces stop no trigger", async () => {
   await newLease();
   await begin([a]);
   await expect(sign(0, new Map([[keeper, 1]]))).rejects.toThrow(NoncesWithheld);

@@ -46,8 +46,8 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
 
 /**
  * No wallet of the chain but the keeper's may use a nonce now: the chain, or this writer, knows transactions that the ledger
- * does not. A new one could be the second for the same call. For the keeper, whose calls do no harm twice and cannot wait, those of
- * its own wallet count only.
+ * does not. A new one could be the second for the same call. A keeper's wallet waits only for its own: its calls do no harm when
+ * they are sent twice, and cannot wait.
  */
 export class NoncesWithheld extends Error {
   override name = "NoncesWithheld";

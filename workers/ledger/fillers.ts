@@ -8,7 +8,7 @@ import { type Lease, leaseHeld } from "./leases.ts";
 /** A nonce whose ledger row, if there is one, can never be mined: `lostTo` is the transaction that took the nonce from it. */
 export type NonceGap = { nonce: number; lostTo: Hex | null };
 
-/** Nonces from `first` up to the wallet's next nonce that have no row in the ledger, or a lost one; among 100 nonces. */
+/** Nonces among the 100 from `first` on, below the wallet's next one, that have no row in the ledger or a lost one. */
 export async function nonceGaps(
   sql: Sql,
   chainId: number,

@@ -86,8 +86,8 @@ export async function lockGroups<Group extends WantedGroup>(
 export type OverdueGroup = { id: string; claimId: string | null; sender: Address; value: bigint };
 
 /**
- * Groups that were not signed in time. While the chain has transactions that the ledger lacks, or the ledger lacks nonces that were
- * given out, one that is older may have been sent: it is left out.
+ * Groups that were not signed in time. While the chain has transactions that the ledger lacks, or the ledger lacks nonces that this
+ * writer gave out, one that is older may have been sent: it is left out.
  *
  * @param given by wallet, the nonce that follows the highest one that this writer has given out.
  */

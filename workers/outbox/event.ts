@@ -70,8 +70,8 @@ const bodyOf = ({ id, type, ...rest }: Omit<EventBody, "version" | "data"> & { d
 const timeOf = ({ timestamp }: Block) => new Date(Number(timestamp) * 1000).toISOString();
 
 /**
- * What an event's id is made of. A policy becomes due and expires once, in whichever block: its key has none, so that no second log
- * makes it due again. Its id has, because a later policy may have its key, even after its own event was deleted.
+ * What an event's id is made of. A policy becomes due and expires once: its key names no block, so that no second log makes it due
+ * again. The id does: a later policy may have the same key, also when this event has been deleted.
  */
 const idKeyOf = ({ type, block, log, key }: ChainEvent) => {
   if (type === "policy_due" && log) return `${block.hash}:${log.txHash}:${log.index}:${key}`;

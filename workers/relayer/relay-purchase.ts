@@ -176,7 +176,7 @@ async function expirePurchase(context: RelayContext, id: string): Promise<void> 
     () => false,
   );
   if (!chainAnswers) {
-    // It may have been sent with a nonce that the database has lost.
+    // This writer may have sent it with a nonce that the database has lost.
     return (await lacksGiven(context.sql, context.chainId, context.wallets.given))
       ? retryLater(context, id, new NoncesWithheld())
       : refuse(context, id, failures.chainNotAnswering);

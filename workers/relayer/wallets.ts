@@ -61,8 +61,8 @@ function reportChange(pool: WalletPool): void {
   pool.hasWallets = hasWallets;
 }
 
+/** Sends nothing more from a wallet. What was given out stays known, unless another writer has the wallet. */
 function dropWallet(pool: WalletPool, address: Address): void {
-  pool.given.delete(address);
   if (pool.leased.delete(address)) pool.log.warn({ wallet: address }, "lost the lease on a wallet");
   reportChange(pool);
 }
@@ -75,7 +75,7 @@ async function keepLease(
   pool: WalletPool,
   { role, account }: WalletPool["accounts"][number],
 ): Promise<Wallet | undefined> {
-  const { sql, chain, chainId, owner, leased, pending, budgetsOf, log } = pool;
+  const { sql, chain, chainId, owner, leased, pending, given, budgetsOf, log } = pool;
   const address = lower(account.address);
   const held = leased.get(address)?.lease ?? pending.get(address);
   if (!pool.isNodeAnswering()) {
@@ -86,12 +86,16 @@ async function keepLease(
   }
   if (held && !(await renewLease(sql, held))) {
     pending.delete(address);
+    given.delete(address);
     dropWallet(pool, address);
     return undefined;
   }
   if (leased.has(address)) return undefined;
   const lease = held ?? (await takeLease(sql, { chainId, address, owner, role, budgets: budgetsOf(role) }));
-  if (!lease) return undefined;
+  if (!lease) {
+    given.delete(address);
+    return undefined;
+  }
   pending.set(address, lease);
   const count = await chain.nonce(address, "pending");
   const nextNonce = await startNonces(sql, lease, count);

@@ -52,8 +52,9 @@ async function freeLost(
   const free = lost.flatMap(({ nonce }, n) => (nonce >= atHead && !receipts[n] ? [nonce] : []));
   const deleted = await deleteLost(sql, lease, free, head.number);
   if (deleted.length > 0) {
+    const dropped = lost.flatMap(({ nonce, lostTo }) => (deleted.includes(nonce) ? [lostTo] : []));
     log.error(
-      { wallet: address, nonces: deleted, dropped: lost },
+      { wallet: address, nonces: deleted, dropped },
       "a deep reorganisation dropped the transactions that had taken nonces of ours",
     );
   }

@@ -105,7 +105,8 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
 /**
  * Signs and sends calls that have nonces and no bytes, or the empty transfers that cancel them. Where gas costs more than
  * the cap, the next round tries again. A call that costs more than it has reserved waits, as a higher fee does, while the day's
- * gas budget or the balance does not allow it, and with it all nonces behind it; an empty transfer does not wait.
+ * gas budget or the balance does not allow it, and with it everything behind it. An empty transfer itself does not wait for the
+ * budget.
  */
 async function signUnsigned(
   context: RecoveryContext,
