@@ -57,7 +57,7 @@ const paths = [
 
 test.each([
   ["cursors", "/api/v1/stats/activity", 3],
-  ["cursors beside a total", "/api/v1/marketplace/active", 1],
+  ["cursors beside a total", "/api/v1/marketplace/active-listings", 1],
   ["offsets", "/api/v1/marketplace/listings", 1],
 ])("the pages of a table with %s lead to one another by the header Link", async (_, table, limit) => {
   const lines: string[] = [];
