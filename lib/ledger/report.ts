@@ -143,8 +143,8 @@ const GAP_DEPTH = 10_000;
 export type GapReport = { chainId: number; wallet: Address; nonce: number };
 
 /**
- * Nonces that the ledger lacks, or has lost, between a wallet's last mined transaction and its newest one in flight. Another sender
- * used them, or all later transactions wait until the writer fills them. Archived purchases have no rows either, but the lowest
+ * Nonces that the ledger lacks, or has lost, between a wallet's last mined transaction (where it has none, from its lowest lost one
+ * on) and its newest one in flight. Another sender used them, or all later transactions wait until the writer fills them. Archived purchases have no rows either, but the lowest
  * nonces are archived first: where there are any, only nonces above a purchase that is left count. Each nonce is looked up by
  * itself, because Postgres would join them to all transactions.
  */
@@ -159,7 +159,10 @@ export async function reportGaps(sql: ISql, limit: number): Promise<GapReport[]>
       select coalesce((
         select t.nonce + 1 from service.transaction t
         where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce < open.lowest and t.lost_to is null
-        order by t.nonce desc limit 1), open.lowest) as first) mined
+        order by t.nonce desc limit 1), (
+        select t.nonce from service.transaction t
+        where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce < open.lowest
+        order by t.nonce limit 1), open.lowest) as first) mined
     cross join lateral (
       select case when (select id from service.archived_purchase order by id limit 1) is not null then (
         select t.nonce from service.transaction t
