@@ -48,7 +48,7 @@ describe("an invalid webhook", () => {
     ["a url above 2048 characters", { url: `https://1.1.1.1/${"x".repeat(2048)}`, events: "*" }, ["url"]],
     ["no events", { url: LOCAL_URL }, ["events"]],
     ["an empty list of events", { url: LOCAL_URL, events: [] }, ["events"]],
-    ["an event outside a list", { url: LOCAL_URL, events: "policy_purchased" }, ["events"]],
+    ["an unknown event outside a list", { url: LOCAL_URL, events: "policy_sold" }, ["events"]],
     ["an unknown event", { url: LOCAL_URL, events: ["policy_purchased", "policy_sold"] }, ["events"]],
     ["the event of test calls", { url: LOCAL_URL, events: ["webhook_test"] }, ["events"]],
     ["* together with an event", { url: LOCAL_URL, events: ["*", "policy_purchased"] }, ["events"]],
