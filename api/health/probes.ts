@@ -78,7 +78,7 @@ async function probeAll(parts: HealthParts) {
   const [balances, [keeperBalance], selling] = await Promise.all([
     readBalances(addresses),
     readBalances(keeper.value?.alive ? [keeper.value.address] : []),
-    head.reason ? undefined : probe(() => chain.selling(addresses), chainNotFound),
+    head.reason || addresses.length === 0 ? undefined : probe(() => chain.selling(addresses), chainNotFound),
   ]);
   return {
     chainId,

@@ -1,4 +1,4 @@
-/** Checks that the signer signs with every key whose public one is configured. */
+/** Checks that the signer signs with each public key in the configuration. */
 import type { WriterConfig } from "../../lib/config.ts";
 import { errorText } from "../../lib/log.ts";
 import { mainKeys, oracleKeys, testnetKeys } from "../../workers/common/wallet-keys.ts";

@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
 import type { Spending } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
-import { holdsUp } from "./unknown-transactions.ts";
+import { givenNonces, holdsUp } from "./unknown-transactions.ts";
 import { type Budgets, withinBudgets } from "./within-budgets.ts";
 
 /** The call of a transaction; `value` in wei, `gasLimit` in gas. */
@@ -95,7 +95,6 @@ async function store(
     gas_limit: String(gasLimit),
     cost: String(cost),
   }));
-  const known = [...given].map(([address, next]) => ({ address, next }));
   const rows = await tx<{ id: string; intent: string; nonce: string }[]>`
     with calls as (
       select * from json_to_recordset(${JSON.stringify(calls)}::text::json) as c (
@@ -104,7 +103,7 @@ async function store(
       update service.relayer_wallet set next_nonce = next_nonce + ${wanted.length}
       where ${leaseHeld(tx, lease)} and next_nonce is not null and not exists (
         select 1 from service.relayer_wallet u
-        left join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+        left join ${givenNonces(tx, given)} using (address)
         where u.chain_id = ${lease.chainId} and (u.unknown_from is not null or u.next_nonce < k.next)
           and ${holdsUp(tx, lease.address)})
       returning next_nonce - ${wanted.length} as first

@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
 import type { Call, WantedGroup } from "./assign-nonces.ts";
-import { holdsUp } from "./unknown-transactions.ts";
+import { givenNonces, holdsUp } from "./unknown-transactions.ts";
 
 /** SQL of service transactions that wait to be signed: the faucet's grants, and the upkeep of the sandbox's wallet. */
 
@@ -96,7 +96,6 @@ export async function overdueServiceTransactions(
   chainId: number,
   given: ReadonlyMap<Address, number>,
 ): Promise<OverdueGroup[]> {
-  const known = [...given].map(([address, next]) => ({ address, next }));
   const rows = await sql<(Omit<OverdueGroup, "value"> & { value: string })[]>`
     select w.group_id as id, e.claim_id as "claimId", e.sender, sum(e.value) as value
     from service.waiting w join service.service_transaction e on e.id = w.intent
@@ -104,7 +103,7 @@ export async function overdueServiceTransactions(
       and w.created_at <= now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS})
       and not service.is_partly_signed(w.group_id) and not exists (
         select 1 from service.relayer_wallet u
-        left join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+        left join ${givenNonces(sql, given)} using (address)
         where u.chain_id = ${chainId} and (u.unknown_since >= w.created_at or u.next_nonce < k.next)
           and ${holdsUp(sql, sql`e.sender`)})
     group by 1, 2, 3 limit 100`;

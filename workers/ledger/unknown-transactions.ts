@@ -46,6 +46,12 @@ export const holdsUp = (sql: ISql, sender: Address | Fragment) => sql`(
   u.address = ${sender} or not exists (
     select 1 from service.relayer_wallet k where k.chain_id = u.chain_id and k.address = ${sender} and k.role = 'keeper'))`;
 
+/** SQL rows `k`: by wallet, the nonce that follows the highest one that this writer has given out. */
+export function givenNonces(sql: ISql, given: ReadonlyMap<Address, number>): Fragment {
+  const rows = [...given].map(([address, next]) => ({ address, next }));
+  return sql`json_to_recordset(${JSON.stringify(rows)}::text::json) as k (address text, next bigint)`;
+}
+
 /**
  * Whether the ledger lacks a nonce that this writer has given out, so that it has lost commits; known without the node.
  *
@@ -56,10 +62,9 @@ export async function lacksGiven(
   chainId: number,
   given: ReadonlyMap<Address, number>,
 ): Promise<boolean> {
-  const known = [...given].map(([address, next]) => ({ address, next }));
   const rows = await sql`
     select 1 from service.relayer_wallet u
-    join json_to_recordset(${JSON.stringify(known)}::text::json) as k (address text, next bigint) using (address)
+    join ${givenNonces(sql, given)} using (address)
     where u.chain_id = ${chainId} and u.next_nonce < k.next limit 1`;
   return rows.length > 0;
 }
