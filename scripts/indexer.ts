@@ -28,7 +28,6 @@ import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
 import { buildHash, indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
-import { skipVainStatements } from "./indexer/vain-statements.ts";
 import { isPortFree } from "./local/ports.ts";
 import { waitFor } from "./local/wait.ts";
 
@@ -179,7 +178,6 @@ async function main(): Promise<void> {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
     process.exit(newPhaseExitCode);
   });
-  skipVainStatements();
   keepCommits((error) => {
     log.fatal({ err: errorText(error) }, "a commit has failed: start again to read the blocks again");
     process.exit(lostCommitExitCode);

@@ -8,7 +8,7 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
-import { changePonder } from "./ponder-changes.ts";
+import { changedFiles, changePonder } from "./ponder-changes.ts";
 
 const ponder = join(dirname(ponderManifest), "dist", "esm");
 /** Our replacement for what Ponder compiles with. */
@@ -80,7 +80,7 @@ const virtualModules = (root: string): Plugin => ({
       contents: "export const runCodegen = () => {};",
       loader: "js",
     }));
-    onLoad({ filter: /[\\/](sync-realtime[\\/]index|indexing-store[\\/]cache)\.js$/ }, ({ path }) => ({
+    onLoad({ filter: changedFiles }, ({ path }) => ({
       contents: changePonder(path, readFileSync(path, "utf8")),
       loader: "js",
     }));

@@ -1,5 +1,8 @@
 /** What the indexer's bundle changes in Ponder's text. Each text occurs once in its file; another Ponder is refused. */
 
+import { join } from "node:path";
+import { projectRoot } from "../../lib/project-root.ts";
+
 type Change = { readonly text: string; readonly becomes: string };
 
 /** Where Ponder compares the height of a new head with its own: it takes a head that is not higher for a reorganisation. */
@@ -26,15 +29,146 @@ const insertOnce: Change = {
   becomes: "if (isUpdate && !insertBuffer.get(table).has(ck)) {",
 };
 
+/**
+ * Ponder's triggers record each changed row for a reorganisation, with a checkpoint that means "not known yet". At the end of each
+ * block Ponder would build an update for every table, which sets the block's. Here the triggers find it in a setting of the
+ * transaction, which each block begins with.
+ */
+const CHECKPOINT = `'\${MAX_CHECKPOINT_STRING}'`;
+const CHECKPOINT_SETTING = "indexer.checkpoint";
+const recordWithCheckpoint = [0, 1, 2].map(
+  (operation): Change => ({
+    text: `, ${operation}, ${CHECKPOINT});`,
+    becomes: `, ${operation}, coalesce(nullif(current_setting('${CHECKPOINT_SETTING}', true), ''), ${CHECKPOINT}));`,
+  }),
+);
+const beginWithCheckpoint: Change = {
+  text: "await indexing.processRealtimeEvents({ events });",
+  becomes: `await tx.wrap({ label: "commit_block" }, (tx) => tx.execute(
+                                \`select set_config('${CHECKPOINT_SETTING}', '\${checkpoint}', true)\`), context);
+                            await indexing.processRealtimeEvents({ events });`,
+};
+const endWithoutUpdates: Change = {
+  text: "await Promise.all(tables.map((table) => commitBlock(tx, { table, checkpoint, preBuild }, context)));",
+  becomes: "",
+};
+
+/** For live queries over HTTP, which the indexer does not serve, Ponder makes a table in each block and a trigger for each row. */
+const noLiveQueries: readonly Change[] = ["create", "drop"].map((verb) => {
+  const begins = `export const ${verb}LiveQueryTriggers = async (qb, { namespaceBuild, tables, chainId, }, context) => {`;
+  return { text: begins, becomes: `${begins}\n    return;` };
+});
+const noLiveQueryTable: Change = {
+  text: `await tx.wrap((tx) => tx.execute(\`CREATE TEMP TABLE \${getLiveQueryTempTableName()} (table_name TEXT PRIMARY KEY) ON COMMIT DROP\`), context);`,
+  becomes: "",
+};
+
+/**
+ * Whether a block may have events is looked up in its bloom filter, where an address or a topic stands as three bits of its hash.
+ * Ponder would hash those of all filters anew for each block, and parse the bloom filter for each.
+ */
+const hashOnce: Change = {
+  text: `export const isInBloom = (_bloom, input) => {
+    const bloom = hexToBytes(_bloom);
+    const hash = hexToBytes(keccak256(input));`,
+  becomes: `const hashes = new Map();
+const hashOf = (input) => {
+    const known = hashes.get(input);
+    if (known !== undefined) return known;
+    if (hashes.size >= 10_000) hashes.clear();
+    const hash = keccak256(input, "bytes");
+    hashes.set(input, hash);
+    return hash;
+};
+let parsed = { hex: undefined, bytes: undefined };
+const bytesOf = (hex) => {
+    if (parsed.hex !== hex) parsed = { hex, bytes: hexToBytes(hex) };
+    return parsed.bytes;
+};
+export const isInBloom = (_bloom, input) => {
+    const bloom = bytesOf(_bloom);
+    const hash = hashOf(input);`,
+};
+
+/** Writes the rows of a live block with prepared statements; see `write-rows.ts`. */
+const ROWS_MODULE = JSON.stringify(join(projectRoot, "scripts", "indexer", "write-rows.ts"));
+const writing = (rows: string, replace: boolean) =>
+  `await qb.wrap(() => qb.$client.query(writeRows(table, ${rows}.map(({ row }) => row), {
+                            nameOf: (column) => getColumnCasing(column, "snake_case"),
+                            primaryKey: getPrimaryKeyColumns(table).map(({ sql }) => sql),
+                            replace: ${replace},
+                        })), context);`;
+const preparedWrites: readonly Change[] = [
+  {
+    text: 'import copy from "pg-copy-streams";',
+    becomes: `import copy from "pg-copy-streams";\nimport { writeRows } from ${ROWS_MODULE};`,
+  },
+  {
+    text: "await qb.wrap((db) => db.insert(table).values(insertValues.map(({ row }) => row)), context);",
+    becomes: writing("insertValues", false),
+  },
+  {
+    text: `await qb.wrap((db) => db
+                            .insert(table)
+                            .values(updateValues.map(({ row }) => row))
+                            .onConflictDoUpdate({
+                            // @ts-ignore
+                            target: primaryKeys.map(({ js }) => table[js]),
+                            set: Object.fromEntries(Object.entries(getTableColumns(table)).map(([columnName, column]) => [
+                                columnName,
+                                sql.raw(\`excluded."\${getColumnCasing(column, "snake_case")}"\`),
+                            ])),
+                        }), context);`,
+    becomes: writing("updateValues", true),
+  },
+];
+
+/**
+ * Ponder would find out anew for each row which columns its table has and which are the primary key: the latter for each row
+ * that it reads before a block.
+ */
+const columnsOnce: Change = {
+  text: "for (const [columnName, column] of Object.entries(getTableColumns(table))) {",
+  becomes: "for (const [columnName, column] of columnsOf(table)) {",
+};
+const columnsOnceOf: Change = {
+  text: "export const normalizeRow = ",
+  becomes: `const knownColumns = new WeakMap();
+const columnsOf = (table) => {
+    const known = knownColumns.get(table) ?? Object.entries(getTableColumns(table));
+    knownColumns.set(table, known);
+    return known;
+};
+export const normalizeRow = `,
+};
+const primaryKeyOnce: Change = {
+  text: "export const getPrimaryKeyColumns = (table) => {",
+  becomes: `const knownPrimaryKeys = new WeakMap();
+export const getPrimaryKeyColumns = (table) => {
+    const known = knownPrimaryKeys.get(table) ?? findPrimaryKeyColumns(table);
+    knownPrimaryKeys.set(table, known);
+    return known;
+};
+const findPrimaryKeyColumns = (table) => {`,
+};
+
 /** By the end of the file's path. */
 const changes: Readonly<Record<string, readonly Change[]>> = {
   "sync-realtime/index.js": [ignoreKnownHeads],
-  "indexing-store/cache.js": [insertOnce],
+  "sync-realtime/bloom.js": [hashOnce],
+  "indexing-store/cache.js": [insertOnce, ...preparedWrites],
+  "indexing-store/utils.js": [columnsOnceOf, columnsOnce],
+  "drizzle/index.js": [primaryKeyOnce],
+  "database/actions.js": [...recordWithCheckpoint, ...noLiveQueries],
+  "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
 };
+
+/** The paths of the files that are changed. */
+export const changedFiles = new RegExp(`/ponder/dist/esm/(${Object.keys(changes).join("|")})$`);
 
 /** The text of one of Ponder's files as we run it. @throws when this Ponder has another text */
 export function changePonder(path: string, source: string): string {
-  const [, own = []] = Object.entries(changes).find(([file]) => path.endsWith(file)) ?? [];
+  const [, own = []] = Object.entries(changes).find(([file]) => path.endsWith(`/${file}`)) ?? [];
   return own.reduce((text, change) => {
     const parts = text.split(change.text);
     if (parts.length !== 2)

@@ -4,26 +4,15 @@ import pg from "pg";
 /** A statement as Ponder passes it on: text, or an object with the text. */
 export type Statement = unknown;
 
-/** Where a statement is sent. */
-export type Sending = {
-  readonly connection: pg.Client;
-  /** Whether the caller waits for the returned promise, and not for a callback. */
-  readonly promised: boolean;
-};
-
 /** Changes how Ponder sends statements. Call it before Ponder starts. `send` sends one on the same connection. */
 export function interceptStatements(
-  intercept: (statement: Statement, send: (statement: Statement) => unknown, how: Sending) => unknown,
+  intercept: (statement: Statement, send: (statement: Statement) => unknown) => unknown,
 ): void {
   const { prototype } = pg.Client;
   const query = prototype.query;
   Object.assign(prototype, {
     query(this: pg.Client, statement: Statement, ...more: unknown[]): unknown {
-      const promised = !more.some((each) => typeof each === "function");
-      return intercept(statement, (sent) => Reflect.apply(query, this, [sent, ...more]), {
-        connection: this,
-        promised,
-      });
+      return intercept(statement, (sent) => Reflect.apply(query, this, [sent, ...more]));
     },
   });
 }
