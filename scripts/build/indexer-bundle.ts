@@ -3,7 +3,7 @@
  * thousand modules and compile the folder with Vite at each start, which takes longer than all the rest.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
@@ -80,12 +80,23 @@ const virtualModules = (root: string): Plugin => ({
       contents: "export const runCodegen = () => {};",
       loader: "js",
     }));
-    onLoad({ filter: changedFiles }, ({ path }) => ({
-      contents: changePonder(path, readFileSync(path, "utf8")),
-      loader: "js",
-    }));
   },
 });
+
+/** Bundles Ponder's files as we change them. The build fails where this Ponder lacks one. */
+const changedPonder: Plugin = {
+  name: "changes of Ponder",
+  setup({ onLoad, onEnd }) {
+    const missing = new Set(changedFiles);
+    onLoad({ filter: /\.js$/ }, ({ path }) => {
+      const file = relative(ponder, path).replaceAll(sep, "/");
+      return missing.delete(file)
+        ? { contents: changePonder(file, readFileSync(path, "utf8")), loader: "js" }
+        : undefined;
+    });
+    onEnd(() => ({ errors: [...missing].map((file) => ({ text: `this Ponder has no ${file} to change` })) }));
+  },
+};
 
 /** Options of esbuild for the indexer of `root`, beside those that all bundles share. */
 export const indexerBundle = (root: string): BuildOptions => ({
@@ -94,5 +105,5 @@ export const indexerBundle = (root: string): BuildOptions => ({
     "ponder/start": join(ponder, "bin", "commands", "start.js"),
     ...Object.fromEntries(bundlerPackages.map((name) => [name, bundler])),
   },
-  plugins: [virtualModules(root)],
+  plugins: [virtualModules(root), changedPonder],
 });

@@ -30,21 +30,21 @@ const insertOnce: Change = {
 };
 
 /**
- * Ponder's triggers record each changed row for a reorganisation, with a checkpoint that means "not known yet". At the end of each
- * block Ponder would build an update for every table, which sets the block's. Here the triggers find it in a setting of the
- * transaction, which each block begins with.
+ * Ponder's triggers record each changed row for a reorganisation, with a placeholder for the block's checkpoint. At the end of each
+ * block Ponder would build an update for every table, which replaces it. Here the triggers take the checkpoint from a setting of the
+ * transaction, which each block begins with. The column may not be null, so a write outside of a block is refused.
  */
-const CHECKPOINT = `'\${MAX_CHECKPOINT_STRING}'`;
+const PLACEHOLDER = `'\${MAX_CHECKPOINT_STRING}'`;
 const CHECKPOINT_SETTING = "indexer.checkpoint";
 const recordWithCheckpoint = [0, 1, 2].map(
   (operation): Change => ({
-    text: `, ${operation}, ${CHECKPOINT});`,
-    becomes: `, ${operation}, coalesce(nullif(current_setting('${CHECKPOINT_SETTING}', true), ''), ${CHECKPOINT}));`,
+    text: `, ${operation}, ${PLACEHOLDER});`,
+    becomes: `, ${operation}, nullif(current_setting('${CHECKPOINT_SETTING}', true), ''));`,
   }),
 );
 const beginWithCheckpoint: Change = {
   text: "await indexing.processRealtimeEvents({ events });",
-  becomes: `await tx.wrap({ label: "commit_block" }, (tx) => tx.execute(
+  becomes: `await tx.wrap({ label: "set_checkpoint" }, (tx) => tx.execute(
                                 \`select set_config('${CHECKPOINT_SETTING}', '\${checkpoint}', true)\`), context);
                             await indexing.processRealtimeEvents({ events });`,
 };
@@ -53,11 +53,10 @@ const endWithoutUpdates: Change = {
   becomes: "",
 };
 
-/** For live queries over HTTP, which the indexer does not serve, Ponder makes a table in each block and a trigger for each row. */
-const noLiveQueries: readonly Change[] = ["create", "drop"].map((verb) => {
-  const begins = `export const ${verb}LiveQueryTriggers = async (qb, { namespaceBuild, tables, chainId, }, context) => {`;
-  return { text: begins, becomes: `${begins}\n    return;` };
-});
+/** For live queries over HTTP, which the indexer does not serve, Ponder makes a table in each block, and triggers on each table. */
+const CREATE_TRIGGERS =
+  "export const createLiveQueryTriggers = async (qb, { namespaceBuild, tables, chainId, }, context) => {";
+const noLiveQueryTriggers: Change = { text: CREATE_TRIGGERS, becomes: `${CREATE_TRIGGERS}\n    return;` };
 const noLiveQueryTable: Change = {
   text: `await tx.wrap((tx) => tx.execute(\`CREATE TEMP TABLE \${getLiveQueryTempTableName()} (table_name TEXT PRIMARY KEY) ON COMMIT DROP\`), context);`,
   becomes: "",
@@ -90,12 +89,12 @@ export const isInBloom = (_bloom, input) => {
     const hash = hashOf(input);`,
 };
 
-/** Writes the rows of a live block with prepared statements; see `write-rows.ts`. */
+/** Writes up to 20 rows of a table by a prepared statement; see `write-rows.ts`. */
 const ROWS_MODULE = JSON.stringify(join(projectRoot, "scripts", "indexer", "write-rows.ts"));
 const writing = (rows: string, replace: boolean) =>
   `await qb.wrap(() => qb.$client.query(writeRows(table, ${rows}.map(({ row }) => row), {
                             nameOf: (column) => getColumnCasing(column, "snake_case"),
-                            primaryKey: getPrimaryKeyColumns(table).map(({ sql }) => sql),
+                            primaryKeyOf: () => getPrimaryKeyColumns(table).map(({ sql }) => sql),
                             replace: ${replace},
                         })), context);`;
 const preparedWrites: readonly Change[] = [
@@ -135,9 +134,8 @@ const columnsOnceOf: Change = {
   text: "export const normalizeRow = ",
   becomes: `const knownColumns = new WeakMap();
 const columnsOf = (table) => {
-    const known = knownColumns.get(table) ?? Object.entries(getTableColumns(table));
-    knownColumns.set(table, known);
-    return known;
+    if (!knownColumns.has(table)) knownColumns.set(table, Object.entries(getTableColumns(table)));
+    return knownColumns.get(table);
 };
 export const normalizeRow = `,
 };
@@ -145,9 +143,8 @@ const primaryKeyOnce: Change = {
   text: "export const getPrimaryKeyColumns = (table) => {",
   becomes: `const knownPrimaryKeys = new WeakMap();
 export const getPrimaryKeyColumns = (table) => {
-    const known = knownPrimaryKeys.get(table) ?? findPrimaryKeyColumns(table);
-    knownPrimaryKeys.set(table, known);
-    return known;
+    if (!knownPrimaryKeys.has(table)) knownPrimaryKeys.set(table, findPrimaryKeyColumns(table));
+    return knownPrimaryKeys.get(table);
 };
 const findPrimaryKeyColumns = (table) => {`,
 };
@@ -159,20 +156,19 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   "indexing-store/cache.js": [insertOnce, ...preparedWrites],
   "indexing-store/utils.js": [columnsOnceOf, columnsOnce],
   "drizzle/index.js": [primaryKeyOnce],
-  "database/actions.js": [...recordWithCheckpoint, ...noLiveQueries],
+  "database/actions.js": [...recordWithCheckpoint, noLiveQueryTriggers],
   "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
 };
 
-/** The paths of the files that are changed. */
-export const changedFiles = new RegExp(`/ponder/dist/esm/(${Object.keys(changes).join("|")})$`);
+/** The changed files: the end of their paths. */
+export const changedFiles: readonly string[] = Object.keys(changes);
 
 /** The text of one of Ponder's files as we run it. @throws when this Ponder has another text */
-export function changePonder(path: string, source: string): string {
-  const [, own = []] = Object.entries(changes).find(([file]) => path.endsWith(`/${file}`)) ?? [];
-  return own.reduce((text, change) => {
+export function changePonder(file: string, source: string): string {
+  return (changes[file] ?? []).reduce((text, change) => {
     const parts = text.split(change.text);
     if (parts.length !== 2)
-      throw new Error(`${path} has this text ${parts.length - 1} times, not once: ${change.text}`);
+      throw new Error(`${file} has this text ${parts.length - 1} times, not once: ${change.text}`);
     return parts.join(change.becomes);
   }, source);
 }

@@ -1,6 +1,6 @@
 /**
- * How the rows of a live block are written: one prepared statement for each table, with the rows as one JSON value. Ponder would
- * build a statement with a parameter for each column of each row, which Postgres then parses and plans.
+ * How Ponder's cache writes up to 20 rows of a table, as in a live block: a prepared statement for each table, with the rows as one
+ * JSON value. Ponder would build a statement with a parameter for each column of each row, which Postgres then parses and plans.
  */
 import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
@@ -10,7 +10,7 @@ export type Naming = {
   /** The name of a column in Postgres. */
   readonly nameOf: (column: Column) => string;
   /** The names of the primary key's columns in Postgres. */
-  readonly primaryKey: readonly string[];
+  readonly primaryKeyOf: () => readonly string[];
 };
 type WriteColumn = readonly [key: string, name: string, column: Column];
 type TableWrites = {
@@ -22,7 +22,8 @@ type TableWrites = {
 const known = new WeakMap<PgTable, TableWrites>();
 const quoted = (name: string) => `"${name}"`;
 
-function writesOf(table: PgTable, { nameOf, primaryKey }: Naming): TableWrites {
+function findWrites(table: PgTable, { nameOf, primaryKeyOf }: Naming): TableWrites {
+  const primaryKey = primaryKeyOf();
   const columns = Object.entries(getTableColumns(table)).map(
     ([key, column]): WriteColumn => [key, nameOf(column), column],
   );
@@ -33,19 +34,27 @@ function writesOf(table: PgTable, { nameOf, primaryKey }: Naming): TableWrites {
   const changes = names.filter((name) => !primaryKey.includes(name));
   const updates = changes.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(", ");
   const conflict = `on conflict (${primaryKey.map(quoted).join(", ")})`;
-  return {
-    columns,
-    insert,
-    upsert: `${insert} ${conflict} do ${updates ? `update set ${updates}` : "nothing"}`,
-  };
+  return { columns, insert, upsert: `${insert} ${conflict} do update set ${updates}` };
 }
 
-/** A value as JSON: `json_populate_recordset` reads a number of any size from a string. */
+function writesOf(table: PgTable, naming: Naming): TableWrites {
+  const writes = known.get(table) ?? findWrites(table, naming);
+  if (!known.has(table)) known.set(table, writes);
+  return writes;
+}
+
+/**
+ * A value as JSON: `json_populate_recordset` reads a number of any size from a string.
+ * @throws for a value that JSON would change, such as bytes: no table has any
+ */
 function jsonValue(column: Column, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (column.dataType === "json") return value;
-  const driverValue = column.mapToDriverValue(value);
-  return typeof driverValue === "bigint" ? String(driverValue) : driverValue;
+  const driverValue: unknown = column.mapToDriverValue(value);
+  if (typeof driverValue === "bigint") return String(driverValue);
+  if (typeof driverValue === "string" || typeof driverValue === "boolean") return driverValue;
+  if (typeof driverValue === "number" && Number.isFinite(driverValue)) return driverValue;
+  throw new Error(`the column ${column.name} has a value that cannot be written as JSON: ${driverValue}`);
 }
 
 /**
@@ -57,8 +66,7 @@ export function writeRows(
   rows: readonly Row[],
   options: Naming & { readonly replace: boolean },
 ): { name: string; text: string; values: [string] } {
-  const writes = known.get(table) ?? writesOf(table, options);
-  known.set(table, writes);
+  const writes = writesOf(table, options);
   const values = rows.map((row) =>
     Object.fromEntries(writes.columns.map(([key, name, column]) => [name, jsonValue(column, row[key])])),
   );

@@ -69,12 +69,12 @@ test("Ponder answers no SQL over HTTP", async () => {
   expect((await http(`${stack.ponderUrl}/sql/db?sql=select+1`)).status).toBe(404);
 });
 
-test("a block without events writes its head's record with its checkpoint, and looks at no record; nothing is made for live queries", async () => {
+test("a block without events is recorded for a reorganisation with its checkpoint, and no record is read; nothing is made for live queries", async () => {
   const [schema = ""] = await deployments();
   const records = async () => {
     const rows = await sql<{ table: string; written: number; lookups: number }[]>`
       select relname as table, n_tup_ins::integer as written, (seq_scan + coalesce(idx_scan, 0))::integer as lookups
-      from pg_stat_all_tables where schemaname = ${schema} and relname like '\\_reorg\\_\\_%'`;
+      from pg_stat_all_tables where schemaname = ${schema} and relname like '\\_reorg\\_\\_%' order by relname`;
     return {
       head: rows.find(({ table }) => table === "_reorg__head")?.written ?? Number.NaN,
       lookups: rows.map(({ table, lookups }) => [table, lookups]),
@@ -99,6 +99,10 @@ test("a block without events writes its head's record with its checkpoint, and l
     from ${sql(schema)}._reorg__head where operation = 1 order by operation_id desc limit 5`;
   expect(heads).toHaveLength(5);
   for (const { block, recorded } of heads) expect(recorded).toBe(block);
+  const outsideOfBlocks = sql`update ${sql(schema)}.head set number = number`;
+  await expect(outsideOfBlocks, "a change without a block").rejects.toThrow(
+    /"checkpoint".* violates not-null/,
+  );
 });
 
 test("a second one on the same schema is refused, and the first one keeps its lock", async () => {

@@ -70,7 +70,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
       if (moreBlocks || moreDeliveries) loop.nudge();
     },
   });
-  // Ponder notifies this channel at each new checkpoint. It is undocumented, so the outbox also polls.
+  // The views' trigger notifies this channel of each new checkpoint (`views.ts`). A notification can be lost, so the outbox also polls.
   const listener = listenTo(url, {
     name: "outbox-listener",
     channel: `${viewsSchema}_live_query`,

@@ -1,4 +1,5 @@
-/** What this proves: the rows of a live block arrive as Ponder would write them, whatever their types. */
+/** What this proves: our statements write the same rows as the inserts of drizzle, by which Ponder would write them. */
+import { drizzle } from "drizzle-orm/node-postgres";
 
 import pg from "pg";
 import { onchainTable, primaryKey } from "ponder";
@@ -11,7 +12,8 @@ const sample = onchainTable(
   (t) => ({
     id: t.bigint().notNull(),
     part: t.integer().notNull(),
-    buyer: t.hex().notNull(),
+    paidBy: t.hex().notNull(),
+    from: t.hex(),
     reason: t.text(),
     args: t.jsonb(),
     active: t.boolean(),
@@ -26,41 +28,56 @@ beforeEach(async () => {
   client = new pg.Client(await freshDatabase({ empty: true }));
   await client.connect();
   await client.query(
-    "create table sample (id numeric(78), part integer, buyer text not null, reason text, args jsonb, active boolean, primary key (id, part))",
+    'create table sample (id numeric(78), part integer, paid_by text not null, "from" text, reason text, args jsonb, active boolean, primary key (id, part))',
   );
 });
 afterEach(() => client.end());
 
-const write = (rows: readonly Record<string, unknown>[], { replace = false } = {}) =>
-  client.query(writeRows(sample, rows, { nameOf: ({ name }) => name, primaryKey: ["id", "part"], replace }));
-const stored = async () =>
-  (await client.query("select id::text, part, buyer, reason, args, active from sample order by id, part"))
-    .rows;
-const row = (id: bigint, part: number) => ({
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+type Row = typeof sample.$inferInsert;
+
+const write = (rows: readonly Row[], { replace = false } = {}) =>
+  client.query(
+    writeRows(sample, rows, {
+      nameOf: ({ name }) => snakeCase(name),
+      primaryKeyOf: () => ["id", "part"],
+      replace,
+    }),
+  );
+const stored = async () => (await client.query("select s::text as row from sample s order by id, part")).rows;
+/** What drizzle's inserts store. */
+async function storedByDrizzle(rows: Row[]) {
+  await client.query("truncate sample");
+  await drizzle(client, { casing: "snake_case" }).insert(sample).values(rows);
+  return stored();
+}
+const row = (id: bigint, part: number): Row => ({
   id,
   part,
-  buyer: "0xABCDEF",
+  paidBy: "0xABCDEF",
+  from: "0xabc",
   reason: 'a "quoted" \\ text\nof two lines, 𝔘nicode',
   args: { list: ["1", true], nested: { note: "x" } },
   active: false,
 });
 
-test("rows are inserted with the largest integer, quotes, JSON, a boolean and what is missing as null", async () => {
-  await write([row(LARGEST, 1), { id: 1n, part: 2, buyer: "0x01", reason: null }]);
-  expect(await stored()).toEqual([
-    { id: "1", part: 2, buyer: "0x01", reason: null, args: null, active: null },
-    { ...row(LARGEST, 1), id: LARGEST.toString(), buyer: "0xabcdef" },
-  ]);
+test("the largest and negative integers, odd hex, quotes, JSON, a boolean, null and what is missing", async () => {
+  const rows: Row[] = [
+    row(LARGEST, 1),
+    { id: -1n, part: -2, paidBy: "0x01", reason: null },
+    { ...row(2n, 3), args: "only text", active: true },
+  ];
+  await write(rows);
+  const ours = await stored();
+  expect(ours).toHaveLength(rows.length);
+  expect(ours).toEqual(await storedByDrizzle(rows));
 });
 
 test("a row with a key that is there replaces that row, and another one is inserted", async () => {
+  const changed: Row = { ...row(1n, 2), reason: "changed", args: null };
   await write([row(1n, 1), row(1n, 2)]);
-  await write([{ ...row(1n, 2), reason: "changed", args: null }, row(2n, 1)], { replace: true });
-  expect(await stored()).toMatchObject([
-    { id: "1", part: 1, reason: row(1n, 1).reason, args: row(1n, 1).args },
-    { id: "1", part: 2, reason: "changed", args: null },
-    { id: "2", part: 1, reason: row(1n, 1).reason, args: row(1n, 1).args },
-  ]);
+  await write([changed, row(2n, 1)], { replace: true });
+  expect(await stored()).toEqual(await storedByDrizzle([row(1n, 1), changed, row(2n, 1)]));
 });
 
 test("two inserts of one key fail as two inserts do", async () => {
