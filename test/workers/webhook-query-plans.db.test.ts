@@ -69,6 +69,14 @@ async function deliverOnce(webhookIds: readonly string[]): Promise<number> {
   return settled.length;
 }
 
+/** Rows of a table that statements have read. */
+async function rowsRead(table: string): Promise<number> {
+  const [row] = await admin<{ rows: number }[]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_user_tables
+    where schemaname = 'service' and relname = ${table}`;
+  return row?.rows ?? Number.NaN;
+}
+
 /** Rows of the deliveries that sequential scans have read. */
 async function rowsScanned(): Promise<number> {
   const [row] = await admin<{ rows: number }[]>`
@@ -102,4 +110,17 @@ test("claiming and settling use indexes after the tables have grown", async () =
   };
   await expect.poll(rowsFetched, { interval: 3000 }).toBeGreaterThan(delivered);
   expect((await rowsScanned()) - before).toBeLessThan(EVENTS * WEBHOOKS);
+});
+
+test("a subscription that does not name burns looks at none of those that wait for their deliveries", async () => {
+  await admin`
+    insert into service.fan_out (event_seq, chain_id)
+    select seq, 1 from service.event order by seq desc limit 300`;
+  await addEvents(1, 1);
+  await admin`select pg_stat_force_next_flush()`;
+  const before = { deliveries: await rowsRead("delivery"), waiting: await rowsRead("fan_out") };
+  expect(await deliverOnce(["1"])).toBeGreaterThan(0);
+  // Both counts of a session are reported at once.
+  await expect.poll(() => rowsRead("delivery"), { interval: 3000 }).toBeGreaterThan(before.deliveries);
+  expect(await rowsRead("fan_out")).toBe(before.waiting);
 });

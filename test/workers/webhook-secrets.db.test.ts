@@ -16,6 +16,15 @@ test("a cached secret does not open for another wallet", () => {
   expect(() => openSecrets({ ...subscription, wallet: `${WALLET.slice(0, -1)}b` })).toThrow();
 });
 
+test("after the loss of the key a rotated secret signs alone, for the previous one cannot be opened", () => {
+  const [lost, present] = [createSealer("ab".repeat(32)), createSealer(DEV_SECRETS_KEY)];
+  const [before, rotated] = [lost.seal(newSecret(), WALLET), present.seal(newSecret(), WALLET)];
+  const openSecrets = createSecretCache(present);
+  const opened = openSecrets({ wallet: WALLET, secret: rotated, previousSecret: before });
+  expect(opened).toEqual({ secret: expect.anything(), previousSecret: undefined });
+  expect(() => openSecrets({ wallet: WALLET, secret: before, previousSecret: rotated })).toThrow();
+});
+
 test("a subscription with a secret that cannot be opened waits until its lease expires, also when woken", async () => {
   const world = await openDeliveries();
   const receivers = await startReceivers();

@@ -55,8 +55,10 @@ export async function claimDeliveries(
     with free as (
       select w.id, w.url, w.wallet, w.secret,
         case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
-        (select min(e.seq) from service.fan_out o join service.event e on e.seq = o.event_seq
-          where o.reached < w.id and service.is_for(e, w)) as still_to_come
+        -- Only burns and their reversals are fanned out, and anybody can cause as many as gas pays for.
+        case when 'token_burned' = any(w.events) then (
+          select e.seq from service.fan_out o join service.event e on e.seq = o.event_seq
+          where o.reached < w.id and service.is_for(e, w) order by o.event_seq limit 1) end as still_to_come
       from service.webhook w
       where w.id = any(${[...webhookIds]}::text[]::bigint[]) and w.chain_id = ${writer.chainId} and w.state = 'active'
         and (w.lease_until <= now() or w.lease_token = ${writer.token}::uuid)

@@ -1,10 +1,10 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Sealer } from "../../lib/webhooks/secrets.ts";
+import { type Sealer, UnopenableSecret } from "../../lib/webhooks/secrets.ts";
 import type { Batch } from "./claim-deliveries.ts";
 import type { SigningSecrets } from "./signature.ts";
 
-/** Opens a subscription's secrets. Throws when the key does not fit. */
+/** Opens a subscription's secrets; a previous one that the key does not fit signs no longer. Throws when the present one does not open. */
 export type OpenSecrets = (sealed: Pick<Batch, "wallet" | "secret" | "previousSecret">) => SigningSecrets;
 
 /** Caches the last `max` opened secrets. */
@@ -19,8 +19,17 @@ export function createSecretCache(sealer: Sealer, max = 5000): OpenSecrets {
     opened.set(key, secret);
     return secret;
   }
+  /** A rotation after the loss of the key leaves a previous secret that nobody can open: the new one must sign without it. */
+  function openPrevious(sealed: string | null, wallet: string): KeyObject | undefined {
+    try {
+      return sealed === null ? undefined : open(sealed, wallet);
+    } catch (error) {
+      if (error instanceof UnopenableSecret) return undefined;
+      throw error;
+    }
+  }
   return ({ wallet, secret, previousSecret }) => ({
     secret: open(secret, wallet),
-    previousSecret: previousSecret === null ? undefined : open(previousSecret, wallet),
+    previousSecret: openPrevious(previousSecret, wallet),
   });
 }
