@@ -302,11 +302,23 @@ export const oracleFeed = onchainTable("oracle_feed", (t) => ({
   updatedAt: t.bigint(),
 }));
 
+/** Every status of the chain's sequencer that its uptime feed has reported (`AnswerUpdated`). */
+export const sequencerEvent = onchainTable(
+  "sequencer_event",
+  (t) => ({
+    ...eventColumns(),
+    up: t.boolean().notNull(),
+    /** Start of the status, Unix seconds. */
+    startedAt: t.bigint().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
+);
+
 /** The status of the chain's sequencer. One row (`id` is `sequencer`); missing while unknown. */
 export const sequencerState = onchainTable("sequencer_state", (t) => ({
   id: t.text({ enum: ["sequencer"] }).primaryKey(),
   up: t.boolean().notNull(),
-  /** Start of the status, Unix seconds, from the event. */
+  /** Start of the status, Unix seconds. */
   startedAt: t.bigint().notNull(),
 }));
 

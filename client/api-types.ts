@@ -1026,8 +1026,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List pauses, with the current state
-         * @description Pauses of the protocol from their start to their end. While the router is paused, by its owner or by the price, no policy is sold, and sold ones are paid. The global pause also stops triggers, redemptions and the marketplace. `from` and `to` are about their start. Of the sequencer the index knows the current status only.
+         * List pauses and outages, with the current state
+         * @description Pauses of the protocol from their start to their end. While the router is paused, by its owner or by the price, no policy is sold, and sold ones are paid. The global pause also stops triggers, redemptions and the marketplace. `from` and `to` are about their start. Outages of the chain's sequencer stand among them, from the start to the end that its uptime feed has reported: until an hour after the end nothing is sold or paid.
          */
         readonly get: operations["listPauses"];
         readonly put?: never;
@@ -5393,10 +5393,10 @@ export interface components {
         };
         readonly Pause: {
             /**
-             * @description `router`: by the router's owner; `auto`: the router, while the token's price is too low; `global`: everything.
+             * @description `router`: by the router's owner; `auto`: the router, while the token's price is too low; `global`: everything; `sequencer`: the chain's sequencer was down.
              * @enum {string}
              */
-            readonly scope: "router" | "auto" | "global";
+            readonly scope: "router" | "auto" | "global" | "sequencer";
             readonly started_at: components["schemas"]["UnixSeconds"];
             /**
              * @description Unix seconds; null while it lasts.

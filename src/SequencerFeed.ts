@@ -1,6 +1,6 @@
 import { ponder } from "ponder:registry";
-import { sequencerState } from "ponder:schema";
-import type { Db } from "./shared/event.ts";
+import { sequencerEvent, sequencerState } from "ponder:schema";
+import { type Db, rowAt } from "./shared/event.ts";
 import { indexedFeeds } from "./shared/price-feeds.ts";
 
 async function recordStatus(db: Db, status: { up: boolean; startedAt: bigint }): Promise<void> {
@@ -18,5 +18,7 @@ ponder.on("SequencerFeed:setup", async ({ context: { db } }) => {
 
 ponder.on("SequencerFeed:AnswerUpdated", async ({ event, context: { db } }) => {
   // In the uptime feeds of Optimism and Base the event's last argument is the start of the status.
-  await recordStatus(db, { up: event.args.current === 0n, startedAt: event.args.updatedAt });
+  const status = { up: event.args.current === 0n, startedAt: event.args.updatedAt };
+  await db.insert(sequencerEvent).values(rowAt(event, status));
+  await recordStatus(db, status);
 });

@@ -6,6 +6,7 @@ const documents = [
   ["reading", "Reading"],
   ["webhooks", "Webhooks"],
   ["operating", "Operating"],
+  ["scaling", "Scaling"],
   ["architecture", "Architecture"],
   ["contributing", "Contributing"],
 ] as const;

@@ -1,18 +1,20 @@
 import { sql } from "drizzle-orm";
 import { isHex } from "viem";
 import { z } from "zod";
-import { pauseEvent, sequencerState } from "../../../ponder.schema.ts";
+import { pauseEvent, sequencerEvent, sequencerState } from "../../../ponder.schema.ts";
 import type { FeedPage, Period } from "../../http/paging.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 import { after } from "../../indexed/walk.ts";
 
 export const pauseScopes = ["router", "auto", "global"] as const;
+/** An outage of the chain's sequencer stops sales and payouts too. */
+export const stopScopes = [...pauseScopes, "sequencer"] as const;
 
 const integerText = z.string().transform(BigInt);
 const hex = z.custom<`0x${string}`>((text) => isHex(text));
 
 const pause = z.object({
-  scope: z.enum(pauseScopes),
+  scope: z.enum(stopScopes),
   blockNumber: integerText,
   logIndex: z.int(),
   blockTimestamp: integerText,
@@ -27,13 +29,19 @@ const pause = z.object({
   endTxHash: hex.nullable(),
 });
 
+/** The events of pauses, and of the sequencer, whose outages begin and end when its feed says. */
+const events = sql`
+  select scope, paused, by, price, block_timestamp, block_number, log_index, tx_hash from ${pauseEvent}
+  union all
+  select 'sequencer', not up, null, null, started_at, block_number, log_index, tx_hash from ${sequencerEvent}`;
+
 /**
- * The pauses and their ends; events that repeat the state of their scope are left out. It reads all events of pauses: only the
- * contracts' owners, and a token price that crosses its limit, cause any.
+ * The pauses and their ends; events that repeat the state of their scope are left out. It reads all of these events: only the
+ * contracts' owners, a token price that crosses its limit, and outages of the chain cause any.
  */
 const changes = sql`
   select * from (
-    select *, lag(paused) over (partition by scope order by block_number, log_index) as before from ${pauseEvent}) events
+    select *, lag(paused) over (partition by scope order by block_number, log_index) as before from (${events}) events) events
   where paused <> coalesce(before, false)`;
 
 /** Pauses that began within the period, the newest first, one row more than `limit`. */
@@ -54,7 +62,7 @@ export async function readPauses(db: IndexQuery, { limit, offset, cursor, from, 
   return z.array(pause).parse(rows);
 }
 
-const state = z.object({ scope: z.enum(pauseScopes), paused: z.boolean(), since: integerText });
+const state = z.object({ scope: z.enum(stopScopes), paused: z.boolean(), since: integerText });
 
 /** The newest change of each scope; a scope without any has never been paused. */
 export async function readPauseStates(db: IndexQuery) {

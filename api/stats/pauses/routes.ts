@@ -4,10 +4,10 @@ import { nullableAddress, nullableBytes32, nullableDecimal, UnixSeconds } from "
 import { cursorField, feedQuery, refuseFeedQuery } from "../../http/paging.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { integer, position } from "../fields.ts";
-import { pauseScopes } from "./queries.ts";
+import { stopScopes } from "./queries.ts";
 
 const scopes =
-  "`router`: by the router's owner; `auto`: the router, while the token's price is too low; `global`: everything.";
+  "`router`: by the router's owner; `auto`: the router, while the token's price is too low; `global`: everything; `sequencer`: the chain's sequencer was down.";
 
 const PauseState = (what: string) =>
   z
@@ -22,7 +22,7 @@ const PauseState = (what: string) =>
 
 const Pause = z
   .object({
-    scope: z.enum(pauseScopes).openapi({ description: scopes }),
+    scope: z.enum(stopScopes).openapi({ description: scopes }),
     started_at: UnixSeconds,
     ended_at: nullableDecimal("Unix seconds; null while it lasts.", "1767229200"),
     duration_seconds: integer("Until the end, or until the indexed block while it lasts.", 3600),
@@ -44,9 +44,9 @@ export const pausesRoute = createRoute({
   path: "/api/v1/stats/pauses",
   operationId: "listPauses",
   tags: ["stats"],
-  summary: "List pauses, with the current state",
+  summary: "List pauses and outages, with the current state",
   description:
-    "Pauses of the protocol from their start to their end. While the router is paused, by its owner or by the price, no policy is sold, and sold ones are paid. The global pause also stops triggers, redemptions and the marketplace. `from` and `to` are about their start. Of the sequencer the index knows the current status only.",
+    "Pauses of the protocol from their start to their end. While the router is paused, by its owner or by the price, no policy is sold, and sold ones are paid. The global pause also stops triggers, redemptions and the marketplace. `from` and `to` are about their start. Outages of the chain's sequencer stand among them, from the start to the end that its uptime feed has reported: until an hour after the end nothing is sold or paid.",
   request: { query: feedQuery({}).superRefine(refuseFeedQuery) },
   responses: indexedResponses(
     "One page, the newest pause first.",

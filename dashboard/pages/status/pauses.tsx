@@ -17,6 +17,7 @@ const scopes: Readonly<Record<Pauses["pauses"][number]["scope"], string>> = {
   global: "Everything",
   router: "Sales, by the owner",
   auto: "Sales, by the token’s price",
+  sequencer: "Everything, by an outage of the chain",
 };
 
 /** What is stopped now. */
@@ -48,7 +49,7 @@ export function Pauses() {
               {
                 head: "To",
                 cell: ({ ended_at }) =>
-                  ended_at === null ? <Word tone="risk">still paused</Word> : <Moment at={ended_at} />,
+                  ended_at === null ? <Word tone="risk">until now</Word> : <Moment at={ended_at} />,
               },
               {
                 head: "For",

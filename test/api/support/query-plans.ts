@@ -113,6 +113,7 @@ const SMALL = [
   "head",
   "oracle_feed",
   "sequencer_state",
+  "sequencer_event",
   "pause_event",
   "bond_supply_event",
   "replaced_policy",

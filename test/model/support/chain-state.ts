@@ -1,7 +1,7 @@
 /** The chain at its newest block: its logs, and its contracts' views. */
 import { type Address, getAddress, isAddress } from "viem";
 import { type ChainEvent, chainEvents } from "../../src/support/logs.ts";
-import { newestRounds, sequencer } from "../../src/support/oracle-views.ts";
+import { newestRounds, sequencer, sequencerEvents } from "../../src/support/oracle-views.ts";
 import type { Row } from "../../src/support/rows.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -26,6 +26,8 @@ export type ChainState = {
   /** The newest answer of the token's feed, 18 decimals. */
   readonly tokenPrice: bigint;
   readonly sequencer: Row;
+  /** The sequencer's statuses, the oldest first. */
+  readonly sequencerEvents: readonly Row[];
   readonly throttle: Awaited<ReturnType<typeof views.throttle>>;
   /** The supply of each epoch's bonds. */
   readonly supplies: ReadonlyMap<string, bigint>;
@@ -81,6 +83,7 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     tokenSupply: await views.tokenSupply(client, deployment),
     tokenPrice: await views.tokenPrice(client, deployment),
     sequencer: await sequencer(client, deployment),
+    sequencerEvents: await sequencerEvents(client, deployment),
     throttle: await views.throttle(client, deployment),
     supplies,
     burners: [

@@ -117,12 +117,30 @@ const scopes = {
   router: ["Paused"],
   auto: ["AutoPauseActivated", "AutoPauseDeactivated"],
   global: ["GlobalPauseToggled"],
+  sequencer: ["SequencerStatus"],
 };
+
+/** The sequencer's statuses as events that begin a pause and end it, at the time that its feed tells. */
+const outages = ({ sequencerEvents }: ChainState) =>
+  sequencerEvents.map(({ up, started_at, block_number, log_index, block_hash, tx_hash }) => ({
+    name: "SequencerStatus",
+    args: { paused: !up },
+    position: {
+      block_number: String(block_number),
+      log_index: Number(log_index),
+      block_hash: String(block_hash),
+      block_timestamp: String(started_at),
+      tx_hash: String(tx_hash),
+    },
+  }));
+
+type PauseEvent = Pick<ChainEvent, "name" | "args" | "position">;
 
 /** The pauses of a scope, the oldest first, by playing its events. */
 function pausesOf(chainState: ChainState, scope: keyof typeof scopes) {
-  const pauses: { start: ChainEvent; end?: ChainEvent }[] = [];
-  for (const event of chainState.events.filter(({ name }) => scopes[scope].includes(name))) {
+  const pauses: { start: PauseEvent; end?: PauseEvent }[] = [];
+  const events: readonly PauseEvent[] = [...chainState.events, ...outages(chainState)];
+  for (const event of events.filter(({ name }) => scopes[scope].includes(name))) {
     const isPaused = event.args.state ?? event.args.paused ?? event.name === "AutoPauseActivated";
     const open = pauses.findLast(({ end }) => end === undefined);
     if (isPaused && !open) pauses.push({ start: event });
@@ -135,8 +153,8 @@ function pausesOf(chainState: ChainState, scope: keyof typeof scopes) {
 export function pauses(chainState: ChainState): { rows: Row[]; rest: Row } {
   const { now, sequencer } = chainState;
   const orNull = (value: unknown) => (value === undefined ? null : value);
-  const place = ({ position }: ChainEvent) => Number(position.block_number) * 1e5 + position.log_index;
-  const all = (["router", "auto", "global"] as const).flatMap((scope) =>
+  const place = ({ position }: PauseEvent) => Number(position.block_number) * 1e5 + position.log_index;
+  const all = (["router", "auto", "global", "sequencer"] as const).flatMap((scope) =>
     pausesOf(chainState, scope).map((pause) => ({ scope, ...pause })),
   );
   const stateOf = (scope: keyof typeof scopes) => {

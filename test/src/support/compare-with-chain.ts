@@ -56,6 +56,8 @@ export async function expectPolicies(
   expectRows("policy", held, policies);
   expectRows("oracle_round", await rows.rows("oracle_round"), await oracle.rounds(client, deployment));
   expectRows("oracle_feed", await rows.rows("oracle_feed"), await oracle.newestRounds(client, deployment));
+  const statuses = await oracle.sequencerEvents(client, deployment);
+  expectRows("sequencer_event", await rows.rows("sequencer_event"), statuses);
   expect(await rows.rows("sequencer_state")).toEqual([await oracle.sequencer(client, deployment)]);
   return policies;
 }

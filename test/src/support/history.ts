@@ -146,6 +146,10 @@ const administration: Chapter = {
     await act.checkAutoPause(protocol, bob);
     await act.setMinimumTokenPrice(protocol, owner, 1n);
     await act.checkAutoPause(protocol, bob);
+    const down = await act.chainTime(protocol);
+    await act.setSequencer(protocol, owner, { down: true, startedAt: down });
+    await act.setSequencer(protocol, owner, { down: true, startedAt: down }); // as the feed repeats a status
+    await act.setSequencer(protocol, owner, { down: false, startedAt: down + 1n });
     await act.setRelayer(protocol, owner, carol.address, true);
     await act.setRelayer(protocol, owner, carol.address, false);
     await act.setProductPaused(protocol, owner, termsOf("FLASHETH1H-001").productId, true);

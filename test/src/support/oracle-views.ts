@@ -78,6 +78,22 @@ export async function newestRounds(client: TestClient, { contracts }: Deployment
   );
 }
 
+/** Every status that the sequencer's feed has reported, from its logs. */
+export async function sequencerEvents(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
+  const logs = await client.getContractEvents({
+    ...{ abi: priceAggregatorAbi, eventName: "AnswerUpdated", address: contracts.sequencerFeed },
+    ...{ fromBlock: 0n, strict: true },
+  });
+  return logs.map(({ args: { current, updatedAt }, ...log }) => ({
+    up: current === 0n,
+    started_at: updatedAt.toString(),
+    block_number: log.blockNumber.toString(),
+    block_hash: log.blockHash,
+    log_index: log.logIndex,
+    tx_hash: log.transactionHash,
+  }));
+}
+
 /** The status of the sequencer. */
 export async function sequencer(client: TestClient, { contracts }: Deployment): Promise<Row> {
   const feed = { abi: priceFeedAbi, address: contracts.sequencerFeed } as const;
