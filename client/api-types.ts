@@ -1027,7 +1027,7 @@ export interface paths {
         };
         /**
          * List pauses and outages, with the current state
-         * @description Pauses of the protocol from their start to their end. While the router is paused, by its owner or by the price, no policy is sold, and sold ones are paid. The global pause also stops triggers, redemptions and the marketplace. `from` and `to` are about their start. Outages of the chain's sequencer stand among them, from the start to the end that its uptime feed has reported: until an hour after the end nothing is sold or paid.
+         * @description Pauses of the protocol from their start to their end. While the router is paused, by its owner or by the price, no policy is sold, and sold ones are paid. The global pause also stops triggers, redemptions and the marketplace. `from` and `to` are about their start. Outages of the chain's sequencer that began since the first indexed block stand among them, from the start to the end that its uptime feed has reported: until an hour after the end no policy is sold or triggered. Order and cursor go by the event's block; an outage began before its block.
          */
         readonly get: operations["listPauses"];
         readonly put?: never;
@@ -5404,7 +5404,7 @@ export interface components {
              */
             readonly ended_at: Decimal | null;
             /**
-             * @description Until the end, or until the indexed block while it lasts.
+             * @description Until the end, or until the indexed block while it lasts; never negative.
              * @example 3600
              */
             readonly duration_seconds: number;

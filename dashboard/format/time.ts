@@ -17,7 +17,9 @@ const moment = new Intl.DateTimeFormat("en-GB", {
 });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-const dateOf = (seconds: number | string) => new Date(Number(seconds) * 1000);
+/** The last moment of JavaScript's calendar: a later one, as a mock feed may report, counts as this. */
+const LAST_MS = 8.64e15;
+export const dateOf = (seconds: number | string): Date => new Date(Math.min(Number(seconds) * 1000, LAST_MS));
 
 export const localDay = (seconds: number | string): string => day.format(dateOf(seconds));
 export const localMoment = (seconds: number | string): string => moment.format(dateOf(seconds));

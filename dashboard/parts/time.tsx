@@ -1,8 +1,8 @@
 import { chainTime } from "../data/clock.ts";
-import { duration, localDay, localMoment, utcMoment } from "../format/time.ts";
+import { dateOf, duration, localDay, localMoment, utcMoment } from "../format/time.ts";
 
 type Seconds = { readonly at: number | string };
-const isoOf = (at: number | string) => new Date(Number(at) * 1000).toISOString();
+const isoOf = (at: number | string) => dateOf(at).toISOString();
 
 /** A moment in local time; the title has UTC. `day` leaves the hour out. */
 export const Moment = ({ at, day = false }: Seconds & { day?: boolean }) => (

@@ -114,3 +114,31 @@ test("the capacity is the contract's while the token's price is the newest in an
   expect(after.token_price.age_seconds).toBeGreaterThanOrEqual(before.token_price.age_seconds + 600);
   expect(await api.chain.client.readContract(read)).toBeLessThan(BigInt(after.capacity_usdc));
 });
+
+const pausesBody = z.object({ pauses: z.array(z.looseObject({ scope: z.string() })) });
+
+test("an outage of the sequencer stands among the pauses, from its start to its end", async () => {
+  const { protocol, owner } = historyContext(api.chain);
+  const outages = async () => {
+    await rows.caughtUp(api.chain.client);
+    const { pauses } = pausesBody.parse((await api.request("/api/v1/stats/pauses")).json);
+    return pauses.filter(({ scope }) => scope === "sequencer");
+  };
+  const [ended, ...none] = await outages();
+  expect(none).toEqual([]);
+  expect(ended).toMatchObject({ duration_seconds: 1, started_by: null, ended_by: null });
+  const down = (await act.chainTime(protocol)) - 60n;
+  await act.setSequencer(protocol, owner, { down: true, startedAt: down });
+  expect((await outages())[0]).toMatchObject({ started_at: String(down), ended_at: null, end_tx_hash: null });
+  await expectChain();
+  const { transactionHash } = await act.setSequencer(protocol, owner, { down: false, startedAt: down + 30n });
+  expect((await outages())[0]).toMatchObject({
+    ...{ started_at: String(down), ended_at: String(down + 30n), duration_seconds: 30 },
+    end_tx_hash: transactionHash,
+  });
+  await expectChain();
+  // A mock feed takes any time: an end before the start, and a start that no calendar has.
+  await act.setSequencer(protocol, owner, { down: true, startedAt: 2n ** 256n - 1n });
+  await act.setSequencer(protocol, owner, { down: false, startedAt: 1n });
+  expect((await outages())[0]).toMatchObject({ ended_at: "1", duration_seconds: 0 });
+});

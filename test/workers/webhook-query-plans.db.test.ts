@@ -120,7 +120,13 @@ test("a subscription that does not name burns looks at none of those that wait f
   await admin`select pg_stat_force_next_flush()`;
   const before = { deliveries: await rowsRead("delivery"), waiting: await rowsRead("fan_out") };
   expect(await deliverOnce(["1"])).toBeGreaterThan(0);
-  // Both counts of a session are reported at once.
-  await expect.poll(() => rowsRead("delivery"), { interval: 3000 }).toBeGreaterThan(before.deliveries);
+  // Each session reports its counts after a second without statements, all at once.
+  let last = before.deliveries;
+  const isStable = async () => {
+    const [earlier, now] = [last, await rowsRead("delivery")];
+    last = now;
+    return now > before.deliveries && now === earlier;
+  };
+  await expect.poll(isStable, { interval: 3000 }).toBe(true);
   expect(await rowsRead("fan_out")).toBe(before.waiting);
 });

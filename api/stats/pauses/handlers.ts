@@ -7,6 +7,12 @@ import type { StatsParts } from "../stats-parts.ts";
 import { type pauseScopes, readPauseStates, readPauses, readSequencer } from "./queries.ts";
 import { pausesRoute } from "./routes.ts";
 
+/** From the start to the end, or to the indexed block. An outage's times are its feed's, and a mock feed takes any. */
+function secondsOf(start: bigint, end: bigint | null, now: bigint): number {
+  const last = end !== null && end < now ? end : now;
+  return last > start ? Number(last - start) : 0;
+}
+
 const addressOrNull = (address: Hex | null) => (address === null ? null : getAddress(address));
 
 type Sequencer = Awaited<ReturnType<typeof readSequencer>>;
@@ -36,7 +42,7 @@ export function addPauseRoutes(app: Api, { index, responses }: StatsParts): void
           scope: pause.scope,
           started_at: String(pause.blockTimestamp),
           ended_at: decimalOrNull(pause.endedAt),
-          duration_seconds: Number((pause.endedAt ?? now) - pause.blockTimestamp),
+          duration_seconds: secondsOf(pause.blockTimestamp, pause.endedAt, now),
           started_by: addressOrNull(pause.by),
           ended_by: addressOrNull(pause.endedBy),
           start_price: decimalOrNull(pause.price),

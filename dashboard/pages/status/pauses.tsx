@@ -17,16 +17,16 @@ const scopes: Readonly<Record<Pauses["pauses"][number]["scope"], string>> = {
   global: "Everything",
   router: "Sales, by the owner",
   auto: "Sales, by the token’s price",
-  sequencer: "Everything, by an outage of the chain",
+  sequencer: "Sales and triggers, by an outage of the chain",
 };
 
 /** What is stopped now. */
 function sentenceOf({ state, sequencer }: Pauses): string {
   const sequencerFault = sequencer && !sequencer.accepted;
   if (state.global.paused) return "Everything is paused: no sale, no trigger, no redemption.";
-  if (state.router.paused || state.auto.paused) return "Sales are paused; sold policies are paid.";
   if (sequencerFault)
-    return "The chain’s sequencer is down, or came back within the last hour: nothing is sold or paid.";
+    return "The chain’s sequencer is down, or came back within the last hour: no sale, no trigger.";
+  if (state.router.paused || state.auto.paused) return "Sales are paused; sold policies are paid.";
   return "Nothing is paused now.";
 }
 
@@ -42,7 +42,7 @@ export function Pauses() {
             rows={body.pauses}
             keyOf={({ tx_hash, log_index }) => `${tx_hash} ${log_index}`}
             source={api.address("/api/v1/stats/pauses", { query })}
-            empty="The protocol was never paused."
+            empty="There was never a pause, nor an outage."
             columns={[
               { head: "Stops", cell: ({ scope }) => scopes[scope] },
               { head: "From", cell: ({ started_at }) => <Moment at={started_at} /> },

@@ -149,6 +149,13 @@ function pausesOf(chainState: ChainState, scope: keyof typeof scopes) {
   return pauses;
 }
 
+/** Seconds to the end or to the newest block, whichever is earlier: a mock feed takes any time. */
+function lasted(start: PauseEvent, end: PauseEvent | undefined, now: bigint): number {
+  const [begun, ended] = [big(start.position.block_timestamp), big(end?.position.block_timestamp ?? now)];
+  const last = ended < now ? ended : now;
+  return last > begun ? Number(last - begun) : 0;
+}
+
 /** The pauses, the newest first, and the rest of the body. */
 export function pauses(chainState: ChainState): { rows: Row[]; rest: Row } {
   const { now, sequencer } = chainState;
@@ -173,9 +180,7 @@ export function pauses(chainState: ChainState): { rows: Row[]; rest: Row } {
         scope,
         started_at: start.position.block_timestamp,
         ended_at: orNull(end?.position.block_timestamp),
-        duration_seconds: Number(
-          big(end?.position.block_timestamp ?? now) - big(start.position.block_timestamp),
-        ),
+        duration_seconds: lasted(start, end, now),
         started_by: start.args.by === undefined ? null : checksummed(start.args.by),
         ended_by: end?.args.by === undefined ? null : checksummed(end.args.by),
         start_price: orNull(start.args.priceWei),
