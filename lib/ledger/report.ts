@@ -144,9 +144,9 @@ export type GapReport = { chainId: number; wallet: Address; nonce: number };
 
 /**
  * Nonces that the ledger lacks, or has lost, between a wallet's last mined transaction (where it has none, from its lowest lost one
- * on) and its newest one in flight. Another sender used them, or all later transactions wait until the writer fills them. Archived purchases have no rows either, but the lowest
- * nonces are archived first: where there are any, only nonces above a purchase that is left count. Each nonce is looked up by
- * itself, because Postgres would join them to all transactions.
+ * on) and its newest one in flight. Another sender used them, or all later transactions wait until the writer fills them. Archived
+ * purchases have no rows either, but the lowest nonces are archived first: where there are any, only nonces above a purchase that is
+ * left count. Each nonce is looked up by itself, because Postgres would join them to all transactions.
  */
 export async function reportGaps(sql: ISql, limit: number): Promise<GapReport[]> {
   return sql<GapReport[]>`

@@ -88,11 +88,12 @@ const changedPonder: Plugin = {
   name: "changes of Ponder",
   setup({ onLoad, onEnd }) {
     const missing = new Set(changedFiles);
-    onLoad({ filter: /\.js$/ }, ({ path }) => {
+    // esbuild matches the filter by itself: it asks only about Ponder's files, and not about each of thousands.
+    onLoad({ filter: /[\\/]ponder[\\/]dist[\\/]esm[\\/].*\.js$/ }, ({ path }) => {
       const file = relative(ponder, path).replaceAll(sep, "/");
-      return missing.delete(file)
-        ? { contents: changePonder(file, readFileSync(path, "utf8")), loader: "js" }
-        : undefined;
+      if (!changedFiles.includes(file)) return undefined;
+      missing.delete(file);
+      return { contents: changePonder(file, readFileSync(path, "utf8")), loader: "js" };
     });
     onEnd(() => ({ errors: [...missing].map((file) => ({ text: `this Ponder has no ${file} to change` })) }));
   },

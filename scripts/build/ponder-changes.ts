@@ -149,7 +149,7 @@ export const getPrimaryKeyColumns = (table) => {
 const findPrimaryKeyColumns = (table) => {`,
 };
 
-/** By the end of the file's path. */
+/** By the file's path from Ponder's `dist/esm`. */
 const changes: Readonly<Record<string, readonly Change[]>> = {
   "sync-realtime/index.js": [ignoreKnownHeads],
   "sync-realtime/bloom.js": [hashOnce],
@@ -160,7 +160,7 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
 };
 
-/** The changed files: the end of their paths. */
+/** The changed files: their paths from Ponder's `dist/esm`. */
 export const changedFiles: readonly string[] = Object.keys(changes);
 
 /** The text of one of Ponder's files as we run it. @throws when this Ponder has another text */

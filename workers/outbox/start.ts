@@ -70,7 +70,8 @@ export function startOutbox(options: OutboxOptions): Outbox {
       if (moreBlocks || moreDeliveries) loop.nudge();
     },
   });
-  // The views' trigger notifies this channel of each new checkpoint (`views.ts`). A notification can be lost, so the outbox also polls.
+  // A trigger notifies this channel of each new checkpoint (`scripts/indexer/views.ts`). The outbox also polls, because a notification
+  // can be lost.
   const listener = listenTo(url, {
     name: "outbox-listener",
     channel: `${viewsSchema}_live_query`,

@@ -4,7 +4,7 @@ import { type Sealer, UnopenableSecret } from "../../lib/webhooks/secrets.ts";
 import type { Batch } from "./claim-deliveries.ts";
 import type { SigningSecrets } from "./signature.ts";
 
-/** Opens a subscription's secrets; a previous one that the key does not fit signs no longer. Throws when the present one does not open. */
+/** Opens a subscription's secrets, without a previous one that the key does not open. Throws when it does not open the present one. */
 export type OpenSecrets = (sealed: Pick<Batch, "wallet" | "secret" | "previousSecret">) => SigningSecrets;
 
 /** Caches the last `max` opened secrets. */

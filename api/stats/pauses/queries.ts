@@ -7,7 +7,7 @@ import type { IndexQuery } from "../../indexed/reader.ts";
 import { after } from "../../indexed/walk.ts";
 
 export const pauseScopes = ["router", "auto", "global"] as const;
-/** An outage of the chain's sequencer stops sales and payouts too. */
+/** The list also has outages of the chain's sequencer, which stop sales and triggers. */
 export const stopScopes = [...pauseScopes, "sequencer"] as const;
 
 const integerText = z.string().transform(BigInt);
@@ -29,7 +29,7 @@ const pause = z.object({
   endTxHash: hex.nullable(),
 });
 
-/** The events of pauses, and of the sequencer, whose outages begin and end when its feed says. */
+/** The events that begin or end a pause or an outage. The times of an outage are those that the sequencer's feed reports. */
 const events = sql`
   select scope, paused, by, price, block_timestamp, block_number, log_index, tx_hash from ${pauseEvent}
   union all
