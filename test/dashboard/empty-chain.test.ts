@@ -42,7 +42,7 @@ const said: Partial<Record<PageName, readonly (string | RegExp)[]>> = {
     "No bond was sold in the last 30 months.",
   ],
   token: ["No token was burned yet.", "No burner bought tokens in this time, so there is no price."],
-  status: ["No writer is running", "The protocol was never paused."],
+  status: ["No writer is running", "There was never a pause, nor an outage."],
 };
 
 /** Words that stand for a value which the page did not expect to be missing. */
