@@ -1,4 +1,5 @@
 /** Responses while the database or the chain is down, and after it recovers. Real servers stop and start. */
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -47,15 +48,16 @@ async function startChainAgain(): Promise<void> {
 }
 
 beforeAll(async () => {
-  const runFolder = inject("runFolder");
-  const state = join(runFolder, `state-${await freePort()}.json`);
+  // Not named for its ports: another file of the run may draw them again.
+  const folder = mkdtempSync(join(inject("runFolder"), "outages-"));
+  const state = join(folder, "state.json");
   chain = await startChain({ args: ["--state", state] });
   const port = Number(new URL(chain.url).port);
   chainOptions = { port, chainId: 8453, args: ["--state", state], logFile: `${state}.log` };
   await chain.stop();
 
   const databasePort = await freePort();
-  const dataDir = join(runFolder, `postgres-${databasePort}`);
+  const dataDir = join(folder, "postgres");
   postgresOptions = { dataDir, port: databasePort, logFile: `${dataDir}.log`, settings: { fsync: false } };
   await startDatabase(); // once, to initialise it
   atEnd(() => database.stop());

@@ -1,4 +1,5 @@
 /** A Postgres server for one test file, which it can stop, kill and start again. */
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
@@ -24,7 +25,8 @@ export async function startOwnPostgres(
 ): Promise<OwnPostgres> {
   const runFolder = inject("runFolder");
   const port = await freePort();
-  const dataDir = join(runFolder, `postgres-${port}`);
+  // Not named for the port: another file of the run may draw it again, and would find this server's data.
+  const dataDir = join(mkdtempSync(join(runFolder, "postgres-")), "data");
   let server: LocalPostgres;
   async function start(): Promise<LocalPostgres> {
     const logFile = `${dataDir}.log`;

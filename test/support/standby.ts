@@ -1,4 +1,5 @@
 /** A streaming standby of a test's own Postgres server, which a test can pause, kill and promote. */
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { inject } from "vitest";
@@ -30,7 +31,7 @@ export type TestStandby = {
 export async function startStandby(databaseUrl: string): Promise<TestStandby> {
   const runFolder = inject("runFolder");
   const port = await freePort();
-  const dataDir = join(runFolder, `standby-${port}`);
+  const dataDir = join(mkdtempSync(join(runFolder, "standby-")), "data");
   const { options, url } = await copyToStandby(databaseUrl, {
     dataDir,
     port,
