@@ -45,27 +45,32 @@ async function lockDeliveries(webhookId: string): Promise<() => Promise<unknown>
   };
 }
 
-test("an attempt that Postgres rejects does not prevent others from being stored", async () => {
-  const store = openStore();
-  const ids = await subscribed(20);
-  const batches = await Promise.all(ids.map((id) => store.claim(id)));
-  const began = Date.now();
-  const settled = batches.map(async (batch, n) => {
-    const [delivery] = batch?.deliveries ?? [];
-    if (!batch || !delivery) throw new Error("nothing was claimed");
-    const { webhookId } = batch;
-    const attempt = n === 7 ? { ...refusedAttempt, error: "\ud83d" } : refusedAttempt;
-    const common = { webhookId, deliveryId: delivery.id, takenAt: delivery.takenAt, attempt };
-    await store.settle({ ...common, kind: "failed", retryIn: 60 });
-  });
-  await Promise.all(settled.filter((_, n) => n !== 7));
-  expect(Date.now() - began).toBeLessThan(8000);
-  store.stopRetrying();
-  await settled[7];
-  for (const [n, id] of ids.entries()) {
-    expect(await world.deliveries(id)).toMatchObject([{ attempts: n === 7 ? [] : [refusedAttempt] }]);
-  }
-});
+test.each(["failed", "exhausted"] as const)(
+  "another attempt, %s, is rejected by Postgres: each is stored once",
+  async (kind) => {
+    const store = openStore();
+    const ids = await subscribed(20);
+    const batches = await Promise.all(ids.map((id) => store.claim(id)));
+    const began = Date.now();
+    const settled = batches.map(async (batch, n) => {
+      const [delivery] = batch?.deliveries ?? [];
+      if (!batch || !delivery) throw new Error("nothing was claimed");
+      const { webhookId } = batch;
+      const attempt = n === 7 ? { ...refusedAttempt, error: "\ud83d" } : refusedAttempt;
+      const common = { webhookId, deliveryId: delivery.id, takenAt: delivery.takenAt, attempt };
+      await store.settle(
+        n === 7 && kind === "exhausted" ? { ...common, kind } : { ...common, kind: "failed", retryIn: 60 },
+      );
+    });
+    await Promise.all(settled.filter((_, n) => n !== 7));
+    expect(Date.now() - began).toBeLessThan(8000);
+    store.stopRetrying();
+    await settled[7];
+    for (const [n, id] of ids.entries()) {
+      expect(await world.deliveries(id)).toMatchObject([{ attempts: n === 7 ? [] : [refusedAttempt] }]);
+    }
+  },
+);
 
 test("a locked subscription is claimed after its lock, and does not delay others", async () => {
   const store = openStore();

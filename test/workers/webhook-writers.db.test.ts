@@ -9,7 +9,7 @@ import {
   releaseLeases,
   unclaimDeliveries,
 } from "../../workers/webhooks/claim-deliveries.ts";
-import { type Settlement, settleDeliveries } from "../../workers/webhooks/settle-deliveries.ts";
+import { makeUndeliverable, settleDeliveries } from "../../workers/webhooks/settle-deliveries.ts";
 import { hang, ok, type Receivers, slow, startReceivers } from "../support/receiver.ts";
 import {
   all,
@@ -41,11 +41,9 @@ async function claimBatch(writer: ReturnType<typeof newWriter>, webhookId: strin
   return batch;
 }
 
-function settlement(
-  batch: Awaited<ReturnType<typeof claimBatch>>,
-  index: number,
-  rest: { kind: "delivered" } | { kind: "failed"; retryIn: number } | { kind: "exhausted" },
-): Settlement {
+function settlement<
+  Rest extends { kind: "delivered" } | { kind: "failed"; retryIn: number } | { kind: "exhausted" },
+>(batch: Awaited<ReturnType<typeof claimBatch>>, index: number, rest: Rest) {
   const { id: deliveryId = "", takenAt = "" } = batch.deliveries[index] ?? {};
   const attempt = rest.kind === "delivered" ? deliveredAttempt : refusedAttempt;
   return { webhookId: batch.webhookId, deliveryId, takenAt, attempt, ...rest };
@@ -126,9 +124,9 @@ test("a delivery that was cancelled during its attempt is not retried, and makes
   await world.sql`update service.delivery set state = 'cancelled' where webhook_id = ${id}`;
   await settleDeliveries(world.sql, [
     settlement(batch, 0, { kind: "failed", retryIn: 60 }),
-    settlement(batch, 1, { kind: "exhausted" }),
     settlement(batch, 2, { kind: "delivered" }),
   ]);
+  await makeUndeliverable(world.sql, settlement(batch, 1, { kind: "exhausted" }));
   expect(await world.deliveries(id)).toMatchObject([
     { state: "cancelled", failures: 6, takenAt: null, attempts: [refusedAttempt] },
     { state: "cancelled", failures: 6, takenAt: null, attempts: [refusedAttempt] },

@@ -13,7 +13,7 @@ import {
   unclaimDeliveries,
   type Writer,
 } from "./claim-deliveries.ts";
-import { type Settlement, settleDeliveries } from "./settle-deliveries.ts";
+import { makeUndeliverable, type Settled, type Settlement, settleDeliveries } from "./settle-deliveries.ts";
 
 /** Stores claims and outcomes of deliveries. Concurrent calls share statements, which saves round trips under load. */
 
@@ -74,12 +74,15 @@ export function createDeliveryStore(
   log: Logger,
 ): DeliveryStore {
   const claimOn = (on: Sql) => (ids: string[]) => claimDeliveries(on, writer, ids);
-  const settleOn = (on: Sql) => (settlements: Settlement[]) => settleDeliveries(on, settlements);
+  const settleOn = (on: Sql) => (settlements: Settled[]) => settleDeliveries(on, settlements);
   const unclaimOn = (on: Sql) => (lists: (readonly ClaimedDelivery[])[]) =>
     unclaimDeliveries(on, lists.flat());
   const releaseOn = (on: Sql) => (ids: string[]) => releaseLeases(on, writer, ids);
   const claim = batchStatements(claimOn(sql), claimOn(patient), CLAIM_ROUND);
-  const settle = batchStatements(settleOn(asyncCommit), settleOn(patient), ROUND);
+  const settleSome = batchStatements(settleOn(asyncCommit), settleOn(patient), ROUND);
+  /** The last attempt changes many rows: in a statement with others, its fault would store theirs twice. */
+  const settle = (one: Settlement) =>
+    one.kind === "exhausted" ? makeUndeliverable(patient, one) : settleSome(one);
   const unclaim = batchStatements(unclaimOn(asyncCommit), unclaimOn(patient), ROUND);
   const release = batchStatements(releaseOn(asyncCommit), releaseOn(patient), ROUND);
   let retrying = true;

@@ -7,29 +7,27 @@ import { MAX_FAILURES } from "./retry-schedule.ts";
 /** Stored attempts of one delivery, the newest. */
 const KEPT_ATTEMPTS = 20;
 
-/** The outcome of an attempt. */
-export type Settlement = {
+type Attempted = {
   readonly webhookId: string;
   readonly deliveryId: string;
   /** The time of the claim of this attempt. */
   readonly takenAt: string;
   readonly attempt: Attempt;
-} & (
-  | { readonly kind: "delivered" }
-  /** `retryIn`: seconds until the next attempt. */
-  | { readonly kind: "failed"; readonly retryIn: number }
-  /** It was the last attempt: the subscription becomes undeliverable. */
-  | { readonly kind: "exhausted" }
-);
+};
+/** The outcome of a delivery's last attempt: the subscription becomes undeliverable. */
+export type Exhausted = Attempted & { readonly kind: "exhausted" };
+/** The outcome of any other attempt. `retryIn`: seconds until the next one. */
+export type Settled = Attempted &
+  ({ readonly kind: "delivered" } | { readonly kind: "failed"; readonly retryIn: number });
+/** The outcome of an attempt. */
+export type Settlement = Settled | Exhausted;
 
 /**
  * Stores attempts. An attempt after the lease expired counts when it delivered; when it failed, the writer that claimed the
  * delivery since decides. A delivery that was cancelled, or delivered by another attempt, stays so.
  */
-export async function settleDeliveries(sql: Sql, settlements: readonly Settlement[]): Promise<void> {
-  const others = settlements.filter(({ kind }) => kind !== "exhausted");
-  if (others.length > 0) await storeAttempts(sql, others);
-  for (const one of settlements) if (one.kind === "exhausted") await makeUndeliverable(sql, one);
+export async function settleDeliveries(sql: Sql, settlements: readonly Settled[]): Promise<void> {
+  await storeAttempts(sql, settlements);
 }
 
 /** @returns the ids of the pending deliveries that have no attempt left. */
@@ -67,7 +65,7 @@ async function storeAttempts(
  * Stores the last attempt, and makes its subscription and all its pending deliveries undeliverable. `position` points before
  * the first undelivered event. It locks the subscription before its deliveries, as every transaction does.
  */
-async function makeUndeliverable(sql: Sql, settlement: Settlement): Promise<void> {
+export async function makeUndeliverable(sql: Sql, settlement: Exhausted): Promise<void> {
   await sql.begin(async (tx) => {
     const { webhookId } = settlement;
     await tx`select 1 from service.webhook where id = ${webhookId}::bigint for no key update`;
