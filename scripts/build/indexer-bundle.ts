@@ -8,7 +8,7 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
-import { changedFiles, changePonder } from "./ponder-changes.ts";
+import { changedFiles, changePonder, changesHash } from "./ponder-changes.ts";
 
 const ponder = join(dirname(ponderManifest), "dist", "esm");
 /** Our replacement for what Ponder compiles with. */
@@ -57,6 +57,7 @@ function sourcesModule(root: string): string {
   const registry = ["ponder:registry", 'import("ponder:registry")'] as const;
   return [
     `export const builtFrom = ${quoted(buildHash(root))};`,
+    `export const ponderChanges = ${quoted(changesHash())};`,
     "export const sources = {",
     ...[...imports, registry].map(([id, source]) => `${quoted(id)}: () => ${source},`),
     "};",

@@ -1,5 +1,7 @@
 /** What the indexer's bundle changes in Ponder's text. Each text occurs once in its file; another Ponder is refused. */
 
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../../lib/project-root.ts";
 
@@ -90,7 +92,7 @@ export const isInBloom = (_bloom, input) => {
 };
 
 /** Writes up to 20 rows of a table by a prepared statement; see `write-rows.ts`. */
-const ROWS_MODULE = JSON.stringify(join(projectRoot, "scripts", "indexer", "write-rows.ts"));
+const rowsModule = join(projectRoot, "scripts", "indexer", "write-rows.ts");
 const writing = (rows: string, replace: boolean) =>
   `await qb.wrap(() => qb.$client.query(writeRows(table, ${rows}.map(({ row }) => row), {
                             nameOf: (column) => getColumnCasing(column, "snake_case"),
@@ -100,7 +102,7 @@ const writing = (rows: string, replace: boolean) =>
 const preparedWrites: readonly Change[] = [
   {
     text: 'import copy from "pg-copy-streams";',
-    becomes: `import copy from "pg-copy-streams";\nimport { writeRows } from ${ROWS_MODULE};`,
+    becomes: `import copy from "pg-copy-streams";\nimport { writeRows } from ${JSON.stringify(rowsModule)};`,
   },
   {
     text: "await qb.wrap((db) => db.insert(table).values(insertValues.map(({ row }) => row)), context);",
@@ -159,6 +161,12 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   "database/actions.js": [...recordWithCheckpoint, noLiveQueryTriggers],
   "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
 };
+
+/** A hash of all changes, wherever the project lies: the rows of other changes belong in another schema. */
+export function changesHash(): string {
+  const texts = JSON.stringify(changes).replaceAll(rowsModule, "");
+  return createHash("sha256").update(texts).update(readFileSync(rowsModule)).digest("hex");
+}
 
 /** The changed files: their paths from Ponder's `dist/esm`. */
 export const changedFiles: readonly string[] = Object.keys(changes);

@@ -27,16 +27,17 @@ export function buildHash(root: string): string {
 }
 
 /**
- * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version, the
- * projections, the ABIs, the contracts' addresses, the aggregators of the price feeds, the first block, and the chain). The
- * same build on the same chain continues in its schema; any other one starts a new schema.
+ * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version and what we change in
+ * it, the projections, the ABIs, the contracts' addresses, the aggregators of the price feeds, the first block, and the chain). The
+ * same build on the same chain continues in its schema; any other one starts a new schema. `build`: the hashes in the bundle.
  */
 export function indexerSchemaName(
-  deployment: Deployment,
+  build: readonly string[],
+  deployment: Pick<Deployment, "chainId" | "contracts">,
   chain: { genesisHash: string; startBlock: number },
   { prices, sequencer }: Pick<IndexedFeeds, "prices" | "sequencer">,
 ): string {
-  const hash = createHash("sha256").update(buildHash(projectRoot));
+  const hash = createHash("sha256").update(build.join());
   hash.update(JSON.stringify([deployment.chainId, chain, Object.entries(deployment.contracts).sort()]));
   // Only what every node tells alike: how much of the past it remembers must not make another build.
   const phases = prices.map(({ proxy, phases: all }) => [proxy, all.map(({ aggregator }) => aggregator)]);

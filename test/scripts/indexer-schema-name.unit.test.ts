@@ -1,0 +1,41 @@
+/** What this proves: another build, chain, first block, address or aggregator has another schema, and what a node forgets has not. */
+import { expect, test } from "vitest";
+import { type Contracts, contractKeys, isComplete } from "../../lib/deployments.ts";
+import { indexerSchemaName } from "../../scripts/indexer/schema-name.ts";
+
+const address = (n: number) => `0x${String(n).padStart(40, "0")}` as const;
+const [owner, aggregator, other] = [address(90), address(91), address(92)] as const;
+
+function nameOf({
+  build = ["sources", "changes of Ponder"],
+  firstContract = address(0),
+  chain = { genesisHash: "0x1", startBlock: 7 },
+  newest = aggregator,
+  since = 3,
+} = {}): string {
+  const contracts: { -readonly [K in keyof Contracts]?: Contracts[K] } = {};
+  for (const [n, key] of contractKeys.entries()) contracts[key] = n === 0 ? firstContract : address(n);
+  if (!isComplete(contracts)) throw new Error("a contract is missing");
+  return indexerSchemaName(build, { chainId: 8453, contracts }, chain, {
+    prices: [{ asset: "0x42", proxy: owner, phases: [{ phase: 1, aggregator: newest, since }] }],
+    sequencer: { aggregators: [other], before: null },
+  });
+}
+
+test("another build has another schema", () => {
+  const names = [
+    nameOf(),
+    nameOf({ build: ["other sources", "changes of Ponder"] }),
+    nameOf({ build: ["sources", "other changes of Ponder"] }),
+    nameOf({ firstContract: address(80) }),
+    nameOf({ chain: { genesisHash: "0x2", startBlock: 7 } }),
+    nameOf({ chain: { genesisHash: "0x1", startBlock: 8 } }),
+    nameOf({ newest: other }),
+  ];
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test("the same build has the same schema, whatever its node remembers of the feeds", () => {
+  expect(nameOf({ since: 4 })).toBe(nameOf());
+  expect(nameOf()).toMatch(/^idx_[0-9a-f]{12}$/);
+});
