@@ -109,7 +109,7 @@ async function main(): Promise<void> {
   const log = createLogger("indexer", config.LOG_LEVEL);
 
   if (buildHash(projectRoot) !== builtFrom) {
-    // The schema's name, and Ponder's own check, are by the files, and the rows by the bundle.
+    // Ponder's own check is by the files; the rows and the schema's name are by the bundle.
     throw new ConfigError([
       "the indexer's sources have changed since they were bundled: run `npm run build`",
     ]);

@@ -8,7 +8,7 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
-import { changedFiles, changePonder, changesHash } from "./ponder-changes.ts";
+import { changedFiles, changedImports, changePonder, changesHash } from "./ponder-changes.ts";
 
 const ponder = join(dirname(ponderManifest), "dist", "esm");
 /** Our replacement for what Ponder compiles with. */
@@ -104,6 +104,7 @@ const changedPonder: Plugin = {
 export const indexerBundle = (root: string): BuildOptions => ({
   entryPoints: { indexer: join(projectRoot, "scripts", "indexer.ts") },
   alias: {
+    ...changedImports,
     "ponder/start": join(ponder, "bin", "commands", "start.js"),
     ...Object.fromEntries(bundlerPackages.map((name) => [name, bundler])),
   },

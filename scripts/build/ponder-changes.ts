@@ -93,6 +93,8 @@ export const isInBloom = (_bloom, input) => {
 
 /** Writes up to 20 rows of a table by a prepared statement; see `write-rows.ts`. */
 const rowsModule = join(projectRoot, "scripts", "indexer", "write-rows.ts");
+/** What the changed text imports, by a name that is the same wherever the project lies. */
+export const changedImports = { "indexer-write-rows": rowsModule } as const;
 const writing = (rows: string, replace: boolean) =>
   `await qb.wrap(() => qb.$client.query(writeRows(table, ${rows}.map(({ row }) => row), {
                             nameOf: (column) => getColumnCasing(column, "snake_case"),
@@ -102,7 +104,7 @@ const writing = (rows: string, replace: boolean) =>
 const preparedWrites: readonly Change[] = [
   {
     text: 'import copy from "pg-copy-streams";',
-    becomes: `import copy from "pg-copy-streams";\nimport { writeRows } from ${JSON.stringify(rowsModule)};`,
+    becomes: `import copy from "pg-copy-streams";\nimport { writeRows } from "indexer-write-rows";`,
   },
   {
     text: "await qb.wrap((db) => db.insert(table).values(insertValues.map(({ row }) => row)), context);",
@@ -162,11 +164,9 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
 };
 
-/** A hash of all changes, wherever the project lies: the rows of other changes belong in another schema. */
-export function changesHash(): string {
-  const texts = JSON.stringify(changes).replaceAll(rowsModule, "");
-  return createHash("sha256").update(texts).update(readFileSync(rowsModule)).digest("hex");
-}
+/** A hash of all changes: another change makes another build, with a schema of its own. */
+export const changesHash = (): string =>
+  createHash("sha256").update(JSON.stringify(changes)).update(readFileSync(rowsModule)).digest("hex");
 
 /** The changed files: their paths from Ponder's `dist/esm`. */
 export const changedFiles: readonly string[] = Object.keys(changes);

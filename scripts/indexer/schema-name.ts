@@ -27,9 +27,10 @@ export function buildHash(root: string): string {
 }
 
 /**
- * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version and what we change in
- * it, the projections, the ABIs, the contracts' addresses, the aggregators of the price feeds, the first block, and the chain). The
- * same build on the same chain continues in its schema; any other one starts a new schema. `build`: the hashes in the bundle.
+ * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version and the changes of its
+ * text, the projections, the ABIs, the contracts' addresses, the aggregators of the price feeds, the first block, and the chain).
+ * The same build on the same chain continues in its schema; any other one starts a new schema. `build`: the bundle's `builtFrom`
+ * and `ponderChanges`.
  */
 export function indexerSchemaName(
   build: readonly string[],

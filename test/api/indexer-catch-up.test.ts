@@ -18,7 +18,8 @@ beforeAll(async () => {
   const chain = await startChain({ retired: false });
   // Over a WebSocket Ponder only sees new blocks: on a quiet chain it stays where its catch-up ended.
   const stack = await startStack({
-    ...{ chain, services: ["api", "indexer"] },
+    chain,
+    services: ["api", "indexer"],
     env: { indexer: { RPC_WS_URL: chain.wsUrl, INDEX_MAX_AGE: "86400" } },
   });
   const request = await checkedRequests(stack.apiUrl);
@@ -46,7 +47,7 @@ async function waitForIndex(): Promise<void> {
   });
 }
 
-/** Kills the indexer and burns while it is away: the new one reads the burns, and does not record their blocks. */
+/** Kills the indexer and burns while it is away: the new one, with the settings of `stack`, reads the burns without recording their blocks. */
 async function restartBehind(stack = api.stack): Promise<{ count: number; block: string | null }> {
   await api.stack.kill9("indexer");
   const { json, headers } = await api.request("/api/v1/stats/burns");
@@ -78,7 +79,9 @@ test("after INDEX_MAX_AGE reads get 503 until all rows match one block, and the 
   await waitForIndex();
   const { chain, stack } = api;
   const hasty = await startStack({
-    ...{ chain, databaseUrl: stack.databaseUrl, services: [] },
+    chain,
+    databaseUrl: stack.databaseUrl,
+    services: [],
     env: { indexer: { RPC_WS_URL: chain.wsUrl, INDEX_MAX_AGE: "2" } },
   });
   const { count } = await restartBehind(hasty);

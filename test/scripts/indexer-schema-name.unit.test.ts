@@ -1,24 +1,30 @@
-/** What this proves: another build, chain, first block, address or aggregator has another schema, and what a node forgets has not. */
+/**
+ * What this proves: another build, chain, first block, address or aggregator has another schema; a node that has forgotten old
+ * states gets the same one.
+ */
 import { expect, test } from "vitest";
 import { type Contracts, contractKeys, isComplete } from "../../lib/deployments.ts";
 import { indexerSchemaName } from "../../scripts/indexer/schema-name.ts";
 
 const address = (n: number) => `0x${String(n).padStart(40, "0")}` as const;
-const [owner, aggregator, other] = [address(90), address(91), address(92)] as const;
+const [feed, aggregator, other, third] = [address(90), address(91), address(92), address(93)] as const;
 
 function nameOf({
   build = ["sources", "changes of Ponder"],
+  chainId = 8453,
   firstContract = address(0),
   chain = { genesisHash: "0x1", startBlock: 7 },
   newest = aggregator,
   since = 3,
+  proxy = feed,
+  sequencer = other,
 } = {}): string {
   const contracts: { -readonly [K in keyof Contracts]?: Contracts[K] } = {};
   for (const [n, key] of contractKeys.entries()) contracts[key] = n === 0 ? firstContract : address(n);
   if (!isComplete(contracts)) throw new Error("a contract is missing");
-  return indexerSchemaName(build, { chainId: 8453, contracts }, chain, {
-    prices: [{ asset: "0x42", proxy: owner, phases: [{ phase: 1, aggregator: newest, since }] }],
-    sequencer: { aggregators: [other], before: null },
+  return indexerSchemaName(build, { chainId, contracts }, chain, {
+    prices: [{ asset: "0x42", proxy, phases: [{ phase: 1, aggregator: newest, since }] }],
+    sequencer: { aggregators: [sequencer], before: null },
   });
 }
 
@@ -30,7 +36,10 @@ test("another build has another schema", () => {
     nameOf({ firstContract: address(80) }),
     nameOf({ chain: { genesisHash: "0x2", startBlock: 7 } }),
     nameOf({ chain: { genesisHash: "0x1", startBlock: 8 } }),
-    nameOf({ newest: other }),
+    nameOf({ chainId: 8454 }),
+    nameOf({ newest: third }),
+    nameOf({ proxy: third }),
+    nameOf({ sequencer: third }),
   ];
   expect(new Set(names).size).toBe(names.length);
 });

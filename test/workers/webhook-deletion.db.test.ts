@@ -14,7 +14,7 @@ import {
   unclaimDeliveries,
 } from "../../workers/webhooks/claim-deliveries.ts";
 import { prune } from "../../workers/webhooks/prune.ts";
-import { type Exhausted, makeUndeliverable } from "../../workers/webhooks/settle-deliveries.ts";
+import { type LastFailure, makeUndeliverable } from "../../workers/webhooks/settle-deliveries.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { type Receivers, slow, startReceivers } from "../support/receiver.ts";
 import { all, CHAIN, type Deliveries, openDeliveries, refusedAttempt, WALLET } from "./support/deliveries.ts";
@@ -71,7 +71,7 @@ test("neither the last attempt nor a returned delivery restores it", async () =>
   const [last, unsent] = batch?.deliveries ?? [];
   if (!last || !unsent) throw new Error("nothing was claimed");
   await remove(id);
-  const settlement: Exhausted = {
+  const settlement: LastFailure = {
     ...{ webhookId: id, deliveryId: last.id, takenAt: last.takenAt },
     ...{ attempt: refusedAttempt, kind: "exhausted" },
   };
@@ -114,7 +114,7 @@ test("its rows are removed in rounds, and other subscriptions stay", async () =>
   expect(await left()).toEqual({ deliveries: 0, webhooks: 0 });
   expect(await world.webhook(many.id)).toBeUndefined();
   expect(await world.deliveries(kept.id)).toHaveLength(500);
-  const late: Exhausted = {
+  const late: LastFailure = {
     ...{ webhookId: many.id, deliveryId: "1", takenAt: new Date().toISOString() },
     ...{ attempt: refusedAttempt, kind: "exhausted" },
   };

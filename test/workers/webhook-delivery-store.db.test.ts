@@ -46,7 +46,7 @@ async function lockDeliveries(webhookId: string): Promise<() => Promise<unknown>
 }
 
 test.each(["failed", "exhausted"] as const)(
-  "another attempt, %s, is rejected by Postgres: each is stored once",
+  "a %s attempt that Postgres rejects is not stored, and the others are stored once",
   async (kind) => {
     const store = openStore();
     const ids = await subscribed(20);

@@ -13,9 +13,15 @@ import {
   unclaimDeliveries,
   type Writer,
 } from "./claim-deliveries.ts";
-import { makeUndeliverable, type Settled, type Settlement, settleDeliveries } from "./settle-deliveries.ts";
+import {
+  type LastFailure,
+  makeUndeliverable,
+  type OtherOutcome,
+  type Settlement,
+  settleDeliveries,
+} from "./settle-deliveries.ts";
 
-/** Stores claims and outcomes of deliveries. Concurrent calls share statements, which saves round trips under load. */
+/** Stores claims and outcomes of deliveries. Concurrent calls share statements, which saves round trips under load; last failures do not. */
 
 /** Calls in one statement. */
 const CLAIM_ROUND = 100;
@@ -66,7 +72,7 @@ function batchStatements<Item, Result>(
 /**
  * `sql` commits to the disk, because a delivery must be marked as taken before it is sent. `asyncCommit` is for writes that a
  * crash of the server may lose, because the event is then sent again. Both have a short lock timeout. `patient` has none: it
- * runs single items after their shared statement failed.
+ * runs what concerns a single subscription, such as an item whose shared statement failed.
  */
 export function createDeliveryStore(
   { sql, asyncCommit, patient }: Record<"sql" | "asyncCommit" | "patient", Sql>,
@@ -74,15 +80,18 @@ export function createDeliveryStore(
   log: Logger,
 ): DeliveryStore {
   const claimOn = (on: Sql) => (ids: string[]) => claimDeliveries(on, writer, ids);
-  const settleOn = (on: Sql) => (settlements: Settled[]) => settleDeliveries(on, settlements);
+  const settleOn = (on: Sql) => (outcomes: OtherOutcome[]) => settleDeliveries(on, outcomes);
+  const endOn = (on: Sql) => async (failures: LastFailure[]) => {
+    for (const one of failures) await makeUndeliverable(on, one);
+  };
   const unclaimOn = (on: Sql) => (lists: (readonly ClaimedDelivery[])[]) =>
     unclaimDeliveries(on, lists.flat());
   const releaseOn = (on: Sql) => (ids: string[]) => releaseLeases(on, writer, ids);
   const claim = batchStatements(claimOn(sql), claimOn(patient), CLAIM_ROUND);
-  const settleSome = batchStatements(settleOn(asyncCommit), settleOn(patient), ROUND);
-  /** The last attempt changes many rows: in a statement with others, its fault would store theirs twice. */
-  const settle = (one: Settlement) =>
-    one.kind === "exhausted" ? makeUndeliverable(patient, one) : settleSome(one);
+  const settleOthers = batchStatements(settleOn(asyncCommit), settleOn(patient), ROUND);
+  // Each in a transaction of its own: what a round has stored would be stored again if a later one of it failed.
+  const settleLast = batchStatements(endOn(asyncCommit), endOn(patient), 1);
+  const settle = (one: Settlement) => (one.kind === "exhausted" ? settleLast(one) : settleOthers(one));
   const unclaim = batchStatements(unclaimOn(asyncCommit), unclaimOn(patient), ROUND);
   const release = batchStatements(releaseOn(asyncCommit), releaseOn(patient), ROUND);
   let retrying = true;

@@ -7,30 +7,30 @@ import { MAX_FAILURES } from "./retry-schedule.ts";
 /** Stored attempts of one delivery, the newest. */
 const KEPT_ATTEMPTS = 20;
 
-type Attempted = {
+type AnyAttempt = {
   readonly webhookId: string;
   readonly deliveryId: string;
   /** The time of the claim of this attempt. */
   readonly takenAt: string;
   readonly attempt: Attempt;
 };
-/** The outcome of a delivery's last attempt: the subscription becomes undeliverable. */
-export type Exhausted = Attempted & { readonly kind: "exhausted" };
-/** The outcome of any other attempt. `retryIn`: seconds until the next one. */
-export type Settled = Attempted &
+/** The outcome of a delivery's last attempt, which failed: the subscription becomes undeliverable. */
+export type LastFailure = AnyAttempt & { readonly kind: "exhausted" };
+/** Any other outcome. `retryIn`: seconds until the next attempt. */
+export type OtherOutcome = AnyAttempt &
   ({ readonly kind: "delivered" } | { readonly kind: "failed"; readonly retryIn: number });
 /** The outcome of an attempt. */
-export type Settlement = Settled | Exhausted;
+export type Settlement = OtherOutcome | LastFailure;
+
+export async function settleDeliveries(sql: Sql, settlements: readonly OtherOutcome[]): Promise<void> {
+  await storeAttempts(sql, settlements);
+}
 
 /**
  * Stores attempts. An attempt after the lease expired counts when it delivered; when it failed, the writer that claimed the
  * delivery since decides. A delivery that was cancelled, or delivered by another attempt, stays so.
+ * @returns the ids of the pending deliveries that have no attempt left.
  */
-export async function settleDeliveries(sql: Sql, settlements: readonly Settled[]): Promise<void> {
-  await storeAttempts(sql, settlements);
-}
-
-/** @returns the ids of the pending deliveries that have no attempt left. */
 async function storeAttempts(
   sql: Sql | TransactionSql,
   settlements: readonly Settlement[],
@@ -65,7 +65,7 @@ async function storeAttempts(
  * Stores the last attempt, and makes its subscription and all its pending deliveries undeliverable. `position` points before
  * the first undelivered event. It locks the subscription before its deliveries, as every transaction does.
  */
-export async function makeUndeliverable(sql: Sql, settlement: Exhausted): Promise<void> {
+export async function makeUndeliverable(sql: Sql, settlement: LastFailure): Promise<void> {
   await sql.begin(async (tx) => {
     const { webhookId } = settlement;
     await tx`select 1 from service.webhook where id = ${webhookId}::bigint for no key update`;

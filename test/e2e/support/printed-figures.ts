@@ -1,4 +1,4 @@
-/** What the programs in docs/examples have to print, computed from the API's answers in another way than they do. */
+/** What the programs in docs/examples must print, given the API's answers; computed in another way than they do. */
 import { Console } from "node:console";
 import { PassThrough } from "node:stream";
 import { z } from "zod";
@@ -38,16 +38,18 @@ export async function printedWeeks(read: Read): Promise<string> {
   const decimals = ({ unit }: z.infer<typeof series>) => (unit === "usdc" ? 6 : 0);
   const rows = premiums.buckets.map(({ day, value }, n) => {
     const earned = dollars(value, decimals(premiums));
-    const paid = dollars(payouts.buckets[n]?.value ?? "", decimals(payouts));
+    const [payout, newBuyers] = [payouts.buckets[n], buyers.buckets[n]];
+    if (!payout || !newBuyers) throw new Error(`a series has no week of ${day}`);
+    const paid = dollars(payout.value, decimals(payouts));
     return {
       week: day,
       "premiums USD": earned,
       "payouts USD": paid,
       "loss ratio": Number(earned) === 0 ? "–" : (Number(paid) / Number(earned)).toFixed(2),
-      "new buyers": buyers.buckets[n]?.events,
+      "new buyers": Number(newBuyers.value),
     };
   });
   const output = new PassThrough();
   new Console(output).table(rows);
-  return String(output.read());
+  return `block n\n${output.read()}`;
 }
