@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { openRows } from "../src/support/rows.ts";
 import { usdc } from "../support/ledger.ts";
 import * as act from "../support/protocol-actions.ts";
@@ -89,7 +90,6 @@ test("a proof that is older than an hour is refused as stale", async () => {
   });
 });
 
-// The last one: an indexer ends at a new phase, which its next start indexes.
 test("the proof may be of rounds in the feed's earlier phase, which the index names", async () => {
   const { chain, protocol, stack } = setup;
   await act.refreshFeeds(protocol, owner);
@@ -103,7 +103,16 @@ test("the proof may be of rounds in the feed's earlier phase, which the index na
   await act.proposeAggregator(protocol, owner, "ETH");
   await act.confirmAggregator(protocol, owner, "ETH");
   await act.pushPrice(protocol, owner, "ETH", price);
-  const prepared = await prepare(setup, "trigger", trigger(policyId, eth1h));
+  // The indexer ends at the new phase; until the next one has caught up, the index does not know the feed's rounds.
+  expect(await stack.running("indexer")?.exited).toEqual({ code: 4, signal: null });
+  await stack.restart("indexer");
+  const prepared = await waitFor({
+    what: "the index to know the rounds",
+    probe: async () => {
+      const answer = await prepare(setup, "trigger", trigger(policyId, eth1h));
+      return codesOf(answer).includes("rounds_unknown") ? undefined : answer;
+    },
+  });
   expect(prepared).toMatchObject({ issues: [], simulation: { status: "ok" } });
   const rounds = [roundId + 1n, roundId + 2n, roundId + 3n] as const;
   expect(prepared.steps[0]?.call.args).toEqual([eth1h.productId, String(policyId), act.oracleProof(rounds)]);
