@@ -26,7 +26,8 @@ export const useRead = <P extends PathWith<"get">>(
 ): Read<AnswerTo<P>> => useShared({ live: false }, path, ...request);
 
 /**
- * The same for what is shown as it happens: it asks with each heartbeat that finds a new block, which costs more of the client's limit.
+ * The same for what is shown as it happens: it asks with each heartbeat that finds a new block, which costs more of the client's
+ * limit.
  */
 export const useLiveRead = <P extends PathWith<"get">>(
   path: P,

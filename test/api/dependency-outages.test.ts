@@ -1,5 +1,4 @@
 /** Responses while the database or the chain is down, and after it recovers. Real servers stop and start. */
-import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -11,12 +10,11 @@ import { migrateService } from "../../lib/db/migrate.ts";
 import { productIdOf } from "../../lib/products.ts";
 import { type Anvil, type AnvilOptions, startAnvil } from "../../scripts/local/anvil.ts";
 import { signalPid } from "../../scripts/local/pids.ts";
-import { freePort } from "../../scripts/local/ports.ts";
-import { type LocalPostgres, type PostgresOptions, startPostgres } from "../../scripts/local/postgres.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import type { HttpAnswer, HttpRequest } from "../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import { recordPid } from "../support/run-folder.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { admin, failure, issueKey, newWallet } from "./support/api.ts";
@@ -32,14 +30,8 @@ let chain: TestChain;
 let stack: Stack;
 let request: CheckedRequest;
 let chainOptions: AnvilOptions;
-let postgresOptions: PostgresOptions;
-let database: LocalPostgres;
+let database: OwnPostgres;
 let anvil: Anvil;
-
-async function startDatabase(): Promise<void> {
-  database = await startPostgres(postgresOptions);
-  recordPid(inject("runFolder"), database.pid);
-}
 
 async function startChainAgain(): Promise<void> {
   anvil = await startAnvil(chainOptions);
@@ -48,22 +40,16 @@ async function startChainAgain(): Promise<void> {
 }
 
 beforeAll(async () => {
-  // Not named for its ports: another file of the run may draw them again.
-  const folder = mkdtempSync(join(inject("runFolder"), "outages-"));
-  const state = join(folder, "state.json");
+  const state = join(inject("runFolder"), "outages-state.json");
   chain = await startChain({ args: ["--state", state] });
   const port = Number(new URL(chain.url).port);
   chainOptions = { port, chainId: 8453, args: ["--state", state], logFile: `${state}.log` };
   await chain.stop();
 
-  const databasePort = await freePort();
-  const dataDir = join(folder, "postgres");
-  postgresOptions = { dataDir, port: databasePort, logFile: `${dataDir}.log`, settings: { fsync: false } };
-  await startDatabase(); // once, to initialise it
-  atEnd(() => database.stop());
+  database = await startOwnPostgres("outages");
   await database.stop();
 
-  stack = await startStack({ chain, databaseUrl: database.url, services: ["api"] });
+  stack = await startStack({ chain, databaseUrl: database.databaseUrl, services: ["api"] });
   request = await checkedRequests(stack.apiUrl);
 });
 
@@ -130,13 +116,13 @@ test("on a database that nobody has migrated the api answers 503, and creates no
   await startChainAgain();
   await expect.poll(async () => (await quick("/products")).status, poll).toBe(200);
   expect(failure(await generate())).toEqual([503, "database_unavailable"]);
-  await startDatabase();
+  await database.start();
   // Postgres has refused sessions of the api, because its role does not exist: the api has reached the database.
   const refused = () => stack.output("api").includes(`role \\"${API_ROLE}\\" does not exist`);
   await expect.poll(async () => failure(await generate()).join(" ") && refused(), poll).toBe(true);
   expect(failure(await generate())).toEqual([503, "database_unavailable"]);
   expect(await healthReasons()).toEqual(["database_unavailable"]);
-  const admin = postgres(database.url, { max: 1 });
+  const admin = postgres(database.databaseUrl, { max: 1 });
   const created = await admin`
     select nspname as name from pg_namespace where nspname !~ '^(pg_.*|public|information_schema)$'
     union all select rolname from pg_roles where rolname = ${API_ROLE}`;
@@ -145,7 +131,7 @@ test("on a database that nobody has migrated the api answers 503, and creates no
 });
 
 test("once both are up and somebody has migrated, the api works without a restart", async () => {
-  await migrateService(database.url);
+  await migrateService(database.databaseUrl);
   await expect.poll(async () => (await generate()).status, poll).toBe(201);
   await expect.poll(healthReasons, poll).toEqual(["indexer_unavailable", "relayer_unavailable"]);
 });
@@ -159,7 +145,7 @@ describe("a dependency fails again", () => {
 
   test.each(["stopped", "hanging"])("while the database is %s a key gets 503", async (how) => {
     expect((await me()).status).toBe(200);
-    const blocker = postgres(database.url, { max: 1, onnotice: () => {} });
+    const blocker = postgres(database.databaseUrl, { max: 1, onnotice: () => {} });
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -179,7 +165,7 @@ describe("a dependency fails again", () => {
     expect((await quick("/products")).status).toBe(200);
     // A public read needs no key: one that cannot be looked up is ignored.
     expect(failure(await quick(`/api/v1${policy}`, { headers }))).toEqual([404, "policy_not_found"]);
-    if (how === "stopped") await startDatabase();
+    if (how === "stopped") await database.start();
     release();
     await expect.poll(async () => (await me()).status, poll).toBe(200);
     await blocker.end({ timeout: 1 });
@@ -194,14 +180,14 @@ describe("a dependency fails again", () => {
         seen.set(code, (seen.get(code) ?? 0) + 1);
       }
     });
-    const killer = postgres(database.url, { max: 1, onnotice: () => {} });
+    const killer = postgres(database.databaseUrl, { max: 1, onnotice: () => {} });
     for (let i = 0; i < 20; i += 1) {
       await killer`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'api'`;
       await sleep(50);
     }
     await killer.end();
     await database.stop();
-    await startDatabase();
+    await database.start();
     await expect.poll(async () => failure(await quick(byBuyer)), poll).toEqual([503, "indexer_unavailable"]);
     running = false;
     await Promise.all(clients);

@@ -47,7 +47,10 @@ async function waitForIndex(): Promise<void> {
   });
 }
 
-/** Kills the indexer and burns while it is away: the new one, with the settings of `stack`, reads the burns without recording their blocks. */
+/**
+ * Kills the indexer and burns while it is away: the new one, with the settings of `stack`, reads the burns and does not record
+ * their blocks.
+ */
 async function restartBehind(stack = api.stack): Promise<{ count: number; block: string | null }> {
   await api.stack.kill9("indexer");
   const { json, headers } = await api.request("/api/v1/stats/burns");

@@ -5,7 +5,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { openRows } from "../src/support/rows.ts";
 import { usdc } from "../support/ledger.ts";
 import * as act from "../support/protocol-actions.ts";
 import { codesOf, type PreparedAnswer, prepare } from "./support/prepare.ts";
@@ -91,15 +90,12 @@ test("a proof that is older than an hour is refused as stale", async () => {
 });
 
 test("the proof may be of rounds in the feed's earlier phase, which the index names", async () => {
-  const { chain, protocol, stack } = setup;
+  const { protocol, stack } = setup;
   await act.refreshFeeds(protocol, owner);
   const { policyId } = await act.purchase(protocol, bob, eth1h, usdc(100));
   const low = await act.triggerPrice(protocol, eth1h, policyId);
   const { price, roundId } = await act.latestRound(protocol, "ETH");
   for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "ETH", low);
-  const rows = openRows(stack.databaseUrl);
-  await rows.caughtUp(chain.client);
-  await rows.close();
   await act.proposeAggregator(protocol, owner, "ETH");
   await act.confirmAggregator(protocol, owner, "ETH");
   await act.pushPrice(protocol, owner, "ETH", price);

@@ -84,6 +84,21 @@ async function rowsScanned(): Promise<number> {
   return row?.rows ?? 0;
 }
 
+/**
+ * Waits until a count is above `above` and has stopped rising: each session reports its counts after a second without statements,
+ * all at once.
+ */
+async function countedRows(count: () => Promise<number>, above = -1): Promise<number> {
+  let last = Number.NaN;
+  const isStable = async () => {
+    const [earlier, now] = [last, await count()];
+    last = now;
+    return now > above && now === earlier;
+  };
+  await expect.poll(isStable, { interval: 3000 }).toBe(true);
+  return last;
+}
+
 test("claiming and settling use indexes after the tables have grown", async () => {
   // Enough rounds for each connection of the pools to prepare its statements.
   for (let round = 0; round < 60; round += 1) {
@@ -92,14 +107,7 @@ test("claiming and settling use indexes after the tables have grown", async () =
   }
   await addEvents(EVENTS, WEBHOOKS);
   await admin`select pg_stat_force_next_flush()`;
-  // Sessions report their counts after a second without statements.
-  let before = await rowsScanned();
-  const isStable = async () => {
-    const last = before;
-    before = await rowsScanned();
-    return before === last;
-  };
-  await expect.poll(isStable, { interval: 3000 }).toBe(true);
+  const before = await countedRows(rowsScanned);
   let delivered = 0;
   for (let from = 0; from < WEBHOOKS; from += 15) delivered += await deliverOnce(ids.slice(from, from + 15));
   expect(delivered).toBe(20 * WEBHOOKS);
@@ -120,13 +128,6 @@ test("a subscription that does not name burns looks at none of those that wait f
   await admin`select pg_stat_force_next_flush()`;
   const before = { deliveries: await rowsRead("delivery"), waiting: await rowsRead("fan_out") };
   expect(await deliverOnce(["1"])).toBeGreaterThan(0);
-  // Each session reports its counts after a second without statements, all at once.
-  let last = before.deliveries;
-  const isStable = async () => {
-    const [earlier, now] = [last, await rowsRead("delivery")];
-    last = now;
-    return now > before.deliveries && now === earlier;
-  };
-  await expect.poll(isStable, { interval: 3000 }).toBe(true);
+  await countedRows(() => rowsRead("delivery"), before.deliveries);
   expect(await rowsRead("fan_out")).toBe(before.waiting);
 });

@@ -21,7 +21,10 @@ import {
   settleDeliveries,
 } from "./settle-deliveries.ts";
 
-/** Stores claims and outcomes of deliveries. Concurrent calls share statements, which saves round trips under load; last failures do not. */
+/**
+ * Stores claims and outcomes of deliveries. Concurrent calls share statements, which saves round trips under load; each last failure
+ * has a transaction of its own.
+ */
 
 /** Calls in one statement. */
 const CLAIM_ROUND = 100;
@@ -72,7 +75,7 @@ function batchStatements<Item, Result>(
 /**
  * `sql` commits to the disk, because a delivery must be marked as taken before it is sent. `asyncCommit` is for writes that a
  * crash of the server may lose, because the event is then sent again. Both have a short lock timeout. `patient` has none: it
- * runs what concerns a single subscription, such as an item whose shared statement failed.
+ * runs statements for one subscription, which wait for its locked rows after the statement for many has failed.
  */
 export function createDeliveryStore(
   { sql, asyncCommit, patient }: Record<"sql" | "asyncCommit" | "patient", Sql>,
