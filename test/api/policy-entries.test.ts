@@ -83,7 +83,8 @@ async function insertWorld(random: (below: number) => number): Promise<void> {
       const row = {
         // A few are of an unknown product: their page is read as rows.
         product_id: hex(1000 + (random(50) === 0 ? names.length : random(names.length)), 32),
-        policy_id: String(BigInt(n + 1) * 10n ** BigInt(random(70))),
+        // Ids of 3 to 72 digits. No two are the same: of 100 to 259, none is another one times a power of ten.
+        policy_id: String(BigInt(n + 100) * 10n ** BigInt(random(70))),
         buyer: BUYER,
         shield: hex(0xabcdef + random(3), 20),
         asset: hex(2000 + random(2) * random(answers.length + 1), 32),
