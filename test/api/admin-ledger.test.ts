@@ -125,10 +125,12 @@ test("gas, premiums and budgets of the day are those of the ledger and of the wr
   });
   const { sql } = ledger.connection;
   const [all] = await sql<{ gas: string; mined: number }[]>`
-    select sum(gas_cost) as gas, count(*)::int as mined from service.transaction`;
+    select sum(gas_cost) as gas, count(*)::int as mined from service.transaction
+    where created_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'`;
   const [own] = await sql<{ gas: string }[]>`
     select t.gas_cost as gas from service.transaction t join service.purchase p on p.id = t.intent where p.key_id = ${keyId}`;
-  const [day] = await sql<{ wei: string }[]>`select sum(wei) as wei from service.gas_day where wallet = ''`;
+  const [day] = await sql<{ wei: string }[]>`
+    select sum(wei) as wei from service.gas_day where wallet = '' and day = (now() at time zone 'utc')::date`;
   expect(found).toMatchObject({
     spendingByWallet: [
       { wallet: chain.relayer.address, role: "relayer", transactions: all?.mined, gas: all?.gas, sent: "0" },

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { HttpFault } from "../support/rpc-proxy.ts";
 import { failure, invalidFields } from "./support/api.ts";
 import { asChainResponse, type LiveScanSetup, logRangeOf, startLiveScan } from "./support/live-scan.ts";
@@ -131,8 +132,24 @@ describe("a node's limits", () => {
     await compare("bonds", seedAccounts.bob.address);
   });
 
+  /** Scans until the windows have grown to the whole range again. */
+  const growWindows = () =>
+    waitFor({
+      what: "scans with one window each",
+      probe: async () => {
+        const windows: number[] = [];
+        setup.proxy.intercept(async (call, forward) => {
+          const blocks = logRangeOf(call);
+          if (blocks) windows.push(blocks.length);
+          return forward();
+        });
+        await compareAll();
+        return new Set(windows).size === 1 || undefined;
+      },
+    });
+
   test("429: the scan retries without making its windows smaller", async () => {
-    await compareAll(); // lets the windows grow to the whole range again
+    await growWindows();
     await nextBlock();
     let refusals = 2;
     const windows: number[] = [];

@@ -7,6 +7,7 @@ import type { Hex, LocalAccount } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import * as act from "../support/protocol-actions.ts";
 import {
   buyer,
@@ -22,6 +23,7 @@ import {
 } from "./support/agents.ts";
 import type { TestApi } from "./support/api.ts";
 import { overHttp, overNewHttp, overStdio } from "./support/mcp.ts";
+import { LATE_SIMULATION } from "./support/prepare.ts";
 
 const btc1h = termsOf("FLASHBTC1H-001");
 
@@ -56,12 +58,18 @@ const prepared = z.object({
       }),
     ),
   }),
-  simulation: z.object({ status: z.string() }),
+  simulation: z.object({ status: z.string(), reason: z.string().optional() }),
 });
 
-/** Sends what a tool has prepared, as the wallet's owner would. @returns the hash of the last transaction */
-async function sendPrepared(account: LocalAccount, answer: unknown): Promise<Hex> {
-  const { sendCalls, simulation } = prepared.parse(answer);
+/** Sends what a tool prepares, as the wallet's owner would. @returns the hash of the last transaction */
+async function sendPrepared(account: LocalAccount, prepare: () => Promise<unknown>): Promise<Hex> {
+  const { sendCalls, simulation } = await waitFor({
+    what: "a simulation in time",
+    async probe() {
+      const answer = prepared.parse(await prepare());
+      return LATE_SIMULATION.test(answer.simulation.reason ?? "") ? undefined : answer;
+    },
+  });
   expect(simulation.status).toBe("ok");
   let hash: Hex | undefined;
   for (const { to, data, value } of sendCalls.calls)
@@ -133,8 +141,7 @@ describe.each([
       const low = await act.triggerPrice(protocol, btc1h, BigInt(policy.policyId));
       const { price } = await act.latestRound(protocol, "BTC");
       for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "BTC", low);
-      const claim = await agent.done("prepare_claim", { ...policy, from: buyer.address });
-      await sendPrepared(buyer, claim);
+      await sendPrepared(buyer, () => agent.done("prepare_claim", { ...policy, from: buyer.address }));
       await act.pushPrice(protocol, owner, "BTC", price);
       await expect
         .poll(async () => JSON.stringify(await agent.done("claims", { buyer: buyer.address, limit: 1 })))
@@ -142,9 +149,8 @@ describe.each([
       const { bondId } = await agent.done("policy", policy);
 
       const sale = { epochId: String(bondId), amount: "80", totalPriceUsdc: "60000000" };
-      const listedBy = await sendPrepared(
-        buyer,
-        await agent.done("prepare_list", { ...sale, from: buyer.address }),
+      const listedBy = await sendPrepared(buyer, () =>
+        agent.done("prepare_list", { ...sale, from: buyer.address }),
       );
       const report = { transaction: { action: "list", txHash: listedBy, wallet: buyer.address, ...sale } };
       const listing = await agent.done("report_transaction", report);
@@ -156,8 +162,9 @@ describe.each([
 
       await withKey(api, investor.address, {}, async (keyOfInvestor) => {
         const other = await connect(stack.apiUrl, keyOfInvestor);
-        const bought = await other.done("prepare_buy", { from: investor.address, listingId });
-        const txHash = await sendPrepared(investor, bought);
+        const txHash = await sendPrepared(investor, () =>
+          other.done("prepare_buy", { from: investor.address, listingId }),
+        );
         const sold = {
           ...{ action: "buy", txHash, listingId, amount: "80", totalPaidUsdc: "60900000" },
           wallet: investor.address,

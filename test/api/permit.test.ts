@@ -8,7 +8,7 @@ import { approveUsdc, mintUsdc } from "../../scripts/local/protocol/actions/inde
 import { atEnd } from "../support/cleanup.ts";
 import { newBuyer, usdc } from "../support/ledger.ts";
 import { allowanceOf, type PermitTerms, permitBody, signPermit } from "../support/permit.ts";
-import { failure, invalidFields, startApi, type TestApi } from "./support/api.ts";
+import { failure, invalidFields, repeatWhile, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createKeyHolder, receiptOf } from "./support/buyer.ts";
 import { type ContractWallets, deployWalletFactory } from "./support/contract-wallet.ts";
 
@@ -45,7 +45,7 @@ async function sentFor(owner = buyer.account.address) {
 
 /** The status and the first detail of a refused purchase. */
 async function refusedWith(permit: unknown) {
-  const answer = await buyer.buy({ permit });
+  const answer = await repeatWhile(["relayer_unavailable"], () => buyer.buy({ permit }));
   const [status, code] = failure(answer);
   return { status, code, path: invalidFields(answer)[0] };
 }

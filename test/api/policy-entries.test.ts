@@ -123,7 +123,13 @@ test(`each entry is byte for byte the policy and its position (POLICY_SEED=${SEE
     const { policies, count, nextCursor } = page.parse(list.json);
     expect(count).toBe(policies.length);
     for (const { productId, policyId, status, due, txHash, blockNumber, logIndex } of policies) {
-      const { text } = await api.request(`/policies/${productId}/${policyId}`);
+      const { text } = await waitFor({
+        what: "the policy from the index; the chain, which is asked when that is late, does not have it",
+        probe: async () => {
+          const one = await api.request(`/policies/${productId}/${policyId}`);
+          return one.headers.has("x-indexed-block") ? one : undefined;
+        },
+      });
       const position = JSON.stringify({ txHash, blockNumber, logIndex });
       expect(list.text).toContain(`${text.slice(0, -1)},${position.slice(1)}`);
       seen.add(`${productId}:${policyId}`);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer, receiptOf } from "./support/buyer.ts";
 
@@ -40,7 +41,14 @@ test("a purchase still pending after the wait gets 503 with its Location, and is
       address = answer.headers.get("location") ?? "";
       expect(answer.text).toContain(address);
     }
-    const open = purchase.parse((await api.request(address, { headers: buyer.headers })).json);
+    const open = await waitFor({
+      what: "a signed purchase",
+      probe: async () => {
+        const { json } = await api.request(address, { headers: buyer.headers });
+        const found = purchase.parse(json);
+        return found.state === "accepted" ? undefined : found;
+      },
+    });
     expect(["signed", "broadcast"]).toContain(open.state);
     expect(open.txHash).toMatch(/^0x/);
     // A call without a key joins only purchases without a key.

@@ -60,7 +60,7 @@ let run: LargeIndex["run"];
 
 beforeAll(async () => {
   ({ sql, now, run } = await startLargeIndex(yearsOfRows));
-}, 900_000);
+}, 1_800_000);
 
 const wallet = walletOf(77, yearsOfRows.wallets);
 const first = { limit: 100, offset: 0 };

@@ -11,6 +11,7 @@ import {
   redeem,
   refreshFeeds,
 } from "../../scripts/local/protocol/actions/index.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
 import { failure, invalidFields, issueKey } from "./support/api.ts";
 import { bob, carol, DAY, DOLLAR, type MarketApi, NOBODY, startMarketApi } from "./support/market-history.ts";
@@ -39,8 +40,16 @@ describe("GET /api/v1/bonds/{wallet}", () => {
     pagination: z.object({ limit: z.number(), offset: z.number(), hasMore: z.boolean() }),
   });
   const openListings = z.object({ listings: z.array(z.object({ listingId: z.string() })) });
-  const bondsOf = async (wallet: string, query = "") =>
-    list.parse((await api.request(`/api/v1/bonds/${wallet}${query}`, { headers })).json);
+  /** With the token's price, which a busy node may give too late. */
+  const bondsOf = (wallet: string, query = "") =>
+    waitFor({
+      what: "a list with the token's price",
+      probe: async () => {
+        const { json } = await api.request(`/api/v1/bonds/${wallet}${query}`, { headers });
+        const found = list.parse(json);
+        return found.tokenPrice === null ? undefined : found;
+      },
+    });
 
   test("has both families of fields, with the balances, maturities and worth of the contracts", async () => {
     await refreshFeeds(api.protocol, api.chain.owner);

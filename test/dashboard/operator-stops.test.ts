@@ -12,7 +12,7 @@ import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { screenshot, testWithBrowser } from "../support/chromium.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { expectAccessible, figureOf } from "./support/dashboard.ts";
-import { faultsOf, openDesk } from "./support/operator.ts";
+import { openDesk } from "./support/operator.ts";
 
 let api: TestApi;
 let sql: Connection["sql"];
@@ -85,7 +85,7 @@ testWithBrowser(
     // What the server resumes, the page shows by itself.
     await clearStop(sql, { scope: "keeper" });
     await stopsTable(page).getByText(resume).waitFor({ state: "detached" });
-    expect(faultsOf(opened)).toEqual([]);
+    expect(opened.faults()).toEqual([]);
   },
 );
 
@@ -101,7 +101,7 @@ testWithBrowser("a key's row fills the form in, and the stop is that key's", asy
   await dialog.getByRole("button", { name: `Stop key ${keyId}` }).click();
   await expect.poll(() => said(page).textContent()).toBe(`Stopped: key ${keyId}.`);
   expect(await stopsInForce()).toMatchObject([{ scope: "key", keyId, reason: "leaked" }]);
-  expect(faultsOf(opened)).toEqual([]);
+  expect(opened.faults()).toEqual([]);
 });
 
 testWithBrowser("a target that is unknown, or stopped already, is said; the first reason stays", async () => {
@@ -131,7 +131,7 @@ testWithBrowser("a target that is unknown, or stopped already, is said; the firs
     { scope: "global", reason: "an odd price", setBy: "command line" },
     { scope: "wallet", wallet, reason: "another reason", setBy: "api" },
   ]);
-  expect(faultsOf(opened, /status of 404/)).toEqual([]);
+  expect(opened.faults(/status of 404/)).toEqual([]);
 });
 
 testWithBrowser(
@@ -156,7 +156,7 @@ testWithBrowser(
     await confirm.click();
     await page.getByText("everything was stopped already, because: an odd price").waitFor();
     expect(await stopsInForce()).toHaveLength(1);
-    expect(faultsOf(opened, /ERR_FAILED/)).toEqual([]);
+    expect(opened.faults(/ERR_FAILED/)).toEqual([]);
   },
 );
 
@@ -176,7 +176,7 @@ testWithBrowser(
     await api.stack.start("api");
     await stopsTable(page).getByText("npm run ledger -- resume keeper").waitFor();
     await expect.poll(() => page.getByText("The API does not answer").count()).toBe(0);
-    expect(faultsOf(opened, /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/)).toEqual([]);
+    expect(opened.faults(/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/)).toEqual([]);
   },
 );
 
@@ -190,5 +190,5 @@ testWithBrowser("a token that is changed on the server ends the session, with th
   await page.getByText("The admin token is wrong.").waitFor();
   expect(await page.getByRole("textbox", { name: "Admin token" }).inputValue()).toBe("");
   expect(await page.getByRole("table").count()).toBe(0);
-  expect(faultsOf(opened, /status of 401/)).toEqual([]);
+  expect(opened.faults(/status of 401/)).toEqual([]);
 });

@@ -12,7 +12,6 @@ import { amountsIn, expectAccessible, figureOf, openDashboard } from "./support/
 import {
   afterToken,
   FLIGHTS,
-  faultsOf,
   fillOperator,
   giveToken,
   type Operator,
@@ -45,7 +44,7 @@ describe("the token", () => {
     await giveToken(opened);
     await afterToken(opened, opened.page.getByText("The admin API is off"));
     await expectAccessible(opened);
-    expect(faultsOf(opened, refused)).toEqual([]);
+    expect(opened.faults(refused)).toEqual([]);
     setup.rpc.intercept();
     // The API asks its node once.
     await setup.stack.stopService("api");
@@ -64,7 +63,7 @@ describe("the token", () => {
       expect(opened.requests().filter((url) => url.includes("/admin/"))).toHaveLength(1);
       await giveToken(opened);
       await afterToken(opened, opened.page.getByRole("heading", { name: "Stops" }));
-      expect(faultsOf(opened, refused)).toEqual([]);
+      expect(opened.faults(refused)).toEqual([]);
     },
   );
 
@@ -224,7 +223,7 @@ describe("the figures", () => {
     expect(new URL(page.url()).searchParams.has("keys-after")).toBe(false);
     await page.getByRole("link", { name: "All keys" }).click();
     await expect.poll(() => firstCells(opened, "API keys")).toEqual(all.slice(0, 25));
-    expect(faultsOf(opened)).toEqual([]);
+    expect(opened.faults()).toEqual([]);
   });
 
   testWithBrowser("are accessible, narrow and wide, dark and light", async () => {

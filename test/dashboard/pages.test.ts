@@ -143,6 +143,7 @@ testWithBrowser("wallet: an address leads to its policies, and a malformed one i
   );
   expect(total).toBeGreaterThan(0);
   await page.locator(table("Policies of the wallet")).waitFor();
+  await settled(opened);
   const shown = await amountsIn(opened, table("Policies of the wallet"));
   for (const { coverageAmount, premiumPaid } of policies)
     expect(shown).toEqual(expect.arrayContaining([coverageAmount, premiumPaid]));

@@ -27,7 +27,7 @@ import {
 import { expectAccessible } from "./support/dashboard.ts";
 
 /** The API may say that it needs a moment, and the page asks again. */
-const busy = /status of (429|503)/;
+const busy = /status of 429/;
 
 let api: TestApi;
 let alice: { wallet: ScriptedWallet; opened: OpenPage };

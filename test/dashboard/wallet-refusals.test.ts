@@ -34,7 +34,7 @@ async function openConnected() {
   return { wallet, opened };
 }
 
-const busy = /status of (429|503)/;
+const busy = /status of 429/;
 
 testWithBrowser("without a browser wallet the page says what one is for", async () => {
   const opened = await openDashboard(api.stack.apiUrl, "/wallet");

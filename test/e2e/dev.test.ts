@@ -134,7 +134,7 @@ describe("npm run dev", () => {
     run.signal("SIGINT");
     expect((await run.exited).code).toBe(0);
     expect(await devLeftovers(settings)).toEqual([]);
-  }, 400_000);
+  });
 
   test("Ctrl-C while it comes up leaves nothing behind either", async () => {
     const settings = await devSettings();
@@ -146,7 +146,7 @@ describe("npm run dev", () => {
     run.signal("SIGINT");
     expect((await run.exited).code).toBe(0);
     expect(await devLeftovers(settings)).toEqual([]);
-  }, 120_000);
+  });
 
   test("names every port that is taken, and the variable that moves it", async () => {
     const settings = await devSettings();

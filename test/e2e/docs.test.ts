@@ -74,7 +74,7 @@ beforeAll(async () => {
   translate = (text) => text.replace(/\b\d{4,5}\b/g, (number) => ports.get(number) ?? number);
   // A purchase on a busy machine may take longer than the 30 seconds of production.
   await startDev(settings, [], { PURCHASE_WAIT_MS: "120000", ONBOARD_RATE_LIMIT: "100" }).ready();
-}, 400_000);
+}, 600_000);
 
 const documentsWithBlocks = documents.filter((document) => readBlocks(document).some(isRun));
 
@@ -111,21 +111,15 @@ test("each block that is not run is listed here with its reason", () => {
 });
 
 describe.each(passes)("the %s time", (pass) => {
-  test.each(documentsWithBlocks)(
-    "every block of %s runs",
-    async (document) => {
-      const blocks = readBlocks(document).filter(
-        (block) => isRun(block) && (hasPython || !needsPython(block)),
-      );
-      const done = await runBlocks(blocks, env, translate);
-      for (const { block, output, answers } of done) {
-        const where = `${document}:${block.line}\n${output}\n── HTTP answers\n${answers}`;
-        expect(errorsIn(answers).sort(), where).toEqual(announcedErrors(block.text).sort());
-      }
-      runs.set(`${document} ${pass}`, done);
-    },
-    330_000,
-  );
+  test.each(documentsWithBlocks)("every block of %s runs", async (document) => {
+    const blocks = readBlocks(document).filter((block) => isRun(block) && (hasPython || !needsPython(block)));
+    const done = await runBlocks(blocks, env, translate);
+    for (const { block, output, answers } of done) {
+      const where = `${document}:${block.line}\n${output}\n── HTTP answers\n${answers}`;
+      expect(errorsIn(answers).sort(), where).toEqual(announcedErrors(block.text).sort());
+    }
+    runs.set(`${document} ${pass}`, done);
+  });
 
   test("README.md's two purchases are on the chain, with the receipt that it shows", async () => {
     const done = runs.get(`README.md ${pass}`) ?? [];

@@ -109,9 +109,11 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
   expect(tableOf((await runLedger(restoredUrl)).said, "Stops in force")).toMatch(
     /global .* restored from the backup of/,
   );
-  expect((await stack.request("/health")).json).toMatchObject({
-    reasons: expect.arrayContaining([expect.objectContaining({ code: "transactions_unknown" })]),
-  });
+  await expect
+    .poll(async () => (await stack.request("/health")).json)
+    .toMatchObject({
+      reasons: expect.arrayContaining([expect.objectContaining({ code: "transactions_unknown" })]),
+    });
   expect(await sentByRelayers()).toEqual(sent);
 
   // Open: three clients' calls are repeated and find what was bought.

@@ -4,6 +4,7 @@
  */
 import type { Address } from "viem";
 import { beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import { expectNoFalseFailures, expectNoNonceGaps, expectOnePolicyPerKey } from "./support/assertions.ts";
 import { buyWithRetries } from "./support/purchase-client.ts";
@@ -77,13 +78,18 @@ test("both wallets run out of ether after signing: the same transactions are min
   });
   const plans = planPurchases(setup, "dry", 4);
   await Promise.all(plans.map((planned) => call(planned)().then(({ status }) => expect(status).toBe(503))));
-  proxy.intercept();
   const keys = plans.map(({ key }) => key);
   const signed = () => connection.sql<{ nonce: string; wallet: string }[]>`
     select t.wallet, t.nonce from service.transaction t join service.purchase_progress p on p.id = t.intent
     where p.idempotency_key = any(${keys}::text[]) order by 1, 2`;
-  const before = await signed();
-  expect(before.length).toBeGreaterThan(0);
+  const before = await waitFor({
+    what: "a signature",
+    probe: async () => {
+      const found = await signed();
+      return found.length > 0 ? found : undefined;
+    },
+  });
+  proxy.intercept();
   for (const { address } of relayers) await setBalance(address, FULL);
   await expectBought(plans, fromBlock);
   expect(await signed()).toEqual(expect.arrayContaining(before));

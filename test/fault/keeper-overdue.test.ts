@@ -86,6 +86,7 @@ test.each(downtimes)(
     await act.timeTravel(protocol, seconds + 1n);
     await act.refreshFeeds(protocol, owner);
     const until = await act.chainTime(protocol);
+    await untilIndexed(setup);
     await stack.start("writer");
     await untilAll(setup, "expired", lost);
     await untilKeeperHasSeen(setup);

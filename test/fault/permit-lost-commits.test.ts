@@ -79,6 +79,8 @@ test("lost, and both disappear from the node: both are signed again", async () =
   await stack.start("writer");
   await expect.poll(unknown).not.toEqual([]);
   for (const { hash } of hashes) await askRpc(chain.url, "anvil_dropTransaction", [hash]);
+  // Until it is certain that nobody has them, they must not expire.
+  await sql()`update service.waiting set created_at = now()`;
   await mineEverySecond(chain);
   await expectBoughtOnce(bought);
 });

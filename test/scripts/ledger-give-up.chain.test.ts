@@ -95,6 +95,8 @@ const storeBytes = (transactionId: number, bytes: Hex) =>
     },
   ]);
 const send = (serializedTransaction: Hex) => chain.client.sendRawTransaction({ serializedTransaction });
+/** Sends and waits until it is in a block, so that the blocks which a test mines next all confirm it. */
+const sendMined = async (bytes: Hex) => chain.client.waitForTransactionReceipt({ hash: await send(bytes) });
 
 const giveUp = () =>
   runLedger(databaseUrl, ["give-up", account.address], {
@@ -111,9 +113,9 @@ test("what is proved ends, what may still be mined stays open, and a writer's wa
   if (!mined || !replaced || !foreign || !signed || !unsigned) throw new Error("too few");
   for (const one of [mined, replaced, foreign, signed])
     await storeBytes(one.transactionId, await bytesOf(one.nonce, call));
-  await send(await bytesOf(0, call));
-  await send(await bytesOf(1, { to: address, value: 0n }));
-  await send(await bytesOf(2, { to: buyer, value: 6n }));
+  await sendMined(await bytesOf(0, call));
+  await sendMined(await bytesOf(1, { to: address, value: 0n }));
+  await sendMined(await bytesOf(2, { to: buyer, value: 6n }));
   await chain.client.mine({ blocks: CONFIRMATIONS });
 
   expect(await giveUp()).toMatchObject({ code: 1, said: expect.stringContaining("A writer holds") });
@@ -147,7 +149,7 @@ test("what is proved ends, what may still be mined stays open, and a writer's wa
   expect(await readPurchase(sql, unsigned.id)).toMatchObject({ state: "accepted" });
 
   // The key's holder rules the last one out.
-  await send(await bytesOf(3, { to: address, value: 0n }));
+  await sendMined(await bytesOf(3, { to: address, value: 0n }));
   await chain.client.mine({ blocks: CONFIRMATIONS });
   const second = await giveUp();
   expect(second).toMatchObject({ code: 0 });

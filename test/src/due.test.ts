@@ -46,7 +46,7 @@ beforeAll(async () => {
   readFrom(indexed, VIEWS_SCHEMA);
   sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
-}, slowMs);
+});
 afterAll(() => rows?.close());
 
 /** The due policies at the chain's newest block, by the index. */
@@ -86,23 +86,20 @@ async function expectDue(): Promise<readonly DuePolicy[]> {
   return due;
 }
 
-test(
-  `at every block the due policies are those that the contracts would pay (DUE_SEED=${seed})`,
-  async () => {
-    let due: readonly DuePolicy[] = [];
-    let most = 0;
-    for (let block = 1; block <= BLOCKS; block++) {
-      await walk.step(due);
-      due = await expectDue();
-      most = Math.max(most, due.length);
-      if (block % REORGANISE_EVERY > 0) continue;
-      await walk.reorganise(1 + walk.random(6));
-      due = await expectDue();
-    }
-    expect(most).toBeGreaterThan(0);
-  },
-  2 * slowMs,
-);
+test(`at every block the due policies are those that the contracts would pay (DUE_SEED=${seed})`, async () => {
+  let due: readonly DuePolicy[] = [];
+  let most = 0;
+  // A few walks have no due policy so soon.
+  for (let block = 1; block <= BLOCKS || most === 0; block++) {
+    await walk.step(due);
+    due = await expectDue();
+    most = Math.max(most, due.length);
+    if (block % REORGANISE_EVERY > 0) continue;
+    await walk.reorganise(1 + walk.random(6));
+    due = await expectDue();
+  }
+  expect(most).toBeGreaterThan(0);
+});
 
 test("a policy's strike is the price before its purchase, also when the price moves in the same block", async () => {
   const { mine, push, purchase, calm } = walk;
@@ -118,56 +115,45 @@ test("a policy's strike is the price before its purchase, also when the price mo
   await expectPolicies(rows, chain);
 });
 
-test(
-  "a new phase of a feed counts from the log with which it begins, and the next start of the indexer indexes its rounds",
-  async () => {
-    const { owner, deployment } = chain;
-    const feed = deployment.contracts.btcUsdFeed;
-    const { mine, push, purchase, calm } = walk;
-    const buy = () => purchase("FLASHBTC48-001");
-    const child = await stack.restart("indexer");
-    await calm();
-    await mine([call(owner, feed, mockPriceFeedAbi, "proposeAggregator")]);
-    const aggregator = await chain.client.readContract({
-      abi: mockPriceFeedAbi,
-      address: feed,
-      functionName: "proposedAggregator",
-    });
-    const { timestamp } = await chain.client.getBlock();
-    // The early rounds are in the window of the first purchase alone, however long the blocks take.
-    const nextBlockAt = (seconds: bigint) =>
-      chain.client.setNextBlockTimestamp({ timestamp: timestamp + seconds });
-    const early = (price: bigint) =>
-      call(owner, aggregator, mockAggregatorAbi, "push", price, timestamp + 4n);
-    const confirm = call(owner, feed, mockPriceFeedAbi, "confirmAggregator");
-    await nextBlockAt(2n);
-    await mine([
-      push("BTC", 60_000_00000000n),
-      buy(),
-      early(50_000_00000000n),
-      early(59_000_00000000n),
-      buy(),
-    ]);
-    await nextBlockAt(6n);
-    await mine([
-      early(49_000_00000000n),
-      early(60_500_00000000n),
-      buy(),
-      confirm,
-      buy(),
-      push("BTC", 48_000_00000000n),
-    ]);
-    expect(await child.exited).toEqual({ code: 4, signal: null });
-    await stack.restart("indexer");
-    await rows.caughtUp(chain.client, slowMs);
-    await expectPolicies(rows, chain);
-    const newest = await rows.sql<{ strike: string }[]>`
+test("a new phase of a feed counts from the log with which it begins, and the next start of the indexer indexes its rounds", async () => {
+  const { owner, deployment } = chain;
+  const feed = deployment.contracts.btcUsdFeed;
+  const { mine, push, purchase, calm } = walk;
+  const buy = () => purchase("FLASHBTC48-001");
+  const child = await stack.restart("indexer");
+  await calm();
+  await mine([call(owner, feed, mockPriceFeedAbi, "proposeAggregator")]);
+  const aggregator = await chain.client.readContract({
+    abi: mockPriceFeedAbi,
+    address: feed,
+    functionName: "proposedAggregator",
+  });
+  const { timestamp } = await chain.client.getBlock();
+  // The early rounds are in the window of the first purchase alone, however long the blocks take.
+  const nextBlockAt = (seconds: bigint) =>
+    chain.client.setNextBlockTimestamp({ timestamp: timestamp + seconds });
+  const early = (price: bigint) => call(owner, aggregator, mockAggregatorAbi, "push", price, timestamp + 4n);
+  const confirm = call(owner, feed, mockPriceFeedAbi, "confirmAggregator");
+  await nextBlockAt(2n);
+  await mine([push("BTC", 60_000_00000000n), buy(), early(50_000_00000000n), early(59_000_00000000n), buy()]);
+  await nextBlockAt(6n);
+  await mine([
+    early(49_000_00000000n),
+    early(60_500_00000000n),
+    buy(),
+    confirm,
+    buy(),
+    push("BTC", 48_000_00000000n),
+  ]);
+  expect(await child.exited).toEqual({ code: 4, signal: null });
+  await stack.restart("indexer");
+  await rows.caughtUp(chain.client, slowMs);
+  await expectPolicies(rows, chain);
+  const newest = await rows.sql<{ strike: string }[]>`
       select strike from indexer.policy order by block_number desc, log_index desc limit 4`;
-    expect(newest.map(({ strike }) => strike.slice(0, 3)).reverse()).toEqual(["600", "600", "600", "605"]);
-    const due = await expectDue();
-    // The rounds before the phase began count too: the feed answers for them now.
-    expect(due.length).toBeGreaterThan(0);
-    expect(due.some(({ rounds }) => rounds.every((round) => round >> 64n === 2n))).toBe(true);
-  },
-  2 * slowMs,
-);
+  expect(newest.map(({ strike }) => strike.slice(0, 3)).reverse()).toEqual(["600", "600", "600", "605"]);
+  const due = await expectDue();
+  // The rounds before the phase began count too: the feed answers for them now.
+  expect(due.length).toBeGreaterThan(0);
+  expect(due.some(({ rounds }) => rounds.every((round) => round >> 64n === 2n))).toBe(true);
+});

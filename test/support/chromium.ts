@@ -49,7 +49,10 @@ export type Look = {
 
 export type OpenPage = {
   readonly page: Page;
-  /** Console messages, uncaught errors, and requests to other origins, one line each; those that match `expected` are left out. */
+  /**
+   * Console messages, uncaught errors, and requests to other origins, one line each; those that match `expected` are left
+   * out. So is a 503, which a busy machine may cause: the page asks again.
+   */
   readonly faults: (expected?: RegExp) => string[];
   /** Every address that the page has requested, once. */
   readonly requests: () => string[];
@@ -78,7 +81,8 @@ export async function openPage(origin: string, look: Look = {}): Promise<OpenPag
   });
   return {
     page,
-    faults: (expected) => faults.filter((fault) => !expected?.test(fault)),
+    faults: (expected) =>
+      faults.filter((fault) => !fault.includes("status of 503") && !expected?.test(fault)),
     requests: () => [...requests],
   };
 }

@@ -12,7 +12,8 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "./cleanup.ts";
 import { recordPid } from "./run-folder.ts";
 
-const readyMs = 200_000;
+/** Longer than the waits of `npm run dev` itself, which names what it waits for. */
+const readyMs = 400_000;
 const root = join(import.meta.dirname, "..", "..");
 
 /** The folder and ports of a dev stack. It can be started there several times. */

@@ -165,7 +165,9 @@ test("a faucet without enough ether signs nothing, and reports why", async () =>
 test("a claim that exceeds the day's gas budget is given up at once, not after a minute", async () => {
   const wallet: Address = "0x00000000000000000000000000000000000faf02";
   const spend = (wei: bigint) => connection.sql`
-    update service.gas_day set wei = wei + ${String(wei)} where chain_id = 84532 and wallet = ''`;
+    insert into service.gas_day as g (chain_id, day, wallet, sender, wei)
+    values (84532, (now() at time zone 'utc')::date, '', '', ${String(wei)})
+    on conflict (chain_id, day, wallet, sender) do update set wei = g.wei + excluded.wei`;
   await spend(10n ** 24n);
   const id = await claim(wallet);
   const [ether, usdc] = await untilState(id, "failed");

@@ -59,6 +59,10 @@ export async function startFaucet({
       what: "the faucet to be ready",
       probe: async () => (statusOf(await request(STATUS)).status === "ready" ? true : undefined),
     });
+    await waitFor({
+      what: "the writer's first block, without which a claim gets 503",
+      probe: async () => (await sql`select from service.watched_block where chain_id = 84532`)[0] && true,
+    });
   }
   return {
     chain,

@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../../abis/MockUSDC.ts";
+import { waitFor } from "../../../scripts/local/wait.ts";
 import type { TestChain } from "../../support/chain.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import type { CheckedRequest } from "../../support/openapi.ts";
@@ -70,7 +71,7 @@ export type PreparedAnswer = z.output<typeof prepared>;
 type PrepareSetup = { readonly request: CheckedRequest };
 
 /** Prepares an action; repeats it while the node does not answer in time, as on a busy machine. @throws unless it is a 200 */
-export async function prepare(
+export async function prepareOnce(
   { request }: PrepareSetup,
   action: Action,
   body: Readonly<Record<string, string>>,
@@ -79,6 +80,19 @@ export async function prepare(
   expect(answer.status, answer.text).toBe(200);
   return prepared.parse(answer.json);
 }
+
+/** The reason of a simulation for which the node took too long. */
+export const LATE_SIMULATION = /has not simulated the calls in time/;
+
+/** Prepares an action, until the node has simulated it in time. */
+export const prepare = (...call: Parameters<typeof prepareOnce>): Promise<PreparedAnswer> =>
+  waitFor({
+    what: "a simulation in time",
+    async probe() {
+      const answer = await prepareOnce(...call);
+      return LATE_SIMULATION.test(answer.simulation.reason ?? "") ? undefined : answer;
+    },
+  });
 
 /** The codes of an answer's issues. */
 export const codesOf = ({ issues }: PreparedAnswer): string[] => issues.map(({ code }) => code);

@@ -64,7 +64,7 @@ export async function startPurchaseSetup(): Promise<PurchaseSetup> {
     databaseUrl,
     services: ["api", "writer"],
     env: {
-      api: { DATABASE_URL: database.url, RPC_URL: apiNode.url, PURCHASE_WAIT_MS: "20000" },
+      api: { DATABASE_URL: database.url, RPC_URL: apiNode.url, PURCHASE_WAIT_MS: "100000" },
       writer: { RPC_URL: writerNode.url, CONFIRMATIONS: "1", PURCHASE_TTL: "12" },
     },
   });

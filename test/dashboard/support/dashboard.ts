@@ -20,9 +20,11 @@ export async function openDashboard(apiUrl: string, path: string, look?: Look): 
   return opened;
 }
 
-/** Waits until nothing on the page is still loading. */
-export const settled = ({ page }: OpenPage): Promise<void> =>
-  expect.poll(() => page.locator("[aria-busy]").count()).toBe(0);
+/** Waits until nothing on the page is still loading, nor waits to be read again after a busy database's 503. */
+export const settled = ({ page }: OpenPage): Promise<void> => {
+  const unread = page.getByText("The index cannot be read now");
+  return expect.poll(() => page.locator("[aria-busy]").or(unread).count()).toBe(0);
+};
 
 /** The elements that reach beyond the window, where the page is wider than that; those in a scrolling part are no fault. */
 const tooWide = `(() => {

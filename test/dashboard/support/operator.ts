@@ -110,13 +110,6 @@ export async function giveToken({ page }: OpenPage, token = DEV_ADMIN_TOKEN): Pr
   await page.keyboard.press("Enter");
 }
 
-/** What a browser notes of a 503, which a busy machine may cause: the page asks again. */
-const busy = "status of 503";
-
-/** Everything that is wrong with the page, but for a busy machine's 503, and what `expected` matches. */
-export const faultsOf = ({ faults }: OpenPage, expected?: RegExp): string[] =>
-  faults(expected).filter((fault) => !fault.includes(busy));
-
 /** Waits for what follows a token. A busy machine may refuse it with a 503: the operator tries again. */
 export async function afterToken({ page }: OpenPage, awaited: Locator): Promise<void> {
   await expect

@@ -118,6 +118,8 @@ export function startIndexLoad(apiUrl: string, buyer: string): IndexLoad {
     seen: () => ({ block, answers: reads.length }),
     async reorganise(reorganisation) {
       reorganising = true;
+      // Those that were sent before have a block from before.
+      await Promise.all(open);
       const newest = await reorganisation();
       forget();
       await reached(newest);

@@ -42,37 +42,29 @@ async function expectEveryRow(): Promise<void> {
   await expectRowsMatchChain(rows, chain);
 }
 
-test(
-  "Postgres crashes right after a block is indexed: the index has every row of it",
-  async () => {
-    await trade(historyContext(chain));
-    await rows.caughtUp(chain.client);
-    await postgres.kill();
-    await postgres.start();
-    await expectEveryRow();
-  },
-  SLOW_MS,
-);
+test("Postgres crashes right after a block is indexed: the index has every row of it", async () => {
+  await trade(historyContext(chain));
+  await rows.caughtUp(chain.client);
+  await postgres.kill();
+  await postgres.start();
+  await expectEveryRow();
+});
 
-test(
-  "the connection is lost before a commit reaches Postgres: the index has every row of the block",
-  async () => {
-    // The last statement before the commit. Postgres answers it and receives nothing more.
-    link.swallowAfter((sent) => /update "idx_\w+"\."_ponder_checkpoint"/.test(sent.toString("latin1")));
-    await trade(historyContext(chain));
-    await waitFor({
-      what: "a transaction that waits for its commit",
-      probe: async () => {
-        const [waiting] = await rows.sql`
-          select from pg_stat_activity
-          where state = 'idle in transaction' and query ~ '^update .*_ponder_checkpoint'`;
-        return waiting && true;
-      },
-    });
-    link.swallowAfter(() => false);
-    await link.cut();
-    await link.mend();
-    await expectEveryRow();
-  },
-  SLOW_MS,
-);
+test("the connection is lost before a commit reaches Postgres: the index has every row of the block", async () => {
+  // The last statement before the commit. Postgres answers it and receives nothing more.
+  link.swallowAfter((sent) => /update "idx_\w+"\."_ponder_checkpoint"/.test(sent.toString("latin1")));
+  await trade(historyContext(chain));
+  await waitFor({
+    what: "a transaction that waits for its commit",
+    probe: async () => {
+      const [waiting] = await rows.sql`
+        select from pg_stat_activity
+        where state = 'idle in transaction' and query ~ '^update .*_ponder_checkpoint'`;
+      return waiting && true;
+    },
+  });
+  link.swallowAfter(() => false);
+  await link.cut();
+  await link.mend();
+  await expectEveryRow();
+});
