@@ -1,6 +1,7 @@
 /** A proxy in front of Postgres or Redis that can cut its connections, or swallow all that a client sends. */
 import { createServer, connect as dial, type Socket } from "node:net";
 import { Transform } from "node:stream";
+import { freePort } from "../../scripts/local/ports.ts";
 import { atEnd } from "./cleanup.ts";
 
 export type TcpProxy = {
@@ -55,17 +56,17 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       });
     }
   });
-  const listen = (at: number) =>
+  // None that the system gives to a client while the proxy is cut.
+  const ownPort = await freePort();
+  const listen = () =>
     new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(at, "127.0.0.1", resolve);
+      server.listen(ownPort, "127.0.0.1", resolve);
     });
-  await listen(0);
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  await listen();
   const url = new URL(target);
   url.hostname = "127.0.0.1";
-  url.port = String(address.port);
+  url.port = String(ownPort);
 
   const cut = async () => {
     const closed = new Promise((resolve) => server.close(resolve));
@@ -78,7 +79,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   return {
     url: url.href,
     cut,
-    mend: () => listen(address.port),
+    mend: listen,
     vanish() {
       for (const fallSilent of silence.values()) fallSilent();
     },

@@ -45,7 +45,7 @@ test("every metric is exported, and each purchase passes each stage once", async
   for (const stage of stages) {
     const expected = ["accept", "queue", "simulate"].includes(stage) ? 6 : 5;
     expect(after.get(`relay_stage_seconds_count{stage="${stage}"}`), stage).toBe(expected);
-    expect(after.get(`relay_stage_seconds_sum{stage="${stage}"}`), stage).toBeLessThan(20);
+    expect(after.get(`relay_stage_seconds_sum{stage="${stage}"}`), stage).toBeLessThan(300);
   }
   expect(after.get("relay_accepted_to_broadcast_seconds_count")).toBe(5);
   expect(after.get("relay_purchase_ttl_seconds")).toBe(600);

@@ -132,10 +132,12 @@ test("the last second of the cover is early enough; a round that is logged after
   await fall();
   await fall();
   await block((now) => [round(FALLEN, now - 10n)], HOUR);
-  expect(await happened()).toEqual([
-    ...[`policy_due ${lasting}`, `policy_due ${late}`],
-    ...[`policy_expired ${lasting}`, `policy_expired ${late}`, `policy_expired ${ended}`],
-  ]);
+  await expect
+    .poll(happened)
+    .toEqual([
+      ...[`policy_due ${lasting}`, `policy_due ${late}`],
+      ...[`policy_expired ${lasting}`, `policy_expired ${late}`, `policy_expired ${ended}`],
+    ]);
 });
 
 test("a policy triggered or cancelled in the same block is not due; one triggered later was due, whenever the outbox looks", async () => {

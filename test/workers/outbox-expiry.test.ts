@@ -82,7 +82,7 @@ test("a policy expires once, in the first block after its last second", async ()
   await chain.client.mine({ blocks: 3 });
   await close(policyId, "PolicyExpired");
   await world.processed();
-  expect(await expiries()).toMatchObject([
+  await expect.poll(expiries).toMatchObject([
     {
       ...{ key: `expired:${productId}:${policyId}`, occurrence: 1, parties: [alice], txHash: null },
       ...{ blockNumber: Number(block.number), blockHash: block.hash },
@@ -105,7 +105,7 @@ test("a triggered or cancelled policy does not expire", async () => {
   await close(cancelled, "PolicyCancelled");
   await timeTravel(protocol, HOUR + 10n);
   await world.processed();
-  expect(await expiredPolicies()).toEqual([`policy_expired ${expired}`]);
+  await expect.poll(expiredPolicies).toEqual([`policy_expired ${expired}`]);
 });
 
 test("an expiry during a writer outage is stored afterwards, with the first block after its end", async () => {
@@ -122,6 +122,7 @@ test("an expiry during a writer outage is stored afterwards, with the first bloc
   await chain.client.mine({ blocks: 20 });
   outbox = world.start({ rpcUrl: proxy.url });
   await world.processed();
+  await expect.poll(expiries).not.toEqual([]);
   const [event, ...more] = await expiries();
   expect(more).toEqual([]);
   const end = BigInt(String(event?.body.data.expiresAt));
@@ -164,6 +165,7 @@ test("550 policies that expire in one block have one event each, before the even
   await timeTravel(protocol, HOUR * 2n);
   for (let n = 0n; n < 5n; n += 1n) await close(1_000_000n + n, "PolicyCancelled");
   await world.processed();
+  await expect.poll(async () => (await expiries()).length).toBeGreaterThanOrEqual(count);
   const found = (await expiries()).map(({ body }) => BigInt(String(body.data.policyId)));
   expect(found.toSorted((a, b) => Number(a - b)).filter((id) => id >= (ids[0] ?? 0n))).toEqual(ids);
   const blocks = (await world.events()).map(({ blockNumber }) => blockNumber);
@@ -174,6 +176,7 @@ test("an expiry whose block is replaced is reverted, and sent again with the fir
   const policyId = await buy();
   await timeTravel(protocol, HOUR + 1n);
   await world.processed();
+  await expect.poll(expiries).toHaveLength(1);
   await world.connection.sql`update service.delivery set taken_at = now() where event_seq > ${since}`;
   const replaced = await chain.client.getBlock();
   // The outbox resumes when the new chain is past the end too.
@@ -220,6 +223,7 @@ test("an expiry that a reorganisation undoes is reverted, and happens again at i
   const before = await snapshot(protocol);
   await timeTravel(protocol, HOUR + 1n);
   await world.processed();
+  await expect.poll(expiries).toHaveLength(1);
   await world.connection.sql`update service.delivery set taken_at = now() where event_seq > ${since}`;
   await revertTo(protocol, before);
   await timeTravel(protocol, 10n);
@@ -227,6 +231,7 @@ test("an expiry that a reorganisation undoes is reverted, and happens again at i
   await expect.poll(expiries).toHaveLength(2);
   await timeTravel(protocol, HOUR);
   await world.processed();
+  await expect.poll(async () => (await expiries()).length).toBeGreaterThanOrEqual(3);
   const [first, reversal, second, ...more] = await expiries();
   expect(more).toEqual([]);
   expect(first).toMatchObject({ type: "policy_expired", occurrence: 1, reverted: true });
@@ -244,6 +249,7 @@ test("an expiry is reverted when the replacing blocks trigger the policy", async
   const before = await snapshot(protocol);
   await timeTravel(protocol, HOUR + 1n);
   await world.processed();
+  await expect.poll(expiries).toHaveLength(1);
   await revertTo(protocol, before);
   await trigger(policyId);
   await timeTravel(protocol, 2n * HOUR);
@@ -251,7 +257,7 @@ test("an expiry is reverted when the replacing blocks trigger the policy", async
   await expect.poll(async () => (await expiries())[0]?.reverted).toBe(true);
   await chain.client.mine({ blocks: 2 });
   await world.processed();
-  expect(await expiredPolicies()).toEqual([`policy_expired ${policyId}`]);
+  await expect.poll(expiredPolicies).toEqual([`policy_expired ${policyId}`]);
 });
 
 test("with three confirmations an expiry is stored two blocks after its block", async () => {
@@ -265,6 +271,6 @@ test("with three confirmations an expiry is stored two blocks after its block", 
   expect(await expiredPolicies()).toEqual([]);
   await chain.client.mine({ blocks: 1 });
   await world.processed(3);
-  expect(await expiredPolicies()).toEqual([`policy_expired ${policyId}`]);
-  expect(await expiries()).toMatchObject([{ blockNumber: Number(block.number), blockHash: block.hash }]);
+  await expect.poll(expiredPolicies).toEqual([`policy_expired ${policyId}`]);
+  await expect.poll(expiries).toMatchObject([{ blockNumber: Number(block.number), blockHash: block.hash }]);
 });

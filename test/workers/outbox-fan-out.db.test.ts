@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Hex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { type Connection, connect } from "../../lib/db/connect.ts";
+import { type Connection, connect, isConnectionError } from "../../lib/db/connect.ts";
 import type { ChainEvent, StoredEvent } from "../../workers/outbox/event.ts";
 import { createBatch } from "../../workers/outbox/fan-out.ts";
 import { storeEvents } from "../../workers/outbox/store-events.ts";
@@ -89,8 +89,15 @@ async function storedEvent(type: string): Promise<StoredEvent> {
 
 async function createAll(limit?: number): Promise<number> {
   let batches = 0;
-  while (await createBatch(outbox, CHAIN, limit)) batches += 1;
-  return batches;
+  for (;;) {
+    // A server that stood still has ended the statement; the outbox's next run repeats the batch.
+    const made = await createBatch(outbox, CHAIN, limit).catch((error: unknown) => {
+      if (isConnectionError(error)) return "late" as const;
+      throw error;
+    });
+    if (!made) return batches;
+    if (made !== "late") batches += 1;
+  }
 }
 
 /** The types and states of each subscription's deliveries, by event. */

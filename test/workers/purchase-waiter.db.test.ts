@@ -53,7 +53,7 @@ describe("waiting for a purchase", () => {
         probe: async () => {
           const rows = await connection.sql`
             select 1 from pg_stat_activity
-            where datname = current_database() and application_name = 'purchase-waiter' and query ilike 'listen%'`;
+            where datname = current_database() and application_name = 'purchase-waiter' and query ilike '%listen%'`;
           return rows.length === expected ? true : undefined;
         },
       });

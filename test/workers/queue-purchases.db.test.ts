@@ -203,12 +203,10 @@ test("when Postgres goes away while a worker connects, that attempt fails and th
     await mayRest(tx);
     // The first that BullMQ reads on a new connection.
     await tx`lock table bullmq.migration`;
-    const connecting = recordingWorker({
-      databaseUrl: proxy.url,
-      redisUrl: undefined,
-      proxy,
-      empty: async () => {},
-    });
+    const connecting = recordingWorker(
+      { databaseUrl: proxy.url, redisUrl: undefined, proxy, empty: async () => {} },
+      { connectMs: 0 },
+    );
     const failed = expect(connecting).rejects.toThrow();
     await waitForLockWaiter(sql, "relation");
     await proxy.cut();

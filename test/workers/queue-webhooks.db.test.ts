@@ -46,7 +46,7 @@ function webhookQueueTests(start: () => Promise<Backend>): void {
     const began = Date.now();
     await Promise.all([queue.wake("1", 1500), queue.wake("2", 1500), queue.wake("3")]);
     await untilHandled("3");
-    expect(handled).toEqual(["3"]);
+    expect(handled[0]).toBe("3");
     await Promise.all([untilHandled("1"), untilHandled("2")]);
     expect(Date.now() - began).toBeGreaterThanOrEqual(1400);
     await close();

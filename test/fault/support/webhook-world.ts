@@ -96,7 +96,9 @@ export function keepRetriesDue(
       // In production seven failures take hours. Here they take as many seconds, in which a receiver may be away.
       await world.connection.sql`
         update service.delivery set next_attempt_at = now(), failures = least(failures, 4)
-        where state = 'pending' and not test and taken_at is null and next_attempt_at > now()`.catch(() => {});
+        where state = 'pending' and not test and taken_at is null and next_attempt_at > now()`.catch(
+        () => {},
+      );
       await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
   })();

@@ -49,19 +49,24 @@ export async function openDeliveries(redisUrl?: string) {
 
   /** Starts a writer's deliveries; they stop at the end of the test file at the latest. */
   async function start({ config, ...options }: StartOptions = {}): Promise<Delivery> {
-    const delivery = await startDelivery({
-      config: {
-        DATABASE_URL: databaseUrl,
-        REDIS_URL: redisUrl,
-        SECRETS_KEY: DEV_SECRETS_KEY,
-        WEBHOOK_CONCURRENCY: 40,
-        ...config,
-      },
-      chainId: CHAIN,
-      allow: LOOPBACK_HOSTS,
-      meter: createDeliveryMeter(new Registry()),
-      log: createLogger("test", "silent"),
-      ...options,
+    // A queue that cannot be reached within three seconds is tried again, as the writer does.
+    const delivery = await waitFor({
+      what: "the deliveries to start",
+      probe: () =>
+        startDelivery({
+          config: {
+            DATABASE_URL: databaseUrl,
+            REDIS_URL: redisUrl,
+            SECRETS_KEY: DEV_SECRETS_KEY,
+            WEBHOOK_CONCURRENCY: 40,
+            ...config,
+          },
+          chainId: CHAIN,
+          allow: LOOPBACK_HOSTS,
+          meter: createDeliveryMeter(new Registry()),
+          log: createLogger("test", "silent"),
+          ...options,
+        }),
     });
     let stopped: Promise<void> | undefined;
     const stop = () => {

@@ -50,19 +50,26 @@ export async function recordingWorker(
     concurrency?: number;
     work?: (id: string) => Promise<void>;
     start?: typeof startPurchaseWorker;
+    /** How long it is tried again to connect, as the writer does; 0: once. */
+    connectMs?: number;
   } = {},
 ) {
   const handled: string[] = [];
   const errors: string[] = [];
   const { start = startPurchaseWorker } = options;
-  const worker: QueueWorker = await start({
-    ...backend,
-    concurrency: options.concurrency ?? 10,
-    handle: async (id) => {
-      handled.push(id);
-      await options.work?.(id);
-    },
-    onError: (error) => errors.push(error.message),
+  const worker: QueueWorker = await waitFor({
+    what: "the worker to connect",
+    timeoutMs: options.connectMs,
+    probe: () =>
+      start({
+        ...backend,
+        concurrency: options.concurrency ?? 10,
+        handle: async (id) => {
+          handled.push(id);
+          await options.work?.(id);
+        },
+        onError: (error) => errors.push(error.message),
+      }),
   });
   let closed = false;
   const close = async () => {
