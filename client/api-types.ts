@@ -827,7 +827,7 @@ export interface paths {
         };
         /**
          * Get statistics by product
-         * @description Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.
+         * @description All policies, or with `from` and `to` those that were bought in this period: what has become of them since counts, not what happened in the period. For that see `GET /api/v1/stats/series` with `product`. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.
          */
         readonly get: operations["getProductStats"];
         readonly put?: never;
@@ -4720,7 +4720,7 @@ export interface components {
                  */
                 readonly asset: string | null;
                 /**
-                 * @description Policies bought so far.
+                 * @description Policies bought.
                  * @example 40
                  */
                 readonly policies: number;
@@ -4778,7 +4778,7 @@ export interface components {
             /** @description The same over all products. */
             readonly total: {
                 /**
-                 * @description Policies bought so far.
+                 * @description Policies bought.
                  * @example 40
                  */
                 readonly policies: number;
@@ -9260,7 +9260,12 @@ export interface operations {
     };
     readonly getProductStats: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Only rows of blocks from this time on, Unix seconds. */
+                readonly from?: string;
+                /** @description Only rows of blocks before this time, Unix seconds; later than `from`. */
+                readonly to?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;

@@ -14,9 +14,12 @@ export const protocolStats = (context: Context, options: Options = {}) =>
 export const coverStats = (context: Context, options: Options = {}) =>
   read(context, "/api/v1/stats/cover", given(options));
 
-/** Policies, premiums, payouts and loss ratio by product. */
-export const productStats = (context: Context, options: Options = {}) =>
-  read(context, "/api/v1/stats/products", given(options));
+/** Policies, premiums, payouts and loss ratio by product, over all policies or those bought in a period. */
+export const productStats = (
+  context: Context,
+  query: Query<"/api/v1/stats/products"> = {},
+  options: Options = {},
+) => read(context, "/api/v1/stats/products", { query, ...given(options) });
 
 /** Reserve, obligations, capacity, utilisation and solvency of the vault. */
 export const vaultStats = (context: Context, options: Options = {}) =>

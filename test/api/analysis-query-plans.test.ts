@@ -10,6 +10,7 @@ import { type PolicySearch, searchPolicies } from "../../api/policies/search-que
 import { type ClaimQuery, readClaims } from "../../api/stats/claims/queries.ts";
 import { readOpenCover } from "../../api/stats/cover/queries.ts";
 import { readPriceSteps } from "../../api/stats/prices/history-queries.ts";
+import { readFiguresOfPeriod } from "../../api/stats/products/queries.ts";
 import { bucketsFrom } from "../../api/stats/series/buckets.ts";
 import { readSeries } from "../../api/stats/series/queries.ts";
 import { walletOf } from "../../bench/fill-index.ts";
@@ -76,6 +77,13 @@ test("a search by expiry in the middle of history reads the policies of the days
 
 test("the active cover reads the open policies, by their expiry", async () => {
   expectIndexed(await run((db) => readOpenCover(db, now)), 200);
+});
+
+test.each([
+  ["a day long ago", () => ({ from: now - YEAR, to: now - YEAR + 86_400n })],
+  ["the last day", () => ({ from: now - 86_400n })],
+])("the figures of the products over the purchases of %s read these policies", async (_name, period) => {
+  expectIndexed(await run((db) => readFiguresOfPeriod(db, period(), now)), 3 * POLICIES_OF_A_DAY);
 });
 
 test.each<[string, { readonly product?: Hex; readonly asset?: Hex }]>([

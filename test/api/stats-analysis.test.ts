@@ -109,6 +109,7 @@ test.each([
     `/api/v1/stats/series?metric=${metric}&product=${product}`,
     "product",
   ]),
+  ["/api/v1/stats/products?from=9&to=9", "to"],
   ["/api/v1/stats/claims?product=1", "product"],
   ["/api/v1/stats/claims?buyer=0x1", "buyer"],
   ["/api/v1/stats/claims?from=9&to=8", "to"],

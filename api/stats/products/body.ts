@@ -1,16 +1,12 @@
-import type { OpenPolicies } from "../cover/queries.ts";
 import { ratio } from "../ratio.ts";
-import { noSums, type ProductSums } from "./queries.ts";
+import { type Figures, noFigures, type ProductFigures } from "./queries.ts";
 
 /** USDC base units of a dollar. */
 const DOLLAR = 1_000_000n;
 /** A premium is twice the expected payout: the protocol's margin is 2.00. */
 const MARGIN = 2n;
 
-type Sums = Omit<ProductSums, "productId" | "name" | "asset">;
-type Open = { readonly active: number; readonly waiting: number };
-
-const figuresOf = (sums: Sums, { active, waiting }: Open) => {
+function figuresBody({ active, waiting, ...sums }: Figures) {
   const expired = sums.untouched - active - waiting;
   const { premium, premiumRefunded, payout, paid } = sums;
   return {
@@ -30,10 +26,12 @@ const figuresOf = (sums: Sums, { active, waiting }: Open) => {
     break_even_trigger_rate: ratio(premium, payout),
     modelled_trigger_rate: ratio(premium, payout * MARGIN),
   };
-};
+}
 
-const add = (a: Sums, b: Sums): Sums => ({
+const add = (a: Figures, b: Figures): Figures => ({
   policies: a.policies + b.policies,
+  active: a.active + b.active,
+  waiting: a.waiting + b.waiting,
   triggered: a.triggered + b.triggered,
   cancelled: a.cancelled + b.cancelled,
   untouched: a.untouched + b.untouched,
@@ -44,20 +42,13 @@ const add = (a: Sums, b: Sums): Sums => ({
   paid: a.paid + b.paid,
 });
 
-/** How many of these policies have a status. */
-const openIn = (rows: readonly OpenPolicies[]): Open => {
-  const count = (status: boolean) =>
-    rows.filter(({ waiting }) => waiting === status).reduce((sum, { policies }) => sum + policies, 0);
-  return { active: count(false), waiting: count(true) };
-};
-
-/** The products' sums, in their order, and those of all products together. */
-export const productStatsBody = (products: readonly ProductSums[], open: readonly OpenPolicies[]) => ({
-  products: products.map(({ productId, name, asset, ...sums }) => ({
+/** The products' figures, in their order, and those of all products together. */
+export const productStatsBody = (products: readonly ProductFigures[]) => ({
+  products: products.map(({ productId, name, asset, ...figures }) => ({
     product_id: productId,
     product_name: name,
     asset,
-    ...figuresOf(sums, openIn(open.filter(({ product_id }) => product_id === productId))),
+    ...figuresBody(figures),
   })),
-  total: figuresOf(products.reduce<Sums>(add, noSums), openIn(open)),
+  total: figuresBody(products.reduce<Figures>(add, noFigures)),
 });

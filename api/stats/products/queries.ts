@@ -1,34 +1,111 @@
-import type { Hex } from "viem";
+/** Reads the sums of each product, over all of history or over the policies of a period. */
+import { sql } from "drizzle-orm";
+import { type Hex, isHex } from "viem";
+import { z } from "zod";
 import { entryById } from "../../../lib/products.ts";
-import { product, productStats } from "../../../ponder.schema.ts";
+import { policy, product, productStats, replacedPolicy } from "../../../ponder.schema.ts";
+import type { Period } from "../../http/paging.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
+import { after, walkBack } from "../../indexed/walk.ts";
+import { isOpenAt, isWaitingAt, readOpenCover } from "../cover/queries.ts";
 
-/** A product's sums over all its policies; amounts as in `productStats`. */
-export type ProductSums = Omit<typeof productStats.$inferSelect, "productId"> & {
+type Named = {
   readonly productId: Hex;
   /** Null when unknown. */
   readonly name: string | null;
   readonly asset: Hex | null;
 };
 
-export const noSums = {
+/** Sums over policies; amounts as in `productStats`. */
+type Sums = Omit<typeof productStats.$inferSelect, "productId">;
+
+/** A product's sums over all its policies. */
+export type ProductSums = Named & Sums;
+
+/** Sums over policies, and how many of these are open now. */
+export type Figures = Sums & { readonly active: number; readonly waiting: number };
+export type ProductFigures = Named & Figures;
+
+const noSums: Sums = {
   ...{ policies: 0, triggered: 0, cancelled: 0, untouched: 0 },
   ...{ coverage: 0n, premium: 0n, premiumRefunded: 0n, payout: 0n, paid: 0n },
 };
+export const noFigures: Figures = { ...noSums, active: 0, waiting: 0 };
 
-/** Reads every product that an event has named, and every one with policies, by name and id. One row each. */
-export async function readProductSums(db: IndexQuery): Promise<ProductSums[]> {
-  const [products, stats] = await Promise.all([
+/** Every product that an event has named, and every one with a row, by name and id; `none` stands for a row that is missing. */
+async function byProduct<Row extends { readonly productId: Hex }>(
+  db: IndexQuery,
+  reading: Promise<readonly Row[]>,
+  none: Omit<Row, "productId">,
+): Promise<(Named & Omit<Row, "productId">)[]> {
+  const [products, rows] = await Promise.all([
     db.select({ productId: product.productId, name: product.name, asset: product.asset }).from(product),
-    db.select().from(productStats),
+    reading,
   ]);
-  const productIds = new Set([...products, ...stats].map(({ productId }) => productId));
+  const productIds = new Set([...products, ...rows].map(({ productId }) => productId));
   return [...productIds]
-    .map((productId): ProductSums => {
+    .map((productId) => {
       const known = products.find((row) => row.productId === productId);
-      const sums = stats.find((row) => row.productId === productId) ?? noSums;
+      const own = rows.find((row) => row.productId === productId) ?? none;
       const name = known?.name ?? entryById(productId)?.name ?? null;
-      return { ...sums, productId, name, asset: known?.asset ?? null };
+      return { ...own, productId, name, asset: known?.asset ?? null };
     })
     .sort((a, b) => ((a.name ?? "~") + a.productId < (b.name ?? "~") + b.productId ? -1 : 1));
+}
+
+/** Reads the products with their sums. One row each. */
+export const readProductSums = (db: IndexQuery): Promise<ProductSums[]> =>
+  byProduct(db, db.select().from(productStats), noSums);
+
+/** Reads the products' figures at `now`, Unix seconds: a row each, and each open policy. */
+export async function readProductFigures(db: IndexQuery, now: Promise<bigint>): Promise<ProductFigures[]> {
+  const [products, open] = await Promise.all([
+    readProductSums(db),
+    now.then((timestamp) => readOpenCover(db, timestamp)),
+  ]);
+  return products.map((one) => {
+    const own = open.filter(({ product_id }) => product_id === one.productId);
+    const count = (isWaiting: boolean) =>
+      own.filter(({ waiting }) => waiting === isWaiting).reduce((sum, { policies }) => sum + policies, 0);
+    return { ...one, active: count(false), waiting: count(true) };
+  });
+}
+
+const amount = z.string().transform(BigInt);
+const figuresRow = z.object({
+  productId: z.custom<Hex>((text) => isHex(text)),
+  ...{ policies: z.int(), triggered: z.int(), cancelled: z.int(), untouched: z.int() },
+  ...{ active: z.int(), waiting: z.int() },
+  ...{ coverage: amount, premium: amount, premiumRefunded: amount, payout: amount, paid: amount },
+});
+
+/** Reads the products' figures at `now`, Unix seconds, over the policies that were bought in a period: each of these is read. */
+export function readFiguresOfPeriod(db: IndexQuery, period: Period, now: bigint): Promise<ProductFigures[]> {
+  // With one end alone Postgres expects a third of the table, and scans all of it.
+  const { from = 0n, to = now + 1n } = period;
+  const columns = sql`
+    product_id, coverage, premium, payout, expires_at, triggered_at, cancelled_at, bond_amount`;
+  const bought = (table: typeof policy | typeof replacedPolicy) =>
+    sql`from ${table} where ${walkBack(table, [], after(undefined), { from, to }).where}`;
+  const isOpen = isOpenAt(now);
+  const isWaiting = isWaitingAt(now);
+  async function read() {
+    const rows = await db.execute(sql`
+      select product_id as "productId", count(*)::integer as policies, count(triggered_at)::integer as triggered,
+        count(cancelled_at)::integer as cancelled,
+        (count(*) filter (where triggered_at is null and cancelled_at is null and expires_at is not null))::integer
+          as untouched,
+        (count(*) filter (where is_open and not is_waiting))::integer as active,
+        (count(*) filter (where is_open and is_waiting))::integer as waiting,
+        sum(coverage)::text as coverage, sum(premium)::text as premium, sum(payout)::text as payout,
+        coalesce(sum(premium) filter (where cancelled_at is not null), 0)::text as "premiumRefunded",
+        coalesce(sum(bond_amount), 0)::text as paid
+      from (
+        select ${columns}, ${isOpen} as is_open, ${isWaiting} as is_waiting ${bought(policy)}
+        union all
+        select ${columns}, false, false ${bought(replacedPolicy)}) bought
+      group by 1`);
+    return z.array(figuresRow).parse([...rows]);
+  }
+  return byProduct(db, read(), noFigures);
 }

@@ -1,10 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { Bytes32, nullableBytes32 } from "../../http/field-types.ts";
+import { periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { dollars, integer, nullableRatio, usdc } from "../fields.ts";
 
 const figures = {
-  policies: integer("Policies bought so far.", 40),
+  policies: integer("Policies bought.", 40),
   active: integer("Policies with status `Active`.", 3),
   waiting: integer("Policies with status `Waiting`.", 0),
   triggered: integer("Triggered policies.", 4),
@@ -13,10 +14,10 @@ const figures = {
     32,
   ),
   cancelled: integer("Cancelled policies.", 1),
-  coverage: usdc("Coverage of all policies bought so far.", "191250000000"),
+  coverage: usdc("Coverage of all policies bought.", "191250000000"),
   premium: usdc("All premiums paid, including refunded ones.", "558450000"),
   premium_refunded: usdc("Premiums refunded for cancelled policies.", "2920000"),
-  payout: usdc("What all policies bought so far would be paid if each were triggered.", "153000000000"),
+  payout: usdc("What all policies bought would be paid if each were triggered.", "153000000000"),
   paid: dollars("Bonds issued for triggered policies.", "8300"),
   loss_ratio: nullableRatio(
     "`paid` divided by the premiums that were not refunded; null without any. Bonds count with their face value, which is due two years later.",
@@ -43,7 +44,8 @@ export const productStatsRoute = createRoute({
   tags: ["stats"],
   summary: "Get statistics by product",
   description:
-    "Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.",
+    "All policies, or with `from` and `to` those that were bought in this period: what has become of them since counts, not what happened in the period. For that see `GET /api/v1/stats/series` with `product`. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.",
+  request: { query: z.object(periodInput).superRefine(refuseEmptyPeriod) },
   responses: indexedResponses(
     "The sums as of the indexed block.",
     z
@@ -67,5 +69,6 @@ export const productStatsRoute = createRoute({
         total: z.object(figures).openapi({ description: "The same over all products." }),
       })
       .openapi("ProductStats"),
+    "validation_error",
   ),
 });

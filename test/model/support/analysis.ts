@@ -59,6 +59,24 @@ async function expectSeries(reader: Reader): Promise<void> {
   }
 }
 
+/** Of all policies, and of those bought before and since one in the middle of history, and within a day of it. */
+async function expectProductStats(reader: Reader): Promise<void> {
+  const { chainState } = reader;
+  const { policies, now } = chainState;
+  const times = policies.map(({ created_at }) => big(created_at)).sort((a, b) => Number(a - b));
+  const middle = times[Math.floor(times.length / 2)] ?? now;
+  await expectBody(reader, "/api/v1/stats/products", productStats(chainState));
+  for (const period of [
+    { from: middle },
+    { to: middle },
+    { from: middle, to: middle + DAY },
+    { from: now + DAY },
+  ]) {
+    const query = Object.entries(period).map(([name, time]) => `${name}=${time}`);
+    await expectBody(reader, `/api/v1/stats/products?${query.join("&")}`, productStats(chainState, period));
+  }
+}
+
 const pageFields = ({ count, limit, offset, last }: Page): Row => ({
   ...{ count, limit, offset },
   nextCursor: byPosition(last),
@@ -152,7 +170,7 @@ export async function expectAnalysis(request: CheckedRequest, chainState: ChainS
     expect(headers.get("x-indexed-block")).toBe(String(chainState.block));
   const reader = { request, chainState, check };
   await expectBody(reader, "/api/v1/stats/cover", cover(chainState));
-  await expectBody(reader, "/api/v1/stats/products", productStats(chainState));
+  await expectProductStats(reader);
   await expectSeries(reader);
   for (const feed of [...claimFeeds(reader), ...policyFeeds(reader)]) await expectFeed(feed);
 }

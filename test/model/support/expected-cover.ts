@@ -66,7 +66,7 @@ export function cover(chainState: ChainState): Row {
   };
 }
 
-function figures({ events, now }: ChainState, policies: readonly Policy[], ids: readonly string[]): Row {
+function figures({ events, now }: ChainState, policies: readonly Policy[]): Row {
   const count = (status: string) => policies.filter((policy) => statusOf(policy, now) === status).length;
   const [triggered, expired] = [count("Triggered"), count("Expired")];
   const premium = total(policies, "premium");
@@ -75,8 +75,10 @@ function figures({ events, now }: ChainState, policies: readonly Policy[], ids: 
     "premium",
   );
   const payout = total(policies, "payout");
+  const keyOf = (productId: unknown, policyId: unknown) => `${productId}/${policyId}`;
+  const keys = new Set(policies.map(({ product_id, policy_id }) => keyOf(product_id, policy_id)));
   const paid = named(events, "PolicyTriggered")
-    .filter(({ args }) => ids.includes(String(args.productId)))
+    .filter(({ args }) => keys.has(keyOf(args.productId, args.policyId)))
     .reduce((sum, { args }) => sum + big(args.bondAmount), 0n);
   return {
     policies: policies.length,
@@ -92,8 +94,12 @@ function figures({ events, now }: ChainState, policies: readonly Policy[], ids: 
   };
 }
 
-export function productStats(chainState: ChainState): Row {
+/** `from` included, `to` excluded: the times at which the policies were bought. */
+export function productStats(chainState: ChainState, { from = 0n, to = chainState.now + 1n } = {}): Row {
   const ids = productIds(chainState);
+  const policies = chainState.policies.filter(
+    ({ created_at }) => big(created_at) >= from && big(created_at) < to,
+  );
   return {
     products: ids.map((id) => ({
       product_id: id,
@@ -101,10 +107,9 @@ export function productStats(chainState: ChainState): Row {
       asset: allTerms.find(({ productId }) => productId === id)?.asset ?? null,
       ...figures(
         chainState,
-        chainState.policies.filter(({ product_id }) => product_id === id),
-        [id],
+        policies.filter(({ product_id }) => product_id === id),
       ),
     })),
-    total: figures(chainState, chainState.policies, ids),
+    total: figures(chainState, policies),
   };
 }
