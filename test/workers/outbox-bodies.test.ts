@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { eventTypes } from "../../lib/webhooks/events.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { buyers, chapters, historyContext } from "../src/support/history.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { eventFaults, fetchOpenApi } from "../support/openapi.ts";
@@ -33,8 +34,13 @@ beforeAll(async () => {
   await world.processed();
   // The outbox asks the node for the block of an expiry, and again a second later where that was too slow.
   const expected = (await expectedExpiries(chain)).length;
-  await expect.poll(async () => (await world.events()).filter(isExpiry).length).toBe(expected);
-  events = await world.events();
+  events = await waitFor({
+    what: "all expiries",
+    probe: async () => {
+      const all = await world.events();
+      return all.filter(isExpiry).length === expected ? all : undefined;
+    },
+  });
 });
 
 /** The fields of an event that the expectation has. */
