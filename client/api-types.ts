@@ -827,7 +827,7 @@ export interface paths {
         };
         /**
          * Get statistics by product
-         * @description All policies, or with `from` and `to` those that were bought in this period: what has become of them since counts, not what happened in the period. For that see `GET /api/v1/stats/series` with `product`. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.
+         * @description All policies, or with `from` and `to` those that were bought in this period: what has become of them since counts, not what happened in the period. For that see `GET /api/v1/stats/series` with `product`. Triggers and cancellations of policies that are older than the first indexed block count only without a period. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.
          */
         readonly get: operations["getProductStats"];
         readonly put?: never;
@@ -4706,7 +4706,7 @@ export interface components {
             }[];
         };
         readonly ProductStats: {
-            /** @description Every product that the index knows, by name. */
+            /** @description Every product that an event has named, and every one with policies that count, by name. */
             readonly products: readonly {
                 readonly product_id: components["schemas"]["Bytes32"];
                 /**
@@ -9261,9 +9261,9 @@ export interface operations {
     readonly getProductStats: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only rows of blocks from this time on, Unix seconds. */
+                /** @description Only policies bought from this time on, Unix seconds. */
                 readonly from?: string;
-                /** @description Only rows of blocks before this time, Unix seconds; later than `from`. */
+                /** @description Only policies bought before this time, Unix seconds; later than `from`. */
                 readonly to?: string;
             };
             readonly header?: never;

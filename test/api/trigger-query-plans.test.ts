@@ -26,7 +26,7 @@ let cursor: { updatedAt: bigint; roundId: bigint };
 beforeAll(async () => {
   ({ sql, now, run } = await startLargeIndex(sizes));
   cursor = { updatedAt: now - 365n * 86_400n + 1_800n, roundId: 2n ** 64n };
-}, 900_000);
+}, 1_800_000);
 
 test.each<[string, (db: IndexQuery) => ReturnType<typeof readEvaluation>]>([
   ["of a policy", (db) => readEvaluation(db, { ...policyKey, limit: 100 })],

@@ -74,7 +74,7 @@ beforeAll(async () => {
   translate = (text) => text.replace(/\b\d{4,5}\b/g, (number) => ports.get(number) ?? number);
   // A purchase on a busy machine may take longer than the 30 seconds of production.
   await startDev(settings, [], { PURCHASE_WAIT_MS: "120000", ONBOARD_RATE_LIMIT: "100" }).ready();
-}, 600_000);
+});
 
 const documentsWithBlocks = documents.filter((document) => readBlocks(document).some(isRun));
 

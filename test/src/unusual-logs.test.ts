@@ -16,6 +16,11 @@ import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 import { pageRows } from "../../api/indexed/feed.ts";
 import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
 import { readClaims } from "../../api/stats/claims/queries.ts";
+import {
+  type ProductFigures,
+  readFiguresOfPeriod,
+  readProductFigures,
+} from "../../api/stats/products/queries.ts";
 import { readFrom } from "../../lib/indexed/views-schema.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { startStack } from "../support/stack.ts";
@@ -209,6 +214,16 @@ test("a policy whose key comes again is kept: the newer has the key, both are in
   expect(await search({ product: productId, limit: 1, offset: 1 })).toEqual([`${carol} 1`]);
   expect(await search({ product: productId, buyer: carol })).toEqual([`${carol} 1`]);
   expect(await search({ product: productId, status: "Cancelled" })).toEqual([`${carol} 1`]);
+  // Counted from the rows of a period that has all of them, the product's figures are the same.
+  const [ofPeriod, ofAll] = await drizzle(rows.sql, { casing: "snake_case" }).transaction((db) =>
+    Promise.all([
+      readFiguresOfPeriod(db, { from: 0n }, timestamp),
+      readProductFigures(db, Promise.resolve(timestamp)),
+    ]),
+  );
+  const figuresIn = (all: readonly ProductFigures[]) => all.find((one) => one.productId === productId);
+  expect(figuresIn(ofPeriod)).toEqual(figuresIn(ofAll));
+  expect(figuresIn(ofPeriod)).toMatchObject({ policies: 2, cancelled: 1, premiumRefunded: 7n, untouched: 0 });
 });
 
 test("the claims of a policy whose key comes again: one for each trigger, and none with the terms of the other policy", async () => {

@@ -56,7 +56,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       });
     }
   });
-  // None that the system gives to a client while the proxy is cut.
+  // Not a port that the system may give to a client while the proxy is cut.
   const ownPort = await freePort();
   const listen = () =>
     new Promise<void>((resolve, reject) => {

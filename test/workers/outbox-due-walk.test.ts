@@ -77,7 +77,7 @@ async function expectEventsOfChain(): Promise<number> {
 test(`each policy that the logs make due has one event (DUE_SEED=${seed})`, async () => {
   let most = 0;
   // A few walks have no due policy so soon.
-  for (let block = 1; block <= BLOCKS || most === 0; block++) {
+  for (let block = 1; block <= (most === 0 ? 5 : 1) * BLOCKS; block++) {
     await walk.step(await dueNow());
     if (block % REORGANISE_EVERY > 0) continue;
     most = Math.max(most, await expectEventsOfChain());

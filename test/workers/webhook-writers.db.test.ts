@@ -202,7 +202,7 @@ test("another writer sends a dead writer's claimed deliveries after the lease ha
   await writer.stop();
 });
 
-test("a stop ends in time; an aborted attempt is no failure, and another writer continues at once", async () => {
+test("a stop aborts a call under way, which is no failure, and another writer continues at once", async () => {
   const { receiver, id } = await subscribed("stopped");
   receiver.behave(hang);
   const events = await world.publish([id], 3);

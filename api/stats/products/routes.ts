@@ -44,8 +44,19 @@ export const productStatsRoute = createRoute({
   tags: ["stats"],
   summary: "Get statistics by product",
   description:
-    "All policies, or with `from` and `to` those that were bought in this period: what has become of them since counts, not what happened in the period. For that see `GET /api/v1/stats/series` with `product`. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.",
-  request: { query: z.object(periodInput).superRefine(refuseEmptyPeriod) },
+    "All policies, or with `from` and `to` those that were bought in this period: what has become of them since counts, not what happened in the period. For that see `GET /api/v1/stats/series` with `product`. Triggers and cancellations of policies that are older than the first indexed block count only without a period. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.",
+  request: {
+    query: z
+      .object({
+        from: periodInput.from.openapi({
+          description: "Only policies bought from this time on, Unix seconds.",
+        }),
+        to: periodInput.to.openapi({
+          description: "Only policies bought before this time, Unix seconds; later than `from`.",
+        }),
+      })
+      .superRefine(refuseEmptyPeriod),
+  },
   responses: indexedResponses(
     "The sums as of the indexed block.",
     z
@@ -65,7 +76,10 @@ export const productStatsRoute = createRoute({
               ...figures,
             }),
           )
-          .openapi({ description: "Every product that the index knows, by name." }),
+          .openapi({
+            description:
+              "Every product that an event has named, and every one with policies that count, by name.",
+          }),
         total: z.object(figures).openapi({ description: "The same over all products." }),
       })
       .openapi("ProductStats"),

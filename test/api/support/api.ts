@@ -71,7 +71,7 @@ export function failure(answer: HttpAnswer): [status: number, code: string] {
 
 /**
  * Repeats a call while it gets 503 with one of these codes, as it may on a busy machine. The call must always have the same
- * key or claimant.
+ * key or claimant, or do nothing when it is refused.
  */
 export const repeatWhile = (
   codes: readonly ErrorCode[],

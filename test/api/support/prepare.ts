@@ -70,7 +70,7 @@ export type PreparedAnswer = z.output<typeof prepared>;
 
 type PrepareSetup = { readonly request: CheckedRequest };
 
-/** Prepares an action; repeats it while the node does not answer in time, as on a busy machine. @throws unless it is a 200 */
+/** Prepares an action; repeats only a `chain_not_found`, as on a busy machine. @throws unless it is a 200 */
 export async function prepareOnce(
   { request }: PrepareSetup,
   action: Action,
