@@ -1,4 +1,8 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { isRunning } from "./pids.ts";
 
 /**
  * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections: a client could take such a
@@ -7,10 +11,11 @@ import { createServer } from "node:net";
 const firstPort = 20_000;
 const lastPort = 32_000;
 /** Each worker of a test run draws from its own lane: two workers at once could find the same port free. */
-const lanes = 8;
-const laneSize = (lastPort - firstPort) / lanes;
-const laneStart = firstPort + (Number(process.env.VITEST_POOL_ID ?? 0) % lanes) * laneSize;
-const drawn = new Set<number>();
+const LANES = 8;
+const LANE_SIZE = (lastPort - firstPort) / LANES;
+const ownLane = Number(process.env.VITEST_POOL_ID ?? 0) % LANES;
+/** Each drawn port has a file here with the id of the process that drew it: another test run draws from the same lanes. */
+const reservations = join(tmpdir(), `cover-ports-${userInfo().uid}`);
 
 function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -25,14 +30,39 @@ export async function isPortFree(port: number): Promise<boolean> {
   return (await canListen(port, "127.0.0.1")) && (await canListen(port, "0.0.0.0"));
 }
 
-/** A port that nobody listens on and that this process has not returned before. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = laneStart + Math.floor(Math.random() * laneSize);
-    if (drawn.has(port) || !(await isPortFree(port))) continue;
-    drawn.add(port);
-    return port;
+/** The process that drew a port; 0 while the file is written, undefined without one. */
+function ownerOf(file: string): number | undefined {
+  try {
+    return Number(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
   }
+}
+
+/** Reserves a port until this process ends. @returns whether no process that runs had it */
+function reserve(port: number, folder: string): boolean {
+  const file = join(folder, String(port));
+  const owner = ownerOf(file);
+  if (owner === 0 || (owner !== undefined && isRunning(owner))) return false;
+  rmSync(file, { force: true });
+  try {
+    writeFileSync(file, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that nobody listens on and that no process which runs has drawn. @throws when there is none in the lane */
+export async function freePort({ lane = ownLane, folder = reservations } = {}): Promise<number> {
+  mkdirSync(folder, { recursive: true });
+  const start = firstPort + lane * LANE_SIZE;
+  const first = Math.floor(Math.random() * LANE_SIZE);
+  for (let n = 0; n < LANE_SIZE; n += 1) {
+    const port = start + ((first + n) % LANE_SIZE);
+    if (reserve(port, folder) && (await isPortFree(port))) return port;
+  }
+  throw new Error(`no port from ${start} to ${start + LANE_SIZE - 1} is free`);
 }
 
 /** `count` different free ports. */
