@@ -89,6 +89,23 @@ testWithBrowser(
   },
 );
 
+testWithBrowser("a question that is asked right after the last one was left stays open", async () => {
+  const opened = await open();
+  const { page } = opened;
+  await page.getByRole("radio", { name: "Everything" }).check();
+  await page.getByRole("textbox", { name: "Why, for the next operator" }).fill("a wrong price feed");
+  await page.getByRole("button", { name: "Stop …", exact: true }).focus();
+  const dialog = page.getByRole("dialog", { name: "Stop everything?" });
+  for (let n = 0; n < 20; n += 1) {
+    await page.keyboard.press("Enter");
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+  }
+  expect(await stopsInForce()).toEqual([]);
+  expect(opened.faults()).toEqual([]);
+});
+
 testWithBrowser("a key's row fills the form in, and the stop is that key's", async () => {
   const { keyId } = await issueKey(api.request);
   const opened = await open();

@@ -99,7 +99,7 @@ export function Stops({
           asked={asked}
           consequences={consequencesOf(asked.target, bodyOf(ledger)?.wallets ?? [])}
           onConfirmed={confirm}
-          onClosed={leave}
+          onClosed={() => leave(asked)}
         />
       )}
     </Section>

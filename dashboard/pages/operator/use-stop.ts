@@ -61,6 +61,7 @@ export function useStop() {
       setAsked({ target, reason, sending: false, why: undefined });
     },
     confirm,
-    leave: () => setAsked(undefined),
+    /** The browser tells late that a dialog is closed: a question that was asked meanwhile stays. */
+    leave: ({ target }: AskedStop) => setAsked((still) => (still?.target === target ? undefined : still)),
   };
 }
