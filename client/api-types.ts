@@ -827,7 +827,7 @@ export interface paths {
         };
         /**
          * Get statistics by product
-         * @description All policies, or with `from` and `to` those that were bought in this period: what has become of them since counts, not what happened in the period. For that see `GET /api/v1/stats/series` with `product`. Triggers and cancellations of policies that are older than the first indexed block count only without a period. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.
+         * @description With `from` and `to`: only policies bought in this period, with their present status and payouts. `GET /api/v1/stats/series` with `product` has what happened in a period. Triggers and cancellations of policies that are older than the first indexed block count only without a period. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.
          */
         readonly get: operations["getProductStats"];
         readonly put?: never;

@@ -170,7 +170,7 @@ async function claimGrant(context: Context, call: FaucetCall): ReturnType<ClaimG
   const admitted = await admit(context, call);
   const id = admitted.claimId;
   if (traceparent !== undefined) log.info({ claimId: id, traceparent }, "waking the writer for a claim");
-  // Without the wake-up the writer finds the claim half a second later.
+  // Without the wake-up the writer finds the claim a second later.
   void logFailure(context, "could not wake the writer", wake(id, traceparent));
   const claim = await waitUntilSettled(context, id, call.gone);
   if (!claim || call.gone.aborted) {

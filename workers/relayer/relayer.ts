@@ -9,7 +9,7 @@ import { type Engine, startEngine, stopEngine } from "./engine.ts";
 import { createRelayContext, type RelayContext, relayPurchase } from "./relay-purchase.ts";
 import { walletsOf } from "./wallets.ts";
 
-const SWEEP_MS = 500;
+const SWEEP_MS = 1000;
 /** A queue that takes longer for a wake-up counts as down, in ms. */
 const WAKE_MS = 250;
 const SWEEP_LIMIT = 200;

@@ -16,7 +16,7 @@ const CONNECTIONS = 2;
 /** Purchases of the sandbox that are handled at the same time. */
 const CONCURRENCY = 50;
 /** How often accepted service transactions are looked for, in ms; a wake-up from the queue ends the pause. */
-const SERVICE_TRANSACTIONS_MS = 500;
+const SERVICE_TRANSACTIONS_MS = 1000;
 
 /**
  * Starts the writer's work on the testnet: relays the sandbox's purchases, funds its wallet, pays the faucet's grants.
