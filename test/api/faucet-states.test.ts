@@ -5,12 +5,13 @@ import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
-import { failure, repeatWhile, startApi } from "./support/api.ts";
+import { failure } from "./support/api.ts";
 import {
   balancesOf,
   CLAIM,
-  countTransfersTo,
-  grantOf,
+  claimOnce,
+  GRANT,
+  newClaimant,
   newClientAddress,
   newWallet,
   retryAfter,
@@ -19,9 +20,9 @@ import {
   statusOf,
   type TestFaucet,
 } from "./support/faucet.ts";
+import { unreceivedClaims } from "./support/unreceived-claims.ts";
 
 const WAIT_MS = 4000;
-const GRANT = { wei: 50_000_000_000_000_000n, usdc: 10_000_000_000n };
 
 let faucet: TestFaucet;
 beforeAll(async () => {
@@ -49,15 +50,12 @@ async function refreshBalance(): Promise<void> {
   await faucet.stack.restart("api");
 }
 
-/** Claims, and repeats the claim while its result may still come: a busy machine's relayer or chain may be slow. */
-const claimOnce = (claimant = { wallet: newWallet(), from: newClientAddress() }) =>
-  repeatWhile(["relayer_unavailable", "claim_pending"], () => faucet.claim(claimant));
-
 const readStatus = async () => statusOf(await faucet.request(STATUS));
 
 describe("a disabled faucet", () => {
   test("without a testnet a claim gets 503 faucet_disabled, and the status is disabled", async () => {
-    const { request } = await startApi();
+    const stack = await startStack({ chain: faucet.chain, services: ["api"] });
+    const request = await checkedRequests(stack.apiUrl);
     const answer = await request(CLAIM, { body: { wallet: newWallet() } });
     expect(failure(answer)).toEqual([503, "faucet_disabled"]);
     expect(retryAfter(answer)).toBe(30);
@@ -69,6 +67,7 @@ describe("a disabled faucet", () => {
       mockUsdcAddress: null,
       claimsLast24h: 0,
     });
+    await stack.stop();
   });
 
   test("with a testnet but without a faucet wallet a claim gets 503 faucet_disabled", async () => {
@@ -92,10 +91,10 @@ describe("a disabled faucet", () => {
   ])("a claim gets 503 faucet_disabled while the operator stops %s", async (_, scope, subject) => {
     await faucet.sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
     // While the writer is behind, a claim gets relayer_unavailable first.
-    expect(failure(await claimOnce())).toEqual([503, "faucet_disabled"]);
+    expect(failure(await claimOnce(faucet))).toEqual([503, "faucet_disabled"]);
     await expect.poll(readStatus).toMatchObject({ enabled: false, status: "disabled" });
     await faucet.sql`delete from service.stop`;
-    expect((await claimOnce()).status).toBe(200);
+    expect((await claimOnce(faucet)).status).toBe(200);
     await expect.poll(readStatus).toMatchObject({ enabled: true, status: "ready", reason: null });
   });
 });
@@ -103,7 +102,7 @@ describe("a disabled faucet", () => {
 describe("out_of_eth", () => {
   const setBalance = (value: bigint) => faucet.testnet.client.setBalance({ address: faucetAddress, value });
 
-  test("a claim gets 503 without starting a limit, and is paid once the wallet has ether", async () => {
+  test("a claim that the wallet cannot pay gets 503 and starts no limit, also while the writer is behind; it is paid once the wallet has ether", async () => {
     await setBalance(parseEther("0.05"));
     const [wallet, from] = [newWallet(), newClientAddress()];
     await refreshBalance();
@@ -112,35 +111,32 @@ describe("out_of_eth", () => {
     expect(retryAfter(answer)).toBe(30);
     expect(await readStatus()).toMatchObject({ enabled: true, status: "unready" });
     expect(await faucet.sql`select 1 from service.faucet_slot`).toHaveLength(0);
+    // Unsettled grants would count twice. Calls within 250 ms share one read of the newest block.
+    await faucet.stack.kill9("writer");
+    await faucet.testnet.client.mine({ blocks: 1 });
+    await expect
+      .poll(async () => failure(await faucet.claim({ wallet, from })))
+      .toEqual([503, "relayer_unavailable"]);
     await setBalance(parseEther("10"));
-    // Calls within 250 ms share one read of the newest block.
+    // The dead writer's leases end at once.
+    await faucet.sql`update service.relayer_wallet set lease_until = now()`;
+    await faucet.stack.start("writer");
     await expect.poll(async () => (await faucet.claim({ wallet, from })).status).toBe(200);
     expect(await balancesOf(faucet, wallet)).toEqual(GRANT);
+    await expect.poll(readStatus).toMatchObject({ status: "ready" });
   });
 
   test("of 40 simultaneous claims only those that the balance covers are paid, each in full", async () => {
     await setBalance(parseEther("0.16"));
     await refreshBalance();
-    const claimants = Array.from({ length: 40 }, () => ({ wallet: newWallet(), from: newClientAddress() }));
-    const answers = await Promise.all(claimants.map(claimOnce));
+    const claimants = Array.from({ length: 40 }, () => newClaimant());
+    const answers = await Promise.all(claimants.map((claimant) => claimOnce(faucet, claimant)));
     const outcomes = answers.map((answer) => (answer.status === 200 ? "paid" : failure(answer)[1])).sort();
     expect(outcomes).toEqual([...Array(37).fill("out_of_eth"), ...Array(3).fill("paid")]);
     const held = await Promise.all(claimants.map(({ wallet }) => balancesOf(faucet, wallet)));
     const paid = answers.map(({ status }) => status === 200);
     expect(held).toEqual(paid.map((isPaid) => (isPaid ? GRANT : { wei: 0n, usdc: 0n })));
     await setBalance(parseEther("10"));
-  });
-
-  test("a claim gets relayer_unavailable while the writer is behind: unsettled grants would count twice", async () => {
-    await setBalance(parseEther("0.05"));
-    await faucet.testnet.client.mine({ blocks: 1 });
-    await refreshBalance();
-    await faucet.stack.kill9("writer");
-    await faucet.testnet.client.mine({ blocks: 1 });
-    expect(failure(await faucet.claim())).toEqual([503, "relayer_unavailable"]);
-    await setBalance(parseEther("10"));
-    await faucet.stack.start("writer");
-    await expect.poll(readStatus).toMatchObject({ status: "ready" });
   });
 });
 
@@ -165,9 +161,8 @@ describe("gas limits", () => {
   }
 
   test("when the daily gas budget is spent a claim gets 503, but 429 if its wallet is limited", async () => {
-    const claimant = { wallet: newWallet(), from: newClientAddress() };
-    // The writer may still wait for the lease of a killed writer: a repeated call joins the claim.
-    await expect.poll(async () => (await faucet.claim(claimant)).status).toBe(200);
+    const claimant = newClaimant();
+    expect((await claimOnce(faucet, claimant)).status).toBe(200);
     const all = 10n ** 24n;
     await spend(all);
     await expectUnready("The gas that may be spent in a day (UTC) is spent.");
@@ -176,7 +171,7 @@ describe("gas limits", () => {
     await expectRefused(/gas that may be spent/);
     await spend(-all);
     await expectReady();
-    expect((await claimOnce()).status).toBe(200);
+    expect((await claimOnce(faucet)).status).toBe(200);
   });
 
   test("when the base fee is above the operator's cap a claim gets 503", async () => {
@@ -192,86 +187,11 @@ describe("gas limits", () => {
   });
 });
 
-describe("a claim whose result no caller has received", () => {
-  const newClaimant = () => ({ wallet: newWallet(), from: newClientAddress() });
-  const mining = (on: boolean) => faucet.testnet.client.setAutomine(on);
-
-  test("gets claim_pending until it is mined; a repeated call gets the result, and it is paid once", async () => {
-    const claimant = newClaimant();
-    await mining(false);
-    const first = await faucet.claim(claimant);
-    expect(failure(first)).toEqual([503, "claim_pending"]);
-    expect(retryAfter(first)).toBe(5);
-    expect(failure(await faucet.claim({ ...claimant, from: newClientAddress() }))).toEqual([
-      429,
-      "wallet_rate_limited",
-    ]);
-    expect(failure(await faucet.claim({ ...claimant, wallet: newWallet() }))).toEqual([
-      429,
-      "ip_rate_limited",
-    ]);
-    const [again, meanwhile] = await Promise.all([faucet.claim(claimant), faucet.claim(claimant)]);
-    expect([again, meanwhile].map(failure).sort()).toEqual([
-      [429, "wallet_rate_limited"],
-      [503, "claim_pending"],
-    ]);
-    await mining(true);
-    await faucet.testnet.client.mine({ blocks: 1 });
-    const last = await claimOnce(claimant);
-    const { nextEligibleAt } = grantOf(last);
-    const [claim] = await faucet.sql<{ ms: number }[]>`
-      select extract(epoch from claimed_at)::float8 * 1000 as ms from service.faucet_claim
-      where wallet = ${claimant.wallet.toLowerCase()}`;
-    expect(new Date(nextEligibleAt).getTime()).toBe((claim?.ms ?? 0) + 24 * 3_600_000);
-    expect(failure(await faucet.claim(claimant))).toEqual([429, "wallet_rate_limited"]);
-    expect(await balancesOf(faucet, claimant.wallet)).toEqual(GRANT);
-    expect(await countTransfersTo(faucet, claimant.wallet)).toBe(2);
-  });
-
-  test("the client disconnected: it gets the result with its next call", async () => {
-    const claimant = newClaimant();
-    await mining(false);
-    await expect(faucet.claim({ ...claimant, request: { timeoutMs: 400 } })).rejects.toThrow();
-    await mining(true);
-    await faucet.testnet.client.mine({ blocks: 1 });
-    const answer = await waitFor({
-      what: "the claim to be joined",
-      probe: async () => {
-        const answer = await faucet.claim(claimant);
-        return answer.status === 200 ? answer : undefined;
-      },
-      intervalMs: 50,
-    });
-    grantOf(answer);
-    expect(await balancesOf(faucet, claimant.wallet)).toEqual(GRANT);
-  });
-
-  test("the process died: the client gets the result from the next process", async () => {
-    const claimant = newClaimant();
-    await mining(false);
-    const lost = faucet.claim(claimant).catch(() => "lost");
-    await waitFor({
-      what: "the claim to be recorded",
-      probe: async () =>
-        (
-          await faucet.sql`select 1 from service.faucet_claim where wallet = ${claimant.wallet.toLowerCase()}`
-        )[0],
-    });
-    await faucet.stack.kill9("api");
-    expect(await lost).toBe("lost");
-    await mining(true);
-    await faucet.testnet.client.mine({ blocks: 1 });
-    await faucet.stack.start("api");
-    // The claim belongs to the dead process until its wait would have ended.
-    await expect.poll(async () => (await faucet.claim(claimant)).status).toBe(200);
-    expect(await balancesOf(faucet, claimant.wallet)).toEqual(GRANT);
-    expect(await countTransfersTo(faucet, claimant.wallet)).toBe(2);
-  });
-});
+describe("a claim whose result no caller has received", () => unreceivedClaims(() => faucet));
 
 test("the client address of expired limits is deleted on the next status read", async () => {
   const from = newClientAddress();
-  expect((await claimOnce({ wallet: newWallet(), from })).status).toBe(200);
+  expect((await claimOnce(faucet, { wallet: newWallet(), from })).status).toBe(200);
   await faucet.sql`update service.faucet_claim set claimed_at = claimed_at - interval '3 days'`;
   await faucet.sql`update service.faucet_slot set until = until - interval '3 days'`;
   await faucet.stack.restart("api");
@@ -288,8 +208,8 @@ test("the client address of expired limits is deleted on the next status read", 
 
 describe("last: without node or writer", () => {
   test("without the node a claim gets 503 chain_not_found, but 429 if its wallet is limited", async () => {
-    const claimant = { wallet: newWallet(), from: newClientAddress() };
-    expect((await claimOnce(claimant)).status).toBe(200);
+    const claimant = newClaimant();
+    expect((await claimOnce(faucet, claimant)).status).toBe(200);
     await refreshBalance();
     await faucet.testnet.stop();
     expect(failure(await faucet.claim())).toEqual([503, "chain_not_found"]);

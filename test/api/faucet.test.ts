@@ -1,4 +1,4 @@
-/** The faucet from the api call to the mined transfers: the grant, the limits, the status. */
+/** The faucet from the api call to the mined transfers: invalid claims, the grant, the limits, the status. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { type HttpAnswer, http } from "../support/http.ts";
 import { startStack } from "../support/stack.ts";
@@ -8,6 +8,7 @@ import {
   balancesOf,
   CLAIM,
   countTransfersTo,
+  GRANT,
   grantOf,
   newClientAddress,
   newWallet,
@@ -17,13 +18,14 @@ import {
   statusOf,
   type TestFaucet,
 } from "./support/faucet.ts";
+import { faucetInput } from "./support/faucet-input.ts";
 
 let faucet: TestFaucet;
 beforeAll(async () => {
   faucet = await startFaucet();
 });
 
-const GRANT = { wei: 50_000_000_000_000_000n, usdc: 10_000_000_000n };
+describe("an invalid claim", () => faucetInput(() => faucet));
 
 const limitOf = ({ headers }: HttpAnswer) => [
   headers.get("x-ratelimit-limit"),

@@ -43,7 +43,7 @@ async function waitForIndex(): Promise<void> {
       await client.mine({ blocks: 1 });
       return undefined;
     },
-    intervalMs: 1000,
+    intervalMs: 250,
   });
 }
 

@@ -1,4 +1,4 @@
-/** Keys with limits: how they are issued and shown, and that no route lets a key do more than it may. */
+/** Keys with limits: how they are issued and shown, and that no route lets a key do more than it may; and delegations to keys. */
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -12,6 +12,7 @@ import { fetchOpenApi } from "../support/openapi.ts";
 import { permitBody, signPermit } from "../support/permit.ts";
 import { admin, failure, invalidFields, issueKey, newWallet, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer } from "./support/buyer.ts";
+import { delegationCalls } from "./support/delegation-calls.ts";
 import { keyOf, ONBOARD, onboardingBody } from "./support/onboarding.ts";
 
 /** The premium of 100 USDC of FLASHBTC1H-001. */
@@ -261,3 +262,5 @@ describe("a purchase", () => {
     });
   });
 });
+
+describe("delegations", () => delegationCalls(() => api));

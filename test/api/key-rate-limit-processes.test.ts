@@ -35,15 +35,18 @@ async function startTwo(env: Record<string, string> = {}): Promise<TwoProcesses>
 }
 
 describe("two processes on Postgres", () => {
+  let both: TwoProcesses["clients"];
+  beforeAll(async () => {
+    both = (await startTwo()).clients;
+  });
+
   test("share a key's limit exactly", async () => {
-    const { clients: both } = await startTwo();
     expect(await countAccepted(both, 60, (await newKey(both[0])).request)).toBe(10);
     expect(await countAccepted(both, 160, (await newKey(both[1], "paid")).request)).toBe(100);
   });
 
   test("refuse a key as soon as one of them has revoked it", async () => {
-    const { clients } = await startTwo();
-    const [one, other] = clients;
+    const [one, other] = both;
     const { keyId, request } = await newKey(one, "paid");
     expect((await other(me, request)).status).toBe(200);
     await one(`/api/v1/keys/${keyId}`, { method: "DELETE", headers: admin });

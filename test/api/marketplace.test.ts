@@ -1,4 +1,7 @@
-/** The marketplace's resources, compared with its feeds, which a model of the protocol compares with the chain. */
+/**
+ * The marketplace's resources, compared with its feeds, which a model of the protocol compares with the chain; and wallets' bonds with
+ * their worth, compared with the contracts.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { isoTime } from "../../api/http/field-types.ts";
@@ -7,6 +10,7 @@ import { timeTravel } from "../support/protocol-actions.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { failure, invalidFields } from "./support/api.ts";
 import { bob, carol, DAY, DOLLAR, type MarketApi, NOBODY, startMarketApi } from "./support/market-history.ts";
+import { walletBonds } from "./support/wallet-bonds.ts";
 
 let api: MarketApi;
 beforeAll(async () => {
@@ -232,3 +236,5 @@ test("GET /api/v1/marketplace/history and /stats agree with the sales and the ac
     totalFees: String(fees),
   });
 });
+
+describe("the bonds of a wallet", () => walletBonds(() => api));

@@ -1,13 +1,12 @@
 /**
  * The Model Context Protocol, spoken by the protocol's own client. What this proves: every tool does what the API does, and an agent
- * can go the whole way from quote to sale. mcp-refused.test.ts has what it may not do.
+ * can go the whole way from quote to sale; and what it may not do.
  */
 import { randomUUID } from "node:crypto";
 import type { Hex, LocalAccount } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
 import * as act from "../support/protocol-actions.ts";
 import {
   buyer,
@@ -23,7 +22,8 @@ import {
 } from "./support/agents.ts";
 import type { TestApi } from "./support/api.ts";
 import { overHttp, overNewHttp, overStdio } from "./support/mcp.ts";
-import { LATE_SIMULATION } from "./support/prepare.ts";
+import { simulatedInTime } from "./support/prepare.ts";
+import { refusedAgents } from "./support/refused-agents.ts";
 
 const btc1h = termsOf("FLASHBTC1H-001");
 
@@ -63,13 +63,7 @@ const prepared = z.object({
 
 /** Sends what a tool prepares, as the wallet's owner would. @returns the hash of the last transaction */
 async function sendPrepared(account: LocalAccount, prepare: () => Promise<unknown>): Promise<Hex> {
-  const { sendCalls, simulation } = await waitFor({
-    what: "a simulation in time",
-    async probe() {
-      const answer = prepared.parse(await prepare());
-      return LATE_SIMULATION.test(answer.simulation.reason ?? "") ? undefined : answer;
-    },
-  });
+  const { sendCalls, simulation } = await simulatedInTime(async () => prepared.parse(await prepare()));
   expect(simulation.status).toBe("ok");
   let hash: Hex | undefined;
   for (const { to, data, value } of sendCalls.calls)
@@ -123,63 +117,6 @@ describe.each([
     }
   });
 
-  test("an agent goes the whole way: quote, purchase, fall, claim, listing, sale", async () => {
-    const { protocol, stack } = api;
-    await act.refreshFeeds(protocol, owner);
-    await withKey(api, buyer.address, { scopes: ["read", "buy"] }, async (headers) => {
-      const agent = await connect(stack.apiUrl, headers);
-      const { premium } = await agent.done("quote", order);
-      const wanted = purchase({ maxPremium: premium });
-      const receipt = await agent.done("buy_policy", wanted);
-      expect(receipt).toMatchObject({ ok: true, buyer: buyer.address, premiumPaid: premium });
-      const policy = { product: order.product, policyId: String(receipt.policyId) };
-      expect(await agent.done("policy", policy)).toMatchObject({ status: "Active", buyer: buyer.address });
-      await expect
-        .poll(async () => JSON.stringify(await agent.done("my_policies", { limit: 1 })))
-        .toContain(String(receipt.txHash));
-
-      const low = await act.triggerPrice(protocol, btc1h, BigInt(policy.policyId));
-      const { price } = await act.latestRound(protocol, "BTC");
-      for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "BTC", low);
-      await sendPrepared(buyer, () => agent.done("prepare_claim", { ...policy, from: buyer.address }));
-      await act.pushPrice(protocol, owner, "BTC", price);
-      await expect
-        .poll(async () => JSON.stringify(await agent.done("claims", { buyer: buyer.address, limit: 1 })))
-        .toContain(`"policy_id":"${policy.policyId}"`);
-      const { bondId } = await agent.done("policy", policy);
-
-      const sale = { epochId: String(bondId), amount: "80", totalPriceUsdc: "60000000" };
-      const listedBy = await sendPrepared(buyer, () =>
-        agent.done("prepare_list", { ...sale, from: buyer.address }),
-      );
-      const report = { transaction: { action: "list", txHash: listedBy, wallet: buyer.address, ...sale } };
-      const listing = await agent.done("report_transaction", report);
-      expect(listing).toMatchObject({ txHash: listedBy, amount: "80" });
-      const listingId = String(listing.listingId);
-      await expect
-        .poll(async () => JSON.stringify(await agent.done("listings", { seller: buyer.address })))
-        .toContain(`"listingId":"${listingId}"`);
-
-      await withKey(api, investor.address, {}, async (keyOfInvestor) => {
-        const other = await connect(stack.apiUrl, keyOfInvestor);
-        const txHash = await sendPrepared(investor, () =>
-          other.done("prepare_buy", { from: investor.address, listingId }),
-        );
-        const sold = {
-          ...{ action: "buy", txHash, listingId, amount: "80", totalPaidUsdc: "60900000" },
-          wallet: investor.address,
-        };
-        expect(await other.done("report_transaction", { transaction: sold })).toMatchObject({ txHash });
-        const early = { from: investor.address, epochId: sale.epochId, usdAmount: "80" };
-        expect(prepared.parse(await other.done("prepare_redeem", early)).issues).toContainEqual(
-          expect.objectContaining({ code: "not_mature", blocking: true }),
-        );
-        const mine = await other.client.readResource({ uri: `cover://wallets/${investor.address}/bonds` });
-        expect(mine.contents[0]).toMatchObject({ mimeType: "application/json" });
-      });
-    });
-  });
-
   test("the same requestId buys once, also at the same moment", async () => {
     const before = await countPolicies(api);
     await withKey(api, buyer.address, {}, async (headers) => {
@@ -203,6 +140,66 @@ describe.each([
   });
 });
 
+test.each([
+  { name: "over HTTP", connect: overHttp },
+  { name: "over stdio", connect: overStdio },
+])("$name an agent goes the whole way: quote, purchase, fall, claim, listing, sale", async ({ connect }) => {
+  const { protocol, stack } = api;
+  await act.refreshFeeds(protocol, owner);
+  await withKey(api, buyer.address, { scopes: ["read", "buy"] }, async (headers) => {
+    const agent = await connect(stack.apiUrl, headers);
+    const { premium } = await agent.done("quote", order);
+    const wanted = purchase({ maxPremium: premium });
+    const receipt = await agent.done("buy_policy", wanted);
+    expect(receipt).toMatchObject({ ok: true, buyer: buyer.address, premiumPaid: premium });
+    const policy = { product: order.product, policyId: String(receipt.policyId) };
+    expect(await agent.done("policy", policy)).toMatchObject({ status: "Active", buyer: buyer.address });
+    await expect
+      .poll(async () => JSON.stringify(await agent.done("my_policies", { limit: 1 })))
+      .toContain(String(receipt.txHash));
+
+    const low = await act.triggerPrice(protocol, btc1h, BigInt(policy.policyId));
+    const { price } = await act.latestRound(protocol, "BTC");
+    for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "BTC", low);
+    await sendPrepared(buyer, () => agent.done("prepare_claim", { ...policy, from: buyer.address }));
+    await act.pushPrice(protocol, owner, "BTC", price);
+    await expect
+      .poll(async () => JSON.stringify(await agent.done("claims", { buyer: buyer.address, limit: 1 })))
+      .toContain(`"policy_id":"${policy.policyId}"`);
+    const { bondId } = await agent.done("policy", policy);
+
+    const sale = { epochId: String(bondId), amount: "80", totalPriceUsdc: "60000000" };
+    const listedBy = await sendPrepared(buyer, () =>
+      agent.done("prepare_list", { ...sale, from: buyer.address }),
+    );
+    const report = { transaction: { action: "list", txHash: listedBy, wallet: buyer.address, ...sale } };
+    const listing = await agent.done("report_transaction", report);
+    expect(listing).toMatchObject({ txHash: listedBy, amount: "80" });
+    const listingId = String(listing.listingId);
+    await expect
+      .poll(async () => JSON.stringify(await agent.done("listings", { seller: buyer.address })))
+      .toContain(`"listingId":"${listingId}"`);
+
+    await withKey(api, investor.address, {}, async (keyOfInvestor) => {
+      const other = await connect(stack.apiUrl, keyOfInvestor);
+      const txHash = await sendPrepared(investor, () =>
+        other.done("prepare_buy", { from: investor.address, listingId }),
+      );
+      const sold = {
+        ...{ action: "buy", txHash, listingId, amount: "80", totalPaidUsdc: "60900000" },
+        wallet: investor.address,
+      };
+      expect(await other.done("report_transaction", { transaction: sold })).toMatchObject({ txHash });
+      const early = { from: investor.address, epochId: sale.epochId, usdAmount: "80" };
+      expect(prepared.parse(await other.done("prepare_redeem", early)).issues).toContainEqual(
+        expect.objectContaining({ code: "not_mature", blocking: true }),
+      );
+      const mine = await other.client.readResource({ uri: `cover://wallets/${investor.address}/bonds` });
+      expect(mine.contents[0]).toMatchObject({ mimeType: "application/json" });
+    });
+  });
+});
+
 test("statistics have all topics", async () => {
   const { done } = await overHttp(api.stack.apiUrl);
   const topics = [
@@ -218,3 +215,5 @@ test("statistics have all topics", async () => {
   ];
   for (const topic of topics) expect(Object.keys(await done("stats", { topic }))).not.toEqual([]);
 });
+
+describe("what an agent may not do", () => refusedAgents(() => api));

@@ -1,8 +1,8 @@
 /**
  * What this proves: the active policies come nearest to their trigger first, whatever was bought last; an asset's price history
- * is its feed's rounds; and what the keeper's audit has counted is told to everybody.
+ * is its feed's rounds; what the keeper's audit has counted is told to everybody; and a list's policies are those that are read alone.
  */
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { assetBytes32 } from "../../lib/products.ts";
 import { purchase, pushPrice } from "../../scripts/local/protocol/actions/index.ts";
@@ -12,6 +12,7 @@ import { rounds } from "../src/support/oracle-views.ts";
 import { invalidFields, startApi, type TestApi } from "./support/api.ts";
 import { answersCaughtUp } from "./support/caught-up.ts";
 import { writeKeeperAudit } from "./support/keeper-audit.ts";
+import { policyEntries } from "./support/policy-entries.ts";
 
 const { alice, bob, owner } = seedAccounts;
 const [btc, eth] = [assetBytes32("BTC"), assetBytes32("ETH")];
@@ -186,3 +187,5 @@ test("the keeper's audit is told as its counts are", async () => {
     { result: "never_payable", reason: "stale", policies: 3 },
   ]);
 });
+
+describe("the entries of a list", () => policyEntries(() => api));

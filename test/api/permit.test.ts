@@ -1,4 +1,4 @@
-/** Purchases with a permit in place of an approval. */
+/** Purchases with a permit in place of an approval; and prepared ones, for which a wallet signs a permit and nothing else. */
 import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import { allowanceOf, type PermitTerms, permitBody, signPermit } from "../suppor
 import { failure, invalidFields, repeatWhile, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createKeyHolder, receiptOf } from "./support/buyer.ts";
 import { type ContractWallets, deployWalletFactory } from "./support/contract-wallet.ts";
+import { preparedPermits } from "./support/prepared-permits.ts";
 
 /** The premium of the default purchase, 100 USDC of FLASHBTC1H-001. */
 const PREMIUM = 292_000n;
@@ -232,3 +233,6 @@ describe("while a purchase with a permit is in flight", () => {
     expect((await second).status).toBe(201);
   });
 });
+
+// The last ones: they move the chain by an hour.
+describe("a prepared purchase", () => preparedPermits(() => api));

@@ -15,7 +15,7 @@ import { type Action, type PreparedAnswer, prepare } from "./support/prepare.ts"
 import { alice, bob, owner, type ReportSetup, startReports } from "./support/reports.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
-const RUNS = 30;
+const RUNS = 10;
 const btc1h = termsOf("FLASHBTC1H-001");
 
 const abis: Readonly<Record<string, Abi>> = {

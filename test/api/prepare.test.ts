@@ -1,9 +1,9 @@
 /**
  * Prepared transactions. What this proves: a wallet that has approved nothing does each action by sending the prepared calls
- * as they stand, and what it has approved before is not asked for again. prepare-issues.test.ts has what stands in the way.
+ * as they stand, and what it has approved before is not asked for again; and what stands in the way is said.
  */
 import { erc20Abi, parseEventLogs } from "viem";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { productIdOf } from "../../lib/products.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
@@ -19,6 +19,8 @@ import {
   statusesOf,
   usdcOf,
 } from "./support/prepare.ts";
+import { preparedIssues } from "./support/prepared-issues.ts";
+import { preparedTriggers } from "./support/prepared-triggers.ts";
 import { alice, bob, owner, type ReportSetup, startReports } from "./support/reports.ts";
 
 const eth1h = termsOf("FLASHETH1H-001");
@@ -185,3 +187,6 @@ test("an answer names its block, and holds for ten minutes unless the action end
   expect(validUntil).toBe(String(block.timestamp + 600n));
   expect(sendCalls).toMatchObject({ chainId: "0x2105", from: alice.address });
 });
+
+describe("triggers", () => preparedTriggers(() => setup));
+describe("what stands in the way", () => preparedIssues(() => setup));

@@ -198,14 +198,16 @@ describe("with a running writer", () => {
   });
 
   test.each([
-    ["the router", setRouterPaused, true],
-    ["the whole protocol", setGlobalPause, true],
-  ])("a pause of %s gets 503 contract_paused, also when only the simulation sees it", async (_, set) => {
+    ["the cover router", setRouterPaused],
+    ["the whole protocol", setGlobalPause],
+  ])("a pause of %s gets 503 contract_paused, also when only the simulation sees it", async (paused, set) => {
     await set(api.protocol, api.chain.owner, true);
     const answer = await buyer.buy();
     expect(failure(answer)).toEqual([503, "contract_paused"]);
     expect(messageOf(answer)).toContain("ContractPaused");
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    // Once the api has read the pause itself, it does not ask for a simulation.
+    await expect.poll(async () => messageOf(await buyer.buy()), poll).toContain(`${paused} is paused`);
     await set(api.protocol, api.chain.owner, false);
     await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
   });

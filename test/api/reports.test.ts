@@ -1,6 +1,6 @@
 /**
  * Reports of redemptions, listings and purchases that a wallet has sent itself. What this proves: each is recorded once, as
- * the protocol's contracts logged it for the wallet. reports-refused.test.ts has every refusal.
+ * the protocol's contracts logged it for the wallet; and each cause of a refusal has its own code.
  */
 import { type Hex, numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -13,6 +13,7 @@ import { usdc } from "../support/ledger.ts";
 import * as act from "../support/protocol-actions.ts";
 import { failure } from "./support/api.ts";
 import { walletCalls } from "./support/contract-wallet.ts";
+import { refusedReports } from "./support/refused-reports.ts";
 import {
   alice,
   bob,
@@ -204,6 +205,8 @@ test("a transaction that the node does not know is 503 while the node is behind 
   );
   expect(failure(answer)).toEqual([503, "chain_not_found"]);
 });
+
+describe("a report that is refused", () => refusedReports(() => setup));
 
 // The last one, because it moves the chain by weeks.
 test("a queued redemption says when it is paid, and once it is, the same report has the payment", async () => {

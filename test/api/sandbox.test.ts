@@ -11,6 +11,8 @@ import { newBuyer, policiesOnChain, usdc } from "../support/ledger.ts";
 import { expectLogged, newTrace } from "../support/trace.ts";
 import { failure, messageOf } from "./support/api.ts";
 import { boughtOf, nonceOf, startSandbox, type TestSandbox } from "./support/sandbox.ts";
+import { sandboxBodies } from "./support/sandbox-bodies.ts";
+import { sandboxLimits } from "./support/sandbox-limits.ts";
 
 const wallet = serviceWallets.sandbox.address;
 
@@ -49,6 +51,8 @@ describe("GET /sandbox/info", () => {
     ]);
   });
 });
+
+describe("the limit of calls", () => sandboxLimits(() => sandbox));
 
 describe("POST /sandbox/try", () => {
   test.each(catalogue)("$name by name and by id: the policy is on the testnet", async (entry) => {
@@ -252,3 +256,5 @@ describe("a product that is not sold", () => {
     expect(messageOf(await sandbox.buy({ productName: "RATE-SHOCK" }))).toContain("FLASHETH48-001");
   });
 });
+
+describe("a body", () => sandboxBodies(() => sandbox));

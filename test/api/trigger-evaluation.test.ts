@@ -230,14 +230,13 @@ test("a reorganisation that takes the third round away makes the policy not due,
 // The last one: an indexer ends at a new phase, which its next start indexes.
 test("a proof may have rounds of the feed's earlier phase, and rounds of a new phase count once the index has it", async () => {
   const { protocol, stack } = api;
-  const child = await stack.restart("indexer");
   const policy = await api.buy(eth24);
   const { roundId } = await api.push(policy, policy.low, 3);
   await expectDue(api);
   await act.proposeAggregator(protocol, owner, "ETH");
   await act.confirmAggregator(protocol, owner, "ETH");
   await api.push(policy, policy.low);
-  expect(await child.exited).toEqual({ code: 4, signal: null });
+  expect(await stack.running("indexer")?.exited).toEqual({ code: 4, signal: null });
   await stack.restart("indexer");
   // Until the new build has caught up, the answers are those of the old one.
   await expect.poll(async () => (await evaluate(api, policy)).rounds[0]?.phase).toBe(2);

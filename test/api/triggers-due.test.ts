@@ -14,9 +14,9 @@ import { failure, invalidFields, type TestApi } from "./support/api.ts";
 import { caughtUp, duePageOf, evaluate, expectDue, listDue } from "./support/triggers.ts";
 
 const seed = Number(process.env.DUE_SEED || Math.floor(Math.random() * 2 ** 31));
-const BLOCKS = 16;
+const BLOCKS = 12;
 /** After every so many blocks the newest ones are replaced. */
-const REORGANISE_EVERY = 8;
+const REORGANISE_EVERY = 6;
 
 let api: Pick<TestApi, "chain" | "stack" | "request">;
 let walk: PriceWalk;

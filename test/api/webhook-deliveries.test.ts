@@ -1,8 +1,9 @@
-/** The owner lists a webhook's deliveries and replays one of them. No writer runs here. */
+/** The owner lists a webhook's deliveries, replays one of them or all, re-enables the webhook, and deletes it. No writer runs here. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Connection } from "../../lib/db/connect.ts";
 import { failure, invalidFields, messageOf, type TestApi } from "./support/api.ts";
+import { webhookDeletions } from "./support/webhook-deletions.ts";
 import {
   attempt,
   createWebhook,
@@ -11,6 +12,8 @@ import {
   startWebhookApi,
   type Webhook,
 } from "./support/webhook-fixture.ts";
+import { replayCalls } from "./support/webhook-replay-calls.ts";
+import { retryCalls } from "./support/webhook-retry-calls.ts";
 import { revertEvent } from "./support/webhooks.ts";
 
 let api: TestApi;
@@ -170,3 +173,8 @@ describe("POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/replay", () => {
     expect(messageOf(answer)).toContain(`/api/v1/webhooks/${webhook.id}/retry`);
   });
 });
+
+const own = { webhook: () => webhook, connection: () => connection };
+replayCalls(own);
+retryCalls(own);
+describe("DELETE /api/v1/webhooks/{id}", () => webhookDeletions(own));

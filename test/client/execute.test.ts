@@ -179,12 +179,19 @@ describe("purchases that the service sends", () => {
     expect(keys.keys.map(({ label }) => label)).toEqual(["test"]);
   });
 
-  test("the answers to all tries are lost: it is in doubt, asking again tells, and it was bought once", async () => {
+  test("no try gets an answer that tells: it is in doubt, asking again tells, and it was bought once", async () => {
+    const TRIES = 8;
     let loses = true;
+    let lost = 0;
     const reporter = await keyHolder(async (url, init) => {
       const answer = await fetch(url, init);
-      if (loses) throw new TypeError("the connection was cut");
-      return answer;
+      if (!loses) return answer;
+      lost += 1;
+      if (lost === 1 || lost === TRIES) throw new TypeError("the connection was cut");
+      // In place of the others comes a refusal after which the client need not wait.
+      const code = "database_unavailable";
+      const refusal = { error: code, code, message: "the database is away", details: null };
+      return Response.json(refusal, { status: 503, headers: { "retry-after": "0" } });
     });
     const doubt = await execute(await preparePermit(), wallet(), { beforeStep() {}, reporter }).then(
       () => undefined,
@@ -192,6 +199,7 @@ describe("purchases that the service sends", () => {
     );
     if (!(doubt instanceof PurchaseInDoubt)) throw new Error("it is not in doubt", { cause: doubt });
     loses = false;
+    expect(lost).toBe(TRIES);
     expect(await doubt.again()).toMatchObject({ buyer: address, coverageAmount });
     expect(await policiesOf()).toBe(1);
   });

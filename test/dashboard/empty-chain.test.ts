@@ -1,19 +1,19 @@
 /**
  * What this proves: on a fresh chain without a policy each page says in words what is not there yet, is accessible, narrow and
- * wide, dark and light, and the browser has no message.
+ * wide, dark and light, and the browser has no message. Then a history begins, which the overview follows.
  */
-import { beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, describe, expect } from "vitest";
 import { type PageName, pageList } from "../../dashboard/page-list.ts";
 import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
-import { startApi, type TestApi } from "../api/support/api.ts";
-import { answersCaughtUp } from "../api/support/caught-up.ts";
-import { type OpenPage, testWithBrowser } from "../support/chromium.ts";
+import type { TestApi } from "../api/support/api.ts";
+import { closePages, type OpenPage, testWithBrowser } from "../support/chromium.ts";
+import { testOverview } from "./history/overview.ts";
 import { expectAccessibleEverywhere, openDashboard } from "./support/dashboard.ts";
+import { startBeforeHistory } from "./support/history.ts";
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startApi({ services: ["indexer", "api"], chainOptions: { retired: false } });
-  await answersCaughtUp(api);
+  api = await startBeforeHistory();
 });
 
 /** What a page has to say of the things that do not exist yet. */
@@ -25,8 +25,14 @@ const said: Partial<Record<PageName, readonly (string | RegExp)[]>> = {
     "No token was burned in this time.",
     "Nothing has happened yet.",
   ],
-  cover: [/No policy is active/],
-  claims: [/No policy (was|has been) paid yet/, /No policy is due/],
+  cover: ["No policy waits for a fall.", "No policy is active."],
+  claims: [
+    "No policy has been paid yet",
+    "No policy was paid yet. Choose a policy",
+    "No policy was paid yet. The first payment appears here by itself.",
+    "No keeper of this service has been at work",
+    /No policy is due/,
+  ],
   bonds: [
     "No bond exists yet. Each policy that is paid creates some.",
     "No bond is in circulation: none was issued yet, or all of them were redeemed.",
@@ -58,29 +64,42 @@ async function expectReasons({ page }: OpenPage): Promise<void> {
   expect(await page.locator(".waiting").allTextContents()).toEqual([]);
 }
 
-for (const { name, path, title } of pageList) {
-  testWithBrowser(`${title} says what is not there yet`, async () => {
-    const opened = await openDashboard(api.stack.apiUrl, path);
-    const sentence = await opened.page.locator(".head .sentence").textContent();
-    expect(sentence).toMatch(/\w+( \S+){2,}/);
-    for (const words of said[name] ?? []) await opened.page.getByText(words).first().waitFor();
+describe("without a policy", () => {
+  afterEach(closePages);
+
+  for (const { name, path, title } of pageList) {
+    testWithBrowser(`${title} says what is not there yet`, async () => {
+      const opened = await openDashboard(api.stack.apiUrl, path);
+      const sentence = await opened.page.locator(".head .sentence").textContent();
+      expect(sentence).toMatch(/\w+( \S+){2,}/);
+      if (name === "cover") expect(sentence).toContain("No policy is active");
+      for (const words of said[name] ?? []) await opened.page.getByText(words).first().waitFor();
+      await expectReasons(opened);
+      await expectAccessibleEverywhere(opened);
+      expect(opened.faults()).toEqual([]);
+    });
+  }
+
+  testWithBrowser("a wallet without anything is told so, part by part", async () => {
+    const opened = await openDashboard(api.stack.apiUrl, `/wallet/${seedAccounts.alice.address}`);
+    const { page } = opened;
+    for (const words of [
+      /bought no policy, holds no bond/,
+      "This wallet has bought no policy.",
+      "This wallet holds no bond.",
+      "This wallet offers no bond for sale.",
+    ])
+      await page.getByText(words).first().waitFor();
     await expectReasons(opened);
     await expectAccessibleEverywhere(opened);
     expect(opened.faults()).toEqual([]);
   });
-}
 
-testWithBrowser("a wallet without anything is told so, part by part", async () => {
-  const opened = await openDashboard(api.stack.apiUrl, `/wallet/${seedAccounts.alice.address}`);
-  const { page } = opened;
-  for (const words of [
-    /bought no policy, holds no bond/,
-    "This wallet has bought no policy.",
-    "This wallet holds no bond.",
-    "This wallet offers no bond for sale.",
-  ])
-    await page.getByText(words).first().waitFor();
-  await expectReasons(opened);
-  await expectAccessibleEverywhere(opened);
-  expect(opened.faults()).toEqual([]);
+  testWithBrowser("an address that names no policy is explained", async () => {
+    const opened = await openDashboard(api.stack.apiUrl, "/claims?policy=17");
+    await opened.page.getByText("The address names no policy").waitFor();
+    expect(opened.faults()).toEqual([]);
+  });
 });
+
+testOverview(() => api);

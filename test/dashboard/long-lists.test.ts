@@ -3,13 +3,13 @@
  * the API's rows, and the browser never holds more than a page of each list.
  */
 import postgres from "postgres";
-import { beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { fillIndex, walletOf } from "../../bench/fill-index.ts";
 import { startApi, type TestApi } from "../api/support/api.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { servedSchema } from "../src/support/rows.ts";
-import { type OpenPage, testWithBrowser } from "../support/chromium.ts";
+import { closePages, type OpenPage, testWithBrowser } from "../support/chromium.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { amountsIn, expectAccessible, openDashboard, settled, table } from "./support/dashboard.ts";
 import { readApi } from "./support/history.ts";
@@ -27,6 +27,7 @@ beforeAll(async () => {
   const { timestamp } = await api.chain.client.getBlock();
   await fillIndex(sql, (await servedSchema(sql)) ?? "", sizes, Number(timestamp));
 });
+afterEach(closePages);
 
 /** The number of rows that are on the page. */
 const rowsOf = ({ page }: OpenPage, caption: string) => page.locator(`${table(caption)} tbody tr`).count();

@@ -3,12 +3,18 @@
  * are the API's.
  */
 import { isDeepStrictEqual } from "node:util";
-import { beforeAll, describe, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
 import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
 import { admin } from "../api/support/api.ts";
-import { type OpenPage, screenshot, testWithBrowser } from "../support/chromium.ts";
-import { amountsIn, expectAccessible, figureOf, openDashboard } from "./support/dashboard.ts";
+import { closePages, type OpenPage, screenshot, testWithBrowser } from "../support/chromium.ts";
+import {
+  amountsIn,
+  expectAccessible,
+  expectAccessibleEverywhere,
+  figureOf,
+  openDashboard,
+} from "./support/dashboard.ts";
 import {
   afterToken,
   FLIGHTS,
@@ -36,6 +42,8 @@ async function read<T>(path: string, shape: z.ZodType<T>): Promise<T> {
 const refused = /the server responded with a status of 40[13]/;
 
 describe("the token", () => {
+  afterEach(closePages);
+
   testWithBrowser("where the default token is refused, the page says that the admin API is off", async () => {
     setup.rpc.intercept(async ({ method }, forward) =>
       method === "web3_clientVersion" ? { result: "Geth/v1.16.0" } : forward(),
@@ -120,6 +128,8 @@ const firstCells = ({ page }: OpenPage, caption: string) =>
 
 describe("the figures", () => {
   let opened: OpenPage;
+  afterAll(closePages);
+
   testWithBrowser("are the ledger's, with every digit", async () => {
     opened = await openDesk(apiUrl);
     const ledger = await read("ledger", texts);
@@ -227,16 +237,7 @@ describe("the figures", () => {
   });
 
   testWithBrowser("are accessible, narrow and wide, dark and light", async () => {
-    const { page } = opened;
-    for (const width of [320, 1280]) {
-      await page.setViewportSize({ width, height: 800 });
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        await expectAccessible(opened);
-        await screenshot(opened, `operator-open-${width}-${colorScheme}`);
-      }
-    }
-    await page.emulateMedia({ colorScheme: "light" });
+    await expectAccessibleEverywhere(opened, (variant) => screenshot(opened, `operator-open-${variant}`));
   });
 });
 

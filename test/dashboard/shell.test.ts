@@ -1,31 +1,40 @@
 /**
- * What this proves: the dashboard is served from our own files alone; each page is accessible at 320 px and at 1280 px, dark
- * and light; it says what is wrong while index or API are away, keeps what it showed, and goes on by itself.
+ * What this proves, on one history: the dashboard is served from our own files alone; its pages have the API's figures; each is
+ * accessible at 320 px and at 1280 px, dark and light; it says what is wrong while the index is away, keeps what it showed, and
+ * goes on by itself.
  */
 import { gunzipSync } from "node:zlib";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { pageList } from "../../dashboard/page-list.ts";
 import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
-import { DAY } from "../../scripts/local/seed/timeline.ts";
-import { seedHistory } from "../../scripts/local/seed.ts";
-import { startApi, type TestApi } from "../api/support/api.ts";
-import { answersCaughtUp } from "../api/support/caught-up.ts";
-import { screenshot, testWithBrowser } from "../support/chromium.ts";
-import { expectAccessible, expectToFit, figureOf, openDashboard } from "./support/dashboard.ts";
+import type { TestApi } from "../api/support/api.ts";
+import { closePages, screenshot, testWithBrowser } from "../support/chromium.ts";
+import { testBonds } from "./history/bonds.ts";
+import { testCoverAndClaims } from "./history/cover-and-claims.ts";
+import { testMarket } from "./history/market.ts";
+import { testOperatorStops } from "./history/operator-stops.ts";
+import { testPages } from "./history/pages.ts";
+import { expectAccessibleEverywhere, expectToFit, figureOf, openDashboard } from "./support/dashboard.ts";
+import { startHistory } from "./support/history.ts";
 
 let api: TestApi;
 beforeAll(async () => {
-  const timestamp = BigInt(Math.floor(Date.now() / 1000) - 800 * DAY);
-  api = await startApi({ services: ["indexer", "api"], chainOptions: { timestamp, retired: false } });
-  await seedHistory({ rpcUrl: api.chain.url, deployment: api.chain.deployment });
-  await answersCaughtUp(api);
+  api = await startHistory();
 });
+
+testBonds(() => api);
+testMarket(() => api);
+testCoverAndClaims(() => api);
+testPages(() => api);
+testOperatorStops(() => api);
 
 const htmlAccept = "text/html,application/xhtml+xml,*/*;q=0.8";
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${api.stack.apiUrl}${path}`, { headers: { accept: htmlAccept, ...headers } });
 
 describe("the files", () => {
+  afterEach(closePages);
+
   test("every page has the strictest content security policy, and a browser that has it gets 304", async () => {
     for (const { path } of pageList) {
       const page = await get(path);
@@ -81,28 +90,20 @@ describe("the files", () => {
 const wallet = { name: "wallet-of-alice", path: `/wallet/${seedAccounts.alice.address}`, title: "Wallet" };
 
 describe("each page", () => {
-  for (const { name, path, title } of [...pageList, wallet]) {
-    testWithBrowser(`${name}: accessible, narrow and wide, dark and light, without a message`, async () => {
-      for (const width of [320, 1280]) {
-        const opened = await openDashboard(api.stack.apiUrl, path, { width });
-        expect(await opened.page.title()).toBe(`${title} · Parametric Cover Service`);
-        for (const colorScheme of ["light", "dark"] as const) {
-          await opened.page.emulateMedia({ colorScheme });
-          await expectAccessible(opened);
-          await screenshot(opened, `${name}-${width}-${colorScheme}`);
-        }
-        expect(opened.faults()).toEqual([]);
-        await opened.page.context().close();
-      }
-    });
+  afterEach(closePages);
 
+  for (const { name, path, title } of [...pageList, wallet]) {
     testWithBrowser(
-      `${title}: on a screen of 3840 pixels it fits, and its lines stay as short as on 1280`,
+      `${name}: accessible, narrow and wide, dark and light, without a message; on 3840 pixels no wider than on 1280`,
       async () => {
-        const opened = await openDashboard(api.stack.apiUrl, path, { width: 3840, height: 2160 });
+        const opened = await openDashboard(api.stack.apiUrl, path, { width: 320 });
+        const { page } = opened;
+        expect(await page.title()).toBe(`${title} · Parametric Cover Service`);
+        await expectAccessibleEverywhere(opened, (variant) => screenshot(opened, `${name}-${variant}`));
+        await page.setViewportSize({ width: 3840, height: 2160 });
         await expectToFit(opened);
-        expect((await opened.page.locator("main").boundingBox())?.width).toBeLessThanOrEqual(1200);
-        await opened.page.context().close();
+        expect((await page.locator("main").boundingBox())?.width).toBeLessThanOrEqual(1200);
+        expect(opened.faults()).toEqual([]);
       },
     );
   }
@@ -130,6 +131,8 @@ describe("each page", () => {
 });
 
 describe("by keyboard alone", () => {
+  afterEach(closePages);
+
   testWithBrowser("the skip link is first, pages open by Enter, and the heading has the focus", async () => {
     const { page } = await openDashboard(api.stack.apiUrl, "/");
     await page.keyboard.press("Tab");
@@ -155,34 +158,14 @@ describe("by keyboard alone", () => {
   });
 });
 
-describe("while parts are away", () => {
-  const noAnswer = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/;
-
-  testWithBrowser(
-    "without an answer of the API the figures stay, with their block, until it is back",
-    async () => {
-      const opened = await openDashboard(api.stack.apiUrl, "/");
-      const { page, faults } = opened;
-      const cover = await figureOf(opened, "Active cover").textContent();
-      await api.stack.stopService("api");
-      await page.getByText("The API does not answer since").waitFor();
-      expect(await figureOf(opened, "Active cover").textContent()).toBe(cover);
-      await api.stack.start("api");
-      await page.locator(".block-dot.synced").waitFor();
-      await expect.poll(() => page.getByText("The API does not answer").count()).toBe(0);
-      expect(faults(noAnswer)).toEqual([]);
-    },
-  );
-
-  testWithBrowser("without an indexer the page says so, and goes on by itself", async () => {
-    const opened = await openDashboard(api.stack.apiUrl, "/");
-    const { page, faults } = opened;
-    const cover = await figureOf(opened, "Active cover").textContent();
-    await api.stack.stopService("indexer");
-    await page.getByText("No indexer runs").waitFor();
-    expect(await figureOf(opened, "Active cover").textContent()).toBe(cover);
-    await api.stack.start("indexer");
-    await page.locator(".block-dot.synced").waitFor();
-    expect(faults()).toEqual([]);
-  });
+testWithBrowser("without an indexer the page says so, keeps its figures, and goes on by itself", async () => {
+  const opened = await openDashboard(api.stack.apiUrl, "/");
+  const { page, faults } = opened;
+  const cover = await figureOf(opened, "Active cover").textContent();
+  await api.stack.stopService("indexer");
+  await page.getByText("No indexer runs").waitFor();
+  expect(await figureOf(opened, "Active cover").textContent()).toBe(cover);
+  await api.stack.start("indexer");
+  await page.locator(".block-dot.synced").waitFor();
+  expect(faults()).toEqual([]);
 });

@@ -3,7 +3,7 @@
  * the API is away, and goes on by itself; a reorganisation takes its newest row back; a part of its script that could not be
  * loaded says so and is loaded again.
  */
-import { beforeAll, describe, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
 import { counted } from "../../dashboard/format/amount.ts";
 import { openProtocol, type Protocol, purchase } from "../../scripts/local/protocol/actions/index.ts";
@@ -11,13 +11,13 @@ import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import { fundSeedAccounts, seedAccounts, usdc } from "../../scripts/local/seed/accounts.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
-import { type OpenPage, openPage, testWithBrowser } from "../support/chromium.ts";
+import { closePages, type OpenPage, openPage, testWithBrowser } from "../support/chromium.ts";
 import { freshDatabase } from "../support/database.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { askRpc, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { expectAccessible, openDashboard } from "./support/dashboard.ts";
+import { expectAccessible, figureOf, openDashboard } from "./support/dashboard.ts";
 
 let chain: TestChain;
 let protocol: Protocol;
@@ -60,6 +60,7 @@ const loadAgain = "Try again";
 
 describe("the index", () => {
   let opened: OpenPage;
+  afterAll(closePages);
   const said = (words: string | RegExp) => opened.page.getByText(words).first().waitFor();
 
   testWithBrowser("without an index each part says that none was started", async () => {
@@ -92,6 +93,7 @@ describe("the index", () => {
 
   testWithBrowser("while the index cannot be read the figures stay, and go on when it can", async () => {
     await indexCaughtUp();
+    await closePages();
     opened = await openDashboard(stack.apiUrl, "/");
     const sentence = await opened.page.locator(".sentence").textContent();
     await apiDatabase.cut();
@@ -130,9 +132,12 @@ testWithBrowser("a reorganisation takes the newest row back, and its amount out 
       : counted(active.policies, "policy covers", "policies cover");
   await expect.poll(() => page.locator(".sentence").textContent()).toContain(words);
   expect(opened.faults()).toEqual([]);
+  await closePages();
 });
 
 describe("the API and its files", () => {
+  afterEach(closePages);
+
   /** The files that a page needs beside those of the overview. */
   async function filesOf(path: string): Promise<string[]> {
     const read = async (of: string) => {
@@ -144,19 +149,22 @@ describe("the API and its files", () => {
   }
 
   testWithBrowser(
-    "a page that is opened while the API is away appears by itself once it is back",
+    "while the API is away figures stay, and a page that is opened then appears by itself once it is back",
     async () => {
       await indexCaughtUp();
       const opened = await openDashboard(stack.apiUrl, "/");
       const { page } = opened;
+      const cover = await figureOf(opened, "Active cover").textContent();
       await stack.stopService("api");
       await page.getByText("The API does not answer since").waitFor();
+      expect(await figureOf(opened, "Active cover").textContent()).toBe(cover);
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Claims" }).click();
       await page.getByText("This page could not be loaded").waitFor();
       await expectAccessible(opened);
       await buy(300);
       await stack.start("api");
       await page.getByRole("heading", { name: "Due now" }).waitFor();
+      await page.locator(".block-dot.synced").waitFor();
       await expect.poll(() => page.getByText("The API does not answer").count()).toBe(0);
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Overview" }).click();
       await page.locator("section[aria-label='The newest events'] tr", { hasText: "300.00 USDC" }).waitFor();

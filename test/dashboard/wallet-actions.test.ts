@@ -1,6 +1,6 @@
 /**
- * What this proves: whoever has a browser wallet buys cover, claims it, sells, buys and redeems bonds by clicks alone, and sees
- * each step before the wallet is asked for it.
+ * What this proves: whoever has a browser wallet buys cover, claims it, sells, buys and redeems bonds by clicks alone, sees each
+ * step before the wallet is asked for it, and can go on after a refusal.
  */
 import { beforeAll, expect } from "vitest";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import { startApi, type TestApi } from "../api/support/api.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { bondsOf, usdcOf } from "../api/support/prepare.ts";
 import { type OpenPage, testWithBrowser } from "../support/chromium.ts";
-import { newBuyer } from "../support/ledger.ts";
+import { newBuyer, policiesOnChain } from "../support/ledger.ts";
 import { hour } from "../support/policy-fates.ts";
 import * as act from "../support/protocol-actions.ts";
 import { createScriptedWallet, type ScriptedWallet } from "../support/scripted-wallet.ts";
@@ -25,6 +25,7 @@ import {
   says,
 } from "./support/browser-wallet.ts";
 import { expectAccessible } from "./support/dashboard.ts";
+import { testRefusals } from "./wallet/refusals.ts";
 
 /** The API may say that it needs a moment, and the page asks again. */
 const busy = /status of 429/;
@@ -50,8 +51,12 @@ beforeAll(async () => {
 const bonds = ({ wallet }: { wallet: ScriptedWallet }, epochId: bigint) =>
   bondsOf(api.protocol, wallet.account.address, epochId);
 
+/** The policy of alice. */
+let policyId: bigint;
 /** The only epoch: bonds of this test are all issued within a few minutes, and the first tells which. */
 let epochId: bigint;
+
+testRefusals(() => api);
 
 testWithBrowser(
   "buy: the wallet signs a message and a permit, once each was shown, and sends nothing",
@@ -77,7 +82,10 @@ testWithBrowser(
     expect(wallet.asked).toEqual(["eth_requestAccounts", "personal_sign"]);
     await expectAccessible(opened);
     await press(opened, "Sign in the wallet");
-    await says(opened, "Bought policy 1");
+    await says(opened, /Bought policy \d+/);
+    const [bought] = await policiesOnChain(api.chain, wallet.account.address);
+    policyId = bought?.args.policyId ?? 0n;
+    await says(opened, `Bought policy ${policyId}`);
     // The key is in the page's memory alone.
     const kept = "JSON.stringify([localStorage, sessionStorage, document.cookie, history.state])";
     expect(await opened.page.evaluate(kept)).toBe('[{},{},"",null]');
@@ -95,17 +103,17 @@ testWithBrowser(
   "claim: what an active policy lacks is said, and once the price has fallen it is paid",
   async () => {
     const { wallet, opened } = alice;
-    await pressRow(opened, "Check: Claim BTC 1 h, 1");
+    await pressRow(opened, `Check: Claim BTC 1 h, ${policyId}`);
     await says(opened, /This cannot be done now\. 0 of three prices/);
     await press(opened, "Close");
-    const low = await act.triggerPrice(api.protocol, hour, 1n);
+    const low = await act.triggerPrice(api.protocol, hour, policyId);
     for (let round = 0; round < 3; round += 1) await act.pushPrice(api.protocol, api.chain.owner, "BTC", low);
-    await pressRow(opened, "Claim: Claim BTC 1 h, 1");
+    await pressRow(opened, `Claim: Claim BTC 1 h, ${policyId}`);
     await says(opened, /its buyer .* receives bonds of 800 USDC/);
     await press(opened, "Sign in the wallet");
     await finish(opened);
     expect(wallet.asked.at(-1)).toBe("eth_sendTransaction");
-    await opened.page.getByRole("row", { name: /BTC 1 h, 1 Paid/ }).waitFor();
+    await opened.page.getByRole("row", { name: `BTC 1 h, ${policyId} Paid` }).waitFor();
     const { bonds: held } = z
       .object({ bonds: z.array(z.object({ epochId: z.string() })) })
       .parse((await api.request(`/api/v1/bonds/by-owner/${wallet.account.address}`)).json);

@@ -1,4 +1,7 @@
-/** Every command and program in README.md and docs/ works on the dev stack, and works again when it is repeated. */
+/**
+ * Every command and program in README.md and docs/ works on the dev stack, and those that buy, list and subscribe work again when they
+ * are repeated. Then that stack is killed, starts anew, and goes down.
+ */
 import { execFile, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +11,16 @@ import { z } from "zod";
 import { errorStatus } from "../../lib/errors.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import { freePorts } from "../../scripts/local/ports.ts";
-import { devSettings, startDev } from "../support/dev-stack.ts";
+import {
+  type DevRun,
+  type DevSettings,
+  devChildren,
+  devLeftovers,
+  devSettings,
+  startDev,
+} from "../support/dev-stack.ts";
 import { http } from "../support/http.ts";
+import { expectPriceMoves, expectSynced, testnetState } from "./support/dev-checks.ts";
 import {
   documents,
   isMarked,
@@ -45,7 +56,10 @@ const notRun: readonly { document: string; begins: string; reason: string }[] = 
 ];
 
 const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
-const passes = ["first", "second"] as const;
+/** What is followed a second time: blocks that buy, list and subscribe, and must not be in their own way. */
+const repeated = ["README.md", "docs/buying.md", "docs/client.md", "docs/webhooks.md"];
+/** Blocks of these that only read, or do what another one repeats, by their beginnings: once is enough. */
+const onceEnough = /^(node (setup|quote|once|errors|stats|sandbox)\.mjs|until node policies\.mjs)/;
 
 /** Ports in the documents, by the variable that moves them. The last two are the receivers of docs/webhooks.md. */
 const documentedPorts = {
@@ -60,12 +74,14 @@ const documentedPorts = {
   PYTHON_RECEIVER: "9901",
 } as const;
 
+let settings: DevSettings;
+let dev: DevRun;
 let env: Readonly<Record<string, string>> = {};
 let translate = (text: string): string => text;
 const runs = new Map<string, BlockRun[]>();
 
 beforeAll(async () => {
-  const settings = await devSettings();
+  settings = await devSettings();
   const [node = 0, python = 0] = await freePorts(2);
   env = { ...settings.env, NODE_RECEIVER: String(node), PYTHON_RECEIVER: String(python) };
   const ports = new Map<string, string>(
@@ -73,7 +89,8 @@ beforeAll(async () => {
   );
   translate = (text) => text.replace(/\b\d{4,5}\b/g, (number) => ports.get(number) ?? number);
   // A purchase on a busy machine may take longer than the 30 seconds of production.
-  await startDev(settings, [], { PURCHASE_WAIT_MS: "120000", ONBOARD_RATE_LIMIT: "100" }).ready();
+  dev = startDev(settings, [], { PURCHASE_WAIT_MS: "120000", ONBOARD_RATE_LIMIT: "100" });
+  await dev.ready();
 });
 
 const documentsWithBlocks = documents.filter((document) => readBlocks(document).some(isRun));
@@ -110,9 +127,14 @@ test("each block that is not run is listed here with its reason", () => {
   expect(marked).toHaveLength(notRun.length);
 });
 
-describe.each(passes)("the %s time", (pass) => {
-  test.each(documentsWithBlocks)("every block of %s runs", async (document) => {
-    const blocks = readBlocks(document).filter((block) => isRun(block) && (hasPython || !needsPython(block)));
+describe.each([
+  { pass: "first", followed: documentsWithBlocks, skipped: /^$/ },
+  { pass: "second", followed: repeated, skipped: onceEnough },
+])("the $pass time", ({ pass, followed, skipped }) => {
+  test.each(followed)("the blocks of %s run", async (document) => {
+    const blocks = readBlocks(document)
+      .filter((block) => isRun(block) && (hasPython || !needsPython(block)))
+      .filter(({ text }) => !skipped.test(text));
     const done = await runBlocks(blocks, env, translate);
     for (const { block, output, answers } of done) {
       const where = `${document}:${block.line}\n${output}\n── HTTP answers\n${answers}`;
@@ -192,4 +214,29 @@ test("README.md's table of products agrees with the contracts", async () => {
   expect(tableRows("README.md", "product")).toEqual(
     active.map((one) => productCells({ ...one, symbol: one.coveredAsset })),
   );
+});
+
+test("npm run dev survives a kill -9 of its last run, and goes down as a whole when a part of it dies", async () => {
+  expect(dev.output()).toContain(`curl -X POST http://127.0.0.1:${env.PORT}/sandbox/try`);
+  const beside = startDev(settings);
+  expect((await beside.exited).code).toBe(1);
+  expect(beside.output()).toMatch(/runs in this folder already, as process \d+/);
+  expect((await http(`http://127.0.0.1:${env.PORT}/health`)).status).toBe(200);
+
+  dev.signal("SIGKILL");
+  await dev.exited;
+  expect((await devLeftovers(settings)).length, "a killed stack leaves its processes").toBeGreaterThan(0);
+
+  const second = startDev(settings);
+  await second.ready();
+  await expectSynced(settings);
+  const ready = { sandbox: { enabled: true, status: "ready", chainId: 84532 }, faucet: { enabled: true } };
+  await expect.poll(() => testnetState(`http://127.0.0.1:${env.PORT}`)).toMatchObject(ready);
+  await expectPriceMoves(settings);
+
+  const writer = devChildren(settings).find(({ name }) => name === "writer");
+  process.kill(writer?.pid ?? 0, "SIGKILL");
+  expect((await second.exited).code).toBe(1);
+  expect(second.output()).toMatch(/writer was ended by SIGKILL/);
+  expect(await devLeftovers(settings)).toEqual([]);
 });

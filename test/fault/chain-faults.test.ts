@@ -1,33 +1,28 @@
 /**
  * A node that loses answers, refuses calls, goes away, or reorganises. What this proves, checked on the chain: each
- * purchase buys one policy, none fails that may still be mined, and the ledger ends with the chain's receipt.
+ * purchase buys one policy, none fails that may still be mined, and the ledger ends with the chain's receipt; a hundred at once
+ * need few calls.
  */
 import { keccak256, type LocalAccount } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import {
-  approveUsdc,
-  openProtocol,
-  type Protocol,
-  purchase,
-} from "../../scripts/local/protocol/actions/index.ts";
-import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
+import { approveUsdc, openProtocol, type Protocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { mineEverySecond, mineOnlyTransactions, type TestChain } from "../support/chain.ts";
 import {
+  isSimulation,
   newBuyer,
   policiesOnChain,
   purchaseRequest,
-  signedForms,
   type TestLedger,
-  usdc,
 } from "../support/ledger.ts";
 import { askRpc, HttpFault, type RpcProxy } from "../support/rpc-proxy.ts";
 import type { Stack } from "../support/stack.ts";
 import { expectOneNonceEach } from "./support/assertions.ts";
+import { isSending } from "./support/testnet-faults.ts";
 import { waitUntilPostponed } from "./support/waits.ts";
 import { startWriterSetup } from "./support/writer-setup.ts";
 
-const CONFIRMATIONS = 5;
+const CONFIRMATIONS = 4;
 
 let chain: TestChain;
 let protocol: Protocol;
@@ -77,23 +72,6 @@ test("the answer to every broadcast is lost: bought once", async () => {
     return call.method === "eth_sendRawTransaction" ? "lost" : answer;
   });
   await expectOnePolicyEach(await buySeveral(buyer, 3), buyer);
-});
-
-test("the node answers errors to transactions that it accepted: bought once", async () => {
-  const buyer = await newBuyer(chain);
-  for (const message of [
-    "nonce too low",
-    "replacement transaction underpriced",
-    "insufficient funds for gas",
-  ]) {
-    proxy.intercept(async (call, forward) => {
-      const answer = await forward();
-      return call.method === "eth_sendRawTransaction" ? { error: { code: -32000, message } } : answer;
-    });
-    const [id] = await Promise.all([ledger.buy(purchaseRequest(buyer.address), message)]);
-    expect(await ledger.settled(id)).toMatchObject({ state: expect.stringMatching(/mined|confirmed/) });
-  }
-  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(3);
 });
 
 test("the first broadcasts never reach the chain: the stored bytes are sent again", async () => {
@@ -148,42 +126,8 @@ test("the node is away for a while: the purchase waits, and is bought when the n
   await expectOnePolicyEach([id], buyer);
 });
 
-test("a reorganisation drops a mined purchase: it is sent again, and its receipt is updated", async () => {
-  const [buyer, rival] = [await newBuyer(chain), await newBuyer(chain)];
-  await chain.client.mine({ blocks: 3 }); // keeps the approvals out of the reorganisation
-  await stopMining();
-  const id = await ledger.buy(purchaseRequest(buyer.address));
-  const before = await ledger.inState(id, "mined");
-  if (!("receipt" in before)) throw new Error("no receipt");
-  proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
-  expect(await askRpc(chain.url, "anvil_reorg", [3, []])).toEqual({ result: null });
-  // Another buyer's policy of the same product comes first now, and takes the number.
-  const [product] = catalogueTerms;
-  if (!product) throw new Error("no product");
-  const taken = await purchase(protocol, rival, product, usdc(100));
-  expect(taken.policyId).toBe(before.receipt.policyId);
-  await ledger.inState(id, "broadcast");
-  proxy.intercept();
-  await mineAgain();
-
-  const after = await ledger.inState(id, "confirmed");
-  if (!("receipt" in after)) throw new Error("no receipt");
-  // The same transaction, perhaps with a higher fee.
-  const forms = await signedForms(ledger.connection, id);
-  expect(forms).toContain(before.receipt.txHash);
-  expect(forms).toContain(after.receipt.txHash);
-  expect(after.receipt.policyId).toBe(before.receipt.policyId + 1n);
-  const [policy, ...others] = await policiesOnChain(chain, buyer.address);
-  expect(others).toEqual([]);
-  expect(policy).toMatchObject({
-    transactionHash: after.receipt.txHash,
-    blockHash: after.receipt.blockHash,
-    args: { policyId: after.receipt.policyId },
-  });
-});
-
 /** Buys, and revokes the allowance between the simulation and the block. */
-async function buyWithoutAllowance(buyer: LocalAccount, key: string): Promise<string> {
+async function buyWithoutAllowance(buyer: LocalAccount): Promise<string> {
   // Every broadcast waits until the allowance is revoked: otherwise an early one would buy.
   let revoked: Promise<unknown> | undefined;
   proxy.intercept(async (call, forward) => {
@@ -193,27 +137,14 @@ async function buyWithoutAllowance(buyer: LocalAccount, key: string): Promise<st
     }
     return forward();
   });
-  return ledger.buy(purchaseRequest(buyer.address), key);
+  return ledger.buy(purchaseRequest(buyer.address));
 }
-
-test("a purchase that reverts fails with the revert reason once its block is final, and keeps its key", async () => {
-  const buyer = await newBuyer(chain);
-  const id = await buyWithoutAllowance(buyer, "reverts");
-  expect(await ledger.settled(id)).toMatchObject({
-    state: "failed",
-    code: "onchain_revert",
-    message: expect.stringMatching(/reverted in block \d+: ERC20InsufficientAllowance\(/),
-    txHash: expect.stringMatching(/^0x/),
-  });
-  // It has cost gas: the same key answers this purchase and never buys again.
-  expect(await ledger.buy(purchaseRequest(buyer.address), "reverts")).toBe(id);
-});
 
 test("a reorganisation undoes a revert: the same transaction buys, and no failure is reported meanwhile", async () => {
   const buyer = await newBuyer(chain);
   await chain.client.mine({ blocks: 3 });
   await stopMining();
-  const id = await buyWithoutAllowance(buyer, "reverts-at-first");
+  const id = await buyWithoutAllowance(buyer);
   await waitFor({
     what: "the revert to be seen",
     probe: async () => {
@@ -279,4 +210,19 @@ test("another program uses the nonce: once that is on the chain, the purchase ge
   const rows = await ledger.connection.sql<{ state: string }[]>`
     select state from service.transaction where intent = ${id} order by nonce`;
   expect(rows.map((row) => row.state)).toEqual(["lost", expect.stringMatching(/mined|final/)]);
+});
+
+test("a hundred purchases at once need at most two node calls each", async () => {
+  const buyer = await newBuyer(chain);
+  // On a slow machine the writer polls more often and sends bytes again: only each purchase's own calls count.
+  let simulations = 0;
+  const sent = new Set<unknown>();
+  proxy.intercept(async (call, forward) => {
+    if (isSimulation(call)) simulations += 1;
+    if (isSending(call)) sent.add(call.params[0]);
+    return forward();
+  });
+  await mineEverySecond(chain); // and no other blocks
+  await expectOnePolicyEach(await buySeveral(buyer, 100), buyer);
+  expect(simulations + sent.size).toBeLessThanOrEqual(200);
 });

@@ -103,7 +103,7 @@ test.each([
     expect(policies).toHaveLength(3);
     expect(await signedForms(ledger.connection, ...ids)).toEqual(expect.arrayContaining(forms));
     // The wallet goes on.
-    await confirmed([await buy("d")]);
+    expect(await ledger.settled(await buy("d"))).toMatchObject({ receipt: { policyId: expect.any(BigInt) } });
   },
 );
 
@@ -134,5 +134,6 @@ test("a reorganisation drops another program's transaction for good: its nonce i
     before.map(({ blockHash }) => blockHash),
   );
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
-  await confirmed([await ledger.buy(purchaseRequest(buyer.address), "next")]);
+  const next = await ledger.buy(purchaseRequest(buyer.address), "next");
+  expect(await ledger.settled(next)).toMatchObject({ receipt: { policyId: expect.any(BigInt) } });
 });

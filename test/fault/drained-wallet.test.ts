@@ -27,6 +27,14 @@ const call = (planned: { buyer: number; key: string }) => async () => {
   return buyer.buy({}, { "idempotency-key": planned.key });
 };
 
+/** The wallets and nonces of purchases that were signed. */
+function signed(plans: readonly { key: string }[]) {
+  const keys = plans.map(({ key }) => key);
+  return setup.connection.sql<{ nonce: string; wallet: string }[]>`
+    select t.wallet, t.nonce from service.transaction t join service.purchase_progress p on p.id = t.intent
+    where p.idempotency_key = any(${keys}::text[]) order by 1, 2`;
+}
+
 async function expectBought(plans: readonly { buyer: number; key: string }[], fromBlock: bigint) {
   const purchases = await Promise.all(
     plans.map(async (planned) => ({ planned, answers: [await buyWithRetries(call(planned), "impatient")] })),
@@ -60,12 +68,13 @@ test("both wallets are empty: clients get 503 with Retry-After, and their polici
     expect(status, code).toBe(503);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   }
+  expect(await signed(plans)).toEqual([]);
   for (const { address } of relayers) await setBalance(address, FULL);
   await expectBought(plans, fromBlock);
 });
 
 test("both wallets run out of ether after signing: the same transactions are mined once there is ether", async () => {
-  const { chain, proxy, connection } = setup;
+  const { chain, proxy } = setup;
   const fromBlock = (await chain.client.getBlockNumber()) + 1n;
   // Every broadcast waits until the wallets are empty: otherwise an early one would be mined.
   let drained: Promise<unknown> | undefined;
@@ -78,19 +87,15 @@ test("both wallets run out of ether after signing: the same transactions are min
   });
   const plans = planPurchases(setup, "dry", 4);
   await Promise.all(plans.map((planned) => call(planned)().then(({ status }) => expect(status).toBe(503))));
-  const keys = plans.map(({ key }) => key);
-  const signed = () => connection.sql<{ nonce: string; wallet: string }[]>`
-    select t.wallet, t.nonce from service.transaction t join service.purchase_progress p on p.id = t.intent
-    where p.idempotency_key = any(${keys}::text[]) order by 1, 2`;
   const before = await waitFor({
     what: "a signature",
     probe: async () => {
-      const found = await signed();
+      const found = await signed(plans);
       return found.length > 0 ? found : undefined;
     },
   });
   proxy.intercept();
   for (const { address } of relayers) await setBalance(address, FULL);
   await expectBought(plans, fromBlock);
-  expect(await signed()).toEqual(expect.arrayContaining(before));
+  expect(await signed(plans)).toEqual(expect.arrayContaining(before));
 });

@@ -33,7 +33,7 @@ const expectAccepted = ({ status, text }: HttpAnswer) =>
   expect(status === 200 || text.includes('"claim_pending"'), text).toBe(true);
 
 /** Long enough to see that a call waits before it is answered, in ms. */
-const WAIT_MS = 6000;
+const WAIT_MS = 4000;
 
 let setup: TestnetSetup;
 beforeAll(async () => {

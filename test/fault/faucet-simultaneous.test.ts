@@ -1,22 +1,21 @@
 /**
- * Two api processes and two writers with the same key, and a hundred claims at once. What this proves, checked on the
- * chain: a wallet is paid once, an address is paid once, and neither the faucet's funds nor the daily cap is exceeded.
+ * Two api processes and two writers with the same key: a hundred claims at once, and the writer that owns the wallet is suspended
+ * (SIGSTOP) or shuts down. What this proves, checked on the chain: a wallet is paid once, an address is paid once, and neither the
+ * faucet's funds nor the daily cap is exceeded; the other writer takes over, and each claim is paid once, also after the suspended
+ * writer resumes.
  */
 import { parseEther } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { failure } from "../api/support/api.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { checkedRequests } from "../support/openapi.ts";
-import { startStack } from "../support/stack.ts";
-import {
-  claim,
-  expectGrantMined,
-  expectPaidOnce,
-  NOTHING,
-  paidOnChain,
-  parseGrant,
-} from "./support/faucet-calls.ts";
+import { type RpcCall, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { claim, claimUntilPaid, expectPaidOnce, NOTHING, paidOnChain } from "./support/faucet-calls.ts";
+import { sendingAgainAtOnce } from "./support/send-again.ts";
+import { isSending } from "./support/testnet-faults.ts";
 import {
   type NewClient,
   newClient,
@@ -31,22 +30,40 @@ import { mineAndWaitUntilSettled, waitForFundsCacheToExpire } from "./support/wa
 const HUNDRED = 100;
 const env = { api: { PURCHASE_WAIT_MS: "60000" } };
 
-type TwoApis = TestnetSetup & {
+/** A writer's stack, and the proxy between it and the testnet. */
+type Writer = { readonly stack: Stack; readonly proxy: RpcProxy };
+
+type TwoOfEach = TestnetSetup & {
   /** Claims from the two api processes in turn. */
   readonly claimInTurn: (client: NewClient, n: number) => Promise<HttpAnswer>;
+  readonly writers: readonly Writer[];
 };
 
-async function startTwoApis(): Promise<TwoApis> {
+async function startTwoOfEach(): Promise<TwoOfEach> {
   const setup = await startTestnetSetup({ parts: "faucet", env });
+  const proxy = await startRpcProxy(setup.testnet.url);
+  const { env: common, ...options } = stackOptions(setup.main, setup.testnet, { parts: "faucet", env });
   const second = await startStack({
-    ...stackOptions(setup.main, setup.testnet, { parts: "faucet", env }),
+    ...options,
     databaseUrl: setup.stack.databaseUrl,
+    testnetRpcUrl: proxy.url,
+    env: { ...common, api: { ...common?.api, TESTNET_RPC_URL: setup.testnet.url } },
   });
   const requests = [setup.request, await checkedRequests(second.apiUrl)] as const;
-  return { ...setup, claimInTurn: (client, n) => claim({ request: requests[n % 2 === 0 ? 0 : 1] }, client) };
+  return {
+    ...setup,
+    claimInTurn: (client, n) => claim({ request: requests[n % 2 === 0 ? 0 : 1] }, client),
+    writers: [setup, { stack: second, proxy }],
+  };
 }
 
-let setup: TwoApis;
+let setup: TwoOfEach;
+
+const expectAllPaidOnce = (clients: readonly Pick<NewClient, "wallet">[]) =>
+  expectPaidOnce(
+    setup,
+    clients.map(({ wallet }) => wallet),
+  );
 
 const claimTogether = (all: readonly NewClient[]) =>
   Promise.all(all.map((one, n) => setup.claimInTurn(one, n)));
@@ -63,16 +80,7 @@ function countOutcomes(answers: readonly HttpAnswer[]): Record<string, number> {
 }
 
 beforeAll(async () => {
-  setup = await startTwoApis();
-});
-
-test("a hundred claims for one wallet from one address: one is paid", async () => {
-  const claimant = newClient();
-  const answers = await claimTogether(Array.from({ length: HUNDRED }, () => claimant));
-  expect(countOutcomes(answers)).toEqual({ "200": 1, "429 wallet_rate_limited": HUNDRED - 1 });
-  const paid = answers.find(({ status }) => status === 200);
-  if (paid) await expectGrantMined(setup, claimant, parseGrant(paid));
-  await expectPaidOnce(setup, [claimant.wallet]);
+  setup = await startTwoOfEach();
 });
 
 test("a hundred claims for one wallet from as many addresses: one is paid, and the refused addresses may still claim", async () => {
@@ -114,10 +122,76 @@ test("claims for all pairs of ten wallets and ten addresses: ten are paid, and t
   // Which of the two refuses a claim depends on which claims came first.
   for (const outcome of Object.keys(refused))
     expect(["429 ip_rate_limited", "429 wallet_rate_limited"]).toContain(outcome);
-  await expectPaidOnce(
-    setup,
-    wallets.map(({ wallet }) => wallet),
-  );
+  await expectAllPaidOnce(wallets);
+});
+
+/** Waits until a writer other than `not` owns the faucet's wallet. Resolves to that writer. */
+const owner = (not?: Writer): Promise<Writer> =>
+  waitFor({
+    what: "a writer to own the faucet's wallet",
+    probe: async () => {
+      const [row] = await setup.connection.sql<{ pid: string }[]>`
+        select split_part(lease_owner, '-', -2) as pid from service.relayer_wallet where role = 'faucet'`;
+      const found = setup.writers.find(({ stack }) => stack.running("writer")?.pid === Number(row?.pid));
+      return found === not ? undefined : found;
+    },
+  });
+
+const moments: readonly (readonly [name: string, matches: (call: RpcCall) => boolean])[] = [
+  ["during the simulations", ({ method }) => method === "eth_estimateGas"],
+  ["during the broadcasts, which arrive after the other writer took over", isSending],
+];
+
+test.each(moments)("the owner is suspended %s: each claim is paid once", async (_, matches) => {
+  const suspended = await owner();
+  const pid = suspended.stack.running("writer")?.pid ?? 0;
+  expect(pid).toBeGreaterThan(0);
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let stopped = false;
+  suspended.proxy.intercept(async (call, forward) => {
+    if (!matches(call)) return forward();
+    if (!stopped) process.kill(pid, "SIGSTOP");
+    stopped = true;
+    await held;
+    return forward();
+  });
+  const claimants = newClients(4);
+  const results = Promise.all(claimants.map((one) => claimUntilPaid(setup, one)));
+  results.catch(() => {}); // awaited below
+  await waitFor({ what: "the owner to be suspended", probe: () => stopped || undefined, intervalMs: 10 });
+  // As if its lease had expired.
+  await setup.connection.sql`update service.relayer_wallet set lease_until = now() where role = 'faucet'`;
+  await owner(suspended);
+  release();
+  process.kill(pid, "SIGCONT");
+  await results;
+  suspended.proxy.intercept();
+  await expectAllPaidOnce(claimants);
+});
+
+test("the owner shuts down during claims: the other writer pays the rest at once", async () => {
+  const leaving = await owner();
+  const child = leaving.stack.running("writer");
+  leaving.proxy.intercept(async (call, forward) => (isSending(call) ? "lost" : forward()));
+  const claimants = newClients(3);
+  const results = Promise.all(claimants.map((one) => claimUntilPaid(setup, one)));
+  results.catch(() => {}); // awaited below
+  await waitFor({
+    what: "a transfer to be signed",
+    probe: async () =>
+      (
+        await setup.connection.sql`select 1 from service.service_transaction_progress where state = 'signed'`
+      ).at(0) && true,
+  });
+  await leaving.stack.stopService("writer");
+  expect(child?.exit()).toEqual({ code: 0, signal: null });
+  await sendingAgainAtOnce(setup.connection.sql, results);
+  await expectAllPaidOnce(claimants);
+  leaving.proxy.intercept();
+  await leaving.stack.start("writer");
 });
 
 test("sixty claims reach the daily cap: the rest are refused until midnight UTC", async () => {

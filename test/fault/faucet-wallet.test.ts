@@ -2,7 +2,7 @@
  * The faucet's wallet is emptied, or its key is used by another program. What this proves, checked on the chain: a claim
  * with a signed transfer is paid in full, once, however late.
  */
-import { parseEther } from "viem";
+import { type Hex, parseEther } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
@@ -16,6 +16,7 @@ import {
   NOTHING,
   paidOnChain,
 } from "./support/faucet-calls.ts";
+import { sendingAgainAtOnce } from "./support/send-again.ts";
 import { isSending } from "./support/testnet-faults.ts";
 import {
   type NewClient,
@@ -62,37 +63,58 @@ const expireClaim = async (client: NewClient) => {
     update service.waiting set created_at = created_at - interval '2 minutes' where intent in (${ids})`;
 };
 
-test.each<[name: string, which: number[], expired: boolean]>([
-  ["the first transfer", [0], false],
-  ["the second transfer", [1], false],
-  ["the second transfer of an expired claim", [1], true],
-  ["both transfers of an expired claim", [0, 1], true],
-])("another program uses the nonce of %s: the claim is paid once", async (_, which, expired) => {
-  const { testnet, proxy } = setup;
-  const client = newClient();
+/** What happens to each claim: the transfers whose nonces another program uses, and whether the claim has expired by then. */
+const fates: readonly { readonly used: readonly (0 | 1)[]; readonly expired: boolean }[] = [
+  { used: [0], expired: false },
+  { used: [1], expired: true },
+  { used: [0, 1], expired: true },
+];
+
+test("another program uses nonces of claims, also of all transfers of an expired one: each claim is paid once", async () => {
+  const { testnet, proxy, connection } = setup;
+  const claimants = newClients(fates.length);
   loseTransactions();
-  expect((await claim(setup, client)).status).toBe(503);
-  const nonces = await noncesOf(client);
-  if (expired) await expireClaim(client);
-  // The second nonce cannot be mined before the first transfer, so broadcast that one from here.
-  const [first] = await setup.connection.sql<{ signed: `0x${string}` }[]>`
-    select a.signed from service.attempt a join service.transaction t on t.id = a.transaction_id
-    where t.chain_id = ${testnet.deployment.chainId} and t.nonce = ${Number(nonces[0])} and t.wallet = ${faucet.address.toLowerCase()}`;
-  if (!which.includes(0) && first)
-    await testnet.client.sendRawTransaction({ serializedTransaction: first.signed });
-  for (const n of which) {
-    const hash = await testnet.client.sendTransaction({
+  const answers = await Promise.all(claimants.map((one) => claim(setup, one)));
+  expect(answers.map(({ status }) => status)).toEqual(fates.map(() => 503));
+  const usedByOther: (number | undefined)[] = [];
+  for (const [n, claimant] of claimants.entries()) {
+    const nonces = await noncesOf(claimant);
+    usedByOther.push(...(fates[n]?.used ?? []).map((which) => nonces[which]));
+    if (fates[n]?.expired) await expireClaim(claimant);
+  }
+  const signed = await waitFor({
+    what: "all transfers to be signed",
+    probe: async () => {
+      const rows = await connection.sql<{ nonce: string; bytes: Hex }[]>`
+        select distinct on (t.nonce) t.nonce, a.signed as bytes
+        from service.transaction t join service.attempt a on a.transaction_id = t.id
+        where t.chain_id = ${testnet.deployment.chainId} and t.wallet = ${faucet.address.toLowerCase()} and t.state = 'open'
+        order by t.nonce, a.id`;
+      return rows.length === 2 * fates.length ? rows : undefined;
+    },
+  });
+  // A nonce is mined after all lower ones: the transfers whose nonces nobody else uses are broadcast from here.
+  for (const { nonce, bytes } of signed) {
+    const isUsed = usedByOther.includes(Number(nonce));
+    const other = {
       account: faucet,
       to: testnet.owner.address,
       value: 1n,
-      nonce: Number(nonces[n]),
+      nonce: Number(nonce),
       chain: null,
-    });
+    };
+    const hash = isUsed
+      ? await testnet.client.sendTransaction(other)
+      : await testnet.client.sendRawTransaction({ serializedTransaction: bytes });
     await testnet.client.waitForTransactionReceipt({ hash });
   }
   proxy.intercept();
-  await claimUntilPaid(setup, client);
-  await expectPaidOnce(setup, [client.wallet]);
+  await testnet.client.mine({ blocks: 3 });
+  await sendingAgainAtOnce(connection.sql, Promise.all(claimants.map((one) => claimUntilPaid(setup, one))));
+  await expectPaidOnce(
+    setup,
+    claimants.map(({ wallet }) => wallet),
+  );
 });
 
 test("the node loses both transfers for a minute: no empty transfer replaces them", async () => {
@@ -108,7 +130,7 @@ test("the node loses both transfers for a minute: no empty transfer replaces the
   await noncesOf(client);
   await connection.sql`
     update service.transaction set opened_at = opened_at - interval '1 minute' where state = 'open'`;
-  for (let times = 0; times < 3; times += 1) {
+  for (let times = 0; times < 2; times += 1) {
     const before = sent.length;
     await backdateBroadcasts(connection.sql);
     await waitFor({
@@ -119,7 +141,7 @@ test("the node loses both transfers for a minute: no empty transfer replaces the
   // The same two transactions every time: nothing else is signed.
   expect(new Set(sent).size).toBe(2);
   proxy.intercept();
-  await claimUntilPaid(setup, client);
+  await sendingAgainAtOnce(connection.sql, claimUntilPaid(setup, client));
   await expectPaidOnce(setup, [client.wallet]);
 });
 
@@ -157,7 +179,10 @@ test("the wallet runs out of ether after claims are signed: they are paid once i
   expect(await paidOnChain(setup, late.wallet)).toEqual(NOTHING);
 
   await testnet.client.setBalance({ address, value: full });
-  await Promise.all([...claimants, late].map((one) => claimUntilPaid(setup, one)));
+  await sendingAgainAtOnce(
+    connection.sql,
+    Promise.all([...claimants, late].map((one) => claimUntilPaid(setup, one))),
+  );
   await expectPaidOnce(
     setup,
     [...claimants, late].map(({ wallet }) => wallet),

@@ -47,7 +47,7 @@ test("half of all requests fail in random ways: each key buys one policy", async
     const answer = await forward();
     return outcome === "lost after" ? "lost" : answer;
   });
-  await buyAll("flaky", 30);
+  await buyAll("flaky", 12);
 });
 
 /** Errors that nodes answer to a transaction, whether they accepted it or not. */

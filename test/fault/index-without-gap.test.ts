@@ -1,14 +1,12 @@
 /**
- * The indexer is restarted, killed, and replaced by another build, or the chain is reorganised, while 50 requests a second
- * read the index. What this proves: each answer has the rows of its block, no block is older than one that was answered
+ * The indexer is restarted or killed, or the chain is reorganised, while 50 requests a second read the index; `redeployed-indexer`
+ * replaces it by another build. What this proves: each answer has the rows of its block, no block is older than one that was answered
  * before but for a reorganisation, and there is no error.
  */
 import postgres from "postgres";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { startChangedIndexer, waitForOtherSchema } from "../src/support/changed-build.ts";
 import { buyers, chapters, historyContext, trade } from "../src/support/history.ts";
-import { servedSchema } from "../src/support/rows.ts";
 import { mineOnlyTransactions, startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
@@ -112,28 +110,6 @@ test("Postgres is restarted while the launcher holds the snapshot: no wrong answ
   expectAnswers(await load.stop(), [await readFork(chain)], {
     mayRefuse: ["indexer_syncing", "database_unavailable"],
   });
-});
-
-test("a build with another schema replaces the old one, which still runs, and the old one does not come back", async () => {
-  await startReading();
-  const old = await servedSchema(sql);
-  const changed = await startChangedIndexer(stack, {
-    schema: `export const note = onchainTable("note", (t) => ({ id: t.integer().primaryKey(), text: t.text() }));\n`,
-  });
-  await waitForOtherSchema(sql, old, { indexer: changed });
-  const newer = await servedSchema(sql);
-  await tradeOn();
-  await stack.restart("indexer");
-  await tradeOn();
-  expect(await servedSchema(sql)).toBe(newer);
-  await expectNoGap();
-
-  // Once the newer one is gone the older one serves: the operator has gone back.
-  load = startIndexLoad(stack.apiUrl, buyer);
-  await changed.stop();
-  await expect.poll(() => servedSchema(sql)).toBe(old);
-  await tradeOn();
-  await expectNoGap();
 });
 
 /** Replaces the newest blocks by empty ones, and trades on them. @returns the newest block */

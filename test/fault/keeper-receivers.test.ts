@@ -126,7 +126,6 @@ async function expectNoFailure(due: readonly bigint[], byStranger: readonly bigi
 const moments = [
   { moment: "before the keeper simulates", matches: "eth_simulateV1" },
   { moment: "after the keeper has recorded a batch", matches: "eth_estimateGas" },
-  { moment: "before the keeper's transaction reaches the node", matches: "eth_sendRawTransaction" },
 ];
 
 test.each(moments)(

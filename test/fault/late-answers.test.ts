@@ -11,7 +11,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
 
-const LATE_ANSWERS = 5;
+const LATE_ANSWERS = 3;
 const answerSchema = z.object({ result: z.object({ number: z.string() }) });
 
 test("an answer with an older block takes no block back", async () => {

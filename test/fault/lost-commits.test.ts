@@ -1,7 +1,7 @@
 /**
  * A database that has lost its last commits: a promoted standby, or a restored backup. What this proves, checked on the
- * chain: what was bought is found again and is not bought twice, and transactions of another program stop all new ones
- * until the operator has accepted them.
+ * chain: what was bought is found again, with and without a permit, and is not bought twice; transactions of another program stop
+ * all new ones until the operator has accepted them.
  */
 import type { LocalAccount } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
@@ -16,9 +16,9 @@ import {
   purchaseRequest,
   type TestLedger,
 } from "../support/ledger.ts";
-import { askRpc } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { loseBytes, loseSignatures } from "./support/lose-commits.ts";
+import { buyWith, expectOnePolicy, newPermit } from "./support/permit-purchases.ts";
 import { waitUntilPostponed } from "./support/waits.ts";
 
 const relayers = [anvilAccount(1), anvilAccount(2)] as const;
@@ -63,55 +63,44 @@ const expectNothingUnknown = () => expect.poll(unknown).toEqual([]);
 
 test("signatures are lost while the writer is down: old purchases are found on the chain and bought once", async () => {
   const buyer = await newBuyer(chain);
+  const withPermit = await buyWith({ chain, ledger }, await newPermit({ chain, ledger }));
   const ids = await buySeveral(buyer, 4);
-  await settledAll(ids);
+  await settledAll([...ids, withPermit.id]);
   await stack.stopService("writer");
-  await loseSignatures(ledger.connection.sql, ids, { age: 600 });
+  await loseSignatures(ledger.connection.sql, [...ids, withPermit.id], { age: 600 });
   await stack.start("writer");
   await expectOnePolicyEach(ids, buyer);
+  await expectOnePolicy({ chain, ledger }, withPermit);
 });
 
 test("signatures are lost under a running writer: each purchase is bought once", async () => {
   const buyer = await newBuyer(chain);
+  const withPermit = await buyWith({ chain, ledger }, await newPermit({ chain, ledger }));
   const ids = await buySeveral(buyer, 10);
-  await settledAll(ids);
-  await loseSignatures(ledger.connection.sql, ids);
+  await settledAll([...ids, withPermit.id]);
+  await loseSignatures(ledger.connection.sql, [...ids, withPermit.id]);
   // New purchases come at once.
   const more = await Promise.all(
     [1, 2, 3].map((n) => ledger.buy(purchaseRequest(buyer.address), `${buyer.address}-more-${n}`)),
   );
   await expectOnePolicyEach([...ids, ...more], buyer);
+  await expectOnePolicy({ chain, ledger }, withPermit);
 });
 
 test("signatures are lost before their transactions are mined: each purchase is bought once", async () => {
-  const buyer = await newBuyer(chain);
+  const [buyer, permit] = [await newBuyer(chain), await newPermit({ chain, ledger })];
   await mineNothing(chain);
+  const withPermit = await buyWith({ chain, ledger }, permit);
   const ids = await buySeveral(buyer, 4);
-  for (const id of ids) await ledger.inState(id, "broadcast");
+  const all = [...ids, withPermit.id];
+  for (const id of all) await ledger.atNode(id);
   await stack.stopService("writer");
-  await loseSignatures(ledger.connection.sql, ids);
+  await loseSignatures(ledger.connection.sql, all);
   await stack.start("writer");
   await expect.poll(unknown).not.toEqual([]);
   await mineEverySecond(chain);
   await expectOnePolicyEach(ids, buyer);
-});
-
-test("signatures are lost, and their transactions disappear from the node: the purchases are signed again", async () => {
-  const buyer = await newBuyer(chain);
-  await mineNothing(chain);
-  const id = await ledger.buy(purchaseRequest(buyer.address), "disappears");
-  const before = await ledger.inState(id, "broadcast");
-  await stack.stopService("writer");
-  await loseSignatures(ledger.connection.sql, [id]);
-  await stack.start("writer");
-  await expect.poll(unknown).not.toEqual([]);
-  if (!("txHash" in before)) throw new Error("no hash");
-  await askRpc(chain.url, "anvil_dropTransaction", [before.txHash]);
-  // Until it is certain that nobody has them, their purchase must not expire.
-  await ledger.connection.sql`update service.waiting set created_at = now()`;
-  await expectNothingUnknown();
-  await mineEverySecond(chain);
-  await expectOnePolicyEach([id], buyer);
+  await expectOnePolicy({ chain, ledger }, withPermit);
 });
 
 test("the purchase is lost too, and its client repeats the call: bought once, also with two wallets", async () => {

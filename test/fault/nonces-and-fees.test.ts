@@ -16,7 +16,7 @@ import {
 } from "../support/ledger.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { mineAndWaitUntilSettled, waitUntilPostponed } from "./support/waits.ts";
+import { mineAndWaitUntilSettled, mineBlockAt, waitUntilPostponed } from "./support/waits.ts";
 
 const GWEI = 1_000_000_000n;
 
@@ -74,6 +74,9 @@ test("the base fee rises above a transaction's fee: the same call is sent with a
   await waitUntilPostponed(stack, tooExpensive, 2);
   expect(await ledger.read(tooExpensive)).toMatchObject({ state: "accepted" });
   expect(await attemptsOf(tooExpensive)).toEqual([]);
+  // Below the fee cap, and still above the fee of the first one.
+  await mineBlockAt(chain, ledger.connection.sql, 30);
+  await expect.poll(async () => (await attemptsOf(id)).length).toBeGreaterThanOrEqual(2);
   await mineEverySecond(chain);
 
   const bought = await ledger.settled(id);

@@ -41,8 +41,6 @@ test("the deployed verifier finds the signer's key", async () => {
 test.each([
   ["does not answer", { kind: "holds" }],
   ["signs with another key", { kind: "lies", with: generatePrivateKey() }],
-  ["signs other data", { kind: "lies", data: "0x1901" }],
-  ["refuses", { kind: "answers", status: 500, body: "no" }],
 ] as const)(
   "a signer that %s: 503 oracle_signer_unavailable, and a signature once it signs",
   async (_, mode) => {

@@ -13,7 +13,7 @@ import {
   type PermitPurchase,
   permitsTaken,
 } from "./support/permit-purchases.ts";
-import { isReceiptRead, isSending } from "./support/testnet-faults.ts";
+import { isReceiptRead, isSending, restartWriter } from "./support/testnet-faults.ts";
 import { whileStatementWaits } from "./support/while-statement-waits.ts";
 import { startWriterSetup, type WriterSetup } from "./support/writer-setup.ts";
 
@@ -55,10 +55,7 @@ async function killedAt(
   return bought;
 }
 
-async function restart(): Promise<void> {
-  setup.proxy.intercept();
-  await setup.stack.start("writer");
-}
+const restart = () => restartWriter({ ...setup, connection: setup.ledger.connection });
 
 test("after their nonces are stored, before their bytes are: signed for the same calls", async () => {
   const signed = await newPermit(setup);

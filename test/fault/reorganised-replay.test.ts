@@ -3,6 +3,7 @@
  * gone, then the new receipt or the revert of the same transaction, and never a receipt of a block that is gone.
  */
 import { randomUUID } from "node:crypto";
+import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { approveUsdc, purchase } from "../../scripts/local/protocol/actions/index.ts";
 import { catalogueTerms } from "../../scripts/local/protocol/terms.ts";
@@ -67,12 +68,13 @@ test("a reorganisation gives the policy number to another purchase: replays answ
   const [policy, ...others] = await policiesOnChain(setup.chain, buyer.account.address);
   expect(others).toEqual([]);
   expect(policy?.transactionHash).toBe(after.txHash);
+  expect(after.blockNumber).toBe(Number(policy?.blockNumber));
   expect(after.policyId).toBe(String(policy?.args.policyId));
-  expect(after.policyId).not.toBe(bought.policyId);
+  expect(after.policyId).toBe(String(BigInt(bought.policyId) + 1n));
 });
 
 test("the buyer revokes the allowance meanwhile: replays answer 502 once the revert is final, nothing is bought", async () => {
-  const { buyer, replay } = await buyAndLoseBlock(async () => {
+  const { buyer, bought, replay } = await buyAndLoseBlock(async () => {
     const [owner] = setup.buyers;
     if (!owner) throw new Error("no buyer");
     await approveUsdc(setup.protocol, owner.account, setup.chain.deployment.contracts.coverRouter, 0n);
@@ -80,5 +82,9 @@ test("the buyer revokes the allowance meanwhile: replays answer 502 once the rev
   const before = (await policiesOnChain(setup.chain, buyer.account.address)).length;
   await expect.poll(async () => failure(await replay()), settled).toEqual([502, "onchain_revert"]);
   expect(messageOf(await replay())).toMatch(/reverted in block \d+: ERC20InsufficientAllowance\(/);
+  const [failed] = await setup.connection.sql<{ hash: Hex }[]>`
+    select tx_hash as hash from service.purchase_progress where id = ${bought.purchaseId}`;
+  const receipt = await setup.chain.client.getTransactionReceipt({ hash: failed?.hash ?? "0x" });
+  expect(receipt.status).toBe("reverted");
   expect(await policiesOnChain(setup.chain, buyer.account.address)).toHaveLength(before);
 });

@@ -21,6 +21,7 @@ import {
   tryUntilBought,
   waitUntilSandboxReady,
 } from "./support/sandbox-calls.ts";
+import { sendingAgainAtOnce } from "./support/send-again.ts";
 import { isSending, killAtCall, restartWriter } from "./support/testnet-faults.ts";
 import { mineUntilFinal, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
@@ -82,7 +83,6 @@ async function countRefills(fromBlock: bigint) {
 
 test.each([
   ["after", "first", 1],
-  ["before", "second", 2],
   ["before", "third", 3],
 ] as const)("the writer is killed %s the %s broadcast: each refill happens once", async (when, _, nth) => {
   const fromBlock = await nextBlock(setup);
@@ -94,7 +94,7 @@ test.each([
   const refused = await tryOnce(setup, call);
   expect(refused.status).toBe(503);
   await restartWriter(setup);
-  const bought = await tryUntilBought(setup, call);
+  const bought = await sendingAgainAtOnce(setup.connection.sql, tryUntilBought(setup, call));
   await expectBoughtOnce(setup, [bought], fromBlock);
   await mineUntilFinal(setup);
   expect(await countRefills(fromBlock)).toEqual({ etherTransfers: 1, mints: 1, approvals: 1 });

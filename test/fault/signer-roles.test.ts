@@ -5,13 +5,13 @@
 import { beforeAll, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { publicKeyOf, startSigner, type TestSigner } from "../support/signer.ts";
 import { expectNoNonceGaps } from "./support/assertions.ts";
 import { claimUntilPaid, expectPaidOnce } from "./support/faucet-calls.ts";
 import { buyPolicies, crash, prepareBuyer, untilAll } from "./support/keeper-policies.ts";
-import { startKeeperSetup } from "./support/keeper-setup.ts";
 import {
   expectBoughtOnce,
   nextBlock,
@@ -19,7 +19,7 @@ import {
   tryUntilBought,
   waitUntilSandboxReady,
 } from "./support/sandbox-calls.ts";
-import { newClient, startTestnetSetup } from "./support/testnet-setup.ts";
+import { newClient, startTestnetSetup, type TestnetSetup } from "./support/testnet-setup.ts";
 
 const keys = {
   relayer: privateKeyOf(anvilAccount(1)),
@@ -29,30 +29,21 @@ const keys = {
 };
 
 let signer: TestSigner;
-/** A writer without any wallet's private key. */
-const environment = () => ({
-  SIGNER_URL: signer.url,
-  RELAYER_PRIVATE_KEYS: "",
-  RELAYER_PUBLIC_KEYS: publicKeyOf(keys.relayer),
-});
+let setup: TestnetSetup;
 
+/** The writer has no wallet's private key. */
 beforeAll(async () => {
   signer = await startSigner(Object.values(keys));
-});
-
-/** Lets the signer be away until it has been asked in vain. */
-async function away(output: () => string): Promise<void> {
-  const giveUps = () => output().split("it gets no new nonces until the signer does").length;
-  const before = giveUps();
-  await waitFor({ what: "the writer to miss the signer", probe: () => giveUps() > before || undefined });
-}
-
-test("sandbox and faucet go on once the signer is back", async () => {
-  const setup = await startTestnetSetup({
+  setup = await startTestnetSetup({
     parts: "both",
+    keeper: true,
     env: {
       writer: {
-        ...environment(),
+        SIGNER_URL: signer.url,
+        RELAYER_PRIVATE_KEYS: "",
+        RELAYER_PUBLIC_KEYS: publicKeyOf(keys.relayer),
+        KEEPER_PRIVATE_KEY: "",
+        KEEPER_PUBLIC_KEY: publicKeyOf(keys.keeper),
         TESTNET_RELAYER_PRIVATE_KEYS: "",
         TESTNET_RELAYER_PUBLIC_KEYS: publicKeyOf(keys.relayer),
         SANDBOX_PRIVATE_KEY: "",
@@ -62,6 +53,17 @@ test("sandbox and faucet go on once the signer is back", async () => {
       },
     },
   });
+});
+
+/** Waits until the writer has asked the signer in vain once more. */
+async function missed(): Promise<void> {
+  const giveUps = () =>
+    setup.stack.output("writer").split("it gets no new nonces until the signer does").length;
+  const before = giveUps();
+  await waitFor({ what: "the writer to miss the signer", probe: () => giveUps() > before || undefined });
+}
+
+test("sandbox and faucet go on once the signer is back", async () => {
   await waitUntilSandboxReady(setup);
   const first = newClient();
   await claimUntilPaid(setup, first);
@@ -69,10 +71,10 @@ test("sandbox and faucet go on once the signer is back", async () => {
   await signer.leave();
   const second = newClient();
   const calls = severalCalls(2);
-  const missed = away(() => setup.stack.output("writer"));
+  const missing = missed();
   const claimed = claimUntilPaid(setup, second);
   const bought = Promise.all(calls.map((call) => tryUntilBought(setup, call)));
-  await missed;
+  await missing;
   await signer.comeBack();
   await claimed;
   await expectBoughtOnce(setup, await bought, fromBlock);
@@ -80,18 +82,15 @@ test("sandbox and faucet go on once the signer is back", async () => {
 });
 
 test("the keeper goes on once the signer is back", async () => {
-  const setup = await startKeeperSetup({
-    env: {
-      writer: { ...environment(), KEEPER_PRIVATE_KEY: "", KEEPER_PUBLIC_KEY: publicKeyOf(keys.keeper) },
-    },
-  });
-  await prepareBuyer(setup);
-  const due = await buyPolicies(setup, 3);
+  const { main: chain, connection } = setup;
+  const protocol = openProtocol(chain.deployment, chain.url);
+  await prepareBuyer({ protocol });
+  const due = await buyPolicies({ protocol }, 3);
   signer.set({ kind: "holds" });
-  const missed = away(() => setup.stack.output("writer"));
-  await crash(setup);
-  await missed;
+  const missing = missed();
+  await crash({ protocol });
+  await missing;
   signer.set({ kind: "signs" });
-  await untilAll(setup, "triggered", due);
-  await expectNoNonceGaps({ chain: setup.chain, connection: setup.connection });
+  await untilAll({ protocol }, "triggered", due);
+  await expectNoNonceGaps({ chain, connection });
 });

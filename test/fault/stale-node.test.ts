@@ -11,7 +11,7 @@ import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support
 import { alternateWithStaleNode } from "./support/stale-node.ts";
 
 const BEHIND = 5;
-const ROUNDS = 8;
+const ROUNDS = 5;
 const AT_ONCE = 4;
 
 let setup: PurchaseSetup;

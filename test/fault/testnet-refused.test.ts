@@ -30,18 +30,10 @@ async function outputAtExit(name: ServiceName, testnet: TestChain): Promise<stri
 
 test.each<[ServiceName, number]>([
   ["api", 1],
-  ["writer", 1],
-  ["api", 8453],
   ["writer", 8453],
 ])("the %s does not start with chain %i as its testnet, and says why", async (name, chainId) => {
   const output = await outputAtExit(name, withChainId(chainId));
   expect(output).toMatch(
     new RegExp(`TESTNET_DEPLOYMENT_FILE .*chain ${chainId} is (no testnet|also the main chain)`),
   );
-});
-
-test("the writer does not start when TESTNET_RPC_URL is a node of the main chain, and sends nothing", async () => {
-  const before = await chain.client.getBlockNumber();
-  expect(await outputAtExit("writer", withChainId(84532))).toMatch(/TESTNET_RPC_URL serves chain 8453/);
-  expect(await chain.client.getBlockNumber()).toBe(before);
 });

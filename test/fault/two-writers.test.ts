@@ -1,6 +1,7 @@
 /**
  * Two writers with the same keys. What this proves: one of them at a time owns the wallets, a writer that was suspended
- * during a takeover cannot sign under its old lease, and a hundred purchases at once buy a hundred policies.
+ * during a takeover cannot sign under its old lease, one that reaches the database but not the chain leaves the wallets to the
+ * other, and a hundred purchases at once buy a hundred policies.
  */
 import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
@@ -170,6 +171,26 @@ test("the owner is suspended while it broadcasts, and its transactions arrive la
   // The mined transactions are the suspended writer's: the other one takes no new nonces for them.
   await expectOneNonceEach(ledger.connection, ids, await policiesOnChain(chain, buyer.address));
   proxy.intercept();
+});
+
+test("a writer without a node gives up its wallets, and the other writer buys", async () => {
+  const owner = await ownerOf();
+  const buyer = await newBuyer(chain);
+  const buy = (key: string) => ledger.buy(purchaseRequest(buyer.address), key);
+  const ids = [await buy("before")];
+  await Promise.all(ids.map((id) => ledger.settled(id)));
+  // The owner no longer reaches its node.
+  proxies[owner].intercept(async () => "lost");
+  for (let n = 0; n < 5; n += 1) ids.push(await buy(`after-${n}`));
+  await waitFor({
+    what: "the other writer to take the wallets over",
+    probe: async () => ((await ownerOf()) === owner ? undefined : true),
+  });
+  await expectOnePolicyEach(ids, buyer.address);
+
+  proxies[owner].intercept();
+  ids.push(await buy("back"));
+  await expectOnePolicyEach(ids, buyer.address);
 });
 
 test("the owner shuts down: the other writer sends from its wallets at once", async () => {

@@ -4,7 +4,6 @@
  */
 import type { LocalAccount } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import type { Child } from "../../scripts/local/processes.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import type { TestChain } from "../support/chain.ts";
 import { mayRest, stayOpen } from "../support/database.ts";
@@ -18,6 +17,7 @@ import {
 import type { Interceptor, RpcProxy } from "../support/rpc-proxy.ts";
 import type { Stack } from "../support/stack.ts";
 import { expectOneNonceEach } from "./support/assertions.ts";
+import { restartWriter } from "./support/testnet-faults.ts";
 import { startWriterSetup } from "./support/writer-setup.ts";
 
 const PURCHASES = 4;
@@ -75,10 +75,7 @@ async function expectOnePolicyEach(ids: readonly string[], buyer: LocalAccount):
   expect(wallet?.used).toBe(wallet?.next);
 }
 
-async function restart(): Promise<Child> {
-  proxy.intercept();
-  return stack.start("writer");
-}
+const restart = () => restartWriter({ proxy, stack, connection: ledger.connection });
 
 test("the writer is killed before anything is signed: bought once after the restart", async () => {
   const buyer = await newBuyer(chain);
@@ -184,13 +181,13 @@ test("purchases are accepted while no writer runs: bought once when one starts",
   const buyer = await newBuyer(chain);
   await stack.kill9("writer");
   const ids = await buySeveral(buyer);
-  await restart();
+  // It waits until the dead writer's lease has expired.
+  await stack.start("writer");
   await expectOnePolicyEach(ids, buyer);
 });
 
 test("the writer shuts down during purchases: exits with code 0, and another writer finishes", async () => {
-  await stack.kill9("writer");
-  const writer = await restart();
+  const writer = stack.running("writer");
   const buyer = await newBuyer(chain);
   proxy.intercept(async (call, forward) => (call.method === "eth_sendRawTransaction" ? "lost" : forward()));
   const ids = await buySeveral(buyer);
@@ -199,7 +196,7 @@ test("the writer shuts down during purchases: exits with code 0, and another wri
     probe: async () => ((await signedForms(ledger.connection, ...ids)).length > 0 ? true : undefined),
   });
   await stack.stopService("writer");
-  expect(writer.exit()).toEqual({ code: 0, signal: null });
+  expect(writer?.exit()).toEqual({ code: 0, signal: null });
   await restart();
   await expectOnePolicyEach(ids, buyer);
 });

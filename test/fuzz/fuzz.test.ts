@@ -18,7 +18,7 @@ import { startWorld } from "./support/world.ts";
 
 const seed = Number(process.env.FUZZ_SEED || 20_261_122);
 /** Requests of each operation. */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS || 70);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS || 55);
 const LEAST_REQUESTS = 3000;
 const AT_ONCE = 16;
 

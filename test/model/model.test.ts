@@ -21,12 +21,12 @@ const START = 1_700_000_000n;
 const DAY = 86_400n;
 /** A killed indexer is back within two seconds, or within a minute while other tests use both cores. */
 const slowMs = 240_000;
-const ACTIONS = 200;
+const ACTIONS = 150;
 /** More than `ACTIONS`: reverted actions do not count, and every kind has to occur. */
 const DRAWS = 2_000;
-const PARTS = 4;
+const PARTS = 3;
 /** The indexer is killed in the first parts only, because Ponder restarts slowly while other tests run. */
-const PARTS_WITH_KILL = 3;
+const PARTS_WITH_KILL = 2;
 
 /** The reorganisations and the kill in one part of the history, each after so many steps. */
 type Faults = {

@@ -211,8 +211,8 @@ test("killed while it deploys, it goes on after the last mined transaction", asy
   expect(await node.client.getCode(atStart)).toBeUndefined();
 });
 
-test("answers to broadcasts are lost: every transaction is sent once", async () => {
-  const node = await startNode(421614);
+test("answers to broadcasts are lost: every transaction is sent once, also on an unknown network that is named", async () => {
+  const node = await startNode(987_654_321);
   const proxy = await startRpcProxy(node.url);
   let broadcasts = 0;
   proxy.intercept(async (call, forward) => {
@@ -222,46 +222,44 @@ test("answers to broadcasts are lost: every transaction is sent once", async () 
     return broadcasts % 5 === 1 ? "lost" : answer;
   });
   const out = newFile();
-  const { code, said } = await deploy(proxy.url, out);
-  expect(code, said).toBe(0);
-  expect(requireDeployment(out).name).toBe("Arbitrum Sepolia");
-  const sent = await node.client.getTransactionCount({ address: deployer.address });
-  expect(said).toContain(`421614: ${sent} transactions of`);
-  expect(broadcasts).toBe(sent);
-});
-
-test("main networks, unknown networks, silent nodes and empty wallets are refused before anything is sent", async () => {
-  const out = newFile();
-  const [main, unknown] = await Promise.all([startNode(8453), startNode(987_654_321)]);
-  const refusedMain = await deploy(main.url, out, "--network", "Not Base");
-  expect(refusedMain).toEqual({
-    code: 1,
-    said: "chain 8453 is a main network (Base): this command deploys to test networks only\n",
-  });
-  expect(await deploy(unknown.url, out)).toEqual({
+  expect(await deploy(proxy.url, out)).toEqual({
     code: 1,
     said: expect.stringContaining("chain 987654321 is no known test network: name it with --network"),
   });
-  expect(await deploy("http://127.0.0.1:9", out)).toEqual({
+  expect(broadcasts).toBe(0);
+  expect(existsSync(`${out}.unfinished`)).toBe(false);
+  const { code, said } = await deploy(proxy.url, out, "--network", "Our testnet");
+  expect(code, said).toBe(0);
+  expect(requireDeployment(out)).toMatchObject({ name: "Our testnet", explorerUrl: null });
+  const sent = await node.client.getTransactionCount({ address: deployer.address });
+  expect(said).toContain(`987654321: ${sent} transactions of`);
+  expect(broadcasts).toBe(sent);
+});
+
+test("main networks, silent nodes and poor wallets are refused before anything is sent", async () => {
+  const out = newFile();
+  const main = await startNode(8453);
+  const poor = generatePrivateKey();
+  await sepolia.client.setBalance({ address: privateKeyToAddress(poor), value: parseEther("0.000001") });
+  const [onMain, silent, unpaid] = await Promise.all([
+    deploy(main.url, out, "--network", "Not Base"),
+    deploy("http://127.0.0.1:9", out),
+    runCommand([...program, ...argumentsFor(sepolia.url, out)], { DEPLOYER_PRIVATE_KEY: poor }),
+  ]);
+  expect(onMain).toEqual({
+    code: 1,
+    said: "chain 8453 is a main network (Base): this command deploys to test networks only\n",
+  });
+  expect(silent).toEqual({
     code: 1,
     said: expect.stringContaining("--rpc: the node does not answer"),
   });
-  for (const { client } of [main, unknown])
-    expect(await client.getTransactionCount({ address: deployer.address })).toBe(0);
-
-  const poor = generatePrivateKey();
-  const args = [...program, ...argumentsFor(sepolia.url, out)];
-  expect(await runCommand(args, { DEPLOYER_PRIVATE_KEY: poor })).toEqual({
+  expect(unpaid).toEqual({
     code: 1,
     said: expect.stringMatching(
-      new RegExp(`^${privateKeyToAddress(poor)} has 0 ETH, and the deployment may cost up to \\d`),
+      new RegExp(`^${privateKeyToAddress(poor)} has 0.000001 ETH, and the deployment may cost up to \\d`),
     ),
   });
-  await sepolia.client.setBalance({ address: privateKeyToAddress(poor), value: parseEther("0.000001") });
-  expect((await runCommand(args, { DEPLOYER_PRIVATE_KEY: poor })).said).toContain("has 0.000001 ETH");
+  expect(await main.client.getTransactionCount({ address: deployer.address })).toBe(0);
   expect(existsSync(out) || existsSync(`${out}.unfinished`)).toBe(false);
-
-  const named = await deploy(unknown.url, out, "--network", "Our testnet");
-  expect(named.code, named.said).toBe(0);
-  expect(requireDeployment(out)).toMatchObject({ name: "Our testnet", explorerUrl: null });
 });

@@ -1,58 +1,53 @@
 /**
  * Proves that at every block the index knows the strike of each policy and which policies are due, with a proof that the
- * contracts accept, and that the keeper finds the same policies on the chain without the index. Prices and purchases are random; `DUE_SEED` repeats those of an earlier run.
+ * contracts accept, that the keeper finds the same policies on the chain without the index, and that the events of due policies
+ * are exactly those that the chain's logs yield. Prices and purchases are random; `DUE_SEED` repeats those of an earlier run.
  */
-
 import { drizzle } from "drizzle-orm/postgres-js";
-import postgres from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { mockAggregatorAbi } from "../../abis/MockAggregator.ts";
 import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
 import { call } from "../../bench/miner.ts";
 import { type DuePolicy, readDue } from "../../lib/indexed/due.ts";
-import { readFrom } from "../../lib/indexed/views-schema.ts";
-import * as indexed from "../../ponder.schema.ts";
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
-import { atEnd } from "../support/cleanup.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { expectDueEvents } from "../workers/support/due-events.ts";
+import { type OutboxWorld, startOutboxWorld } from "../workers/support/outbox.ts";
+import { batched } from "./support/batched.ts";
 import { expectPolicies } from "./support/compare-with-chain.ts";
 import { dueByForce, refusalOf } from "./support/due-by-force.ts";
 import { type PriceWalk, startPriceWalk } from "./support/price-walk.ts";
-import { openRows, type Rows, VIEWS_SCHEMA } from "./support/rows.ts";
+import type { Rows } from "./support/rows.ts";
 
 const seed = Number(process.env.DUE_SEED || Math.floor(Math.random() * 2 ** 31));
-const BLOCKS = 60;
+const BLOCKS = 40;
 /** After every so many blocks the newest ones are replaced. */
-const REORGANISE_EVERY = 12;
+const REORGANISE_EVERY = 10;
 /** Ponder restarts within two seconds, or within a minute while other tests use both cores. */
 const slowMs = 240_000;
 
 let chain: TestChain;
-let stack: Stack;
-let rows: Rows;
 let walk: PriceWalk;
+let world: OutboxWorld;
+let rows: Rows;
 let cover: CoverChain;
-let sql: postgres.Sql;
 
 beforeAll(async () => {
   console.log(`DUE_SEED=${seed}`);
   chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
   cover = openCoverChain(chain.deployment, chain.url);
   walk = await startPriceWalk(chain, seed);
-  stack = await startStack({ chain, services: ["indexer"] });
-  rows = openRows(stack.databaseUrl);
-  readFrom(indexed, VIEWS_SCHEMA);
-  sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
-  atEnd(() => sql.end());
+  world = await startOutboxWorld(chain);
+  ({ rows } = world);
+  await world.subscribe(chain.owner.address, { events: ["policy_due"] });
+  world.start({ holdMs: 60_000 });
 });
-afterAll(() => rows?.close());
 
 /** The due policies at the chain's newest block, by the index. */
 async function dueNow(): Promise<readonly DuePolicy[]> {
   await rows.caughtUp(chain.client, slowMs);
-  const found = await drizzle(sql, { casing: "snake_case" }).transaction(readDue, {
+  const found = await drizzle(world.connection.sql, { casing: "snake_case" }).transaction(readDue, {
     isolationLevel: "repeatable read",
   });
   expect(found?.head.hash).toBe((await chain.client.getBlock()).hash);
@@ -73,32 +68,40 @@ const keysOf = (policies: readonly DuePolicy[]) =>
  */
 async function expectDue(): Promise<readonly DuePolicy[]> {
   const due = await dueNow();
+  const read = { ...chain, client: batched(chain.client) };
   const slow = await dueFromChain(cover);
   expect(keysOf(slow.policies)).toEqual(keysOf(due));
-  for (const { rounds, ...policy } of [...due, ...slow.policies]) {
-    const [first = 0n, second = 0n, third = 0n] = rounds;
-    expect(rounds).toHaveLength(3);
-    const refusal = await refusalOf(chain, policy, [first, second, third]);
-    expect(refusal, `${policy.productId} ${policy.policyId}`).toBeUndefined();
-  }
+  await Promise.all(
+    [...due, ...slow.policies].map(async ({ rounds, ...policy }) => {
+      const [first = 0n, second = 0n, third = 0n] = rounds;
+      expect(rounds).toHaveLength(3);
+      const refusal = await refusalOf(read, policy, [first, second, third]);
+      expect(refusal, `${policy.productId} ${policy.policyId}`).toBeUndefined();
+    }),
+  );
   const named = due.map(({ productId, policyId }) => `${productId} ${policyId}`).sort();
   expect(named).toEqual(await dueByForce(chain));
   return due;
 }
 
-test(`at every block the due policies are those that the contracts would pay (DUE_SEED=${seed})`, async () => {
+test(`at every block the due policies are those that the contracts would pay, and each has one event (DUE_SEED=${seed})`, async () => {
   let due: readonly DuePolicy[] = [];
-  let most = 0;
+  let [most, mostEvents] = [0, 0];
   // A few walks have no due policy so soon.
-  for (let block = 1; block <= (most === 0 ? 5 : 1) * BLOCKS; block++) {
+  for (let block = 1; block <= (Math.min(most, mostEvents) === 0 ? 5 : 1) * BLOCKS; block++) {
     await walk.step(due);
     due = await expectDue();
     most = Math.max(most, due.length);
     if (block % REORGANISE_EVERY > 0) continue;
+    mostEvents = Math.max(mostEvents, await expectDueEvents(world));
     await walk.reorganise(1 + walk.random(6));
     due = await expectDue();
+    await chain.client.mine({ blocks: 7 });
+    await expectDueEvents(world);
   }
-  expect(most).toBeGreaterThan(0);
+  expect(Math.min(most, mostEvents)).toBeGreaterThan(0);
+  const events = await world.events();
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
 });
 
 test("a policy's strike is the price before its purchase, also when the price moves in the same block", async () => {
@@ -115,12 +118,12 @@ test("a policy's strike is the price before its purchase, also when the price mo
   await expectPolicies(rows, chain);
 });
 
-test("a new phase of a feed counts from the log with which it begins, and the next start of the indexer indexes its rounds", async () => {
+test("a new phase of a feed counts from the log with which it begins, also for events, and the next start of the indexer indexes its rounds", async () => {
   const { owner, deployment } = chain;
   const feed = deployment.contracts.btcUsdFeed;
   const { mine, push, purchase, calm } = walk;
   const buy = () => purchase("FLASHBTC48-001");
-  const child = await stack.restart("indexer");
+  const child = await world.stack.restart("indexer");
   await calm();
   await mine([call(owner, feed, mockPriceFeedAbi, "proposeAggregator")]);
   const aggregator = await chain.client.readContract({
@@ -139,14 +142,20 @@ test("a new phase of a feed counts from the log with which it begins, and the ne
   await nextBlockAt(6n);
   await mine([
     early(49_000_00000000n),
+    early(48_500_00000000n),
     early(60_500_00000000n),
     buy(),
     confirm,
     buy(),
     push("BTC", 48_000_00000000n),
   ]);
+  const begin = await chain.client.getBlock();
   expect(await child.exited).toEqual({ code: 4, signal: null });
-  await stack.restart("indexer");
+  // As when the old build has indexed many more blocks before it ended: the phase's block is final for the outbox.
+  await world.connection.sql`
+    update service.outbox set pass = pass + 1, final_block = ${String(begin.number)}::bigint,
+      passed_block = ${String(begin.number)}::bigint, final_time = ${String(begin.timestamp)}::bigint`;
+  await world.stack.restart("indexer");
   await rows.caughtUp(chain.client, slowMs);
   await expectPolicies(rows, chain);
   const newest = await rows.sql<{ strike: string }[]>`
@@ -156,4 +165,12 @@ test("a new phase of a feed counts from the log with which it begins, and the ne
   // The rounds before the phase began count too: the feed answers for them now.
   expect(due.length).toBeGreaterThan(0);
   expect(due.some(({ rounds }) => rounds.every((round) => round >> 64n === 2n))).toBe(true);
+  // No later round is low, so that only a look at all open policies finds those that are due.
+  await mine([push("BTC", 60_000_00000000n)]);
+  await expectDueEvents(world);
+  const events = (await world.events()).filter(({ type }) => type === "policy_due");
+  // Both policies of the block before.
+  expect(events.filter(({ blockHash }) => blockHash === begin.hash).length).toBeGreaterThanOrEqual(2);
+  const delivered = (await world.deliveries()).filter(({ type }) => type === "policy_due");
+  expect(delivered.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));
 });

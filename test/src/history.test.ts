@@ -1,66 +1,153 @@
 /**
  * Proves that after a history with every event the rows match the chain's logs and views, also after crashes of the indexer
- * and reorganisations.
+ * and reorganisations; and that the outbox stores each event of that history once and in chain order, its body agrees with the
+ * chain's logs and views, and its deliveries go to the right subscriptions.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { eventTypes } from "../../lib/webhooks/events.ts";
 import { snapshot } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
+import type { Outbox } from "../../workers/outbox/start.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
+import { eventFaults, fetchOpenApi } from "../support/openapi.ts";
 import { revertTo } from "../support/protocol-actions.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { expectedExpiries, expectedLogEvents } from "../workers/support/expected-events.ts";
+import { type OutboxWorld, type StoredEvent, startOutboxWorld } from "../workers/support/outbox.ts";
 import { startChangedIndexer, waitForOtherSchema } from "./support/changed-build.ts";
 import { expectRowsMatchChain } from "./support/compare-with-chain.ts";
-import { chapters, historyContext, trade } from "./support/history.ts";
+import { buyers, chapters, historyContext, trade } from "./support/history.ts";
 import { knownEvents } from "./support/logs.ts";
-import { openRows, type Rows, servedSchema, tableNames } from "./support/rows.ts";
-
-type Index = { readonly stack: Stack; readonly rows: Rows };
+import { type Rows, servedSchema, tableNames } from "./support/rows.ts";
 
 let chain: TestChain;
-/** Indexes the chain from its first block, through all faults. */
-let live: Index;
-/** Starts after the history and is not disturbed. */
-let undisturbed: Index;
-
-async function startIndex(): Promise<Index> {
-  const stack = await startStack({ chain, services: ["indexer"] });
-  return { stack, rows: openRows(stack.databaseUrl) };
-}
-
-/** Waits for both indexes; before a reorganisation too, or Ponder retries for a minute to read the logs of a lost block. */
-const bothCaughtUp = () => Promise.all([live, undisturbed].map(({ rows }) => rows.caughtUp(chain.client)));
-
-/** Expects both indexes to have the chain's rows. */
-async function expectSameRows(): Promise<void> {
-  await bothCaughtUp();
-  await expectRowsMatchChain(live.rows, chain);
-  expect(await live.rows.everything()).toEqual(await undisturbed.rows.everything());
-}
+/** Its indexer indexes the chain from its first block, through all faults. */
+let world: OutboxWorld;
+let rows: Rows;
+let outbox: Outbox;
+let events: StoredEvent[];
+/** What '*' means: burns are of no wallet. */
+const own = eventTypes.filter((type) => type !== "token_burned");
+/** Each buyer's subscription to all events, and two of the first buyer, one of them to burns. */
+const subscriptions: { id: number; wallet: string; types: readonly string[] }[] = [];
 
 beforeAll(async () => {
   chain = await startChain({ retired: false });
-  live = await startIndex();
+  world = await startOutboxWorld(chain);
+  ({ rows } = world);
+  for (const { address } of buyers) {
+    subscriptions.push({ id: await world.subscribe(address), wallet: address, types: own });
+  }
+  const [{ address } = chain.owner] = buyers;
+  for (const types of [["policy_expired"], ["policy_purchased", "token_burned"]]) {
+    subscriptions.push({ id: await world.subscribe(address, { events: types }), wallet: address, types });
+  }
+  outbox = world.start();
+  for (const chapter of chapters) await chapter.play(historyContext(chain));
 });
-afterAll(() => Promise.all([live?.rows.close(), undisturbed?.rows.close()]));
+
+async function expectChainsRows(): Promise<void> {
+  await rows.caughtUp(chain.client);
+  await expectRowsMatchChain(rows, chain);
+}
+const reorganise = async (depth: number) => {
+  // When a block disappears while Ponder reads it, Ponder asks for it for a minute.
+  await rows.caughtUp(chain.client);
+  await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
+    method: "anvil_reorg",
+    params: [depth, []],
+  });
+};
 
 test("a live index matches the chain's logs, views and sums", async () => {
-  for (const chapter of chapters) await chapter.play(historyContext(chain));
-  await live.rows.caughtUp(chain.client);
-  const events = await expectRowsMatchChain(live.rows, chain);
-  const seen = new Set(events.map(({ name }) => name));
+  await rows.caughtUp(chain.client);
+  const known = await expectRowsMatchChain(rows, chain);
+  const seen = new Set(known.map(({ name }) => name));
   expect(knownEvents.filter((name) => !seen.has(name))).toEqual([]);
   // No key of a policy comes twice while the manager stays the same.
   for (const table of tableNames.filter((name) => name !== "replaced_policy")) {
-    expect(await live.rows.rows(table), `${table} is empty`).not.toEqual([]);
+    expect(await rows.rows(table), `${table} is empty`).not.toEqual([]);
   }
 });
 
-test("an index that starts after the history has the same rows", async () => {
-  undisturbed = await startIndex();
-  await expectSameRows();
+/** The fields of an event that the expectation has. */
+const comparable = ({ type, parties, body }: StoredEvent) => {
+  const { blockNumber, blockHash, txHash, createdAt, data } = body;
+  return { type, parties, blockNumber, blockHash, txHash, createdAt, data };
+};
+const isExpiry = ({ type }: { type: string }) => type === "policy_expired";
+/** The stored key of an event of this type. */
+const keyOf = (type: string) => {
+  if (type === "policy_expired") return /^expired:0x[0-9a-f]{64}:\d+$/;
+  return type === "policy_due" ? /^due:0x[0-9a-f]{64}:\d+$/ : /^0x[0-9a-f]{64}:0x[0-9a-f]{64}:\d+$/;
+};
+
+test("every log and every expired policy has one event, in chain order, with the chain's data", async () => {
+  await world.processed();
+  // The outbox asks the node for the block of an expiry, and again a second later where that was too slow.
+  const expected = await expectedExpiries(chain);
+  events = await waitFor({
+    what: "all expiries",
+    probe: async () => {
+      const all = await world.events();
+      return all.filter(isExpiry).length >= expected.length ? all : undefined;
+    },
+  });
+  const logs = events.filter((event) => !isExpiry(event));
+  expect(logs.map(comparable)).toEqual(await expectedLogEvents(chain));
+  const types = new Set(events.map(({ type }) => type));
+  expect(eventTypes.filter((type) => !types.has(type))).toEqual(["event_reverted"]);
+  const byPolicy = (a: { data: unknown }, b: { data: unknown }) =>
+    JSON.stringify(a.data) < JSON.stringify(b.data) ? -1 : 1;
+  const expiries = events.filter(isExpiry).map(comparable).sort(byPolicy);
+  expect(expiries).toEqual(expected.sort(byPolicy));
+  expect(expiries.length).toBeGreaterThan(5);
+  const blocks = events.map(({ blockNumber }) => blockNumber);
+  expect(blocks).toEqual(blocks.toSorted((a, b) => a - b));
 });
 
-test("after a kill -9 during trade the rows equal those of an undisturbed index", async () => {
+test("the columns agree with the body, and the key is made of block, transaction and log, or of the policy", () => {
+  for (const event of events) {
+    const { id, type, blockNumber, blockHash, txHash, body } = event;
+    expect(body).toMatchObject({ id, type, version: 1, chainId: 8453, blockHash, txHash });
+    expect(body.blockNumber).toBe(String(blockNumber));
+    expect(Object.keys(body)).toEqual([
+      ...["id", "type", "version", "createdAt", "chainId", "blockNumber", "blockHash", "txHash", "data"],
+    ]);
+    expect(event.key).toMatch(keyOf(type));
+    expect(event.occurrence).toBe(1);
+  }
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+});
+
+test("a subscription receives the events of its types and wallet, and all burns if it names them", async () => {
+  const deliveries = await world.deliveries();
+  for (const { id, wallet, types } of subscriptions) {
+    const received = deliveries.filter(({ webhookId }) => webhookId === id).map(({ seq }) => seq);
+    const expected = events.filter(
+      ({ type, parties }) =>
+        types.includes(type) && (parties.includes(wallet.toLowerCase()) || type === "token_burned"),
+    );
+    expect(received).toEqual(expected.map(({ seq }) => seq));
+    expect(received).not.toEqual([]);
+  }
+  expect(new Set(world.announced)).toEqual(new Set(subscriptions.map(({ id }) => String(id))));
+});
+
+test("every body fits the OpenAPI document, also the body of a reversal", async () => {
+  await world.connection.sql`update service.delivery set taken_at = now()`;
+  await reorganise(1);
+  await chain.client.mine({ blocks: 1 });
+  await world.processed();
+  await world.stack.start("api");
+  const document = await fetchOpenApi(world.stack.apiUrl);
+  await world.stack.stopService("api");
+  const all = await world.events();
+  expect(all.flatMap(({ body }) => eventFaults(document, body))).toEqual([]);
+  expect(all.at(-1)?.type).toBe("event_reverted");
+  await outbox.stop();
+});
+
+test("after a kill -9 during trade the rows match the chain", async () => {
   const before = await chain.client.getBlockNumber();
   let killed = false;
   const trading = (async () => {
@@ -70,55 +157,50 @@ test("after a kill -9 during trade the rows equal those of an undisturbed index"
   await waitFor({
     what: "the index to contain part of the trade",
     probe: async () => {
-      const [head] = await live.rows.rows("head");
+      const [head] = await rows.rows("head");
       return Number(head?.number) > Number(before) || undefined;
     },
     intervalMs: 10,
   });
-  await live.stack.kill9("indexer");
+  await world.stack.kill9("indexer");
   killed = true;
   await trading;
-  await live.stack.start("indexer");
-  await expectSameRows();
+  await world.stack.start("indexer");
+  await expectChainsRows();
 });
 
 test("a reorganisation reverts rows, sums and states of its blocks", async () => {
-  const before = await live.rows.everything();
+  const before = await rows.everything();
   for (const depth of [1, 6]) {
     await trade(historyContext(chain));
-    await bothCaughtUp();
-    await chain.client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
-      method: "anvil_reorg",
-      params: [depth, []],
-    });
-    await expectSameRows();
+    await reorganise(depth);
+    await expectChainsRows();
   }
   await trade(historyContext(chain));
-  await expectSameRows();
-  expect(await live.rows.everything()).not.toEqual(before);
+  await expectChainsRows();
+  expect(await rows.everything()).not.toEqual(before);
 });
 
 test("after the chain reverts to a snapshot, all rows are as before", async () => {
   const { protocol } = historyContext(chain);
-  const before = await live.rows.everything();
+  const before = await rows.everything();
   const id = await snapshot(protocol);
   await trade(historyContext(chain));
   await trade(historyContext(chain));
-  await bothCaughtUp();
+  await rows.caughtUp(chain.client);
   await revertTo(protocol, id);
   await chain.client.mine({ blocks: 1 });
-  await expectSameRows();
-  expect({ ...(await live.rows.everything()), head: [] }).toEqual({ ...before, head: [] });
+  await expectChainsRows();
+  expect({ ...(await rows.everything()), head: [] }).toEqual({ ...before, head: [] });
 });
 
-test("a changed projection indexes into a new schema, and the views switch to it", async () => {
-  await undisturbed.stack.stop(); // to leave both cores to the other two indexers
-  const before = await live.rows.everything();
-  const old = await servedSchema(live.rows.sql);
-  await waitForOtherSchema(live.rows.sql, old, { indexer: await startChangedIndexer(live.stack) });
-  await live.rows.caughtUp(chain.client);
-  expect(await live.rows.everything()).toEqual(before);
+test("a changed projection indexes the whole history into a new schema with the same rows, and the views switch to it", async () => {
+  const before = await rows.everything();
+  const old = await servedSchema(rows.sql);
+  await waitForOtherSchema(rows.sql, old, { indexer: await startChangedIndexer(world.stack) });
+  await rows.caughtUp(chain.client);
+  // It has seen no kill and no reorganisation.
+  expect(await rows.everything()).toEqual(before);
   await trade(historyContext(chain));
-  await live.rows.caughtUp(chain.client);
-  await expectRowsMatchChain(live.rows, chain);
+  await expectChainsRows();
 });

@@ -3,7 +3,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { test } from "vitest";
-import { projectRoot } from "../../lib/project-root.ts";
 import { findChromium } from "../../scripts/local/browser.ts";
 import { atEnd } from "./cleanup.ts";
 
@@ -87,9 +86,15 @@ export async function openPage(origin: string, look: Look = {}): Promise<OpenPag
   };
 }
 
-/** Writes pictures of the window and of the whole page into `SCREENSHOTS`, or `.data/screenshots/`, for people to look at. */
+/** Closes every page of this test file: an open one goes on to ask its API. */
+export async function closePages(): Promise<void> {
+  for (const context of (await running)?.contexts() ?? []) await context.close();
+}
+
+/** Writes pictures of the window and of the whole page into the folder `SCREENSHOTS`, for people to look at; none without it. */
 export async function screenshot({ page }: OpenPage, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS ?? join(projectRoot, ".data", "screenshots");
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}-window.png`) });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });

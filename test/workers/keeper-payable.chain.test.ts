@@ -16,8 +16,8 @@ import * as act from "../support/protocol-actions.ts";
 import { payableBlocks } from "./support/keeper-history.ts";
 
 const seed = Number(process.env.DUE_SEED || Math.floor(Math.random() * 2 ** 31));
-const BLOCKS = 60;
-const REORGANISE_EVERY = 15;
+const BLOCKS = 40;
+const REORGANISE_EVERY = 10;
 
 let chain: TestChain;
 let walk: PriceWalk;

@@ -5,21 +5,27 @@ import { beforeAll, expect, test } from "vitest";
 import { createStages, type Stage, stages } from "../../workers/metrics/purchase-stages.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
-import { newBuyer, openLedger, purchaseRequest } from "../support/ledger.ts";
-import { startRpcProxy } from "../support/rpc-proxy.ts";
-import { startStack } from "../support/stack.ts";
-import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { hasSamples, namesWith, type Samples, scrape, scrapeUntil } from "./support/metrics.ts";
 
 let chain: TestChain;
+let rpc: RpcProxy;
+let database: TcpProxy;
+let stack: Stack;
+let ledger: TestLedger;
 
 beforeAll(async () => {
   chain = await startChain({ blockTime: 1, mixedMining: true });
+  const databaseUrl = await freshDatabase();
+  [rpc, database] = [await startRpcProxy(chain.url), await startTcpProxy(databaseUrl)];
+  stack = await startStack({ chain, services: ["writer"], rpcUrl: rpc.url, databaseUrl: database.url });
+  ledger = await openLedger(chain, { databaseUrl });
 });
 
 test("every metric is exported, and each purchase passes each stage once", async () => {
-  const stack = await startStack({ chain, services: ["writer"] });
-  const ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
   const wallet = chain.relayer.address.toLowerCase();
   const before = await scrape(stack.metricsUrl);
   expect(before.get('relay_settled_total{outcome="bought"}')).toBe(0);
@@ -81,10 +87,6 @@ test("every metric is exported, and each purchase passes each stage once", async
 });
 
 test("shows transactions in flight and waiting purchases, and an outage hides only its own metrics", async () => {
-  const databaseUrl = await freshDatabase();
-  const [rpc, database] = [await startRpcProxy(chain.url), await startTcpProxy(databaseUrl)];
-  const stack = await startStack({ chain, services: ["writer"], rpcUrl: rpc.url, databaseUrl: database.url });
-  const ledger = await openLedger(chain, { databaseUrl });
   const buyer = await newBuyer(chain);
   const wallet = chain.relayer.address.toLowerCase();
 
@@ -134,8 +136,15 @@ test("shows transactions in flight and waiting purchases, and an outage hides on
   await until("the ledger to be available", (samples) => samples.get("relay_accepted_waiting") === 0);
 });
 
+test("without a testnet there are no testnet metrics", async () => {
+  const samples = await scrape(stack.metricsUrl);
+  expect(samples.size).toBeGreaterThan(0);
+  for (const prefix of ["testnet_", "sandbox_", "faucet_"]) {
+    expect(namesWith(samples, prefix)).toEqual([]);
+  }
+});
+
 test("serves GET /metrics and nothing else, and names a port that is taken", async () => {
-  const stack = await startStack({ chain, services: ["writer"] });
   expect((await fetch(stack.metricsUrl, { method: "POST" })).status).toBe(404);
   expect((await fetch(new URL("/", stack.metricsUrl))).status).toBe(404);
   expect((await fetch(new URL("/health", stack.metricsUrl))).status).toBe(404);

@@ -1,9 +1,9 @@
 /**
- * What this proves: a policy becomes due once, with the log after which three rounds at or below its trigger price count
+ * What this proves: a policy, also one whose key comes again, becomes due once, with the log after which three rounds at or below its trigger price count
  * within its window, whatever order they come in; and never if it could not be paid any more.
  */
 import { getAddress, type TransactionReceipt } from "viem";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { eventId } from "../../lib/webhooks/events.ts";
@@ -16,6 +16,7 @@ import {
   openDuePolicies,
   PRICE,
 } from "./support/due-policies.ts";
+import { policyKeyAgainTests } from "./support/policy-key-again.ts";
 import { alice, type ReorgWorld, startReorgWorld } from "./support/reorganisations.ts";
 
 const HOUR = 3600n;
@@ -31,6 +32,9 @@ beforeAll(async () => {
   policies = openDuePolicies(world.chain, alice);
 });
 beforeEach(() => world.beginTest());
+
+// First: a day passes, in which the other tests' policies would end.
+describe("a policy whose key comes again", () => policyKeyAgainTests(() => ({ world, policies })));
 
 /** The types and policies of the new events about policies, without purchases. */
 async function happened(): Promise<string[]> {
@@ -146,7 +150,7 @@ test("a policy triggered or cancelled in the same block is not due; one triggere
   await fall();
   await fall();
   await world.processed();
-  await world.outbox.stop();
+  await world.stopOutbox();
   await block((now) => [triggered(at), round(FALLEN, now), cancelled(undone)]);
   await block(() => [triggered(later)]);
   await world.mine(3);

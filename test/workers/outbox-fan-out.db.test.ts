@@ -169,7 +169,7 @@ test("whatever dies in a batch or between two, no subscription is left out or re
     await own.close();
   });
   let burns = 0;
-  while (killed < 20) {
+  while (killed < 10) {
     if ((await admin`select from service.fan_out`).length > 2) continue;
     await store([burn(), burn()]);
     burns += 2;

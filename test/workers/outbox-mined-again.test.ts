@@ -1,21 +1,37 @@
 /**
- * What this proves: a transaction that a reorganisation moves to another block, or back to its block, becomes a new event
- * after the reversal of the old one.
+ * What this proves: an event is reverted once its block was replaced, and no earlier (`support/reversals.ts`); a transaction that
+ * a reorganisation moves to another block, or back to its block, becomes a new event
+ * after the reversal of the old one; one that takes away what made a policy due reverts the event, and a policy that is due by
+ * another log has another event.
  */
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Hex } from "viem";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { eventId } from "../../lib/webhooks/events.ts";
 import { openProtocol, snapshot } from "../../scripts/local/protocol/actions/index.ts";
 import { revertTo } from "../support/protocol-actions.ts";
-import { type ReorgWorld, startReorgWorld } from "./support/reorganisations.ts";
+import { type DuePolicies, openDuePolicies } from "./support/due-policies.ts";
+import { alice, type ReorgWorld, startReorgWorld } from "./support/reorganisations.ts";
+import { reversalTests } from "./support/reversals.ts";
 
 let world: ReorgWorld;
+let policies: DuePolicies;
+/** The newest policy of earlier tests: a reorganisation may leave one that a later fall makes due. */
+let earlier: bigint;
 
 beforeAll(async () => {
   // Each test expects the reversal first, however slow the machine is.
   world = await startReorgWorld({ holdMs: 60_000 });
+  policies = openDuePolicies(world.chain, alice);
+});
+beforeEach(async () => {
+  // A round that a reorganisation moved may have a later time than its block: later policies begin after it.
+  await policies.block(() => [], 100n);
+  await world.beginTest();
+  earlier = policies.newest();
 });
 
-beforeEach(() => world.beginTest());
+describe("the reversal of an event", () => reversalTests(() => world));
 
 test("a transaction in a later block is a new event, after the reversal", async () => {
   const { transactionHash } = await world.issueBond(4n);
@@ -59,8 +75,8 @@ test("a transaction in an earlier block is a new event after the reversal, thoug
 });
 
 test("a shorter chain does not delay new events", async () => {
-  await world.outbox.stop();
-  const outbox = world.startOutbox(600_000);
+  await world.stopOutbox();
+  world.startOutbox(600_000);
   const protocol = openProtocol(world.chain.deployment, world.chain.url);
   const before = await snapshot(protocol);
   await world.mine(5);
@@ -72,7 +88,7 @@ test("a shorter chain does not delay new events", async () => {
   expect((await world.newEvents()).map(({ reverted }) => reverted)).toEqual([false, false]);
   await world.mine(6);
   await world.untilReverted();
-  await outbox.stop();
+  await world.stopOutbox();
   world.startOutbox();
 });
 
@@ -112,4 +128,112 @@ test("a block that returns after its reversal is a further occurrence of the eve
   ]);
   expect(events[2]?.key).toBe(events[0]?.key);
   expect(events[2]?.id).toBe(eventId(8453, String(events[0]?.key), 2));
+});
+
+const reverted = z.object({ eventType: z.literal("policy_due"), data: z.object({ policyId: z.string() }) });
+/** The new events of policies that are due, and the reversals of such events, without policies of earlier tests. */
+const dueEvents = async () =>
+  (await world.newEvents()).filter(({ type, body: { data } }) => {
+    const policyId = type === "policy_due" ? data.policyId : reverted.safeParse(data).data?.data.policyId;
+    return policyId !== undefined && BigInt(String(policyId)) > earlier;
+  });
+const summary = async () =>
+  (await dueEvents()).map(({ type, reverted }) => `${type}${reverted ? " reverted" : ""}`);
+/** Buys a policy and lets the price fall in three blocks, above two quiet ones. @returns the transactions of the three rounds. */
+async function makeDue(): Promise<Hex[]> {
+  await policies.buy();
+  await world.mine(2);
+  const rounds: Hex[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const { transactionHash } = await policies.fall();
+    rounds.push(await world.rawTransaction(transactionHash));
+  }
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due"]);
+  return rounds;
+}
+
+test("a reorganisation that takes the third round away sends event_reverted, and another third round makes it due again", async () => {
+  await makeDue();
+  await world.markAsSent();
+  await world.reorganise(1);
+  await world.untilReverted();
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due reverted", "event_reverted"]);
+  const third = await policies.fall();
+  await policies.fall();
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due reverted", "event_reverted", "policy_due"]);
+  const [first, reversal, second] = await dueEvents();
+  expect(reversal?.body.data).toMatchObject({
+    ...{ eventId: first?.id, eventType: "policy_due", data: first?.body.data },
+  });
+  expect(second).toMatchObject({ key: first?.key, occurrence: 2, blockHash: third.blockHash });
+  expect(second?.id).not.toBe(first?.id);
+});
+
+test("a third round that is not sent yet is reverted in silence", async () => {
+  await makeDue();
+  await world.reorganise(1);
+  await world.untilReverted();
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due reverted"]);
+});
+
+test("a third round that moves to a later block has another id, after the reversal of the first", async () => {
+  const [, , third] = await makeDue();
+  await world.markAsSent();
+  await world.mine();
+  await world.reorganise(2, [[third ?? "0x", 1]]);
+  await world.untilReverted();
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due reverted", "event_reverted", "policy_due"]);
+  const [first, , second] = await dueEvents();
+  expect(second?.txHash).toBe(first?.txHash);
+  expect(second?.blockNumber).toBe((first?.blockNumber ?? 0) + 1);
+  expect(second?.id).not.toBe(first?.id);
+  expect({ ...second?.body.data, dueAt: null }).toEqual({ ...first?.body.data, dueAt: null });
+});
+
+test("a reorganisation that leaves only the first round: the policy is due with the second one after it", async () => {
+  await makeDue();
+  await world.markAsSent();
+  await world.reorganise(2);
+  await world.untilReverted();
+  await policies.fall();
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due reverted", "event_reverted"]);
+  await policies.fall();
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due reverted", "event_reverted", "policy_due"]);
+});
+
+test("a reorganisation that takes the purchase away reverts the event", async () => {
+  await makeDue();
+  await world.markAsSent();
+  await world.reorganise(6);
+  await world.untilReverted(2);
+  await policies.fall();
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due reverted", "event_reverted"]);
+});
+
+test("an outbox that starts again between two rounds, and after the third, stores the event once", async () => {
+  await world.stopOutbox();
+  await policies.buy();
+  await policies.fall();
+  await policies.fall();
+  world.startOutbox();
+  await world.processed();
+  expect(await summary()).toEqual([]);
+  await world.stopOutbox();
+  await policies.fall();
+  await world.mine(2);
+  world.startOutbox();
+  await world.processed();
+  await world.stopOutbox();
+  world.startOutbox();
+  await world.mine(2);
+  await world.processed();
+  expect(await summary()).toEqual(["policy_due"]);
 });

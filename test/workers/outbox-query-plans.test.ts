@@ -18,7 +18,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { startOutboxWorld } from "./support/outbox.ts";
 
 const SCRATCH = "large";
-const sizes: Sizes = { policies: 100_000, burns: 20_000, others: 20_000, wallets: 2_000 };
+const sizes: Sizes = { policies: 40_000, burns: 8_000, others: 8_000, wallets: 1_000 };
 /** Subscriptions of each wallet. */
 const EACH = 10;
 /** The block of the newest policy. The newest hundred blocks are not final. */

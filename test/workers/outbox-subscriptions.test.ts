@@ -20,12 +20,14 @@ let early: number;
 
 beforeAll(async () => {
   chain = await startEmitterChain();
-  world = await startOutboxWorld(chain);
+  world = await startOutboxWorld(chain, { indexer: false });
   await issueBonds(chain, alice, 1n);
   early = await world.subscribe(alice);
   await issueBonds(chain, alice, 2n);
   // Enough blocks to make both bonds final before the outbox starts.
   await chain.client.mine({ blocks: 100 });
+  await world.stack.start("indexer");
+  await chain.client.mine({ blocks: 1 });
   await world.rows.caughtUp(chain.client);
 });
 

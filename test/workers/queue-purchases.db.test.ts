@@ -2,14 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
-import { connect } from "../../lib/db/connect.ts";
 import { openPurchaseQueue, type PurchaseQueue } from "../../lib/queues/queue.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { freshDatabase, mayRest, waitForLockWaiter } from "../support/database.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { type Backend, onPostgres, onRedis, recordingWorker } from "./support/queue-backends.ts";
+import { type Backend, handleLast, onPostgres, onRedis, recordingWorker } from "./support/queue-backends.ts";
 
 function purchaseQueueTests(start: () => Promise<Backend>): void {
   let backend: Backend;
@@ -21,21 +18,13 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     atEnd(() => queue.close());
   });
 
-  /** Wakes for a new id and waits until it is handled. The queue is ordered: all earlier wake-ups have then arrived. */
-  async function handleLast(untilHandled: (id: string) => Promise<unknown>): Promise<string> {
-    const id = randomUUID();
-    await queue.wake(id);
-    await untilHandled(id);
-    return id;
-  }
-
   test("a wake-up reaches a worker, once", async () => {
     const { worker, handled, untilHandled, close } = await recordingWorker(backend);
     worker.resume();
     const ids = Array.from({ length: 20 }, () => randomUUID());
     await Promise.all(ids.map((id) => queue.wake(id)));
     await Promise.all(ids.map((id) => untilHandled(id)));
-    const last = await handleLast(untilHandled);
+    const last = await handleLast(queue, untilHandled);
     expect(handled.toSorted()).toEqual([...ids, last].toSorted());
     await close();
   });
@@ -46,7 +35,7 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     await Promise.all([queue.wake(id), queue.wake(id), queue.wake(id)]);
     worker.resume();
     await untilHandled(id);
-    const last = await handleLast(untilHandled);
+    const last = await handleLast(queue, untilHandled);
     expect(handled).toEqual([id, last]);
     await queue.wake(id);
     await untilHandled(id, 2);
@@ -66,7 +55,7 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     await untilHandled(id);
     await expect.poll(() => errors).toContain("no luck");
     fail = false;
-    const last = await handleLast(untilHandled);
+    const last = await handleLast(queue, untilHandled);
     expect(handled).toEqual([id, last]);
     await queue.wake(id);
     await untilHandled(id, 2);
@@ -151,90 +140,7 @@ function purchaseQueueTests(start: () => Promise<Backend>): void {
     expect(Math.min(one.handled.length, other.handled.length)).toBeGreaterThan(0);
     await Promise.all([one.close(), other.close()]);
   });
-
-  test("a server that vanishes behind open connections: wake-ups are accepted and handled again", {
-    timeout: 300_000,
-  }, async () => {
-    const { worker, untilHandled, close } = await recordingWorker(backend);
-    worker.resume();
-    await handleLast(untilHandled);
-    backend.proxy.vanish();
-    const id = randomUUID();
-    await waitFor({
-      what: "a wake-up to be accepted again",
-      probe: () => queue.wake(id).then(() => true as const),
-    });
-    await untilHandled(id);
-    await close();
-  });
-
-  test("while the server is away a wake-up fails within seconds; queue and worker then reconnect by themselves", {
-    timeout: 300_000,
-  }, async () => {
-    const { worker, untilHandled, close } = await recordingWorker(backend);
-    worker.resume();
-    const unused = openPurchaseQueue(backend);
-    atEnd(() => unused.close());
-    await backend.proxy.cut();
-    const started = Date.now();
-    await expect(queue.wake(randomUUID())).rejects.toThrow();
-    // A queue whose first use fails recovers like one that has worked before.
-    await expect(unused.wake(randomUUID())).rejects.toThrow();
-    expect(Date.now() - started).toBeLessThan(20_000);
-    await backend.proxy.mend();
-    for (const sender of [queue, unused]) {
-      const id = randomUUID();
-      await waitFor({
-        what: "a wake-up to be accepted again",
-        probe: () => sender.wake(id).then(() => true as const),
-      });
-      await untilHandled(id);
-    }
-    await close();
-  });
 }
-
-test("when Postgres goes away while a worker connects, that attempt fails and the process survives", async () => {
-  const databaseUrl = await freshDatabase();
-  const proxy = await startTcpProxy(databaseUrl);
-  const { sql, close } = connect(databaseUrl, { name: "test", max: 2 });
-  atEnd(close);
-  await sql.begin(async (tx) => {
-    await mayRest(tx);
-    // The first that BullMQ reads on a new connection.
-    await tx`lock table bullmq.migration`;
-    const connecting = recordingWorker(
-      { databaseUrl: proxy.url, redisUrl: undefined, proxy, empty: async () => {} },
-      { connectMs: 0 },
-    );
-    const failed = expect(connecting).rejects.toThrow();
-    await waitForLockWaiter(sql, "relation");
-    await proxy.cut();
-    await failed;
-  });
-});
-
-/** The end of an extended query in Postgres' protocol. */
-const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
-
-test("when Postgres vanishes as a worker begins to listen, the worker listens anew", async () => {
-  const backend = await onPostgres();
-  // The listening connection takes its name first, twice; a statement may come in pieces.
-  let names = 0;
-  backend.proxy.swallowAfter((sent) => {
-    if (sent.includes("application_name', $1")) names += 1;
-    return names === 2 && sent.subarray(-SYNC.length).equals(SYNC);
-  });
-  const { worker, untilHandled } = await recordingWorker(backend);
-  worker.resume();
-  const queue = openPurchaseQueue(backend);
-  atEnd(() => queue.close());
-  // The first may be handled before the worker listens.
-  for (const id of [randomUUID(), randomUUID()]) {
-    await queue.wake(id);
-    await untilHandled(id);
-  }
-});
 
 describe("the queue of purchases on Postgres", () => purchaseQueueTests(onPostgres));
 describeWithRedis("the queue of purchases on Redis", () => purchaseQueueTests(onRedis));

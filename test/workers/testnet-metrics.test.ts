@@ -5,7 +5,7 @@ import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { startChain, startTestnet, type TestChain } from "../support/chain.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
-import { hasSamples, namesWith, scrape, scrapeUntil } from "./support/metrics.ts";
+import { hasSamples, namesWith, scrapeUntil } from "./support/metrics.ts";
 
 let chain: TestChain;
 let testnet: TestChain;
@@ -65,13 +65,4 @@ test("shows wallets by role and service transactions by purpose, and a testnet o
   expect(withoutTestnet.get(`relay_wallet_balance_wei${relayer}`)).toBeGreaterThan(0);
   expect(withoutTestnet.get("faucet_claims_today")).toBe(0);
   expect(withoutTestnet.has('testnet_service_transactions_waiting{purpose="faucet_usdc"}')).toBe(true);
-});
-
-test("without a testnet there are no testnet metrics", async () => {
-  const { metricsUrl } = await startStack({ chain, services: ["writer"] });
-  const samples = await scrape(metricsUrl);
-  expect(samples.size).toBeGreaterThan(0);
-  for (const prefix of ["testnet_", "sandbox_", "faucet_"]) {
-    expect(namesWith(samples, prefix)).toEqual([]);
-  }
 });

@@ -25,24 +25,33 @@ import { type Stack, startStack } from "../support/stack.ts";
 const wallets = [anvilAccount(1), anvilAccount(2)] as const;
 const noSuchMethod = { error: { code: -32601, message: "the method eth_simulateV1 does not exist" } };
 
+let chain: TestChain;
+let proxy: RpcProxy;
+let stack: Stack;
+let ledger: TestLedger;
+let protocol: Protocol;
+
+beforeAll(async () => {
+  chain = await startChain({ relayers: wallets });
+  protocol = openProtocol(chain.deployment, chain.url);
+  proxy = await startRpcProxy(chain.url);
+  const relayerKeys = wallets.map(privateKeyOf);
+  stack = await startStack({ chain, rpcUrl: proxy.url, relayerKeys, services: ["writer"] });
+  ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
+});
+
 describe.each([
   { node: "a node that simulates sequences", hasMethod: true },
   { node: "a node without eth_simulateV1", hasMethod: false },
 ])("on $node", ({ hasMethod }) => {
-  let chain: TestChain;
-  let proxy: RpcProxy;
-  let stack: Stack;
-  let ledger: TestLedger;
-  let protocol: Protocol;
+  /** What the writer had said and the node was asked before these tests. */
+  let earlier: { said: number; asked: number };
+  const askedSoFar = () => proxy.counts.get("eth_simulateV1") ?? 0;
+  const said = () => stack.output("writer").slice(earlier.said);
 
-  beforeAll(async () => {
-    chain = await startChain({ relayers: wallets });
-    protocol = openProtocol(chain.deployment, chain.url);
-    proxy = await startRpcProxy(chain.url);
+  beforeAll(() => {
+    earlier = { said: stack.output("writer").length, asked: askedSoFar() };
     intercept();
-    const relayerKeys = wallets.map(privateKeyOf);
-    stack = await startStack({ chain, rpcUrl: proxy.url, relayerKeys, services: ["writer"] });
-    ledger = await openLedger(chain, { databaseUrl: stack.databaseUrl });
   });
   afterEach(async () => {
     intercept();
@@ -92,7 +101,7 @@ describe.each([
       probe: async () => (await inFlight()) > 0 || undefined,
     });
     // The others had a round too, and every wallet its turn.
-    const waits = () => stack.output("writer").split(/a purchase has to wait|a purchase failed/).length - 1;
+    const waits = () => said().split(/a purchase has to wait|a purchase failed/).length - 1;
     await expect.poll(waits).toBeGreaterThanOrEqual(3);
     expect(await inFlight()).toBe(1);
     await chain.client.setAutomine(true);
@@ -123,13 +132,14 @@ describe.each([
     await chain.client.setAutomine(false);
     const first = await ledger.buy(request, "in-flight");
     await ledger.atNode(first);
-    const before = stack.output("writer").length;
+    const before = said().length;
     const [second, small] = await Promise.all([
       ledger.buy(request, "behind"),
       ledger.buy(purchaseRequest(other.address), "small"),
     ]);
-    const said = () => stack.output("writer").slice(before);
-    await expect.poll(said).toContain("the payouts of transactions in flight may take the vault's capacity");
+    await expect
+      .poll(() => said().slice(before))
+      .toContain("the payouts of transactions in flight may take the vault's capacity");
     await ledger.atNode(small);
     expect(await ledger.read(second)).toMatchObject({ state: "accepted" });
     await chain.client.setAutomine(true);
@@ -158,8 +168,8 @@ describe.each([
   });
 
   test("the log says each time that the node failed at a sequence", () => {
-    const asked = proxy.counts.get("eth_simulateV1") ?? 0;
-    const warned = stack.output("writer").split("eth_simulateV1 failed").length - 1;
+    const asked = askedSoFar() - earlier.asked;
+    const warned = said().split("eth_simulateV1 failed").length - 1;
     expect(asked).toBeGreaterThan(0);
     // Each time for the latest state, and for that of the newest block that was read.
     expect(2 * warned).toBe(hasMethod ? 0 : asked);

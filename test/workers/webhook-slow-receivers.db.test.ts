@@ -35,13 +35,13 @@ async function subscribe(
   name: string,
   reply?: Reply,
 ): Promise<Subscribed[]> {
-  const subscriptions: Subscribed[] = [];
-  for (let n = 0; n < count; n += 1) {
-    const receiver = receivers.at(`${name}-${n}`);
-    if (reply) receiver.behave(reply);
-    subscriptions.push({ receiver, ...(await world.subscribe(receiver.url)) });
-  }
-  return subscriptions;
+  return Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const receiver = receivers.at(`${name}-${n}`);
+      if (reply) receiver.behave(reply);
+      return { receiver, ...(await world.subscribe(receiver.url)) };
+    }),
+  );
 }
 
 const idsOf = (some: readonly Subscribed[]) => some.map(({ id }) => id);
@@ -117,10 +117,12 @@ test("a host's other receivers are called despite a thousand hanging ones, witho
     }
     expect(receiver.requests.map((request) => request.id)).toEqual(events);
   }
+  const attempts = await world.sql<{ id: string; count: number }[]>`
+    select webhook_id::text as id, jsonb_array_length(attempts) as count from service.delivery`;
+  const counts = new Map(attempts.map(({ id, count }) => [id, count]));
   for (const { id, receiver } of hanging) {
-    const [row] = await world.deliveries(id);
     // Every timeout belongs to a request that was sent.
-    expect(row?.attempts.length ?? 0).toBeLessThanOrEqual(receiver.requests.length);
+    expect(counts.get(id)).toBeLessThanOrEqual(receiver.requests.length);
   }
   await writer.stop();
 });

@@ -9,9 +9,12 @@ import { atEnd } from "../../support/cleanup.ts";
 import type { HttpAnswer, HttpRequest } from "../../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../../support/openapi.ts";
 import { type Stack, type StackOptions, startStack } from "../../support/stack.ts";
+import { repeatWhile } from "./api.ts";
 
 export const CLAIM = "/api/v1/faucet/claim";
 export const STATUS = "/api/v1/faucet/status";
+/** What a paid claim gets. */
+export const GRANT = { wei: 50_000_000_000_000_000n, usdc: 10_000_000_000n };
 
 export type TestFaucet = {
   readonly chain: TestChain;
@@ -151,3 +154,10 @@ export async function countTransfersTo(
         (to && isAddressEqual(to, wallet)) || input.includes(wallet.slice(2).toLowerCase().padStart(64, "0")),
     ).length;
 }
+
+/** A wallet and a client address that have not claimed yet. */
+export const newClaimant = () => ({ wallet: newWallet(), from: newClientAddress() });
+
+/** Claims, and repeats the claim while its result may still come: a busy machine's relayer or chain may be slow. */
+export const claimOnce = (faucet: TestFaucet, claimant = newClaimant()): Promise<HttpAnswer> =>
+  repeatWhile(["relayer_unavailable", "claim_pending"], () => faucet.claim(claimant));

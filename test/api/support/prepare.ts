@@ -82,17 +82,23 @@ export async function prepareOnce(
 }
 
 /** The reason of a simulation for which the node took too long. */
-export const LATE_SIMULATION = /has not simulated the calls in time/;
+const LATE_SIMULATION = /has not simulated the calls in time/;
 
-/** Prepares an action, until the node has simulated it in time. */
-export const prepare = (...call: Parameters<typeof prepareOnce>): Promise<PreparedAnswer> =>
+type Simulated = { readonly simulation: { readonly reason?: string | undefined } };
+
+/** Asks until the node has simulated the calls of the answer in time. */
+export const simulatedInTime = <T extends Simulated>(ask: () => Promise<T>): Promise<T> =>
   waitFor({
     what: "a simulation in time",
     async probe() {
-      const answer = await prepareOnce(...call);
+      const answer = await ask();
       return LATE_SIMULATION.test(answer.simulation.reason ?? "") ? undefined : answer;
     },
   });
+
+/** Prepares an action, until the node has simulated it in time. */
+export const prepare = (...call: Parameters<typeof prepareOnce>): Promise<PreparedAnswer> =>
+  simulatedInTime(() => prepareOnce(...call));
 
 /** The codes of an answer's issues. */
 export const codesOf = ({ issues }: PreparedAnswer): string[] => issues.map(({ code }) => code);

@@ -5,15 +5,15 @@ import {
   latestRound,
   pushPrice,
   refreshFeeds,
-  setGlobalPause,
   setRelayer,
   setRouterPaused,
 } from "../../../scripts/local/protocol/actions/index.ts";
+import { mineEverySecond, mineNothing } from "../../support/chain.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { setSequencer } from "../../support/protocol-actions.ts";
 import type { Interceptor } from "../../support/rpc-proxy.ts";
 import { failure, issueKey } from "./api.ts";
-import { type Buyer, createKeyHolder } from "./buyer.ts";
+import type { Buyer } from "./buyer.ts";
 import { bodyOf, changeChain, newKey, POLICIES, type PurchaseCase, setAllowance } from "./purchase-case.ts";
 import type { PurchaseSetup } from "./purchase-setup.ts";
 
@@ -51,18 +51,14 @@ export const failed: PurchaseCase[] = [
     },
   },
   {
-    name: "a transaction that reverts in its block",
-    status: 502,
-    code: "onchain_revert",
-    send: revertInBlock,
-  },
-  {
-    name: "a purchase after three of the buyer's purchases reverted",
+    name: "a purchase after three of the buyer's purchases reverted in their blocks",
     status: 429,
     code: "purchases_paused",
     async send(setup, buyer) {
       for (let n = 0; n < 3; n += 1) {
-        expect(failure(await revertInBlock(setup, buyer))).toEqual([502, "onchain_revert"]);
+        const reverted = await revertInBlock(setup, buyer);
+        expect(failure(reverted)).toEqual([502, "onchain_revert"]);
+        expect(reverted.headers.get("retry-after")).toBeNull();
       }
       await setAllowance(setup, buyer);
       return buyer.buy();
@@ -72,8 +68,12 @@ export const failed: PurchaseCase[] = [
     name: "a wallet that has used up its daily gas budget",
     status: 429,
     code: "gas_budget_exceeded",
-    async send(setup, { account }) {
-      return (await createKeyHolder(setup.lowGasBudget, account)).buy();
+    async send({ chain, connection }, buyer) {
+      await connection.sql`
+        insert into service.gas_day (chain_id, day, wallet, sender, wei)
+        values (${chain.deployment.chainId}, (now() at time zone 'utc')::date,
+          ${buyer.account.address.toLowerCase()}, '', ${String(10n ** 25n)})`;
+      return buyer.buy();
     },
   },
   {
@@ -122,13 +122,6 @@ export const failed: PurchaseCase[] = [
     restore: (setup) => setRouterPaused(setup.protocol, setup.chain.owner, false),
   },
   {
-    name: "a paused protocol",
-    status: 503,
-    code: "contract_paused",
-    send: changeChain((setup) => setGlobalPause(setup.protocol, setup.chain.owner, true)),
-    restore: (setup) => setGlobalPause(setup.protocol, setup.chain.owner, false),
-  },
-  {
     name: "a price that is two hours old",
     status: 503,
     code: "oracle_stale",
@@ -149,28 +142,16 @@ export const failed: PurchaseCase[] = [
     },
   },
   {
-    name: "a purchase that is still pending when the wait ends",
+    name: "a stop of its key by the operator",
     status: 503,
-    code: "purchase_pending",
-    async send(setup, buyer) {
-      setup.writerNode.intercept(dropPurchases);
-      return setup.strict.request(POLICIES, { headers: buyer.headers, body: bodyOf(buyer) });
+    code: "purchases_stopped",
+    async send(setup, { account }) {
+      const { keyId, headers } = await issueKey(setup.request, account.address);
+      await stop(setup, "key", String(keyId));
+      return setup.request(POLICIES, { headers, body: bodyOf({ account }) });
     },
+    restore: resume,
   },
-  ...(["global", "wallet", "key"] as const).map(
-    (scope): PurchaseCase => ({
-      name: `a ${scope} stop by the operator`,
-      status: 503,
-      code: "purchases_stopped",
-      async send(setup, { account }) {
-        const { keyId, headers } = await issueKey(setup.request, account.address);
-        const subject = { global: "", wallet: account.address.toLowerCase(), key: String(keyId) }[scope];
-        await stop(setup, scope, subject);
-        return setup.request(POLICIES, { headers, body: bodyOf({ account }) });
-      },
-      restore: resume,
-    }),
-  ),
   {
     name: "a relayer that is not on the allowlist",
     status: 503,
@@ -195,5 +176,16 @@ export const failed: PurchaseCase[] = [
       setSequencer(setup.protocol, setup.chain.owner, { down: true, startedAt: 0n }),
     ),
     restore: (setup) => setSequencer(setup.protocol, setup.chain.owner, { down: false, startedAt: 1n }),
+  },
+  // The last one: from now on transactions wait for the block of a second.
+  {
+    name: "a purchase that is still pending when the wait ends",
+    status: 503,
+    code: "purchase_pending",
+    async send(setup, buyer) {
+      await mineNothing(setup.chain);
+      return setup.strict.request(POLICIES, { headers: buyer.headers, body: bodyOf(buyer) });
+    },
+    restore: ({ chain }) => mineEverySecond(chain),
   },
 ];

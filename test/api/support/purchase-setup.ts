@@ -6,9 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, inject } from "vitest";
 import { z } from "zod";
 import { delegationTypes } from "../../../api/delegations/store.ts";
-import { anvilAccount } from "../../../lib/chain/client.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { privateKeyOf } from "../../../scripts/local/anvil.ts";
 import { openProtocol } from "../../../scripts/local/protocol/actions/index.ts";
 import { startChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
@@ -36,8 +34,6 @@ export type PurchaseSetup = TestApi & {
   readonly strict: TestApi;
   /** An api on the same database with a deployment file that lacks the bond vault. */
   readonly incompleteDeployment: TestApi;
-  /** An api and a writer on the same chain with their own database and almost no daily gas budget per wallet. */
-  readonly lowGasBudget: TestApi;
   /** A new wallet with a million USDC, an allowance for the router and a key. */
   readonly freshBuyer: (options?: { approve?: boolean; of?: TestApi }) => Promise<Buyer>;
   /** Waits until the api's cached chain state has expired. */
@@ -45,8 +41,7 @@ export type PurchaseSetup = TestApi & {
 };
 
 export async function startPurchaseSetup(): Promise<PurchaseSetup> {
-  const relayers = [anvilAccount(1), anvilAccount(2)];
-  const chain = await startChain({ blockTime: 1, mixedMining: true, relayers });
+  const chain = await startChain({ blockTime: 1, mixedMining: true });
   const protocol = openProtocol(chain.deployment, chain.url);
   const databaseUrl = await freshDatabase();
   const [apiNode, writerNode] = [await startRpcProxy(chain.url), await startRpcProxy(chain.url)];
@@ -68,18 +63,13 @@ export async function startPurchaseSetup(): Promise<PurchaseSetup> {
       writer: { RPC_URL: writerNode.url, CONFIRMATIONS: "1", PURCHASE_TTL: "12" },
     },
   });
-  const [strict, incompleteDeployment, lowGasBudget] = await Promise.all([
+  const [strict, incompleteDeployment] = await Promise.all([
     open({
       databaseUrl,
       services: ["api"],
       env: { api: { FREE_KEY_RATE_LIMIT: "2", PURCHASE_WAIT_MS: "1000" } },
     }),
     open({ databaseUrl, services: ["api"] }, { ...chain, deploymentFile }),
-    open({
-      services: ["api", "writer"],
-      relayerKeys: [privateKeyOf(anvilAccount(2))],
-      env: { writer: { GAS_BUDGET_PER_WALLET_ETH: "0.000000001" } },
-    }),
   ]);
   const connection = connect(databaseUrl, { name: "test" });
   atEnd(() => connection.close());
@@ -91,7 +81,6 @@ export async function startPurchaseSetup(): Promise<PurchaseSetup> {
     database,
     strict,
     incompleteDeployment,
-    lowGasBudget,
     freshBuyer: async ({ approve = true, of = main } = {}) =>
       createKeyHolder(of, await newBuyer(chain, { approve })),
     waitForCacheExpiry: () => sleep(CACHE_MS),

@@ -62,11 +62,16 @@ export async function listDue(api: Api, limit = 100): Promise<DueAnswer[]> {
   return found;
 }
 
+/** The evaluation of a policy, once answers describe the chain's newest block. */
+async function evaluateNow({ request }: Api, key: PolicyKey, query = ""): Promise<EvaluationAnswer> {
+  const answer = await request(`/api/v1/triggers/${key.productId}/${key.policyId}${query}`);
+  return evaluation.parse(answer.json);
+}
+
 /** The evaluation of a policy at the chain's newest block. */
 export async function evaluate(api: Api, key: PolicyKey, query = ""): Promise<EvaluationAnswer> {
   await caughtUp(api);
-  const answer = await api.request(`/api/v1/triggers/${key.productId}/${key.policyId}${query}`);
-  return evaluation.parse(answer.json);
+  return evaluateNow(api, key, query);
 }
 
 const nameOf = ({ productId, policyId }: PolicyKey) => `${productId} ${policyId}`;
@@ -85,7 +90,7 @@ export async function expectDue(api: Api): Promise<DueAnswer[]> {
     expect(await refusalOf(api.chain, key, [first, second, third]), nameOf(key)).toBeUndefined();
   }
   for (const key of await allPolicies(api.chain)) {
-    const { verdict, metAt } = await evaluate(api, key);
+    const { verdict, metAt } = await evaluateNow(api, key);
     const listed = due.find((policy) => nameOf(policy) === nameOf(key));
     expect([nameOf(key), verdict.code === "due"]).toEqual([nameOf(key), listed !== undefined]);
     if (!listed) continue;

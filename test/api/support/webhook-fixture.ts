@@ -41,6 +41,9 @@ export type Webhook = {
   readonly markUndeliverable: (position: number | string) => Promise<unknown>;
 };
 
+/** What a test of a new webhook has. */
+export type WebhookTest = { readonly webhook: () => Webhook; readonly connection: () => Connection };
+
 /** Starts an api without a writer; the outbox row exists and does not move. */
 export async function startWebhookApi(): Promise<{ api: TestApi; connection: Connection }> {
   const api = await startApi();

@@ -5,12 +5,24 @@ import { seedHistory } from "../../../scripts/local/seed.ts";
 import { startApi, type TestApi } from "../../api/support/api.ts";
 import { answersCaughtUp } from "../../api/support/caught-up.ts";
 
-/** Starts indexer and api, plays the history, and waits until the answers have all of it. */
-export async function startHistory(): Promise<TestApi> {
+/** Starts indexer and api on an empty chain, on which the history can be played. */
+export async function startBeforeHistory(): Promise<TestApi> {
   const timestamp = BigInt(Math.floor(Date.now() / 1000) - 800 * DAY);
   const api = await startApi({ services: ["indexer", "api"], chainOptions: { timestamp, retired: false } });
+  await answersCaughtUp(api);
+  return api;
+}
+
+/** Plays the history, and waits until the answers have all of it. */
+export async function playHistory(api: TestApi): Promise<void> {
   await seedHistory({ rpcUrl: api.chain.url, deployment: api.chain.deployment });
   await answersCaughtUp(api);
+}
+
+/** Starts indexer and api on a chain with the history. */
+export async function startHistory(): Promise<TestApi> {
+  const api = await startBeforeHistory();
+  await playHistory(api);
   return api;
 }
 

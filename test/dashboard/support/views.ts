@@ -1,7 +1,7 @@
 /** What tests of pages look at: plots, tables, and the view in the address. */
 import { expect } from "vitest";
 import type { OpenPage } from "../../support/chromium.ts";
-import { expectAccessible, settled } from "./dashboard.ts";
+import { expectAccessibleEverywhere, settled } from "./dashboard.ts";
 
 /** A table by its caption. */
 export const table = (caption: string) => `section[aria-label='${caption}']`;
@@ -22,13 +22,7 @@ export const sourceOf = async ({ page }: OpenPage, what: string): Promise<string
 
 /** Expects axe and a narrow window to find nothing, in both schemes. */
 export async function expectNothingInTheWay(opened: OpenPage): Promise<void> {
-  for (const width of [320, 1280]) {
-    await opened.page.setViewportSize({ width, height: 800 });
-    for (const colorScheme of ["light", "dark"] as const) {
-      await opened.page.emulateMedia({ colorScheme });
-      await expectAccessible(opened);
-    }
-  }
+  await expectAccessibleEverywhere(opened);
   expect(opened.faults()).toEqual([]);
 }
 

@@ -33,7 +33,7 @@ export const players: readonly LocalAccount[] = [2, 3, 4, 5, 6, 7].map((index) =
 
 export type EventMaker = {
   readonly protocol: act.Protocol;
-  /** Mines a block, most with about thirty events, one in ten without any for subscribers. */
+  /** Mines a block, most with a few more events than `purchases`, one in ten without any for subscribers. */
   readonly block: () => Promise<void>;
   /** Replaces some of the newest blocks; the new ones have all, some or none of their calls. */
   readonly reorganise: () => Promise<void>;
@@ -67,8 +67,15 @@ async function fundPlayers(protocol: act.Protocol, owner: LocalAccount): Promise
   await act.refreshFeeds(protocol, owner);
 }
 
-/** Prepares a chain that was started with `retired: false`, and takes control of its mining. */
-export async function openEventMaker(chain: TestChain, seed: number): Promise<EventMaker> {
+/**
+ * Prepares a chain that was started with `retired: false`, and takes control of its mining. `purchases`: in most blocks, with other
+ * calls in proportion.
+ */
+export async function openEventMaker(
+  chain: TestChain,
+  seed: number,
+  { purchases = 24 }: { readonly purchases?: number } = {},
+): Promise<EventMaker> {
   const { client, owner, deployment } = chain;
   const { contracts } = deployment;
   const protocol = act.openProtocol(deployment, chain.url);
@@ -146,12 +153,16 @@ export async function openEventMaker(chain: TestChain, seed: number): Promise<Ev
     const { policies, bonds, listings } = await recentItems();
     return [
       push(PRICE),
-      ...Array.from({ length: 24 }, purchase),
-      ...some(bonds, 6).map(({ to, epochId }) =>
+      ...Array.from({ length: purchases }, purchase),
+      ...some(bonds, Math.ceil(purchases / 4)).map(({ to, epochId }) =>
         call(player(to), contracts.marketplace, bondMarketplaceAbi, "list", epochId, 1n, USDC),
       ),
-      ...some(listings, 4).map(({ listingId }) => onListing(player(), "executeBuy", listingId)),
-      ...some(listings, 2).map(({ listingId, seller }) => onListing(player(seller), "cancel", listingId)),
+      ...some(listings, Math.ceil(purchases / 6)).map(({ listingId }) =>
+        onListing(player(), "executeBuy", listingId),
+      ),
+      ...some(listings, Math.ceil(purchases / 12)).map(({ listingId, seller }) =>
+        onListing(player(seller), "cancel", listingId),
+      ),
       ...some(policies, 1).map(({ productId, policyId }) =>
         call(owner, contracts.policyManager, policyManagerAbi, "cancelPolicy", productId, policyId),
       ),

@@ -47,12 +47,12 @@ export async function buyThroughRedisOutage(awayMs: number): Promise<{ keys: num
     await client.quit();
   }
 
-  await buyFor("before", 2000);
+  await buyFor("before", 0);
   await Promise.all([buyFor("flushed", 3000), sleep(500).then(flush), sleep(1500).then(flush)]);
   await Promise.all([buyFor("away", awayMs), proxy.cut()]);
   await flush();
   await proxy.mend();
-  await buyFor("back", 3000);
+  await buyFor("back", 1500);
   await expectOnePolicyPerKey(setup, purchases);
   await expectNoNonceGaps(setup);
   await expectNoFalseFailures(setup);

@@ -31,6 +31,8 @@ export type TestnetSetupOptions = {
   readonly databaseUrl?: string;
   /** False keeps queues and limits on Postgres in every run. */
   readonly redis?: boolean;
+  /** The writer is a keeper of the main chain too, beside an indexer. */
+  readonly keeper?: boolean;
   readonly env?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 };
 
@@ -41,7 +43,7 @@ const WAIT_MS = 2000;
 export const stackOptions = (
   main: TestChain,
   testnet: TestChain,
-  { parts, redis, env }: TestnetSetupOptions,
+  { parts, redis, keeper = false, env }: TestnetSetupOptions,
 ): StackOptions => ({
   chain: main,
   testnet,
@@ -49,7 +51,8 @@ export const stackOptions = (
     ...(parts === "sandbox" ? { faucet: null } : {}),
     ...(parts === "faucet" ? { sandbox: null, relayers: [] } : {}),
   },
-  services: ["api", "writer"],
+  services: keeper ? ["indexer", "api", "writer"] : ["api", "writer"],
+  keeper,
   redis,
   env: {
     api: { PURCHASE_WAIT_MS: String(WAIT_MS), TRUST_PROXY: "loopback", ...env?.api },
@@ -58,9 +61,11 @@ export const stackOptions = (
 });
 
 export async function startTestnetSetup(options: TestnetSetupOptions): Promise<TestnetSetup> {
+  const everySecond = { blockTime: 1, mixedMining: true };
   const [main, testnet] = await Promise.all([
-    startChain({ blockTime: 1, mixedMining: true }),
-    startTestnet({ blockTime: 1, mixedMining: true }),
+    // Without a keeper nothing waits for the main chain's next block.
+    startChain(options.keeper ? everySecond : {}),
+    startTestnet(everySecond),
   ]);
   const proxy = await startRpcProxy(testnet.url);
   const { env, ...common } = stackOptions(main, testnet, options);

@@ -6,10 +6,15 @@ import type { TestChain } from "../../support/chain.ts";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
 import type { Stack } from "../../support/stack.ts";
 
-/** Backdates the last broadcast of all open transactions by a minute: the writer's next round sends them again. */
+/**
+ * Backdates the last broadcast of all open transactions by a minute: the writer's next round sends them again. It waits for no row
+ * that the writer is changing, which may be waiting for another of them.
+ */
 export const backdateBroadcasts = (sql: Sql) => sql`
-  update service.attempt a set last_broadcast_at = a.last_broadcast_at - interval '1 minute'
-  from service.transaction t where t.id = a.transaction_id and t.state = 'open'`;
+  update service.attempt set last_broadcast_at = last_broadcast_at - interval '1 minute'
+  where hash in (
+    select a.hash from service.attempt a join service.transaction t on t.id = a.transaction_id
+    where t.state = 'open' for update of a skip locked)`;
 
 /**
  * Waits until the writer has begun this many more rounds over the open transactions of its one wallet. Each round begins

@@ -24,6 +24,8 @@ export type WebhookWorld = {
 
 export type WebhookWorldOptions = {
   readonly seed: number;
+  /** See `openEventMaker`. */
+  readonly purchases?: number;
   /** By default a database on the run's server. */
   readonly databaseUrl?: string;
   /** Starts a Redis for the queues; needs `describeWithRedis` around it. */
@@ -32,9 +34,9 @@ export type WebhookWorldOptions = {
 };
 
 export async function startWebhookWorld(options: WebhookWorldOptions): Promise<WebhookWorld> {
-  const { seed, databaseUrl, redis, env } = options;
+  const { seed, purchases, databaseUrl, redis, env } = options;
   const chain = await startChain({ retired: false });
-  const maker = await openEventMaker(chain, seed);
+  const maker = await openEventMaker(chain, seed, { purchases });
   const stack = await startStack({ chain, databaseUrl, redis, env });
   const connection = connect(stack.databaseUrl, { name: "test" });
   const rows = openRows(stack.databaseUrl);
@@ -78,28 +80,24 @@ export async function subscribe(
   };
 }
 
-/** Makes all pending retries due now. */
-export const makeRetriesDue = ({ connection }: Pick<WebhookWorld, "connection">): Promise<unknown> =>
+/** Makes all pending retries due now, and lets a delivery have failed `mostFailures` times at most. */
+export const makeRetriesDue = (
+  { connection }: Pick<WebhookWorld, "connection">,
+  { mostFailures = 1000 } = {},
+): Promise<unknown> =>
   connection.sql`
-    update service.delivery set next_attempt_at = now()
+    update service.delivery set next_attempt_at = now(), failures = least(failures, ${mostFailures})
     where state = 'pending' and not test and taken_at is null and next_attempt_at > now()`;
 
-/** Makes retries due every `everyMs`, also across database outages; none is a delivery's last. Call the result to stop. */
-export function keepRetriesDue(
-  world: Pick<WebhookWorld, "connection">,
-  everyMs: number,
-): () => Promise<void> {
+/** Makes retries due every second, also across database outages; none is a delivery's last. Call the result to stop. */
+export function keepRetriesDue(world: Pick<WebhookWorld, "connection">): () => Promise<void> {
   const stopped = new AbortController();
   const { signal } = stopped;
   const all = (async () => {
     while (!signal.aborted) {
       // In production seven failures take hours. Here they take as many seconds, in which a receiver may be away.
-      await world.connection.sql`
-        update service.delivery set next_attempt_at = now(), failures = least(failures, 4)
-        where state = 'pending' and not test and taken_at is null and next_attempt_at > now()`.catch(
-        () => {},
-      );
-      await sleep(everyMs, undefined, { signal }).catch(() => {});
+      await makeRetriesDue(world, { mostFailures: 4 }).catch(() => {});
+      await sleep(1000, undefined, { signal }).catch(() => {});
     }
   })();
   return async () => {

@@ -185,6 +185,11 @@ export async function playJourney(
   const { delegationId } = delegated.parse(await call("delegate", { body: given }));
   const { hook, spareHooks } = await makeWebhooks(call);
   const bought = await buy(call, owner.address);
+  // Random requests may miss every product that is for sale.
+  await call("getQuoteV1", {
+    path: { productId: bought.productId },
+    query: [["coverageAmount", "100000000"]],
+  });
   const tried = sandboxReceipt.parse(await call("trySandbox"));
   const claimed = newAccount().address;
   await call("claimFaucet", { body: { wallet: claimed } });

@@ -10,9 +10,11 @@ import { strangeTexts, strangeValues } from "./values.ts";
 export type PlanOptions = Generating & {
   readonly document: OpenApi;
   readonly seed: number;
-  /** Requests of each operation. */
+  /** Requests of each operation; more where its fixed cases leave too few random ones. */
   readonly requests: number;
 };
+
+const LEAST_RANDOM = 15;
 
 /** Names that no operation knows. */
 const unknownNames = ["__proto__", "constructor", "toString", "unknown", "limit[]", "Limit", "a b", "💥", ""];
@@ -112,7 +114,7 @@ function requestsOf(options: PlanOptions, operation: Operation, seed: number): P
     { weight: isOwned ? 1 : 0, arbitrary: foreignRequests(operation, valid) },
     { weight: 3, arbitrary: oddRequests(operation, maybeUnknown, broken ?? nothingBroken) },
   );
-  const left = Math.max(0, options.requests - fixed.length);
+  const left = Math.max(LEAST_RANDOM, options.requests - fixed.length);
   return [...fixed, ...fc.sample(random, { seed, numRuns: left })];
 }
 

@@ -1,6 +1,9 @@
-/** The database's host vanishes: its connections stay open, nothing comes back, and another server takes its address. */
+/**
+ * The database's host vanishes: its connections stay open, nothing comes back, and another server takes its address. The tests
+ * mostly wait for time limits, each on a database of its own, so they run at the same time.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { type TestContext, test } from "vitest";
 import { connect, isConnectionError } from "../../../lib/db/connect.ts";
 import { listenTo } from "../../../lib/db/listen.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
@@ -8,7 +11,7 @@ import { freshDatabase } from "../../support/database.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 
 /** A pool through a proxy, with a statement time-out of a second. */
-async function open(max: number) {
+async function open({ onTestFinished }: TestContext, max: number) {
   const url = await freshDatabase({ empty: true });
   const proxy = await startTcpProxy(url);
   const pool = connect(proxy.url, { name: "test", max, statementTimeout: 1000 });
@@ -25,8 +28,9 @@ const failure = (work: PromiseLike<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test("statements on connections to a vanished server fail as a lost database, and those behind them are answered", async () => {
-  const { proxy, sql } = await open(2);
+test.concurrent("statements on connections to a vanished server fail as a lost database, and those behind them are answered", async (context) => {
+  const { expect } = context;
+  const { proxy, sql } = await open(context, 2);
   await Promise.all([sql`select pg_sleep(0.1)`, sql`select pg_sleep(0.1)`]);
   proxy.vanish();
   const outcomes = await Promise.all(Array.from({ length: 6 }, (_, n) => failure(sql`select ${n}::int`)));
@@ -34,8 +38,9 @@ test("statements on connections to a vanished server fail as a lost database, an
   expect(outcomes.filter((outcome) => outcome === "no failure")).toHaveLength(4);
 });
 
-test("a transaction on a vanished server rejects, and its connection is free again", async () => {
-  const { proxy, sql } = await open(1);
+test.concurrent("a transaction on a vanished server rejects, and its connection is free again", async (context) => {
+  const { expect } = context;
+  const { proxy, sql } = await open(context, 1);
   const lost = failure(
     sql.begin(async (tx) => {
       await tx`select 1`;
@@ -47,8 +52,9 @@ test("a transaction on a vanished server rejects, and its connection is free aga
   expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
 });
 
-test("statements that keep coming do not prolong the wait for a vanished server", async () => {
-  const { proxy, sql } = await open(1);
+test.concurrent("statements that keep coming do not prolong the wait for a vanished server", async (context) => {
+  const { expect } = context;
+  const { proxy, sql } = await open(context, 1);
   await sql`select 1`;
   proxy.vanish();
   let answered = false;
@@ -68,15 +74,17 @@ test("statements that keep coming do not prolong the wait for a vanished server"
   await Promise.all(later);
 });
 
-test("a statement that takes its whole time limit is answered by the server, also on a connection that rested", async () => {
-  const { sql } = await open(1);
+test.concurrent("a statement that takes its whole time limit is answered by the server, also on a connection that rested", async (context) => {
+  const { expect } = context;
+  const { sql } = await open(context, 1);
   await expect(sql`select pg_sleep(60)`).rejects.toMatchObject({ code: "57014" });
   await sleep(900);
   await expect(sql`select pg_sleep(60)`).rejects.toMatchObject({ code: "57014" });
 });
 
-test("a listener whose server vanished while nothing was announced listens again", async () => {
-  const { proxy, direct } = await open(1);
+test.concurrent("a listener whose server vanished while nothing was announced listens again", async (context) => {
+  const { expect, onTestFinished } = context;
+  const { proxy, direct } = await open(context, 1);
   let starts = 0;
   const heard: string[] = [];
   const listener = listenTo(proxy.url, {
@@ -95,8 +103,9 @@ test("a listener whose server vanished while nothing was announced listens again
   await expect.poll(() => heard).toEqual(["again"]);
 });
 
-test("a listener keeps its connection while nothing is announced", async () => {
-  const { proxy, direct } = await open(1);
+test.concurrent("a listener keeps its connection while nothing is announced", async (context) => {
+  const { expect, onTestFinished } = context;
+  const { proxy, direct } = await open(context, 1);
   let starts = 0;
   const listener = listenTo(proxy.url, {
     name: "test-listener",

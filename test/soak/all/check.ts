@@ -76,7 +76,7 @@ export async function checkAll(
   await mineNothing(chain);
   await expectOnePolicyPerKey(world, purchases);
   await expectNoFalseFailures(world);
-  const stopRetries = keepRetriesDue(world, 1_000);
+  const stopRetries = keepRetriesDue(world);
   const { events } = await expectCorrectDeliveries(world, subscriptions).finally(stopRetries);
   const nowSigned = expectAllSigned(world, signed);
   const answers = reads.answers.splice(0);

@@ -19,12 +19,11 @@ function expectRows(what: string, rows: readonly Row[], expected: readonly Argum
 
 async function expectEvents(rows: Rows, events: readonly ChainEvent[]): Promise<void> {
   for (const [table, expected] of expectedRows(events)) {
-    expectRows(`${table}: positions`, await rows.rows(table), positions(expected));
+    const all = await rows.rows(table);
+    expectRows(`${table}: positions`, all, positions(expected));
     for (const column of new Set(expected.flatMap((row) => Object.keys(row)))) {
       const having = expected.filter((row) => column in row);
-      const found = (await rows.rows(table)).filter((row) =>
-        having.some((other) => samePosition(row, other)),
-      );
+      const found = all.filter((row) => having.some((other) => samePosition(row, other)));
       expectRows(
         `${table}.${column}`,
         found,

@@ -6,6 +6,7 @@ import { findRevert } from "../../../lib/chain/reverts.ts";
 import { oracleProof } from "../../../scripts/local/protocol/actions/index.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
+import { batched } from "./batched.ts";
 import { rounds, shieldTerms } from "./oracle-views.ts";
 import type { Row } from "./rows.ts";
 
@@ -52,21 +53,26 @@ export async function refusalOf(
 
 /** Every policy of the deployment, with its adapter. */
 export async function allPolicies({
-  client,
+  client: test,
   deployment,
 }: TestChain): Promise<(PolicyKey & { shield: Address })[]> {
+  const client = batched(test);
   const manager = { abi: policyManagerAbi, address: deployment.contracts.policyManager } as const;
-  const found: (PolicyKey & { shield: Address })[] = [];
-  for (const { productId } of allTerms) {
-    const args = [productId] as const;
-    const count = await client.readContract({ ...manager, functionName: "policyCount", args });
-    for (let policyId = 1n; policyId <= count; policyId++) {
-      const key = [productId, policyId] as const;
-      const shield = await client.readContract({ ...manager, functionName: "policyShield", args: key });
-      found.push({ productId, policyId, shield });
-    }
-  }
-  return found;
+  const ofProducts = await Promise.all(
+    allTerms.map(async ({ productId }) => {
+      const args = [productId] as const;
+      const count = await client.readContract({ ...manager, functionName: "policyCount", args });
+      return Promise.all(
+        Array.from({ length: Number(count) }, async (_, n) => {
+          const policyId = BigInt(n + 1);
+          const key = [productId, policyId] as const;
+          const shield = await client.readContract({ ...manager, functionName: "policyShield", args: key });
+          return { productId, policyId, shield };
+        }),
+      );
+    }),
+  );
+  return ofProducts.flat();
 }
 
 /** Three rounds that fulfil the shield's conditions on rounds, the newest among them; undefined when there are none. */
@@ -92,7 +98,8 @@ function proofOf(
  * the rounds of earlier blocks would have been paid by a transaction of this block, which is in the state after the block before,
  * at the block's time. Sorted. The feeds have one phase.
  */
-export async function openHistoryByForce(chain: TestChain): Promise<(block: bigint) => Promise<string[]>> {
+export async function openHistoryByForce(test: TestChain): Promise<(block: bigint) => Promise<string[]>> {
+  const chain = { ...test, client: batched(test.client) };
   const { client, deployment } = chain;
   const all = await rounds(client, deployment);
   const policies = await Promise.all(
@@ -117,14 +124,16 @@ export async function openHistoryByForce(chain: TestChain): Promise<(block: bigi
 }
 
 /** The policies, as `productId policyId`, for which some proof from all known rounds would be paid now. Sorted. */
-export async function dueByForce(chain: TestChain): Promise<string[]> {
+export async function dueByForce(test: TestChain): Promise<string[]> {
+  const chain = { ...test, client: batched(test.client) };
   const { client, deployment } = chain;
   const all = await rounds(client, deployment);
-  const due: string[] = [];
-  for (const { shield, ...key } of await allPolicies(chain)) {
-    const proof = proofOf(await shieldTerms(client, shield, key.policyId), all);
-    if (proof && (await refusalOf(chain, key, proof)) === undefined)
-      due.push(`${key.productId} ${key.policyId}`);
-  }
-  return due.sort();
+  const due = await Promise.all(
+    (await allPolicies(chain)).map(async ({ shield, ...key }) => {
+      const proof = proofOf(await shieldTerms(client, shield, key.policyId), all);
+      if (!proof || (await refusalOf(chain, key, proof)) !== undefined) return [];
+      return [`${key.productId} ${key.policyId}`];
+    }),
+  );
+  return due.flat().sort();
 }

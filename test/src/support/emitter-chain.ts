@@ -49,6 +49,14 @@ const solcOutput = z.object({
   }),
 });
 
+let compiled: Hex | undefined;
+
+/** The emitter's code, compiled once in a process: several files of a worker need it. */
+function emitterCode(): Hex {
+  compiled ??= compileEmitter();
+  return compiled;
+}
+
 function compileEmitter(): Hex {
   const solc: { compile(input: string): string } = createRequire(import.meta.url)("solc");
   const input = {
@@ -96,7 +104,7 @@ export async function startEmitterChain(): Promise<EmitterChain> {
   const chain = await startChain();
   const { client, deployment } = chain;
   const { contracts } = deployment;
-  const bytecode = compileEmitter();
+  const bytecode = emitterCode();
   for (const address of Object.values(contracts)) await client.setCode({ address, bytecode });
   const deploymentFile = `${chain.deploymentFile}.emitters.json`;
   const startBlock = Number(await client.getBlockNumber()) + 1;

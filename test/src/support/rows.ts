@@ -43,6 +43,12 @@ export function openRows(databaseUrl: string, viewsSchema = VIEWS_SCHEMA) {
     return found.map((row) => ({ ...row })).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
 
+  /** The rows of a table with these values. */
+  async function found(table: string, where: Row): Promise<readonly Row[]> {
+    const all = await rows(table);
+    return all.filter((row) => Object.entries(where).every(([name, value]) => row[name] === value));
+  }
+
   /** All rows of every table. */
   async function everything(): Promise<Readonly<Record<string, readonly Row[]>>> {
     const all: Record<string, readonly Row[]> = {};
@@ -67,7 +73,7 @@ export function openRows(databaseUrl: string, viewsSchema = VIEWS_SCHEMA) {
     });
   }
 
-  return { sql, rows, everything, caughtUp, close: () => sql.end() };
+  return { sql, rows, found, everything, caughtUp, close: () => sql.end() };
 }
 
 export type Rows = ReturnType<typeof openRows>;

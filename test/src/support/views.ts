@@ -1,5 +1,5 @@
 /** Entities from the contracts' views, in the format of the expected rows. */
-import { zeroHash } from "viem";
+import { type Address, type Hex, zeroHash } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
@@ -11,6 +11,7 @@ import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestClient } from "../../support/chain.ts";
+import { batched } from "./batched.ts";
 import { shieldTerms } from "./oracle-views.ts";
 import type { Row } from "./rows.ts";
 
@@ -28,40 +29,54 @@ export type Policy = Row & {
 };
 
 /** Every policy of every product. */
-export async function policies(client: TestClient, { contracts }: Deployment): Promise<Policy[]> {
+export async function policies(test: TestClient, { contracts }: Deployment): Promise<Policy[]> {
+  const client = batched(test);
   const manager = { abi: policyManagerAbi, address: contracts.policyManager } as const;
-  const found: Policy[] = [];
-  for (const { productId } of allTerms) {
-    const args = [productId] as const;
-    const count = await client.readContract({ ...manager, functionName: "policyCount", args });
-    for (let policyId = 1n; policyId <= count; policyId++) {
-      const key = [productId, policyId] as const;
-      const policy = await client.readContract({ ...manager, functionName: "getPolicy", args: key });
-      const details = await client.readContract({ ...manager, functionName: "policyDetails", args: key });
-      const { strike, triggerPrice, asset } = await shieldTerms(client, policy.shield, policyId);
-      if (policy.productId === zeroHash) throw new Error(`${productId} has no policy ${policyId}`);
-      found.push({
-        product_id: productId,
-        policy_id: policyId.toString(),
-        shield: policy.shield.toLowerCase(),
-        buyer: policy.buyer.toLowerCase(),
-        coverage: policy.coverage.toString(),
-        payout: policy.payout.toString(),
-        premium: policy.premium.toString(),
-        created_at: policy.createdAt.toString(),
-        expires_at: policy.expiresAt.toString(),
-        waiting_ends_at: orNull(details.waitingEndsAt),
-        price_snapshot: details.priceSnapshot.toString(),
-        triggered_at: orNull(details.triggeredAt),
-        bond_epoch_id: orNull(details.bondEpochId),
-        cancelled: details.cancelled,
-        asset,
-        strike: strike.toString(),
-        trigger_price: triggerPrice.toString(),
-      });
-    }
-  }
-  return found;
+  const ofProducts = await Promise.all(
+    allTerms.map(async ({ productId }) => {
+      const count = await client.readContract({ ...manager, functionName: "policyCount", args: [productId] });
+      return Promise.all(
+        Array.from({ length: Number(count) }, (_, n) =>
+          readPolicy(client, manager, productId, BigInt(n + 1)),
+        ),
+      );
+    }),
+  );
+  return ofProducts.flat();
+}
+
+async function readPolicy(
+  client: TestClient,
+  manager: { abi: typeof policyManagerAbi; address: Address },
+  productId: Hex,
+  policyId: bigint,
+): Promise<Policy> {
+  const args = [productId, policyId] as const;
+  const [policy, details] = await Promise.all([
+    client.readContract({ ...manager, functionName: "getPolicy", args }),
+    client.readContract({ ...manager, functionName: "policyDetails", args }),
+  ]);
+  const { strike, triggerPrice, asset } = await shieldTerms(client, policy.shield, policyId);
+  if (policy.productId === zeroHash) throw new Error(`${productId} has no policy ${policyId}`);
+  return {
+    product_id: productId,
+    policy_id: policyId.toString(),
+    shield: policy.shield.toLowerCase(),
+    buyer: policy.buyer.toLowerCase(),
+    coverage: policy.coverage.toString(),
+    payout: policy.payout.toString(),
+    premium: policy.premium.toString(),
+    created_at: policy.createdAt.toString(),
+    expires_at: policy.expiresAt.toString(),
+    waiting_ends_at: orNull(details.waitingEndsAt),
+    price_snapshot: details.priceSnapshot.toString(),
+    triggered_at: orNull(details.triggeredAt),
+    bond_epoch_id: orNull(details.bondEpochId),
+    cancelled: details.cancelled,
+    asset,
+    strike: strike.toString(),
+    trigger_price: triggerPrice.toString(),
+  };
 }
 
 /** Every product of the router. One that the policy manager has removed is inactive. */

@@ -1,6 +1,8 @@
 /** The back ends of the queues, and a worker that records its wake-ups. */
+import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { connect } from "../../../lib/db/connect.ts";
+import type { PurchaseQueue } from "../../../lib/queues/queue.ts";
 import { type QueueWorker, startPurchaseWorker } from "../../../lib/queues/worker.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { atEnd } from "../../support/cleanup.ts";
@@ -85,4 +87,15 @@ export async function recordingWorker(
       intervalMs: 10,
     });
   return { worker, handled, errors, untilHandled, close };
+}
+
+/** Wakes for a new id and waits until it is handled. The queue is ordered: all earlier wake-ups have then arrived. */
+export async function handleLast(
+  queue: PurchaseQueue,
+  untilHandled: (id: string) => Promise<unknown>,
+): Promise<string> {
+  const id = randomUUID();
+  await queue.wake(id);
+  await untilHandled(id);
+  return id;
 }

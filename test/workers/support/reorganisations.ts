@@ -19,9 +19,9 @@ export async function startReorgWorld({ holdMs: usualHoldMs = 3000 } = {}) {
   const world = await startOutboxWorld(chain);
   const subscription = await world.subscribe(alice);
   const mine = (blocks = 1) => client.mine({ blocks });
-  const startOutbox = (holdMs = usualHoldMs) => world.start({ rpcUrl: proxy.url, holdMs });
+  const newOutbox = (holdMs = usualHoldMs) => world.start({ rpcUrl: proxy.url, holdMs });
   await mine();
-  const outbox = startOutbox();
+  let outbox = newOutbox();
   await world.processed();
   /** The newest `seq` of earlier tests. */
   let since = 0;
@@ -29,7 +29,12 @@ export async function startReorgWorld({ holdMs: usualHoldMs = 3000 } = {}) {
   const newEvents = async () => (await world.events()).filter(({ seq }) => seq > since);
   const untilEvents = (count: number, read = newEvents) => expect.poll(read).toHaveLength(count);
   return {
-    ...{ ...world, chain, proxy, subscription, mine, startOutbox, outbox, newEvents, untilEvents },
+    ...{ ...world, chain, proxy, subscription, mine, newEvents, untilEvents },
+    stopOutbox: () => outbox.stop(),
+    /** Starts another one, after `stopOutbox`. */
+    startOutbox(holdMs?: number): void {
+      outbox = newOutbox(holdMs);
+    },
     since: () => since,
     /** Before each test: an earlier one, above all one that failed, may have left events to process. */
     async beginTest() {
