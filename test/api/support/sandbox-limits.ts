@@ -3,7 +3,7 @@
  * requests of keys: key-rate-limit-processes.test.ts has that with Redis too.
  */
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { HttpAnswer } from "../../support/http.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
 import { failure } from "./api.ts";
@@ -34,6 +34,7 @@ export function sandboxLimits(sandbox: () => TestSandbox): void {
     const options = { chain, testnet, databaseUrl: stack.databaseUrl, services: ["api"], env } as const;
     [first, second] = await Promise.all([startStack(options), startStack(options)]);
   });
+  afterAll(() => Promise.all([first.stop(), second.stop()]));
 
   test("both processes refuse the eleventh call, and still return policies already bought", async () => {
     const [here, there] = [await clientsOf(first), await clientsOf(second)];
@@ -113,5 +114,6 @@ export function sandboxLimits(sandbox: () => TestSandbox): void {
     expect(remaining(await call(here("198.51.100.21")))).toBe(1);
     expect(remaining(await call(here("198.51.100.22")))).toBe(0);
     expect(failure(await call(here("198.51.100.23")))).toEqual([403, "sandbox_cap_exceeded"]);
+    await alone.stop();
   });
 }

@@ -1,5 +1,5 @@
 /** Claims whose result no caller has received: the client waits no longer, has gone, or the process has died. */
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { failure } from "./api.ts";
 import {
@@ -18,6 +18,7 @@ import {
 /** The tests, on the faucet that the file has started. */
 export function unreceivedClaims(faucet: () => TestFaucet): void {
   const mining = (on: boolean) => faucet().testnet.client.setAutomine(on);
+  afterEach(() => mining(true));
 
   test("gets claim_pending until it is mined; a repeated call gets the result, and it is paid once", async () => {
     const claimant = newClaimant();
