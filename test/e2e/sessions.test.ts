@@ -1,4 +1,7 @@
-/** The sessions of Postgres: a deployment with its defaults fits a server with its defaults, and a start says where it does not. */
+/**
+ * The sessions of Postgres, with the queue on it too: a deployment with its defaults fits a server with its defaults, and a start says
+ * where it does not.
+ */
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { connect } from "../../lib/db/connect.ts";
@@ -33,7 +36,7 @@ const reports = (stack: Stack, service: "api" | "indexer" | "writer") =>
   });
 
 test("two apis, two writers and an indexer fit the default of Postgres, and none opens more than it says", async () => {
-  const stack = await startStack({ chain });
+  const stack = await startStack({ chain, redis: false });
   const { sql, close } = connect(stack.databaseUrl, { name: "test", max: 1 });
   atEnd(close);
   const [api, writer, indexer] = await Promise.all(
@@ -77,7 +80,7 @@ test("two apis, two writers and an indexer fit the default of Postgres, and none
 
 test("a writer that may need more sessions than Postgres has left says so at its start", async () => {
   const { databaseUrl } = await startOwnPostgres("small", { max_connections: 25 });
-  const stack = await startStack({ chain, databaseUrl, services: ["writer"] });
+  const stack = await startStack({ chain, databaseUrl, redis: false, services: ["writer"] });
   const [figures, warning] = await waitFor({
     what: "the warning",
     probe: async () => {
