@@ -12,7 +12,7 @@ import { checkedRequests } from "../support/openapi.ts";
 import { startStack } from "../support/stack.ts";
 import { failure, repeatWhile, startApi, type TestApi } from "./support/api.ts";
 import { LOCAL_URL } from "./support/webhook-fixture.ts";
-import { newSubscriber, WEBHOOKS } from "./support/webhooks.ts";
+import { callsForWebhook, newSubscriber, WEBHOOKS } from "./support/webhooks.ts";
 
 let api: TestApi;
 /** An api on the same database with a limit of 2 requests per minute and key. */
@@ -72,17 +72,7 @@ describe("a webhook", () => {
   test("gets 404 for another wallet's key, and 200 for another key of its own wallet", async () => {
     const [owner, stranger] = [await newSubscriber(api), await newSubscriber(api)];
     const { id } = await owner.subscribe(LOCAL_URL);
-    const calls: [method: string, path: string][] = [
-      ["GET", ""],
-      ["DELETE", ""],
-      ["POST", "/retry"],
-      ["POST", "/test"],
-      ["POST", "/rotate-secret"],
-      ["GET", "/deliveries"],
-      ["POST", "/deliveries/1/replay"],
-      ["POST", `/replay?since=${Math.floor(Date.now() / 1000)}`],
-    ];
-    for (const [method, path] of calls) {
+    for (const [method, path] of callsForWebhook(1)) {
       const answer = await stranger.call(method, `/${id}${path}`);
       expect([path, failure(answer)]).toEqual([path, [404, "webhook_not_found"]]);
       const keyless = await api.request(`${WEBHOOKS}/${id}${path}`, { method });

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** The projects from the longest files to the shortest. A worker runs files of one project: each change starts another worker. */
 const projects = ["e2e", "essential", "fault", "service", "db", "contracts", "unit"];
 
-/** Test files that take over a minute. */
+/** The longest test files of each project. */
 const longest = [
   "e2e/docs",
   "e2e/database-roles",

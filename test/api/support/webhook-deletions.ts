@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { mayRest } from "../../support/database.ts";
 import { failure } from "./api.ts";
 import { addEvents, type WebhookTest } from "./webhook-fixture.ts";
+import { callsForWebhook } from "./webhooks.ts";
 
 export function webhookDeletions({ webhook, connection }: WebhookTest): void {
   const remove = () => webhook().owner.call("DELETE", `/${webhook().id}`);
@@ -13,18 +14,7 @@ export function webhookDeletions({ webhook, connection }: WebhookTest): void {
     await webhook().owner.call("POST", `/${webhook().id}/rotate-secret`);
     await webhook().markUndeliverable(0);
     expect((await remove()).status).toBe(200);
-    const since = Math.floor(Date.now() / 1000) - 60;
-    const calls: [method: string, path: string][] = [
-      ["GET", ""],
-      ["DELETE", ""],
-      ["POST", "/retry"],
-      ["POST", "/test"],
-      ["POST", "/rotate-secret"],
-      ["GET", "/deliveries"],
-      ["POST", `/deliveries/${delivery}/replay`],
-      ["POST", `/replay?since=${since}`],
-    ];
-    for (const [method, path] of calls) {
+    for (const [method, path] of callsForWebhook(delivery)) {
       const answer = await webhook().owner.call(method, `/${webhook().id}${path}`);
       expect([path, failure(answer)]).toEqual([path, [404, "webhook_not_found"]]);
     }

@@ -35,6 +35,18 @@ export async function newSubscriber({ request }: TestApi, owner = newWallet()): 
   };
 }
 
+/** Every call for one webhook: method, and path from the webhook's own. `delivery` is the one to replay. */
+export const callsForWebhook = (delivery: number): readonly (readonly [method: string, path: string])[] => [
+  ["GET", ""],
+  ["DELETE", ""],
+  ["POST", "/retry"],
+  ["POST", "/test"],
+  ["POST", "/rotate-secret"],
+  ["GET", "/deliveries"],
+  ["POST", `/deliveries/${delivery}/replay`],
+  ["POST", `/replay?since=${Math.floor(Date.now() / 1000) - 60}`],
+];
+
 export type MadeEvent = { seq: string; id: string };
 
 /** Stores an event of a wallet as the outbox does, in block number `block`, recorded `daysAgo` days ago. */
