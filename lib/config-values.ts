@@ -30,14 +30,13 @@ export const url = (...protocols: string[]) =>
     );
 
 /** A database on one server: of several hosts, one pool would reach another than the next. */
-export const oneServerUrl = (...protocols: string[]) =>
-  z
-    .string()
-    .refine(
-      (text) => !/,|%2c/i.test(/^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1] ?? ""),
-      "must name one host",
-    )
-    .pipe(url(...protocols));
+export const databaseUrl = z
+  .string()
+  .refine(
+    (text) => !/,|%2c/i.test(/^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1] ?? ""),
+    "must name one host",
+  )
+  .pipe(url("postgres:", "postgresql:"));
 
 export const integer = (min: number, max: number) =>
   z

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import {
   allowedHosts,
+  databaseUrl,
   ether,
   gwei,
   integer,
-  oneServerUrl,
   port,
   rateLimit,
   schemaName,
@@ -40,7 +40,7 @@ const webhooks = {
 const adminToken = z.string().min(8, "must have 8 characters at least").default(DEV_ADMIN_TOKEN);
 
 const shared = {
-  DATABASE_URL: url("postgres:", "postgresql:"),
+  DATABASE_URL: databaseUrl,
   VIEWS_SCHEMA: schemaName.default("indexer"),
   RPC_URL: url("http:", "https:"),
   DEPLOYMENT_FILE: z.string(),
@@ -59,7 +59,7 @@ const apiSchema = z.object({
   ...queue,
   ...webhooks,
   ...testnet,
-  DATABASE_READ_URL: oneServerUrl("postgres:", "postgresql:").optional(),
+  DATABASE_READ_URL: databaseUrl.optional(),
   PORT: port.default(8080),
   HOST: z.string().default("0.0.0.0"),
   ADMIN_TOKEN: adminToken,
@@ -151,7 +151,7 @@ const devLimits = {
 const devSchema = z.object({
   ...passedOn,
   ...devLimits,
-  DATABASE_URL: url("postgres:", "postgresql:").optional(),
+  DATABASE_URL: databaseUrl.optional(),
   ...queue,
   PORT: port.default(8080),
   HOST: z.string().default("127.0.0.1"),

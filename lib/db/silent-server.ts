@@ -26,12 +26,13 @@ export const openConnections = (): number =>
  * came or, if later, from the first that was sent after it. Statements that wait on it fail as with any lost connection: they
  * may have run. It counts bytes and reads none, so it works below TLS.
  *
- * @param statementTimeout of the server, in ms.
+ * @param statementTimeout of the server, in ms; 0 for none, and then only TCP's own keep-alive finds a server that is gone.
  */
 export function watchedSocket(statementTimeout: number): Socket {
   const socket = new Socket();
   watched.add(socket);
-  const ms = statementTimeout + GRACE_MS;
+  failIfUnanswered(socket);
+  const ms = statementTimeout === 0 ? Number.POSITIVE_INFINITY : statementTimeout + GRACE_MS;
   let received = 0;
   /** Bytes sent when the last ones came; undefined once more were sent. */
   let sent: number | undefined = 0;
@@ -55,6 +56,18 @@ export function watchedSocket(statementTimeout: number): Socket {
   return socket;
 }
 
+/**
+ * Makes it an error when the other side accepts a connection and closes it without a byte, as a load balancer does that has no
+ * server behind it. postgres.js takes that for no error: it would connect again at once, without end, while its statement waits.
+ */
+function failIfUnanswered(socket: Socket): void {
+  socket.on("end", () => {
+    if (socket.bytesRead > 0) return;
+    const error = new Error("the connection was closed before the database answered");
+    socket.destroy(Object.assign(error, { code: "ECONNRESET" }));
+  });
+}
+
 /** As postgres.js has read them from the URL and the environment. */
 type Target = {
   readonly host: readonly string[];
@@ -63,10 +76,10 @@ type Target = {
 };
 
 /**
- * Options of postgres.js for connections that end when the server is silent; each of several hosts is tried in turn. The
- * server's system does the same with a client that vanished, and so frees its locks.
+ * Options of postgres.js for connections that end when the server is silent. The server's system does the same with a client
+ * that vanished, and so frees its locks.
  *
- * @param statementTimeout of the server, in ms; 0 for none, and then only TCP's own keep-alive finds a server that is gone.
+ * @param statementTimeout as in {@link watchedSocket}; without one, an unused connection stays open
  */
 export function endWhenSilent(statementTimeout: number) {
   const parameters = {
@@ -76,17 +89,14 @@ export function endWhenSilent(statementTimeout: number) {
     tcp_user_timeout: 10_000,
     statement_timeout: statementTimeout,
   };
-  if (statementTimeout === 0) return { keep_alive: KEEP_ALIVE_SECONDS, parameters };
-  let attempt = 0;
-  function socket({ host, port, path }: Target): Socket {
+  function socket({ host: [host], port: [port], path }: Target): Socket {
     const opened = watchedSocket(statementTimeout);
-    const n = attempt++ % host.length;
-    const [name, at] = [host[n], port[n]];
     // postgres.js takes the name that a certificate must have from here.
-    Object.assign(opened, { host: name, port: at });
+    Object.assign(opened, { host, port });
     if (path) return opened.connect(path);
-    if (name === undefined || at === undefined) throw new Error("the database's URL names no host");
-    return opened.connect(at, name);
+    if (host === undefined || port === undefined) throw new Error("the database's URL names no host");
+    return opened.connect(port, host);
   }
-  return { keep_alive: KEEP_ALIVE_SECONDS, idle_timeout: IDLE_SECONDS, parameters, socket };
+  const options = { keep_alive: KEEP_ALIVE_SECONDS, parameters, socket };
+  return statementTimeout === 0 ? options : { ...options, idle_timeout: IDLE_SECONDS };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import { endWhenSilent } from "../../lib/db/silent-server.ts";
 import { waitFor } from "../local/wait.ts";
 
 /** Another indexer holds the lock of the schema. */
@@ -30,13 +31,14 @@ export async function lockSchema(
 ): Promise<SchemaLock> {
   let holder: number | undefined;
   let released = false;
+  // Without a time limit: the lock ends with its session, so an idle or old session must stay open.
+  const { parameters, ...watch } = endWhenSilent(0);
   const sql = postgres(databaseUrl, {
+    ...watch,
     max: 1,
-    // The lock ends with its session, so an idle or old session must stay open.
-    idle_timeout: undefined,
     max_lifetime: null,
     connect_timeout: 3,
-    connection: { application_name: `${schema}_guard` },
+    connection: { application_name: `${schema}_guard`, ...parameters },
     onnotice: () => {},
     onclose: () => {
       if (holder !== undefined) void retake();

@@ -54,10 +54,10 @@ test("accepts a URL with escapes in its login", () => {
   ).not.toThrow();
 });
 
-test("refuses several servers for reads", () => {
-  const read = (url: string) => () => apiConfig({ ...valid, DATABASE_READ_URL: url });
+test.each(["DATABASE_URL", "DATABASE_READ_URL"])("refuses several servers in %s", (name) => {
+  const read = (url: string) => () => apiConfig({ ...valid, [name]: url });
   for (const url of ["postgres://user@a,b/db", "postgres://user@a:1,b:2/db", "postgres://user@a%2cb/db"]) {
-    expect(faultsOf(read(url))).toContain("DATABASE_READ_URL must name one host");
+    expect(faultsOf(read(url))).toContain(`${name} must name one host`);
   }
   expect(read("postgres://user:a,b@127.0.0.1/db?application_name=a,b")).not.toThrow();
 });

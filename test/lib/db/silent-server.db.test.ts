@@ -1,7 +1,9 @@
 /**
- * The database's host vanishes: its connections stay open, nothing comes back, and another server takes its address. The tests
- * mostly wait for time limits, each on a database of its own, so they run at the same time.
+ * The database's host vanishes: its connections stay open, nothing comes back, and another server takes its address; or something
+ * else accepts its connections. The tests mostly wait for time limits, each on a database of its own, so they run at the same time.
  */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type TestContext, test } from "vitest";
 import { connect, isConnectionError } from "../../../lib/db/connect.ts";
@@ -81,6 +83,37 @@ test.concurrent("a statement that takes its whole time limit is answered by the 
   await sleep(900);
   await expect(sql`select pg_sleep(60)`).rejects.toMatchObject({ code: "57014" });
 });
+
+// A load balancer does so while it has no server behind it.
+test.concurrent.for([
+  ["with", 1000],
+  ["without", 0],
+] as const)(
+  "statements %s a time limit fail at once, each after one attempt, when connections are accepted and closed",
+  async ([_, statementTimeout], { expect }) => {
+    let attempts = 0;
+    const balancer = createServer((client) => {
+      attempts += 1;
+      client.resume().end();
+    });
+    await once(balancer.listen(0, "127.0.0.1"), "listening");
+    const { port } = balancer.address() as AddressInfo;
+    const { sql, close } = connect(`postgres://127.0.0.1:${port}/none`, {
+      name: "test",
+      max: 1,
+      statementTimeout,
+    });
+    try {
+      for (let statement = 1; statement <= 3; statement += 1) {
+        expect(isConnectionError(await failure(sql`select 1`))).toBe(true);
+        expect(attempts).toBe(statement);
+      }
+    } finally {
+      await close();
+      balancer.close();
+    }
+  },
+);
 
 test.concurrent("a listener whose server vanished while nothing was announced listens again", async (context) => {
   const { expect, onTestFinished } = context;
