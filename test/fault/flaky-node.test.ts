@@ -7,11 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { HttpFault, type RpcAnswer } from "../support/rpc-proxy.ts";
+import { drawSeed } from "../support/seed.ts";
 import { expectNoFalseFailures, expectNoNonceGaps, expectOnePolicyPerKey } from "./support/assertions.ts";
 import { buyWithRetries } from "./support/purchase-client.ts";
 import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support/purchase-setup.ts";
 
-const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("FAULT_SEED");
 
 let setup: PurchaseSetup;
 beforeAll(async () => {
@@ -37,7 +38,6 @@ async function buyAll(name: string, count: number): Promise<void> {
 const outcomes = ["fine", "fine", "fine", "slow", 429, 500, "lost before", "lost after"] as const;
 
 test("half of all requests fail in random ways: each key buys one policy", async () => {
-  console.log(`FAULT_SEED=${seed}`);
   const drawn = fc.sample(fc.noBias(fc.constantFrom(...outcomes)), { seed, numRuns: 5000 });
   setup.proxy.intercept(async (_call, forward, request) => {
     const outcome = drawn[request % drawn.length];

@@ -10,6 +10,7 @@ import { startChangedIndexer, waitForOtherSchema } from "../src/support/changed-
 import { servedSchema } from "../src/support/rows.ts";
 import { startOwnPostgres } from "../support/own-postgres.ts";
 import { eventOf, startReceivers } from "../support/receiver.ts";
+import { drawSeed } from "../support/seed.ts";
 import { players } from "./support/event-maker.ts";
 import { expectAnswers, type IndexLoad, startIndexLoad } from "./support/index-reads.ts";
 import { readFork } from "./support/index-truth.ts";
@@ -21,7 +22,7 @@ import {
   type WebhookWorld,
 } from "./support/webhook-world.ts";
 
-const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("FAULT_SEED");
 const SWAP_MS = 300_000;
 /** A table that the old build does not have. */
 const NOTE = `export const note = onchainTable("note", (t) => ({ id: t.integer().primaryKey(), text: t.text() }));\n`;
@@ -62,7 +63,6 @@ async function whileRead<Result>(
 test(`a new build of the indexer, then the old one again (FAULT_SEED=${seed})`, {
   timeout: 1_200_000,
 }, async () => {
-  console.log(`FAULT_SEED=${seed}`);
   // A server of its own: on the run's server another file's work could make the api answer 503.
   const { databaseUrl } = await startOwnPostgres("redeployed");
   const world = await startWebhookWorld({ seed, purchases: 12, databaseUrl });

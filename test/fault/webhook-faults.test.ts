@@ -7,6 +7,7 @@
 import { expect, test } from "vitest";
 import { startOwnPostgres } from "../support/own-postgres.ts";
 import { eventOf, flapping, hang, ok, reset, slow, startReceivers, status } from "../support/receiver.ts";
+import { drawSeed } from "../support/seed.ts";
 import { players } from "./support/event-maker.ts";
 import { eventsOnChain } from "./support/webhook-truth.ts";
 import {
@@ -18,7 +19,7 @@ import {
   subscribe,
 } from "./support/webhook-world.ts";
 
-const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("FAULT_SEED");
 const EVENTS = 500;
 /** In most blocks. `workers/outbox-fan-out.db` has full batches. */
 const PURCHASES = 8;
@@ -32,7 +33,6 @@ const failing = failingFirst(3, status(500), reset, status(302, { location: "/el
 test(`five hundred events arrive although every part fails (FAULT_SEED=${seed})`, {
   timeout: 1_200_000,
 }, async () => {
-  console.log(`FAULT_SEED=${seed}`);
   const postgres = await startOwnPostgres("webhooks");
   const world = await startWebhookWorld({ seed, purchases: PURCHASES, databaseUrl: postgres.databaseUrl });
   const { chain, maker, stack, rows } = world;

@@ -7,6 +7,7 @@ import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { reset, startReceivers, status } from "../support/receiver.ts";
 import { describeWithRedis, freshRedis } from "../support/redis.ts";
+import { drawSeed } from "../support/seed.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { players } from "./support/event-maker.ts";
 import {
@@ -17,12 +18,11 @@ import {
   subscribe,
 } from "./support/webhook-world.ts";
 
-const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("FAULT_SEED");
 const OUTAGE_MS = 5000;
 
 describeWithRedis("webhooks with their queue in Redis", () => {
   test(`Redis is flushed and unavailable (FAULT_SEED=${seed})`, { timeout: 1_200_000 }, async () => {
-    console.log(`FAULT_SEED=${seed}`);
     const redis = await freshRedis();
     const link = await startTcpProxy(redis.url);
     const env = { REDIS_URL: link.url };

@@ -21,6 +21,7 @@ import {
   startReceivers,
   status,
 } from "../support/receiver.ts";
+import { drawSeed } from "../support/seed.ts";
 import { players } from "./support/event-maker.ts";
 import {
   expectCorrectDeliveries,
@@ -31,7 +32,7 @@ import {
   type WebhookWorld,
 } from "./support/webhook-world.ts";
 
-const seed = Number(process.env.FAULT_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("FAULT_SEED");
 /** Seconds between the attempts, within a tenth. */
 const STEPS = [60, 300, 1800, 7200, 43_200, 86_400];
 
@@ -39,7 +40,6 @@ let world: WebhookWorld;
 let receivers: Receivers;
 
 beforeAll(async () => {
-  console.log(`FAULT_SEED=${seed}`);
   world = await startWebhookWorld({ seed });
   receivers = await startReceivers();
 });

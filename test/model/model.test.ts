@@ -8,6 +8,7 @@ import { expectRowsMatchChain } from "../src/support/compare-with-chain.ts";
 import { openRows, type Rows, tableNames } from "../src/support/rows.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
+import { drawSeed } from "../support/seed.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { Draw } from "./support/action.ts";
 import { readChainState } from "./support/chain-state.ts";
@@ -15,7 +16,7 @@ import { expectEndpoints } from "./support/endpoints.ts";
 import { actionCount, kinds } from "./support/model-state.ts";
 import { DEEPEST, type RandomHistory, startRandomHistory } from "./support/random-history.ts";
 
-const seed = Number(process.env.MODEL_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("MODEL_SEED");
 /** November 2023, so that dates do not depend on the day of the run. */
 const START = 1_700_000_000n;
 const DAY = 86_400n;
@@ -114,7 +115,6 @@ async function expectSameRows(one: Rows, other: Rows): Promise<void> {
 }
 
 beforeAll(async () => {
-  console.log(`MODEL_SEED=${seed}`);
   chain = await startChain({ retired: false, timestamp: START - DAY });
   history = await startRandomHistory(chain, START);
   [live, killed] = await Promise.all([startIndex("api"), startIndex()]);

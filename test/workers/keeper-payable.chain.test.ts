@@ -13,9 +13,10 @@ import { openHistoryByForce } from "../src/support/due-by-force.ts";
 import { type PriceWalk, startPriceWalk } from "../src/support/price-walk.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import * as act from "../support/protocol-actions.ts";
+import { drawSeed } from "../support/seed.ts";
 import { payableBlocks } from "./support/keeper-history.ts";
 
-const seed = Number(process.env.DUE_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("DUE_SEED");
 const BLOCKS = 40;
 const REORGANISE_EVERY = 10;
 
@@ -24,7 +25,6 @@ let walk: PriceWalk;
 let cover: CoverChain;
 
 beforeAll(async () => {
-  console.log(`DUE_SEED=${seed}`);
   chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
   walk = await startPriceWalk(chain, seed);
   cover = openCoverChain(chain.deployment, chain.url);
