@@ -59,6 +59,20 @@ export const pauseRouter: Action = ({ protocol, owner, model }) => {
   };
 };
 
+/** Above each price of `movePrice`, 18 decimals. */
+const HIGH_PRICE = 10n ** 18n;
+
+/** Sets the minimum price, so that the next check pauses the router, or resumes it. */
+async function checkPrice(context: ActionContext, { paused }: { paused: boolean }) {
+  const { protocol, owner } = context;
+  await act.setMinimumTokenPrice(protocol, owner, paused ? HIGH_PRICE : 0n);
+  const { blockNumber } = await act.checkAutoPause(protocol, pickUser(context));
+  return { block: blockNumber, changed: { pausedByPrice: paused } };
+}
+
+export const pauseByPrice: Action = (context) =>
+  context.model.pausedByPrice ? undefined : () => checkPrice(context, { paused: true });
+
 export const pauseGlobally: Action = ({ protocol, owner, model }) => {
   if (model.globallyPaused) return undefined;
   return async () => {
@@ -102,7 +116,8 @@ export const endSale: Action = ({ protocol, owner, model, draw }) => {
 };
 
 /** Ends one of the pauses, the global one first. */
-export const resume: Action = ({ protocol, owner, model }) => {
+export const resume: Action = (context) => {
+  const { protocol, owner, model } = context;
   const { pausedProducts, endedSales } = model;
   if (model.globallyPaused)
     return async () => {
@@ -114,6 +129,7 @@ export const resume: Action = ({ protocol, owner, model }) => {
       const { blockNumber } = await act.setRouterPaused(protocol, owner, false);
       return { block: blockNumber, changed: { routerPaused: false } };
     };
+  if (model.pausedByPrice) return () => checkPrice(context, { paused: false });
   const [paused, ...stillPaused] = pausedProducts;
   if (paused)
     return async () => {

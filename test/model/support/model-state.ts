@@ -25,6 +25,7 @@ export const kinds = [
   "processQueue",
   "surrender",
   "pauseRouter",
+  "pauseByPrice",
   "pauseGlobally",
   "pauseProduct",
   "endSale",
@@ -34,6 +35,7 @@ export const kinds = [
   "passDays",
   "passWeek",
   "passYears",
+  "outage",
   "refused",
 ] as const;
 export type Kind = (typeof kinds)[number];
@@ -65,6 +67,8 @@ export type ModelState = {
   /** Queued redemptions: the week from which each can be paid. */
   readonly queue: readonly bigint[];
   readonly routerPaused: boolean;
+  /** The router's pause by the token's price, which is independent of the owner's. */
+  readonly pausedByPrice: boolean;
   readonly globallyPaused: boolean;
   readonly pausedProducts: readonly Hex[];
   /** Deactivated products, with the shields to register them again. */
@@ -80,6 +84,7 @@ export const initialState: ModelState = {
   listings: [],
   queue: [],
   routerPaused: false,
+  pausedByPrice: false,
   globallyPaused: false,
   pausedProducts: [],
   endedSales: new Map(),

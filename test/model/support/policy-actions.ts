@@ -11,7 +11,7 @@ const coverageOf = ({ draw }: ActionContext): bigint =>
   (draw.who % 2 === 0 ? 120_000n * USDC : 100n * USDC) + (BigInt(draw.size) % (5_000n * USDC));
 
 const onSale = ({ model }: ActionContext) =>
-  model.routerPaused || model.globallyPaused
+  model.routerPaused || model.pausedByPrice || model.globallyPaused
     ? []
     : allTerms.filter(
         ({ productId }) => !model.pausedProducts.includes(productId) && !model.endedSales.has(productId),

@@ -7,10 +7,11 @@ import { type Action, type ActionContext, type Draw, type Plan, USDC, users } fr
 import * as admin from "./admin-actions.ts";
 import * as bonds from "./bond-actions.ts";
 import { createStateHistory, type Kind, kinds, type ModelState } from "./model-state.ts";
+import { endOutage, outage } from "./outage.ts";
 import * as policies from "./policy-actions.ts";
 import { refused } from "./refused-actions.ts";
 
-const actions: Readonly<Record<Kind, Action>> = { ...policies, ...bonds, ...admin, refused };
+const actions: Readonly<Record<Kind, Action>> = { ...policies, ...bonds, ...admin, outage, refused };
 
 /** The first weight of a kind, 1 when left out. Kinds that many others depend on are more likely. */
 const weights: Partial<Readonly<Record<Kind, number>>> = {
@@ -130,9 +131,10 @@ export async function startRandomHistory(chain: TestChain, start: bigint): Promi
     return kind;
   }
 
-  /** Continues after a reorganisation, which may have reverted the newest prices. */
+  /** Continues after a reorganisation, which may have reverted the newest prices, and the end of an outage. */
   async function continueFrom(block: bigint): Promise<void> {
     states.revertTo(block);
+    await endOutage({ protocol, owner: chain.owner });
     await act.refreshFeeds(protocol, chain.owner);
   }
 
