@@ -40,22 +40,25 @@ export type ChainReads = {
   recentHead(): Promise<ChainHead>;
   /** Every registered product, at most three seconds old; concurrent calls share one read. */
   products(): Promise<ProductTerms[]>;
-  /** Undefined when the router does not know the id. */
-  product(productId: Hex): Promise<ProductTerms | undefined>;
-  /** 6 decimals. */
-  capacity(): Promise<bigint>;
+  /** Undefined when the router does not know the id. At a block, by default the newest. */
+  product(productId: Hex, blockNumber?: bigint): Promise<ProductTerms | undefined>;
+  /** 6 decimals. At a block, by default the newest. */
+  capacity(blockNumber?: bigint): Promise<bigint>;
   /** The vault's price of the protocol token, 18 decimals, at most two seconds old. Also rejects while the feed is stale. */
   redemptionPrice(): Promise<bigint>;
   /** Price, reserve, capacity and supply at the newest block. */
   protocolState(): Promise<ProtocolState & { block: ChainHead }>;
   /** 6 decimals. */
-  quote(productId: Hex, coverage: bigint): Promise<{ premium: bigint; payout: bigint }>;
+  quote(
+    order: { productId: Hex; coverage: bigint },
+    blockNumber: bigint,
+  ): Promise<{ premium: bigint; payout: bigint }>;
   selling(relayers: readonly Address[]): Promise<SellingState>;
   /** A buyer's USDC balance and its allowance to the router after a block, 6 decimals. */
   funds(buyer: Address, blockNumber: bigint): Promise<{ balance: bigint; allowance: bigint }>;
   /** Why USDC would refuse a buyer's permit for the router now; undefined when it would take it. */
   permitFault(buyer: Address, permit: Permit): Promise<string | undefined>;
-  /** Undefined when there is no such policy. `current` is the newest price of its asset; null when unknown. */
+  /** At the newest block. Undefined when there is no such policy. `current` is the newest price of its asset; null when unknown. */
   policy(
     key: PolicyKey,
   ): Promise<
@@ -82,8 +85,8 @@ export function createChainReads({
     head,
     recentHead: shareRead(HEAD_TTL_MS, head),
     products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(client, contracts()))),
-    product: (productId) => fromChain(async () => readProduct(client, contracts(), productId)),
-    capacity: () => fromChain(async () => readCapacity(client, contracts())),
+    product: (productId, at) => fromChain(async () => readProduct(client, contracts(), productId, at)),
+    capacity: (at) => fromChain(async () => readCapacity(client, contracts(), at)),
     redemptionPrice: shareRead(PRICE_TTL_MS, () =>
       fromChain(async () => readRedemptionPrice(client, contracts())),
     ),
@@ -92,18 +95,18 @@ export function createChainReads({
         const block = await head();
         return { block, ...(await readProtocolState(client, contracts(), block.number)) };
       }),
-    quote: (productId, coverage) =>
-      fromChain(async () => readQuote(client, contracts(), productId, coverage)),
+    quote: (order, at) => fromChain(async () => readQuote(client, contracts(), order, at)),
     selling: (relayers) => fromChain(async () => readSellingState(client, contracts(), relayers)),
     funds: (buyer, blockNumber) => fromChain(async () => readFunds(client, contracts(), buyer, blockNumber)),
     permitFault: (buyer, permit) =>
       fromChain(async () => readPermitFault(client, contracts(), buyer, permit)),
     policy: async (key) => {
-      const [block, policy, product, prices] = await Promise.all([
-        head(),
-        fromChain(async () => readPolicy(client, contracts(), key)),
-        fromChain(async () => readProduct(client, contracts(), key.productId)),
-        fromChain(async () => readAssetPrices(client, contracts())),
+      // First: the answer names this block, so all of it must be read there.
+      const block = await head();
+      const [policy, product, prices] = await Promise.all([
+        fromChain(async () => readPolicy(client, contracts(), key, block.number)),
+        fromChain(async () => readProduct(client, contracts(), key.productId, block.number)),
+        fromChain(async () => readAssetPrices(client, contracts(), block.number)),
       ]);
       if (!policy) return undefined;
       const productActive = product !== undefined && isSold(product);

@@ -37,17 +37,18 @@ async function sendQuote(
   { chain, productNames }: ProductParts,
   { productId, coverageAmount }: { productId: Hex; coverageAmount: bigint },
 ) {
-  const [known, capacity, head, names] = await Promise.all([
-    chain.product(productId),
-    chain.capacity(),
-    chain.head(),
+  // First: the answer names this block, so all of it must be read there.
+  const { number: block } = await chain.head();
+  const [known, capacity, names] = await Promise.all([
+    chain.product(productId, block),
+    chain.capacity(block),
     productNames([productId]),
   ]);
   const terms = checkProduct(productId, known);
   checkMinimum(coverageAmount);
   // Before the quote: the router's arithmetic overflows for a coverage far above every capacity.
   checkCapacity(coverageAmount, terms, capacity);
-  const { premium, payout } = await chain.quote(productId, coverageAmount);
+  const { premium, payout } = await chain.quote({ productId, coverage: coverageAmount }, block);
   return c.json(
     {
       productId,
@@ -64,7 +65,7 @@ async function sendQuote(
         waitingSeconds: terms.waitingSeconds,
         payoutRatioBps: terms.payoutRatioBps,
       },
-      asOfBlock: String(head.number),
+      asOfBlock: String(block),
     },
     200,
   );

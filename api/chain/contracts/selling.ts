@@ -5,12 +5,20 @@ import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 
-/** The vault's free capacity for payouts, USDC with 6 decimals. Rejects when the node does not answer. */
-export const readCapacity = (chain: ReadClient, contracts: Contracts): Promise<bigint> =>
+/**
+ * The vault's free capacity for payouts at a block, by default the newest; USDC with 6 decimals. Rejects when the node does not
+ * answer.
+ */
+export const readCapacity = (
+  chain: ReadClient,
+  contracts: Contracts,
+  blockNumber?: bigint,
+): Promise<bigint> =>
   chain.readContract({
     address: contracts.bondVault,
     abi: bondVaultAbi,
     functionName: "availableCapacityUSD",
+    ...atBlock(blockNumber),
   });
 
 /**
@@ -66,18 +74,19 @@ export const readSequencerActive = (
     blockNumber,
   });
 
-/** Premium and payout for a coverage, computed by the router; all 6 decimals. Rejects for an unknown product. */
+/** Premium and payout for a coverage, computed by the router at a block; all 6 decimals. Rejects for an unknown product. */
 export async function readQuote(
   chain: ReadClient,
   contracts: Contracts,
-  productId: Hex,
-  coverage: bigint,
+  { productId, coverage }: { productId: Hex; coverage: bigint },
+  blockNumber: bigint,
 ): Promise<{ premium: bigint; payout: bigint }> {
   const [premium, payout] = await chain.readContract({
     address: contracts.coverRouter,
     abi: coverRouterAbi,
     functionName: "quotePremium",
     args: [productId, coverage],
+    blockNumber,
   });
   return { premium, payout };
 }

@@ -1,0 +1,90 @@
+/** Answers from the contracts name a block. What this proves: all of an answer is of that block, whatever happens while it is read. */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { type ChainReads, createChainReads } from "../../api/chain/chain-reads.ts";
+import type { ApiEnv } from "../../api/http/env.ts";
+import { addProductRoutes } from "../../api/products/handlers.ts";
+import { anvilAccount, createReadClient } from "../../lib/chain/client.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
+import * as act from "../support/protocol-actions.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+
+const USDC = 1_000_000n;
+const terms = termsOf("FLASHBTC24-001");
+const buyer = anvilAccount(2);
+
+let chain: TestChain;
+let protocol: act.Protocol;
+let proxy: RpcProxy;
+let reads: ChainReads;
+
+beforeAll(async () => {
+  chain = await startChain();
+  protocol = act.openProtocol(chain.deployment, chain.url);
+  const { coverRouter, policyManager } = chain.deployment.contracts;
+  for (const [account, spender] of [
+    [buyer, coverRouter],
+    [chain.owner, policyManager], // pays a cancelled policy's premium back
+  ] as const) {
+    await act.mintUsdc(protocol, chain.owner, account.address, 1_000_000n * USDC);
+    await act.approveUsdc(protocol, account, spender);
+  }
+  proxy = await startRpcProxy(chain.url);
+  reads = createChainReads({
+    client: createReadClient(chain.deployment, proxy.url),
+    deployment: chain.deployment,
+  });
+});
+
+const buy = () => act.purchase(protocol, buyer, terms, 1000n * USDC);
+
+/** Lets something happen on the chain between the next read of the newest block and all calls. */
+function afterHead(happen: () => Promise<unknown>): void {
+  let tell = (_happened: Promise<unknown>) => {};
+  const happened = new Promise<unknown>((resolve) => {
+    tell = resolve;
+  });
+  proxy.intercept(async ({ method }, forward) => {
+    if (method === "eth_call") await happened;
+    const answer = await forward();
+    if (method === "eth_getBlockByNumber") {
+      proxy.intercept(async (call, next) => {
+        if (call.method === "eth_call") await happened;
+        return next();
+      });
+      tell(happen());
+      await happened;
+    }
+    return answer;
+  });
+}
+
+test("a policy is read at the block that the answer names", async () => {
+  const { policyId, receipt } = await buy();
+  afterHead(() => act.cancelPolicy(protocol, chain.owner, terms, policyId));
+  const found = await reads.policy({ productId: terms.productId, policyId });
+  expect(found?.asOf.number).toBe(receipt.blockNumber);
+  expect(found?.policy.cancelled).toBe(false);
+  expect((await reads.policy({ productId: terms.productId, policyId }))?.policy.cancelled).toBe(true);
+});
+
+test("a quote is computed at the block that it names", async () => {
+  afterHead(buy);
+  const app = new OpenAPIHono<ApiEnv>();
+  addProductRoutes(app, { chain: reads, productNames: async () => new Map() });
+  const answer = await app.request(`/products/${terms.productId}/quote?coverageAmount=${1000n * USDC}`);
+  const quote = z.object({ asOfBlock: z.string(), availableCapacity: z.string() }).parse(await answer.json());
+  const capacityAt = (blockNumber: bigint) =>
+    chain.client.readContract({
+      abi: bondVaultAbi,
+      address: chain.deployment.contracts.bondVault,
+      functionName: "availableCapacityUSD",
+      blockNumber,
+    });
+  const block = BigInt(quote.asOfBlock);
+  expect(quote.availableCapacity).toBe(String(await capacityAt(block)));
+  expect(await capacityAt(block + 1n)).not.toBe(await capacityAt(block));
+});
