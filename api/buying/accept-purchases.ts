@@ -93,6 +93,7 @@ type Row = { n: number } & (
   | { outcome: "created"; purchase_id: string; accepted_at: Date }
   | { outcome: "joined"; purchase_id: string }
   | { outcome: "conflict" }
+  | { outcome: "revoked" }
   | { outcome: "stopped"; scope: "global" | "wallet" | "key" }
   | { outcome: "limited"; scope: "scope" | "product" }
   | { outcome: "limited"; scope: "purchase" | "day"; amount: string }
@@ -105,6 +106,8 @@ type Row = { n: number } & (
 
 function refusalOf(row: Row, funds: Funds | undefined): Refusal | undefined {
   switch (row.outcome) {
+    case "revoked":
+      return { kind: "revoked" };
     case "stopped":
       return { kind: "stopped", scope: row.scope };
     case "limited":

@@ -68,6 +68,8 @@ export function refusalError(
 ): ApiError {
   const { buyer } = request;
   switch (refusal.kind) {
+    case "revoked":
+      return new ApiError("unauthenticated", "The key was revoked.");
     case "stopped":
       return new ApiError("purchases_stopped", `The operator has stopped ${stopScopes[refusal.scope]}.`);
     case "limited":

@@ -7,6 +7,8 @@ export type Funds = { block: bigint; balance: bigint; allowance: bigint };
 
 /** Why the ledger refuses to record a purchase. */
 export type Refusal =
+  /** The key was revoked while its request was on its way. */
+  | { kind: "revoked" }
   /** The operator has stopped all purchases, those of the key's wallet, or those of the key. */
   | { kind: "stopped"; scope: "global" | "wallet" | "key" }
   /** A limit of the key. `most` is the premium that it allows (6 decimals): of one purchase, or what is left of the day's. */

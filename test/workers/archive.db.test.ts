@@ -125,6 +125,18 @@ describe("an archived purchase", () => {
   });
 });
 
+test("a refused purchase that was never signed is deleted instead, and leaves its key free", async () => {
+  const key = { idempotencyKey: "never signed" };
+  const id = await accepted(key);
+  await refusePurchase(connection.sql, id, { code: "onchain_revert", message: "m" });
+  expect(await archive()).toBe(0);
+  await age();
+  expect(await archive()).toBe(1);
+  expect(await Promise.all(["purchase", "archived_purchase"].map(countOf))).toEqual([0, 0]);
+  expect(await readPurchase(connection.sql, id)).toBeUndefined();
+  expect(await accept(newPurchase(key))).toMatchObject({ outcome: "created" });
+});
+
 test("what was counted from purchases stays: premiums of delegations, gas of days, strikes", async () => {
   const [delegation] = await connection.sql<{ id: string }[]>`
     insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)

@@ -5,7 +5,7 @@ import { numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../api/buying/accept-purchases.ts";
 import type { KeyLimits } from "../../api/http/key-limits.ts";
-import { issueKey } from "../../api/keys/store.ts";
+import { issueKey, revokeKey } from "../../api/keys/store.ts";
 import { API_ROLE } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { refusePurchase } from "../../workers/ledger/waiting.ts";
@@ -112,6 +112,25 @@ async function settle(
 }
 
 describe("a key", () => {
+  // Its request may have begun before, and its body come only now.
+  test.each<[string, Partial<KeyLimits>]>([
+    ["without limits", {}],
+    ["with a daily limit", { maxPremiumPerDay: 100n }],
+  ])(
+    "that was revoked %s buys nothing, and another key of the wallet in the same round does",
+    async (_, limits) => {
+      const [revoked, other] = [await keyWith(limits), await keyWith({})];
+      await revokeKey(apis[0].sql, revoked, wallet);
+      const intents = [purchase(revoked), purchase(other), purchase(revoked, { idempotencyKey: null })];
+      const answers = await acceptPurchases(apis[0], intents);
+      expect(intents.map((intent) => outcomeOf(answers.get(intent)))).toEqual([
+        "revoked",
+        "created",
+        "revoked",
+      ]);
+    },
+  );
+
   test.each<[string, Partial<KeyLimits>, object]>([
     ["without the scope `buy` buys nothing", { scopes: ["read", "webhooks"] }, { by: "scope" }],
     ["buys no product that is not in its list", { products: [word(7)] }, { by: "product" }],

@@ -1,8 +1,10 @@
 /** The api's role: who creates it, and that Postgres refuses it what only the writer may do. */
 import postgres from "postgres";
+import { getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readLedger } from "../../../api/admin/ledger-queries.ts";
 import { faucetTerms } from "../../../api/faucet/terms.ts";
+import { mintCalldata } from "../../../lib/chain/mock-usdc.ts";
 import { API_ROLE } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
@@ -16,6 +18,7 @@ const word = `0x${"1".repeat(64)}`;
 const wallet = `0x${"a".repeat(40)}`;
 const faucet = `0x${"f".repeat(40)}`;
 const token = `0x${"c".repeat(40)}`;
+const relayer = `0x${"d".repeat(40)}`;
 
 function openAs(url: string, role?: string): Connection {
   const connection = connect(url, { name: "test", max: 1, ...(role === undefined ? {} : { role }) });
@@ -140,14 +143,23 @@ test("the api sets a stop by the same call as the operator's, once, and the ledg
   expect(await readLedger(sql, { minAge: 0, limit: 1 })).toMatchObject({ flights: [], keeper: null });
 });
 
-test("of service transactions the api inserts a claim's two transfers, and no other call", async () => {
-  const { sql } = openAs(await freshDatabase(), API_ROLE);
-  const [claim] = await sql<{ id: string }[]>`
-    insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
-    values (1, ${faucet}, ${wallet}, '', now()) returning id`;
-  const row = { chain_id: 1, sender: faucet, to: wallet, data: "0x", claim_id: claim?.id ?? "" };
+test("of service transactions the api inserts a claim's two transfers from the faucet's wallet, and no other call", async () => {
+  const database = await freshDatabase();
+  const owner = openAs(database);
+  await owner.sql`
+    insert into service.relayer_wallet (chain_id, address, role)
+    values (1, ${faucet}, 'faucet'), (1, ${relayer}, 'relayer'), (2, ${faucet}, 'keeper')`;
+  const { sql } = openAs(database, API_ROLE);
+  const claimOf = async (sender: string, chainId = 1) => {
+    const [claim] = await sql<{ id: string }[]>`
+      insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
+      values (${chainId}, ${sender}, ${wallet}, '', now()) returning id`;
+    return claim?.id ?? "";
+  };
+  const row = { chain_id: 1, sender: faucet, to: wallet, data: "0x", claim_id: await claimOf(faucet) };
   const ether = { ...row, purpose: "faucet_ether", value: String(faucetTerms.wei) };
-  const usdc = { ...row, purpose: "faucet_usdc", to: token, data: "0x01", value: "0" };
+  const data = mintCalldata(getAddress(wallet), 1n);
+  const usdc = { ...row, purpose: "faucet_usdc", to: token, data, value: "0" };
   const insert = (one: typeof ether) => sql`insert into service.service_transaction ${sql(one)}`;
   for (const refused of [
     { ...ether, value: String(faucetTerms.wei + 1n) },
@@ -156,6 +168,14 @@ test("of service transactions the api inserts a claim's two transfers, and no ot
     { ...ether, sender: token },
     { ...ether, chain_id: 2 },
     { ...usdc, value: "1" },
+    { ...usdc, data: "0x01" },
+    { ...usdc, data: mintCalldata(getAddress(relayer), 1n) },
+    { ...usdc, data: data.slice(0, -64) },
+    { ...usdc, data: `${data}00` },
+    { ...ether, sender: relayer, claim_id: await claimOf(relayer) },
+    { ...usdc, sender: relayer, claim_id: await claimOf(relayer) },
+    { ...ether, chain_id: 2, claim_id: await claimOf(faucet, 2) },
+    { ...ether, chain_id: 3, claim_id: await claimOf(faucet, 3) },
   ]) {
     await expect(insert(refused), JSON.stringify(refused)).rejects.toMatchObject({ code: "42501" });
   }
