@@ -97,11 +97,11 @@ const WalletBond = z
     faceValueUsdc: dollars("The same in USDC base units (6 decimals).").openapi({ example: "800000000" }),
     createdAt: nullableTimestamp(
       "730 days before the maturity: the issue that the epoch stands for.",
-      "2026-12-31T23:59:59.000Z",
+      "2027-01-01T23:59:59.000Z",
     ),
     maturityDate: nullableTimestamp(
       "When they become redeemable; null when unknown.",
-      "2028-12-30T23:59:59.000Z",
+      "2028-12-31T23:59:59.000Z",
     ),
     isMatured: flag("Whether they are redeemable at the block's time."),
     matured: flag("The same as `isMatured`."),

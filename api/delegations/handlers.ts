@@ -43,11 +43,13 @@ export function addDelegationRoutes(app: Api, parts: DelegationParts): void {
     if (!(await signatures.hasSigned(terms.buyer, [delegationDigest(domain, terms)], signature))) {
       throw new ApiError("invalid_signature", `The signature is not by ${terms.buyer} for this delegation.`);
     }
-    const delegation = await fromDatabase(() => recordDelegation(sql, domain, terms));
-    if (!delegation) {
+    const { delegation, isNew } = await fromDatabase(() => recordDelegation(sql, domain, terms));
+    if (!isNew) {
+      const { id, status } = delegation;
+      // Who repeats a call whose answer was lost must not sign another one: the agent could spend both caps.
       throw new ApiError(
         "signature_used",
-        "This delegation was recorded before: sign again with another nonce.",
+        `This delegation was recorded before, as number ${id}, and is ${status}.`,
       );
     }
     return c.json({ ok: true, ...delegationBody(delegation) }, 201);

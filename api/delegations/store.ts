@@ -64,21 +64,25 @@ const delegationOf = (row: Row): Delegation => ({
 });
 
 /**
- * Records a delegation after the buyer's signature was verified.
- * @returns undefined when the same terms were recorded before, even if they were revoked since: a digest is accepted once
+ * Records a delegation after the buyer's signature was verified. A digest is accepted once: of terms that were recorded before it
+ * returns that delegation, even if it was revoked since.
  */
 export async function recordDelegation(
   sql: Sql,
   domain: DelegationDomain,
   terms: DelegationTerms,
-): Promise<Delegation | undefined> {
-  const [row] = await sql<Row[]>`
+): Promise<{ delegation: Delegation; isNew: boolean }> {
+  const digest = delegationDigest(domain, terms);
+  const [recorded] = await sql<Row[]>`
     insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
     values (${domain.chainId}, ${lower(domain.verifyingContract)}, ${lower(terms.buyer)}, ${lower(terms.agent)},
       ${String(terms.totalPremiumCap)}, ${new Date(Number(terms.expiry) * 1000)}, ${String(terms.nonce)},
-      ${delegationDigest(domain, terms)})
+      ${digest})
     on conflict do nothing returning ${columns(sql)}`;
-  return row && delegationOf(row);
+  if (recorded) return { delegation: delegationOf(recorded), isNew: true };
+  const [earlier] = await sql<Row[]>`select ${columns(sql)} from service.delegation where digest = ${digest}`;
+  if (!earlier) throw new Error("the database has no delegation with a digest that it refused");
+  return { delegation: delegationOf(earlier), isNew: false };
 }
 
 /** A page of the delegations from or to a wallet for this router, newest first, and how many there are. */

@@ -7,7 +7,7 @@ import { documentRateLimits } from "../http/limits/document.ts";
 
 const description = `
 Parametric cover on an Ethereum L2: one HTTP call buys a policy. The service's relayer submits the transaction and pays
-the gas; the buyer pays the premium in USDC, and must have approved the cover router for it.
+the gas; the buyer pays the premium in USDC, and has approved the cover router for it or signs a permit.
 
 - On-chain integers are strings of decimal digits. USDC, coverage, payout and capacity have 6 decimals; prices and the
   protocol token have 18.

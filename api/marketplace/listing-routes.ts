@@ -35,7 +35,7 @@ const MarketListing = z
       description: "Whole basis points by which the price is below the face value; 0 at or above it.",
       example: 2500,
     }),
-    maturityDate: nullableTimestamp("Null when unknown.", "2028-12-30T23:59:59.000Z"),
+    maturityDate: nullableTimestamp("Null when unknown.", "2028-12-31T23:59:59.000Z"),
     matured: z.boolean().openapi({ description: "Whether the bonds are redeemable at the block's time." }),
     status: z.enum(["active", "executed", "cancelled"]).openapi({
       description:

@@ -34,7 +34,7 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     "products",
     {
       title: "List products",
-      description: "All products with terms, prices of the covered assets, and whether they are sold.",
+      description: "All products with their terms, and whether they are sold.",
       inputSchema: z.object({}),
       annotations: readOnly,
     },

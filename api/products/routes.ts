@@ -67,7 +67,8 @@ export const quoteRoute = createRoute({
   operationId: "getQuote",
   tags: ["products"],
   summary: "Get a quote",
-  description: "The premium of a purchase now. Fails with the codes of a purchase.",
+  description:
+    "The premium of a purchase now. Fails with the codes of a purchase for a product that is not sold, too little coverage, or more than the vault has room for; pauses of the router, prices and funds are checked by a purchase only.",
   request: {
     params,
     query: z.object({

@@ -33,7 +33,7 @@ export const Product = z
     waitingSeconds: integer("Seconds from the purchase until cover begins; 0 for none.", 0),
     legacy: z
       .boolean()
-      .openapi({ description: "From release V5.0; not sold through this API.", example: false }),
+      .openapi({ description: "From release V5.0: its policies have no price snapshot.", example: false }),
     paused: z.boolean().openapi({ description: "True while the product is paused.", example: false }),
   })
   .openapi("Product");

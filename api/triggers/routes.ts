@@ -12,7 +12,9 @@ const TriggerSubmission = z
       .nullable()
       .openapi({ description: "Null when unknown.", example: "FLASHBTC1H-001" }),
     policyId: DecimalString.openapi({ description: "Numbered per product.", example: "1" }),
-    submitter: Address.openapi({ description: "Sender of the transaction." }),
+    submitter: Address.openapi({
+      description: "The account that called the contracts: of a trigger in a batch, the batch's contract.",
+    }),
     buyer: nullableAddress(
       "The policy's buyer, who received the bond.",
       "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",

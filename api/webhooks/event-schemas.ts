@@ -15,7 +15,7 @@ const described: Readonly<Record<AnyEventType, [component: string, description: 
   policy_triggered: ["PolicyTriggeredEvent", "A policy pays out in a bond. To its buyer."],
   policy_expired: [
     "PolicyExpiredEvent",
-    "A policy has expired without a trigger. Sent once, with the first block after its end; it has no transaction. A reorganisation of that block reverts it only if the policy is no longer past its end. To its buyer.",
+    "A policy has expired without a trigger. Sent once, with the first block after its end; it has no transaction. A reorganisation of that block reverts it; if the policy has expired in the new chain too, another `policy_expired` names its first block there. To its buyer.",
   ],
   policy_cancelled: ["PolicyCancelledEvent", "A policy was cancelled. To its buyer."],
   bond_minted: ["BondMintedEvent", "A bond was issued. To its holder."],

@@ -8,7 +8,7 @@ import { connect } from "../../../lib/db/connect.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { newBuyer } from "../../support/ledger.ts";
-import { failure, invalidFields, issueKey, type TestApi } from "./api.ts";
+import { failure, invalidFields, issueKey, messageOf, type TestApi } from "./api.ts";
 import { type ContractWallets, deployWalletFactory } from "./contract-wallet.ts";
 import { bodyOf, type Terms, terms } from "./delegation-terms.ts";
 import { now } from "./onboarding.ts";
@@ -139,10 +139,16 @@ export function delegationCalls(api: () => TestApi): void {
         expect(failure(answer)).toEqual([409, "signature_used"]);
       }
       const respelled = { ...body, buyer: buyer.address.toLowerCase(), nonce: "01" };
-      expect(failure(await post(buyerKey, respelled))).toEqual([409, "signature_used"]);
+      const again = await post(buyerKey, respelled);
+      expect(failure(again)).toEqual([409, "signature_used"]);
       const [id] = (await list(buyerKey)).delegations.map(({ delegationId }) => delegationId);
+      expect(messageOf(again)).toBe(`This delegation was recorded before, as number ${id}, and is active.`);
       await revoke(id ?? 0, buyerKey);
-      expect(failure(await post(agentKey, body))).toEqual([409, "signature_used"]);
+      const revoked = await post(agentKey, body);
+      expect(failure(revoked)).toEqual([409, "signature_used"]);
+      expect(messageOf(revoked)).toBe(
+        `This delegation was recorded before, as number ${id}, and is revoked.`,
+      );
       expect(await list(buyerKey)).toMatchObject({ total: 1, delegations: [{ status: "revoked" }] });
     });
 
