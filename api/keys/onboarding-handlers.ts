@@ -45,7 +45,15 @@ export function addOnboardingRoute(app: Api, parts: OnboardingParts): void {
     { ...onboardRoute, middleware: [limit, refuseBrokenJson("invalid_body")] as const },
     async (c) => {
       // The schema requires a timestamp where there is no message.
-      const { walletAddress, signature, timestamp = 0, message, label = null, ...rest } = c.req.valid("json");
+      const {
+        walletAddress,
+        signature,
+        timestamp = 0,
+        message,
+        label = null,
+        replaces,
+        ...rest
+      } = c.req.valid("json");
       const { address: wallet } = walletAddress;
       const now = Math.floor(Date.now() / 1000);
       const signed =
@@ -57,7 +65,7 @@ export function addOnboardingRoute(app: Api, parts: OnboardingParts): void {
         throw new ApiError("invalid_signature", `The signature is not by ${wallet} for: ${signed.texts[0]}`);
       }
       const key = await fromDatabase(() =>
-        onboard(sql, { wallet, signedAt: signed.at, label, limits: requestedLimits(rest) }),
+        onboard(sql, { wallet, signedAt: signed.at, label, replaces, limits: requestedLimits(rest) }),
       );
       forgetOldSignatures(sql, now).catch((error) =>
         log.warn({ err: errorText(error) }, "could not delete old signatures"),

@@ -36,6 +36,11 @@ const Onboard = z
       example: EXAMPLE_MESSAGE,
     }),
     label: labelInput,
+    replaces: z.int().min(1).optional().openapi({
+      description:
+        "The id of an active key of this wallet, which is revoked in the same moment: for a wallet that has lost its keys. The message of `cap_reached` names them.",
+      example: 7,
+    }),
     ...keyLimitInputs,
   })
   .refine(({ timestamp, message }) => (timestamp === undefined) !== (message === undefined), {
@@ -78,6 +83,7 @@ export const onboardRoute = createRoute({
       "invalid_body",
       "stale_timestamp",
       "invalid_signature",
+      "key_not_found",
       "cap_reached",
       "signature_used",
       "payload_too_large",

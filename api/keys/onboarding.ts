@@ -47,7 +47,7 @@ export function serviceMessages(
 /**
  * Issues one key of the free tier for a verified signature. One transaction marks the signature as used and issues the key,
  * so a signature that is refused for another reason can be sent again.
- * @throws ApiError `signature_used` when the signature has issued a key before, or `cap_reached`
+ * @throws ApiError `signature_used` when the signature has issued a key before, and those of `issueKey`
  */
 export async function onboard(
   sql: Sql,

@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { ISql, Sql, TransactionSql } from "postgres";
 import { type Address, getAddress } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import { lower } from "../../lib/lower.ts";
@@ -18,25 +18,37 @@ export type IssuedKey = KeyHolder & {
   createdAt: Date;
 };
 
-export type NewKey = { wallet: Address; label: string | null; tier: KeyTier; limits: KeyLimits };
+export type NewKey = {
+  wallet: Address;
+  label: string | null;
+  tier: KeyTier;
+  limits: KeyLimits;
+  /** The id of an active key of the wallet, which is revoked in the same transaction. */
+  replaces?: number | undefined;
+};
 
 /**
  * Issues a key to a wallet. Not idempotent: each call makes another key. A lock on the wallet, until the transaction ends,
  * serialises concurrent calls, so that each counts the keys of those before it.
- * @throws ApiError `cap_reached` when the wallet has three active keys
+ * @throws ApiError `cap_reached` when the wallet has three active keys, and `key_not_found` for another wallet's key to replace
  */
 export async function issueKey(
   tx: TransactionSql,
-  { wallet, label, tier, limits }: NewKey,
+  { wallet, label, tier, limits, replaces }: NewKey,
 ): Promise<IssuedKey> {
   const holder = lower(wallet);
   await tx`select pg_advisory_xact_lock(hashtextextended(${`service:keys:${holder}`}, 0))`;
-  const active = await tx`
-    select 1 from service.api_key where wallet = ${holder} and revoked_at is null limit ${MAX_ACTIVE_KEYS}`;
-  if (active.length >= MAX_ACTIVE_KEYS) {
+  const found = await tx<{ id: number }[]>`
+    select id::float8 as id from service.api_key where wallet = ${holder} and revoked_at is null order by id`;
+  const active = found.map(({ id }) => id);
+  if (replaces !== undefined) {
+    if (!active.includes(replaces))
+      throw new ApiError("key_not_found", `${wallet} has no active key ${replaces} to replace.`);
+    await revokeKey(tx, replaces);
+  } else if (active.length >= MAX_ACTIVE_KEYS) {
     throw new ApiError(
       "cap_reached",
-      `The wallet has ${MAX_ACTIVE_KEYS} active keys already: revoke one first.`,
+      `The wallet has ${MAX_ACTIVE_KEYS} active keys already, with the ids ${active.join(", ")}: revoke or replace one.`,
     );
   }
   const plaintext = generateKey();
@@ -89,7 +101,7 @@ export async function listKeys(
  * Revokes a key: any key, or only one of `wallet`. Idempotent: a second call keeps and returns the time of the first.
  * @returns the time of revocation, or undefined when there is no such key.
  */
-export async function revokeKey(sql: Sql, keyId: number, wallet?: Address): Promise<Date | undefined> {
+export async function revokeKey(sql: ISql, keyId: number, wallet?: Address): Promise<Date | undefined> {
   const [row] = await sql<{ revokedAt: Date }[]>`
     update service.api_key set revoked_at = coalesce(revoked_at, now())
     where id = ${keyId} ${wallet ? sql`and wallet = ${lower(wallet)}` : sql``}

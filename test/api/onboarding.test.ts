@@ -9,6 +9,7 @@ import { freshDatabase } from "../support/database.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { admin, failure, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { lostKeys } from "./support/lost-keys.ts";
 import { keyOf, now, ONBOARD, onboardingBody } from "./support/onboarding.ts";
 import {
   type Client,
@@ -244,6 +245,8 @@ describe("the cap of three active keys", () => {
     expect(await activeKeys(account)).toBe(3);
   });
 });
+
+describe("a wallet that has lost its keys", () => lostKeys(() => api));
 
 test("only signatures too old to be sent again are deleted", async () => {
   const old = `0x${"1".repeat(40)}`;
