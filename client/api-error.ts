@@ -40,8 +40,8 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Names the request in the service's log. */
   readonly requestId: string | undefined;
-  /** The `Idempotency-Key` of the call: the same call with this key never buys twice. Undefined where none was sent. */
-  readonly idempotencyKey: string | undefined;
+  /** The `Idempotency-Key` of the call or order: the same one with this key never buys twice. Undefined where it has none. */
+  idempotencyKey: string | undefined;
 
   constructor(
     body: { code: Code; message: string; details?: readonly FieldFault[] | null },
@@ -66,7 +66,7 @@ export class ConnectionError extends Error {
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | undefined;
   /** See `ApiError`. */
-  readonly idempotencyKey: string | undefined;
+  idempotencyKey: string | undefined;
 
   constructor(
     message: string,
@@ -95,3 +95,9 @@ export const hasCode = <Code extends ErrorCode>(error: unknown, ...codes: Code[]
 /** Whether the same call may be sent again later. */
 export const isRetryable = (error: unknown): error is ApiError | ConnectionError =>
   (error instanceof ApiError || error instanceof ConnectionError) && error.retryable;
+
+/** Names an order's key in a failure of any of its calls: those that prepare it are sent without the key. */
+export function withKeyOfOrder(error: unknown, idempotencyKey: string): unknown {
+  if (error instanceof ApiError || error instanceof ConnectionError) error.idempotencyKey = idempotencyKey;
+  return error;
+}

@@ -1,6 +1,6 @@
 /** A typed client of the API, for browsers and Node. */
 import { type AnswerHead, type Connection, exchange } from "./exchange.ts";
-import type { BodyOf, CallOptions, Operation, PathWith, RequestArgument } from "./operations.ts";
+import type { BodyOf, CallOptions, Operation, PathWith, RequestArgument, TablePath } from "./operations.ts";
 import { type Parameters, urlOf } from "./url.ts";
 
 /** An answer that is new, or the news that the one with the tag is still true. */
@@ -19,6 +19,11 @@ export type Client = {
     path: P,
     ...request: RequestArgument<Operation<"get", P>>
   ): Promise<BodyOf<Operation<"get", P>>>;
+  /**
+   * Reads the list in an answer as a table, or the answer as its only row: CSV with a header row.
+   * @throws ApiError, ConnectionError
+   */
+  csv<P extends TablePath>(path: P, ...request: RequestArgument<Operation<"get", P>>): Promise<string>;
   /**
    * Reads again what was answered with `tag`: an answer that has not changed comes without its body.
    * @throws ApiError, ConnectionError
@@ -49,6 +54,14 @@ const optionsOf = ({ headers, signal, timeoutMs, body }: AnyRequest) => ({
   body,
 });
 
+/** Reads the table at an address, path and query. @throws ApiError, ConnectionError */
+export const readCsv = async (
+  connection: Connection,
+  url: string,
+  options: CallOptions = {},
+): Promise<string> =>
+  (await exchange(connection, { ...options, method: "GET", url, accept: "text/csv" })).text;
+
 /** Creates a client: `createClient({ baseUrl: "https://…", headers: { "x-api-key": key } })`. */
 export function createClient(connection: Connection): Client {
   const send =
@@ -64,6 +77,8 @@ export function createClient(connection: Connection): Client {
     get: send("GET"),
     post: send("POST"),
     delete: send("DELETE"),
+    csv: (path: string, ...[request = {}]: [request?: AnyRequest]) =>
+      readCsv(connection, urlOf(path, request), optionsOf(request)),
     async revalidate(path: string, tag: string | undefined, ...[request = {}]: [request?: AnyRequest]) {
       const headers = { ...request.headers, ...(tag === undefined ? {} : { "if-none-match": tag }) };
       const call = { ...optionsOf(request), method: "GET" as const, url: urlOf(path, request), headers };

@@ -125,6 +125,7 @@ export function createCoverClient(settings: CoverSettings): CoverClient {
   const context: Context = {
     api: createClient({ ...connection, retries }),
     reporter: apiKey === undefined ? undefined : createClient({ ...connection, retries: noRetries }),
+    retries,
     wallet,
     pollMs,
   };

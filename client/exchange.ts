@@ -49,7 +49,7 @@ export type Connection = {
   readonly timeoutMs?: number;
   /** None if left out. */
   readonly retries?: RetryPolicy;
-  /** For logs: called before each attempt, and after it. What they throw is ignored: a log never costs an answer. */
+  /** For logs: called before each attempt, and after it; nobody waits for them. A log never costs an answer: a failure is ignored. */
   readonly onRequest?: (request: SentRequest) => void;
   readonly onResponse?: (response: ReceivedResponse) => void;
   readonly fetch?: typeof fetch;
@@ -58,8 +58,9 @@ export type Connection = {
 export type Outgoing = {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
-  /** With `accept`, the answer is a text of another form than JSON. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The form of the answer; JSON if left out. */
+  readonly accept?: "text/csv";
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
@@ -105,16 +106,20 @@ function jsonIn(text: string) {
   }
 }
 
-/** An answer: its text, and the JSON in it. There is none in an empty one, or where the call accepts another form. */
+/** An answer: its text, and the JSON in it. There is none in an empty one, or in a table. */
 export type Answer = AnswerHead & { readonly text: string; readonly body: ReturnType<typeof jsonIn> };
 
 /** Integers of the chain are bigints here, and decimal strings on the wire. */
 const serialise = (body: unknown): string =>
   JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
+/** The `Idempotency-Key` of a call, in any spelling: names of headers have no case. */
+const idempotencyKeyOf = ({ headers }: Outgoing): string | undefined =>
+  new Headers(headers).get("idempotency-key") ?? undefined;
+
 /** The API's error in an answer; `ConnectionError` where somebody else has answered. */
 function failureOf(response: Response, text: string, outgoing: Outgoing): ApiError | ConnectionError {
-  const idempotencyKey = outgoing.headers?.["idempotency-key"];
+  const idempotencyKey = idempotencyKeyOf(outgoing);
   const body = jsonIn(text);
   if (typeof body?.code === "string" && typeof body.message === "string")
     return new ApiError(body, response, idempotencyKey);
@@ -127,20 +132,24 @@ function failureOf(response: Response, text: string, outgoing: Outgoing): ApiErr
   });
 }
 
-function lostAnswer(cause: unknown, { method, url, headers }: Outgoing, reason: string): ConnectionError {
-  const idempotencyKey = headers?.["idempotency-key"];
+function lostAnswer(cause: unknown, outgoing: Outgoing, reason: string): ConnectionError {
+  const idempotencyKey = idempotencyKeyOf(outgoing);
   return new ConnectionError(`No answer came ${reason}.`, {
     cause,
-    retryable: mayRepeat(method, url, idempotencyKey),
+    retryable: mayRepeat(outgoing.method, outgoing.url, idempotencyKey),
     idempotencyKey,
   });
 }
 
-/** A success without its JSON: the answer was cut off, or somebody else has answered, as will happen again. */
-function unreadable(response: Response, { method, url, headers }: Outgoing): ConnectionError {
-  const isCutOff = response.headers.get("content-type")?.includes("json") ?? false;
-  const idempotencyKey = headers?.["idempotency-key"];
-  return new ConnectionError("The answer is not the API's, or not whole: it is no JSON.", {
+const isOfType = ({ headers }: Response, type: string): boolean =>
+  headers.get("content-type")?.includes(type) ?? false;
+
+/** A success of another form: the answer was cut off, or somebody else has answered, as will happen again. */
+function unreadable(response: Response, outgoing: Outgoing): ConnectionError {
+  const { method, url, accept } = outgoing;
+  const isCutOff = accept === undefined && isOfType(response, "json");
+  const idempotencyKey = idempotencyKeyOf(outgoing);
+  return new ConnectionError(`The answer is not the API's, or not whole: it is no ${accept ?? "JSON"}.`, {
     retryable: isCutOff && mayRepeat(method, url, idempotencyKey),
     idempotencyKey,
   });
@@ -149,10 +158,11 @@ function unreadable(response: Response, { method, url, headers }: Outgoing): Con
 /** One attempt. @throws ApiError, ConnectionError, the signal's reason, TypeError for a header with characters that none may have */
 async function attempt(connection: Connection, outgoing: Outgoing): Promise<Answer> {
   const { baseUrl, fetch: send = fetch } = connection;
-  const { method, url, body, signal } = outgoing;
+  const { method, url, body, signal, accept } = outgoing;
   // It throws at once: a key that no header can carry is no lost answer.
   const headers = new Headers({
     ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(accept === undefined ? {} : { accept }),
     ...connection.headers,
     ...outgoing.headers,
   });
@@ -182,17 +192,17 @@ async function attempt(connection: Connection, outgoing: Outgoing): Promise<Answ
   }
   if (!response.ok && response.status !== NOT_MODIFIED) throw failureOf(response, text, outgoing);
   const isEmpty = response.status === NO_CONTENT || response.status === NOT_MODIFIED;
-  if (isEmpty || outgoing.headers?.accept !== undefined)
+  if (isEmpty || (accept !== undefined && isOfType(response, accept)))
     return { ...headOf(response), text, body: undefined };
-  const answer = jsonIn(text);
+  const answer = accept === undefined ? jsonIn(text) : undefined;
   if (answer === undefined) throw unreadable(response, outgoing);
   return { ...headOf(response), text, body: answer };
 }
 
-/** Calls a hook. */
-function tell<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
+/** Calls a hook at once, and does not wait for its promise. It never rejects. */
+async function tell<Event>(hook: ((event: Event) => void) | undefined, event: Event): Promise<void> {
   try {
-    hook?.(event);
+    await hook?.(event);
   } catch {
     // see `Connection`
   }

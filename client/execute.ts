@@ -3,6 +3,7 @@ import { onChain } from "./chain.ts";
 import type { Client } from "./client.ts";
 import type { Schema } from "./operations.ts";
 import { type PurchaseReceipt, reportPurchase, reportTransaction } from "./report.ts";
+import type { RetryPolicy } from "./retries.ts";
 import { sendTransaction, signTypedData, waitUntilMined } from "./signing.ts";
 import { WalletError } from "./wallet-error.ts";
 import type { Wallet } from "./wallets.ts";
@@ -20,6 +21,7 @@ export type SignatureStep = Extract<Step, { kind: "signature" }>;
 export type Reported =
   | { readonly state: "none" }
   | { readonly state: "recorded"; readonly record: unknown }
+  /** It may be reported again later: `step.report` with the hash. */
   | { readonly state: "failed"; readonly error: unknown };
 
 /** What became of a step. */
@@ -49,6 +51,8 @@ export type ExecuteOptions = {
   readonly afterStep?: (outcome: StepOutcome) => void;
   /** Sends reports: a client with a key of the wallet. Without it no transaction is reported, and no purchase can be made. */
   readonly reporter?: Client | undefined;
+  /** When a report or a purchase is sent again; as the specification says if left out. */
+  readonly retries?: RetryPolicy;
   /** Ends the waiting. What was sent stays sent. */
   readonly signal?: AbortSignal;
 };
@@ -65,11 +69,12 @@ export const isToDo = (step: Step): boolean =>
 async function report(
   step: TransactionStep,
   txHash: string,
-  { reporter, signal }: ExecuteOptions,
+  { reporter, signal, retries }: ExecuteOptions,
 ): Promise<Reported> {
   if (!step.report || !reporter) return { state: "none" };
   try {
-    return { state: "recorded", record: await reportTransaction(reporter, step.report, txHash, signal) };
+    const record = await reportTransaction(reporter, step.report, txHash, signal, retries);
+    return { state: "recorded", record };
   } catch (error) {
     return { state: "failed", error };
   }
@@ -81,7 +86,7 @@ async function carryOut(
   wallet: Wallet,
   options: ExecuteOptions,
 ): Promise<StepOutcome> {
-  const { reporter, signal } = options;
+  const { reporter, signal, retries } = options;
   if (step.kind === "transaction") {
     const txHash = await sendTransaction(wallet, step, chainId);
     options.onSent?.(step, txHash);
@@ -91,7 +96,8 @@ async function carryOut(
   if (!reporter) throw new Error("a purchase needs a client with an API key of the wallet");
   const signature = step.status === "incomplete" ? await signTypedData(wallet, step.typedData) : undefined;
   options.onSigned?.(step);
-  return { kind: "bought", step, receipt: await reportPurchase(reporter, step.report, signature, signal) };
+  const receipt = await reportPurchase(reporter, step.report, signature, signal, retries);
+  return { kind: "bought", step, receipt };
 }
 
 /**

@@ -3,10 +3,24 @@ import type { components, paths } from "./api-types.ts";
 
 type Method = "get" | "post" | "delete";
 
-/** The paths that know a method. */
+/** An operation that answers a person, with a page. */
+type Page = { responses: { 200: { content: { "text/html": string } } } };
+/** An operation that answers with a table too. */
+type Table = { responses: { 200: { content: { "text/csv": string } } } };
+
+/** The paths that know a method. Those of pages are left out: no call can use their answer. */
 export type PathWith<M extends Method> = {
-  [P in keyof paths]: paths[P] extends Readonly<Record<M, { responses: unknown }>> ? P : never;
+  [P in keyof paths]: paths[P] extends Readonly<Record<M, { responses: unknown }>>
+    ? paths[P][M] extends Page
+      ? never
+      : P
+    : never;
 }[keyof paths];
+
+/** The paths of reads that also answer with a table, as CSV. */
+export type TablePath = {
+  [P in PathWith<"get">]: Operation<"get", P> extends Table ? P : never;
+}[PathWith<"get">];
 
 /** The operation behind a method and a path. */
 export type Operation<M extends Method, P extends keyof paths> =

@@ -28,7 +28,8 @@ export async function* pages<P extends PagedPath>(
   let cursor: string | undefined;
   const first = "query" in request && typeof request.query === "object" ? request.query : {};
   do {
-    const query = cursor === undefined ? first : { ...first, cursor };
+    // The cursor says where the next page begins, and the API refuses an offset beside it.
+    const query = cursor === undefined ? first : { ...first, offset: undefined, cursor };
     const page = await client.get(path, { ...request, query });
     yield page;
     cursor = cursorOf(page);

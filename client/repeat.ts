@@ -1,10 +1,7 @@
 /** Calls that may be repeated. */
-import { ApiError, ConnectionError, hasCode } from "./api-error.ts";
+import { ConnectionError, hasCode } from "./api-error.ts";
 import { pause } from "./pause.ts";
-
-/** Tries of one call; the first waits between them are 1, 2 and 4 s where the API names none. */
-const TRIES = 8;
-const LONGEST_WAIT_SECONDS = 8;
+import { type RetryPolicy, specifiedRetries, waitBeforeRetry } from "./retries.ts";
 
 /** Whether the API may have done what it was asked for, may still do it, or can do it soon. */
 export const isInDoubt = (error: unknown): boolean =>
@@ -20,18 +17,35 @@ export const isInDoubt = (error: unknown): boolean =>
     "verification_busy",
   );
 
-const waitAskedFor = (error: unknown): number | undefined =>
-  error instanceof ApiError ? error.retryAfterSeconds : undefined;
-
-/** Repeats a call while its outcome is in doubt; it must do no harm twice. @throws the last error, or the signal's reason */
-export async function untilAnswered<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+/**
+ * Repeats a call that does no harm twice.
+ * @param wait the time in ms after a failure; undefined to give up. `repetitions` counts those before.
+ * @throws the last error, or the signal's reason
+ */
+export async function repeat<T>(
+  call: () => Promise<T>,
+  wait: (error: unknown, repetitions: number) => number | undefined,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let repetitions = 0; ; repetitions += 1) {
     try {
       return await call();
     } catch (error) {
-      if (!isInDoubt(error) || tries === TRIES) throw error;
-      const seconds = waitAskedFor(error) ?? Math.min(2 ** (tries - 1), LONGEST_WAIT_SECONDS);
-      await pause(1000 * seconds, signal);
+      const ms = wait(error, repetitions);
+      if (ms === undefined) throw error;
+      await pause(ms, signal);
     }
   }
 }
+
+/** Repeats a call while its outcome is in doubt; it must do no harm twice. @throws the last error, or the signal's reason */
+export const untilAnswered = <T>(
+  call: () => Promise<T>,
+  signal?: AbortSignal,
+  retries: RetryPolicy = specifiedRetries,
+): Promise<T> =>
+  repeat(
+    call,
+    (error, repetitions) => (isInDoubt(error) ? waitBeforeRetry(error, repetitions, retries) : undefined),
+    signal,
+  );

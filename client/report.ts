@@ -1,21 +1,44 @@
 /** Reports of what a wallet has signed. All of them may be repeated: the API knows a report that it has. */
+import { hasCode } from "./api-error.ts";
 import type { Client } from "./client.ts";
 import type { SignatureStep, TransactionStep } from "./execute.ts";
 import type { Schema } from "./operations.ts";
 import { randomHex } from "./random.ts";
-import { isInDoubt, untilAnswered } from "./repeat.ts";
+import { isInDoubt, repeat, untilAnswered } from "./repeat.ts";
+import { type RetryPolicy, specifiedRetries, waitBefore, waitBeforeRetry } from "./retries.ts";
 
 type Report = NonNullable<TransactionStep["report"]>;
 
-/** Reports a mined transaction. @returns the API's record @throws ApiError, ConnectionError */
+/** The API has noted the report, and its node has no block with the transaction. */
+class ReportPending extends Error {
+  override readonly name = "ReportPending";
+}
+
+/** Whether the API's node is behind the wallet's, which has the block. */
+const isBehind = (error: unknown): boolean =>
+  error instanceof ReportPending || hasCode(error, "tx_not_found");
+
+/**
+ * Reports a mined transaction, and repeats it while the API's node does not have its block.
+ * @returns the API's record
+ * @throws ApiError, ConnectionError; ReportPending, ApiError `tx_not_found` if the API's node is still behind: report it later
+ */
 export const reportTransaction = (
   client: Client,
   { path, body }: Report,
   txHash: string,
   signal?: AbortSignal,
+  retries: RetryPolicy = specifiedRetries,
 ): Promise<unknown> =>
-  untilAnswered(
-    () => client.post(path, { body: { ...body, txHash }, ...(signal ? { signal } : {}) }),
+  repeat(
+    async () => {
+      const record = await client.post(path, { body: { ...body, txHash }, ...(signal ? { signal } : {}) });
+      if ("status" in record && record.status === "pending")
+        throw new ReportPending(`The API's node has no block with ${txHash} yet: report it again later.`);
+      return record;
+    },
+    (error, repetitions) =>
+      isBehind(error) ? waitBefore(repetitions, retries) : waitBeforeRetry(error, repetitions, retries),
     signal,
   );
 
@@ -47,6 +70,7 @@ export function reportPurchase(
   { path, body }: SignatureStep["report"],
   signature: string | undefined,
   signal?: AbortSignal,
+  retries: RetryPolicy = specifiedRetries,
 ): Promise<PurchaseReceipt> {
   const { permit, ...purchase } = body;
   const signed = permit && signature !== undefined ? { permit: { ...permit, signature } } : {};
@@ -57,6 +81,7 @@ export function reportPurchase(
       const answer = await untilAnswered(
         () => client.post(path, { ...request, ...(stop ? { signal: stop } : {}) }),
         stop,
+        retries,
       );
       if ("policyId" in answer && "premiumPaid" in answer) return answer;
     } catch (error) {

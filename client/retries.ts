@@ -20,22 +20,31 @@ export const noRetries: RetryPolicy = { delaysMs: [], longestWaitMs: 0 };
 const SPREAD = 0.25;
 
 /**
- * The wait before a call is sent again, in ms; undefined when it is not.
+ * The wait before a call is repeated, in ms; undefined when it is not.
  * @param retries how often it was sent again already
+ * @param retryAfterSeconds what the API asks for
  * @param random from 0 to 1
  */
-export function waitBeforeRetry(
-  error: unknown,
+export function waitBefore(
   retries: number,
   { delaysMs, longestWaitMs }: RetryPolicy,
+  retryAfterSeconds = 0,
   random = Math.random(),
 ): number | undefined {
   const delay = delaysMs[retries];
-  if (delay === undefined || !isRetryable(error)) return undefined;
-  const asked = 1000 * (error.retryAfterSeconds ?? 0);
-  if (asked > longestWaitMs) return undefined;
+  const asked = 1000 * retryAfterSeconds;
+  if (delay === undefined || asked > longestWaitMs) return undefined;
   return Math.max(asked, delay) * (1 + SPREAD * random);
 }
+
+/** The same after a failure: undefined also when a repetition does harm, or fails again. */
+export const waitBeforeRetry = (
+  error: unknown,
+  retries: number,
+  policy: RetryPolicy,
+  random?: number,
+): number | undefined =>
+  isRetryable(error) ? waitBefore(retries, policy, error.retryAfterSeconds, random) : undefined;
 
 /** Calls with an effect of its own each time: after a lost answer it is for the caller to look what became of it. */
 const hasEffectEachTime =

@@ -1,10 +1,14 @@
-/** Builds the package's export `parametric-cover-service/client` into `dist/client/`: a module for browsers and Node, and its types. */
+/**
+ * Builds the package's export `parametric-cover-service/client` into `dist/client/`: a module for browsers and Node, and its types.
+ * The folder is a package too, which other projects install: it has the receiver of webhooks beside the client, and no dependencies.
+ */
 import { execFile } from "node:child_process";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
+import { z } from "zod";
 import { projectRoot } from "../lib/project-root.ts";
 
 const target = join(projectRoot, "dist", "client");
@@ -26,13 +30,40 @@ export async function bundleClient(minify: boolean): Promise<{ code: Uint8Array;
   return { code: outputFiles[0]?.contents ?? new Uint8Array(), metafile };
 }
 
-/** Writes the module. @returns what it was made of */
-export async function buildClient(): Promise<Metafile> {
+const packageSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  license: z.string(),
+  engines: z.record(z.string(), z.string()),
+});
+
+/** The manifest of the client's package: what is read of the repository's, and the exports at their places here. */
+function manifest(): string {
+  const own = packageSchema.parse(JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")));
+  const exports = {
+    "./client": { types: "./index.d.ts", default: "./index.js" },
+    "./webhooks": { types: "./webhooks.d.mts", default: "./webhooks.mjs" },
+  };
+  const description = "Client of the Parametric Cover Service, and the receiver of its webhooks";
+  return `${JSON.stringify({ ...own, private: true, description, type: "module", exports }, null, 2)}\n`;
+}
+
+/** Writes module, receiver and manifest, each by a rename, so that nobody reads half of one. @returns what the module was made of */
+export async function buildClient(outDir = target): Promise<Metafile> {
   const { code, metafile } = await bundleClient(false);
-  mkdirSync(target, { recursive: true });
-  const unfinished = join(target, `index.js.${process.pid}`);
-  writeFileSync(unfinished, code);
-  renameSync(unfinished, join(target, "index.js"));
+  const receiver = (name: string) => readFileSync(join(projectRoot, "lib", "webhooks", name));
+  const files = {
+    "index.js": code,
+    "webhooks.mjs": receiver("receiver.mjs"),
+    "webhooks.d.mts": receiver("receiver.d.mts"),
+    "package.json": manifest(),
+  };
+  mkdirSync(outDir, { recursive: true });
+  for (const [name, content] of Object.entries(files)) {
+    const unfinished = join(outDir, `${name}.${process.pid}`);
+    writeFileSync(unfinished, content);
+    renameSync(unfinished, join(outDir, name));
+  }
   return metafile;
 }
 

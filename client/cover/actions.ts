@@ -31,9 +31,10 @@ export function executePrepared(
   prepared: Prepared,
   { beforeStep = () => {}, signal }: ActionOptions = {},
 ): Promise<Executed> {
-  const { reporter } = context;
+  const { reporter, retries } = context;
   const options: ExecuteOptions = {
     beforeStep,
+    retries,
     ...(reporter ? { reporter } : {}),
     ...(signal ? { signal } : {}),
   };

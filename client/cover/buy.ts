@@ -1,5 +1,5 @@
 /** Buys a policy: the buyer signs a permit of its premium where its allowance is too low, and the service does the rest. */
-import { type ApiError, hasCode } from "../api-error.ts";
+import { type ApiError, hasCode, withKeyOfOrder } from "../api-error.ts";
 import type { Schema } from "../operations.ts";
 import { pause } from "../pause.ts";
 import { randomHex } from "../random.ts";
@@ -24,7 +24,7 @@ export type Order = {
    * Names this purchase, at most 128 printable ASCII characters; the client makes one if left out. The same order with the same
    * key never buys twice, also after a crash: keep your own beside your order.
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 };
 
 type Body = ReturnType<typeof productInput> & {
@@ -91,20 +91,20 @@ function wantsNewPermit(error: unknown, tries: number): error is ApiError {
 /** Where the API does not say when to sign again, in seconds. */
 const NEXT_PERMIT_SECONDS = 1;
 
-/**
- * Orders a policy. It returns once the service has recorded the purchase, which then goes on by itself.
- * @throws WalletError when the owner refuses to sign; ApiError when the order is refused; ConnectionError while nobody knows:
- *   order again with the error's `idempotencyKey`; the signal's reason, after which only an `idempotencyKey` of the order's own
- *   tells whether it was made
- */
-export async function buy(context: Context, order: Order, options: Options = {}): Promise<PendingPurchase> {
+/** Sends an order under its key, with permits as long as one comes too early or too late. @throws see {@link buy} */
+async function send(
+  context: Context,
+  order: Order,
+  idempotencyKey: string,
+  options: Options,
+): Promise<PendingPurchase> {
   const { api, wallet } = context;
   const buyer = order.buyer ?? wallet?.address;
   if (buyer === undefined) throw new Error("an order needs a buyer, or a client with a wallet");
   const isOwn = buyer.toLowerCase() === wallet?.address.toLowerCase();
   const signer = order.permit !== false && isOwn ? wallet : undefined;
   const signing: Signing = { signer, buyer, signed: undefined };
-  const headers = { "idempotency-key": order.idempotencyKey ?? randomHex(), prefer: "respond-async" };
+  const headers = { "idempotency-key": idempotencyKey, prefer: "respond-async" };
   const call = given(options);
   for (let tries = 1; ; tries += 1) {
     const body = await bodyOf(context, order, signing, call);
@@ -114,5 +114,20 @@ export async function buy(context: Context, order: Order, options: Options = {})
       if (!signer || !wantsNewPermit(error, tries)) throw error;
       await pause(1000 * (error.retryAfterSeconds ?? NEXT_PERMIT_SECONDS), options.signal);
     }
+  }
+}
+
+/**
+ * Orders a policy. It returns once the service has recorded the purchase, which then goes on by itself.
+ * @throws WalletError when the owner refuses to sign; ApiError. One that is `retryable`, and each ConnectionError, leaves open
+ *   whether the order was made: order again with the error's `idempotencyKey`. After any other ApiError nothing was bought. The
+ *   signal's reason, after which only an `idempotencyKey` of the order's own tells whether it was made
+ */
+export async function buy(context: Context, order: Order, options: Options = {}): Promise<PendingPurchase> {
+  const idempotencyKey = order.idempotencyKey ?? randomHex();
+  try {
+    return await send(context, order, idempotencyKey, options);
+  } catch (error) {
+    throw withKeyOfOrder(error, idempotencyKey);
   }
 }

@@ -2,6 +2,7 @@
 import { type WithBigints, withBigints } from "../bigints.ts";
 import type { Client } from "../client.ts";
 import type { AnswerTo, CallOptions, Operation, PathWith, RequestArgument } from "../operations.ts";
+import type { RetryPolicy } from "../retries.ts";
 import type { Wallet } from "../wallets.ts";
 
 /** A call's options, without its headers. */
@@ -12,6 +13,8 @@ export type Context = {
   readonly api: Client;
   /** Reports transactions, and has its own way to ask again; undefined without a key. */
   readonly reporter: Client | undefined;
+  /** When the reporter's calls are sent again. */
+  readonly retries: RetryPolicy;
   /** Signs for purchases and actions. */
   readonly wallet: Wallet | undefined;
   /** How often a purchase looks whether it is mined, in ms. */

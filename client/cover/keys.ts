@@ -18,10 +18,12 @@ export type IssuedKey = WithBigints<Schema<"IssuedKey">>;
 
 /** A key's label and limits. What is left out is no limit, and limits never change. */
 export type OnboardOptions = Options &
-  Pick<KeyTerms, "label" | "scopes" | "products"> & {
+  Pick<KeyTerms, "label" | "scopes" | "products" | "replaces"> & {
     /** The most premium of one purchase, and of all that are accepted in a UTC day. USDC, 6 decimals. */
     readonly maxPremiumPerPurchase?: bigint;
     readonly maxPremiumPerDay?: bigint;
+    /** The API's public address, `https://…`, which the signed message names; the client's `baseUrl` if left out. */
+    readonly site?: string;
   };
 
 const decimalOf = (amount: bigint | undefined) => (amount === undefined ? undefined : String(amount));
@@ -41,16 +43,21 @@ function pageAddress(): string | undefined {
 }
 
 /** Sign-In with Ethereum, which counts for this API alone, where the wallet knows its address with the checksum. */
-async function signInFor(api: Client, { address }: Wallet, call: Options): Promise<SignIn> {
+async function signInFor(
+  api: Client,
+  { address }: Wallet,
+  publicAddress: string | undefined,
+  call: Options,
+): Promise<SignIn> {
   if (!hasChecksum(address)) return timedMessage(address);
   const { chain } = await api.get("/health", call);
-  const site = new URL(api.address("/health"), pageAddress());
+  const site = new URL(publicAddress ?? api.address("/health"), pageAddress());
   return { message: signInMessage({ address, chainId: chain.chainId, site, statement: "Make an API key." }) };
 }
 
 /**
  * Lets a wallet sign a message, and gets a key for it, which is shown only here: one with limits for an agent. A wallet has three
- * at most: revoke it when it is no longer needed.
+ * at most: revoke it when it is no longer needed. If a key is lost, a new one replaces it (`replaces`, its id).
  * @throws WalletError; ApiError `cap_reached`, `stale_timestamp` …; ConnectionError
  */
 export async function onboard(
@@ -59,14 +66,14 @@ export async function onboard(
   options: OnboardOptions = {},
 ): Promise<IssuedKey> {
   const call = given(options);
-  const { maxPremiumPerPurchase, maxPremiumPerDay } = options;
+  const { site, maxPremiumPerPurchase, maxPremiumPerDay, ...rest } = options;
   const terms = {
-    ...options,
+    ...rest,
     maxPremiumPerPurchase: decimalOf(maxPremiumPerPurchase),
     maxPremiumPerDay: decimalOf(maxPremiumPerDay),
   };
   for (let signatures = 1; ; signatures += 1) {
-    const signIn = await signInFor(api, wallet, call);
+    const signIn = await signInFor(api, wallet, site, call);
     try {
       return withBigints(await sendSignIn(api, wallet, signIn, terms));
     } catch (error) {
@@ -85,6 +92,10 @@ export const getMe = (context: Context, options: Options = {}) =>
 export const listKeys = async (context: Context, options: Options = {}) =>
   (await read(context, "/api/v1/agent/keys", given(options))).keys;
 
-/** Revokes a key of the same wallet at once. @throws ApiError `key_not_found` */
+/**
+ * Revokes a key of the same wallet at once.
+ * @throws ApiError `key_not_found`; `unauthenticated` for the client's own key when it is revoked already: the answer to the first
+ *   try may have been lost
+ */
 export const revokeKey = ({ api }: Context, keyId: number, options: Options = {}) =>
   api.delete("/api/v1/agent/keys/{keyId}", { path: { keyId }, ...given(options) });

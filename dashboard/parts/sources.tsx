@@ -1,10 +1,10 @@
 /** Where the data of a table or a plot comes from, as JSON and CSV. */
 import { useState } from "preact/hooks";
-import { exchange } from "../../client/exchange.ts";
+import { readCsv } from "../../client/client.ts";
 
 /** Saves the CSV of an address: a link cannot ask for another form of an answer. */
 async function saveCsv(url: string): Promise<void> {
-  const { text } = await exchange({ baseUrl: "" }, { method: "GET", url, headers: { accept: "text/csv" } });
+  const text = await readCsv({ baseUrl: "" }, url);
   const file = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   const link = document.createElement("a");
   link.href = file;

@@ -11,6 +11,8 @@ import {
   type Step,
   signInMessage,
 } from "../../client/index.ts";
+import { reportTransaction } from "../../client/report.ts";
+import { sendTransaction } from "../../client/signing.ts";
 import { startApi, type TestApi } from "../api/support/api.ts";
 import { newBuyer } from "../support/ledger.ts";
 import { hour } from "../support/policy-fates.ts";
@@ -36,6 +38,7 @@ beforeEach(async () => {
 
 const wallet = () => ({ provider, address });
 const coverageAmount = "100000000";
+const retries = { delaysMs: [20, 20, 20, 20, 20, 20], longestWaitMs: 0 };
 
 /** A purchase that the wallet sends itself: an approval, and the purchase. */
 const prepareOwn = (): Promise<Prepared> =>
@@ -180,7 +183,7 @@ describe("purchases that the service sends", () => {
   });
 
   test("no try gets an answer that tells: it is in doubt, asking again tells, and it was bought once", async () => {
-    const TRIES = 8;
+    const TRIES = 7;
     let loses = true;
     let lost = 0;
     const reporter = await keyHolder(async (url, init) => {
@@ -193,7 +196,7 @@ describe("purchases that the service sends", () => {
       const refusal = { error: code, code, message: "the database is away", details: null };
       return Response.json(refusal, { status: 503, headers: { "retry-after": "0" } });
     });
-    const doubt = await execute(await preparePermit(), wallet(), { beforeStep() {}, reporter }).then(
+    const doubt = await execute(await preparePermit(), wallet(), { beforeStep() {}, reporter, retries }).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -240,4 +243,33 @@ test("a mined transaction is reported; if the report is refused, it is done all 
     { kind: "mined", report: { state: "failed", error: { code: "unauthenticated" } } },
     { kind: "skipped", step: { id: "revoke" } },
   ]);
+});
+
+test("a report of a transaction that the API's node has in no block yet is repeated until it is recorded", async () => {
+  const reports: number[] = [];
+  const reporter = await keyHolder(async (url, init) => {
+    const answer = await fetch(url, init);
+    reports.push(answer.status);
+    if (answer.status === 202) await node.setAutomine(true).then(() => node.mine({ blocks: 1 }));
+    return answer;
+  });
+  const { client: node } = api.chain;
+  await act.approveUsdc(api.protocol, provider.account, api.chain.deployment.contracts.coverRouter);
+  const { policyId } = await act.purchase(api.protocol, provider.account, hour, 100_000_000n);
+  const { epochId } = await act.trigger(api.protocol, provider.account, hour, policyId);
+  const body = { from: address, epochId: String(epochId), amount: "10", totalPriceUsdc: "9000000" };
+  const { steps, chainId } = await client.post("/api/v1/marketplace/list/prepare", { body });
+  const [approval, listing] = steps;
+  if (approval?.kind !== "transaction" || listing?.kind !== "transaction" || !listing.report)
+    throw new Error("a listing takes an approval and a transaction that is reported");
+  await sendTransaction(wallet(), approval, chainId);
+  await node.setAutomine(false);
+  try {
+    const txHash = await sendTransaction(wallet(), listing, chainId);
+    const record = await reportTransaction(reporter, listing.report, txHash, undefined, retries);
+    expect(record).toMatchObject({ listingId: expect.stringMatching(/^\d+$/), amount: "10" });
+    expect(reports).toEqual([202, 200]);
+  } finally {
+    await node.setAutomine(true);
+  }
 });

@@ -1,10 +1,10 @@
 /** What the client sends for an order and for a key, and how it takes the answers. */
 import { describe, expect, test } from "vitest";
 import { shouldRetry } from "../../api/http/should-retry.ts";
-import { createCoverClient, type Purchase, PurchaseFailed } from "../../client/index.ts";
+import { createCoverClient, isRetryable, type Purchase, PurchaseFailed } from "../../client/index.ts";
 import { errorStatus } from "../../lib/errors.ts";
 import * as failures from "../../workers/relayer/purchase-failures.ts";
-import { json, serve } from "./support/replies.ts";
+import { json, type Reply, serve } from "./support/replies.ts";
 
 const productId = `0x${"e8".repeat(32)}`;
 /** In lowercase: it does not show its checksum, so that it signs the message with the time. */
@@ -75,6 +75,36 @@ describe("an order with maxPremium", () => {
   });
 });
 
+test("an order that was lost or refused for a time names its key, and ordering again with it orders the same", async () => {
+  const order = { product: productId, coverageAmount: 100_000_000n };
+  const lost: Reply = (request) => request.socket.destroy();
+  const away = refusal("database_unavailable");
+  const step = { kind: "signature", status: "complete" };
+  const open = json(200, { issues: [], steps: [step] });
+  const purchase = json(202, { purchaseId: "1" });
+  const { baseUrl, seen } = await serve(open, lost, away, away, away, away, away, open, purchase);
+  const cover = createCoverClient({ baseUrl, wallet: signingWallet().wallet, retries });
+  let idempotencyKey: string | undefined;
+  const failures: string[] = [];
+  const orderAgain = (): Promise<unknown> =>
+    cover.buy({ ...order, idempotencyKey }).catch((error: unknown) => {
+      if (!isRetryable(error)) throw error;
+      failures.push(error.name);
+      idempotencyKey = error.idempotencyKey;
+      return orderAgain();
+    });
+  expect(await orderAgain()).toMatchObject({ purchaseId: "1" });
+  // The second order fails in the call that prepares it, and its error names the key all the same.
+  expect(seen.map(({ url }) => url === "/api/v1/policies")).toEqual([
+    ...[false, true, true, true],
+    ...[false, false, false],
+    ...[false, true],
+  ]);
+  expect(failures).toEqual(["ApiError", "ApiError"]);
+  const keys = seen.map(({ headers }) => headers["idempotency-key"]).filter((key) => key !== undefined);
+  expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
+});
+
 describe("a purchase that failed", () => {
   const reverts = ["ERC20InsufficientBalance", "ContractPaused", "SEQUENCER_DOWN", "ORACLE_STALE"];
   const others = ["ProductInactive", "ShieldPaused", "Exceeds capacity", "NotAuthorizedRelayer"];
@@ -122,6 +152,17 @@ describe("a key", () => {
     });
     expect(await guest.keys.me()).toMatchObject({ ...limits, premiumLeftToday: 47_400_000n });
     expect(await guest.keys.list()).toMatchObject([limits]);
+  });
+
+  test("is for the API's public address where the client calls another one", async () => {
+    const health = json(200, { chain: { chainId: 8453 } });
+    const { baseUrl, seen } = await serve(health, json(201, { ok: true, keyId: 9 }));
+    const checked = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+    const wallet = { ...signingWallet().wallet, address: checked };
+    await createCoverClient({ baseUrl, retries }).onboard(wallet, { site: "https://cover.example/api" });
+    expect(Object.keys(Object(seen[1]?.body)).sort()).toEqual(["message", "signature", "walletAddress"]);
+    const message = String(Reflect.get(Object(seen[1]?.body), "message"));
+    expect(message).toMatch(/^cover\.example wants you .*\nURI: https:\/\/cover\.example\n/s);
   });
 
   test("whose message was used is asked for again with a message of a later second", async () => {

@@ -1,12 +1,12 @@
 /** The package's export `parametric-cover-service/client`. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect, inject, test } from "vitest";
 import { projectRoot } from "../../lib/project-root.ts";
-import { bundleClient, emitClientTypes } from "../../scripts/build-client.ts";
+import { buildClient, bundleClient, emitClientTypes } from "../../scripts/build-client.ts";
 
 /** The client's limit in a browser, in bytes of gzip. */
 const LIMIT = 25_000;
@@ -72,4 +72,32 @@ test("a program that knows only the package's types compiles, and a wrong call d
     (error: { stdout?: string }) => String(error.stdout),
   );
   expect(failed).toBe("");
+});
+
+/** A program of another project: it prints what it has imported. */
+const importing = `
+import { createCoverClient } from "parametric-cover-service/client";
+import { verifyWebhook } from "parametric-cover-service/webhooks";
+console.log(typeof createCoverClient({ baseUrl: "https://cover.example" }).buy, typeof verifyWebhook);
+`;
+
+test("another project installs the packed folder offline, gets no other package, and imports client and types", async () => {
+  const folder = mkdtempSync(join(inject("runFolder"), "client-package-"));
+  const [built, project] = [join(folder, "client"), join(folder, "project")];
+  const npm = (...args: string[]) => promisify(execFile)("npm", [...args, "--offline"], { cwd: project });
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{"type":"module"}');
+  writeFileSync(join(project, "program.ts"), importing);
+  await Promise.all([buildClient(built), emitClientTypes(built)]);
+  const { stdout: archive } = await npm("pack", built);
+  await npm("install", "--no-audit", "--no-fund", archive.trim());
+  const installed = readdirSync(join(project, "node_modules"));
+  expect(installed.filter((name) => !name.startsWith("."))).toEqual(["parametric-cover-service"]);
+  const run = ["--input-type=module", "--eval", importing];
+  const { stdout } = await promisify(execFile)(process.execPath, run, { cwd: project });
+  expect(stdout.trim()).toBe("function function");
+  const tsc = join(projectRoot, "node_modules", "typescript", "bin", "tsc");
+  const options = ["--noEmit", "--strict", "--module", "NodeNext", "--target", "ES2022"];
+  const compiling = promisify(execFile)(process.execPath, [tsc, ...options, "program.ts"], { cwd: project });
+  expect((await compiling).stdout).toBe("");
 });
