@@ -286,6 +286,9 @@ export const oraclePhase = onchainTable(
     ...eventColumns(),
     asset: t.hex().notNull(),
     phase: t.integer().notNull(),
+    /** The aggregator's newest round before that log, which the feed answered from then on; null for none. */
+    roundId: t.bigint(),
+    answer: t.bigint(),
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.asset, table.phase] }),
@@ -846,13 +849,19 @@ export const bondEpochSums = sumTable(
     key: ["epochId"],
     sources: [
       { from: bondTransfer, where: `"from" = ${nobody}`, key: ofEpoch, add: { supply: "amount" } },
-      { from: bondTransfer, where: `"to" = ${nobody}`, key: ofEpoch, add: { supply: "-amount" } },
+      {
+        from: bondTransfer,
+        // Anybody can burn no bonds of an epoch that does not exist.
+        where: `"to" = ${nobody} and amount > 0`,
+        key: ofEpoch,
+        add: { supply: "-amount" },
+      },
       { from: bondIssue, key: ofEpoch, add: { issued: "usd_amount" } },
       { from: bondRedemption, where: "queue_id is null", key: ofEpoch, add: { redeemed: "usd_amount" } },
       { from: redemptionQueue, key: ofEpoch, add: queueAmounts },
       {
         from: bondSupplyEvent,
-        where: "kind in ('surrendered', 'epoch_created')",
+        where: "kind = 'surrendered' and amount > 0 or kind = 'epoch_created'",
         key: ofEpoch,
         add: { surrendered: "case kind when 'surrendered' then amount end" },
       },
@@ -1041,6 +1050,9 @@ export const marketDay = sumTable(
     sales: integer().notNull(),
     /** Bonds sold, in whole dollars; without those of listings that the index does not know. */
     amount: bigint().notNull(),
+    /** The prices of these bonds. */
+    amountVolume: bigint().notNull(),
+    /** The prices of all sales. */
     volume: bigint().notNull(),
     fees: bigint().notNull(),
   },
@@ -1049,7 +1061,10 @@ export const marketDay = sumTable(
     sources: [
       {
         ...{ from: sale, key: { dayStart: dayOfBlock } },
-        add: { sales: "1", amount: "amount", volume: "price", fees: "seller_fee + buyer_fee" },
+        add: {
+          ...{ sales: "1", amount: "amount", volume: "price", fees: "seller_fee + buyer_fee" },
+          amountVolume: "case when amount is not null then price end",
+        },
       },
     ],
   },
@@ -1072,8 +1087,11 @@ export const marketEpoch = sumTable(
     key: ["epochId"],
     sources: [
       {
-        ...{ from: listing, where: "status = 'active'", key: { epochId: "epoch_id" } },
-        add: { activeListings: "1", listed: "amount" },
+        ...{ from: listing, key: { epochId: "epoch_id" } },
+        add: {
+          activeListings: "case status when 'active' then 1 end",
+          listed: "case status when 'active' then amount end",
+        },
       },
       {
         ...{ from: sale, where: "epoch_id is not null", key: { epochId: "epoch_id" } },

@@ -171,6 +171,8 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select ${product.asset}, ${String(FIRST_ROUND)}::numeric + i, 1, 5800000000000, block_timestamp, block_number,
         log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) r`;
+    // The inserted policies have ended before the local feed's phase began: without it no round would count for them.
+    await tx`update ${table("oracle_phase")} set block_number = 0, block_timestamp = 0`;
     for (const sum of sumsOf(indexed)) {
       const kept = keptTable(sum, schema);
       await tx.unsafe(`truncate ${kept}`);

@@ -4,10 +4,9 @@ import { recordIssue } from "./shared/bonds.ts";
 import { type Db, rowAt } from "./shared/event.ts";
 import { changeVault, recordVault } from "./shared/vault.ts";
 
+// The obligations have risen at `BondsMinted` already, see `ClaimBond.ts`.
 ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
-  const { usdAmount } = event.args;
   await recordIssue(db, event);
-  await changeVault(db, (vault) => ({ obligations: (vault.obligations ?? 0n) + usdAmount }));
 });
 
 /** Subtracts a payment from the reserve, which is null until an event has named its balance. */

@@ -16,7 +16,7 @@ export const nearestPoliciesRoute = createRoute({
     query: z.object({
       product: bytes32Input.optional().openapi({ description: "Only policies of this product's id." }),
       asset: bytes32Input.optional().openapi({
-        description: "Only policies of products that cover this asset: its symbol as bytes32.",
+        description: "Only policies that cover this asset: its symbol as bytes32.",
         example: "0x4254430000000000000000000000000000000000000000000000000000000000",
       }),
       limit: limitInput(),

@@ -1,10 +1,11 @@
 /** Searches all policies. */
-import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { lower } from "../../lib/lower.ts";
-import { policy, product, productEvent, productStats, replacedPolicy } from "../../ponder.schema.ts";
+import { catalogue } from "../../lib/products.ts";
+import { policy, productEvent, productStats, replacedPolicy } from "../../ponder.schema.ts";
 import type { PolicyStatus } from "../chain/policy-status.ts";
 import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
@@ -73,13 +74,23 @@ function purchasePeriod(
   return { from: latest(from, ends === undefined ? undefined : ends - longest), to: earliest(to, expiresTo) };
 }
 
-/** The ids of the products of a search. */
+/** Of a row of `product_stats`: whether the product may have policies of the asset, by an event of its terms or the catalogue. */
+function mayCover(asset: Hex): SQL | undefined {
+  const known = catalogue.filter((entry) => entry.asset === asset).map(({ productId }) => productId);
+  return or(
+    inArray(productStats.productId, known),
+    sql`exists (select 1 from ${productEvent} where ${productEvent.productId} = ${productStats.productId}
+      and ${productEvent.kind} = 'terms_set' and ${productEvent.args} ->> 'asset' = ${asset})`,
+  );
+}
+
+/** The ids of the products of a search: with policies, and of an asset also those that cover another one by now. */
 async function productsOf(db: IndexQuery, { product: productId, asset }: PolicySearch): Promise<Hex[]> {
   if (asset === undefined && productId !== undefined) return [productId];
-  const rows =
-    asset === undefined
-      ? await db.select({ productId: productStats.productId }).from(productStats)
-      : await db.select({ productId: product.productId }).from(product).where(eq(product.asset, asset));
+  const rows = await db
+    .select({ productId: productStats.productId })
+    .from(productStats)
+    .where(asset === undefined ? undefined : mayCover(asset));
   const ids = rows.map((row) => row.productId);
   return productId === undefined ? ids : ids.filter((id) => id === productId);
 }
@@ -87,8 +98,9 @@ async function productsOf(db: IndexQuery, { product: productId, asset }: PolicyS
 const position = z.object({ block_number: z.string(), log_index: z.int(), replaced: z.boolean() });
 
 /** The conditions of a search that are of a policy alone. */
-function matchesOf(table: PolicyTable, { status, expiresFrom, expiresTo }: PolicySearch, now: bigint) {
+function matchesOf(table: PolicyTable, { asset, status, expiresFrom, expiresTo }: PolicySearch, now: bigint) {
   return and(
+    asset && eq(table.asset, asset),
     status && isStatus(table, status, now),
     expiresFrom === undefined ? undefined : sql`${table.expiresAt} >= ${String(expiresFrom)}`,
     expiresTo === undefined ? undefined : sql`${table.expiresAt} < ${String(expiresTo)}`,

@@ -30,7 +30,7 @@ export const searchPoliciesRoute = createRoute({
     query: feedQuery({
       product: bytes32Input.optional().openapi({ description: "Only policies of this product's id." }),
       asset: bytes32Input.optional().openapi({
-        description: "Only policies of products that cover this asset: its symbol as bytes32.",
+        description: "Only policies that cover this asset: its symbol as bytes32.",
         example: "0x4254430000000000000000000000000000000000000000000000000000000000",
       }),
       status: z

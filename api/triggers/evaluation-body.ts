@@ -45,7 +45,7 @@ export function evaluationBody(
   const current =
     feed && feed.answer !== null && feed.updatedAt !== null ? assetPrice(feed.answer, feed.updatedAt) : null;
   const { rows, next } = cutPage(found.rounds, limit, placeText);
-  const rounds = window ? rows.map((row) => evaluatedRound(row, window, feed?.phase ?? 0)) : [];
+  const rounds = window ? rows.map((row) => evaluatedRound(row, window, found.lastPhase ?? 0)) : [];
   const buyer = getAddress(policy.buyer);
   const facts = { ...found, now };
   return {

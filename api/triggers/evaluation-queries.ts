@@ -1,9 +1,10 @@
 /** What the index knows of one policy's trigger. */
 import { and, desc, eq, sql } from "drizzle-orm";
-import { fallenRounds, isDue } from "../../lib/indexed/due.ts";
+import { fallenRounds, isDue, lastPhase } from "../../lib/indexed/due.ts";
 import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import {
   oracleFeed,
+  oraclePhase,
   oracleRound,
   pauseState,
   policy,
@@ -35,6 +36,7 @@ const findPolicy = (db: IndexQuery, { productId, policyId }: PolicyKey) =>
       policy,
       productName: product.name,
       feed: oracleFeed,
+      lastPhase: lastPhase(),
       isDue: isDue(),
       fallen: newestFallen(),
       metAt: metAt(),
@@ -44,11 +46,14 @@ const findPolicy = (db: IndexQuery, { productId, policyId }: PolicyKey) =>
     .leftJoin(oracleFeed, eq(oracleFeed.asset, policy.asset))
     .where(and(eq(policy.productId, productId), eq(policy.policyId, numeric(policyId))));
 
+const ofTrigger = sql`(${policyTrigger.blockNumber}, ${policyTrigger.logIndex})`;
+
 /** Of a trigger's row: the rounds that could count before its log, by rising id, one more than a proof has at most. */
 const earlierRounds = () => sql<string[] | null>`(
   select json_agg(n.round_id::text order by n.round_id) from (
-    select r.round_id from ${fallenRounds()}
-      and (r.block_number, r.log_index) < (${policyTrigger.blockNumber}, ${policyTrigger.logIndex})
+    select r.round_id from ${fallenRounds()} and (r.block_number, r.log_index) < ${ofTrigger}
+      and exists (select 1 from ${oraclePhase} b
+        where b.asset = r.asset and b.phase >= r.phase and (b.block_number, b.log_index) < ${ofTrigger})
     limit ${sql.raw(String(CONFIRMATIONS + 1))}) n)`;
 
 /** How the policy was triggered: its event, and the submission in the same transaction. Uses the indexes on the policy. */
@@ -62,7 +67,12 @@ const findTrigger = (db: IndexQuery, { productId, policyId }: PolicyKey) =>
     .from(policyTrigger)
     .innerJoin(
       policy,
-      and(eq(policy.productId, policyTrigger.productId), eq(policy.policyId, policyTrigger.policyId)),
+      and(
+        eq(policy.productId, policyTrigger.productId),
+        eq(policy.policyId, policyTrigger.policyId),
+        // A key that came again is the newer policy's: a trigger before its purchase was of the older one.
+        sql`(${policy.blockNumber}, ${policy.logIndex}) < ${ofTrigger}`,
+      ),
     )
     .leftJoin(
       triggerSubmission,

@@ -31,6 +31,8 @@ export function readTriggers(db: IndexQuery, { limit, offset, cursor, ...period 
       and(
         eq(policyTrigger.productId, triggerSubmission.productId),
         eq(policyTrigger.policyId, triggerSubmission.policyId),
+        // A key that came again has a trigger for each of its policies.
+        eq(policyTrigger.txHash, triggerSubmission.txHash),
       ),
     )
     .leftJoin(product, eq(product.productId, triggerSubmission.productId))

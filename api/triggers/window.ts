@@ -28,7 +28,7 @@ export const roundVerdicts = {
   above_trigger_price: "in the window, and above the trigger price",
   before_window: "before the purchase, or in the waiting period",
   after_window: "after the cover's end",
-  phase_not_begun: "from an aggregator that the feed does not ask yet",
+  phase_not_begun: "from an aggregator that the feed does not ask yet, or did not before the cover's end",
   invalid: "not above zero: the shield takes no such price",
 } as const;
 export type RoundVerdict = keyof typeof roundVerdicts;
@@ -36,7 +36,7 @@ export type RoundVerdict = keyof typeof roundVerdicts;
 const isVerdict = (text: string): text is RoundVerdict => text in roundVerdicts;
 export const roundVerdictCodes: readonly RoundVerdict[] = Object.keys(roundVerdicts).filter(isVerdict);
 
-/** Judges a round by the shield's rules. `phase` is the one from which the feed answers. */
+/** Judges a round by the shield's rules. `phase` is the last one that the feed has begun by the cover's end. */
 export function roundVerdict(
   round: Pick<typeof oracleRound.$inferSelect, "answer" | "updatedAt" | "phase">,
   { coverFrom, expiresAt, triggerPrice }: Window,

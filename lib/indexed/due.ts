@@ -2,7 +2,15 @@
 import { and, asc, eq, getTableColumns, gt, gte, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Address, Hex } from "viem";
-import { head, oracleFeed, oracleRound, pauseState, policy, sequencerState } from "../../ponder.schema.ts";
+import {
+  head,
+  oracleFeed,
+  oraclePhase,
+  oracleRound,
+  pauseState,
+  policy,
+  sequencerState,
+} from "../../ponder.schema.ts";
 import {
   CONFIRMATIONS,
   FEED_TO_PRICE,
@@ -21,13 +29,18 @@ const triggerTime = (): SQL => sql`(
   where s.up and s.started_at > 0 and h.timestamp > s.started_at + ${seconds(SEQUENCER_GRACE)}
     and not exists (select 1 from ${pauseState} p where p.scope = 'global' and p.paused))`;
 
+/** Of a row of `policy`: the last phase that its feed had begun by the end of the cover, or by now if that is earlier. */
+export const lastPhase = (): SQL<number | null> => sql<number | null>`(
+  select max(b.phase) from ${oraclePhase} b
+  where b.asset = ${policy.asset} and b.block_timestamp <= ${policy.expiresAt})`;
+
 /**
  * A policy's rounds `r` at or below its trigger price, in its window, for a `from`. A later phase counts once the feed answers
- * from it.
+ * from it, if that is before the cover's end.
  */
 export const fallenRounds = (): SQL => sql`
-  ${oracleRound} r join ${oracleFeed} f on f.asset = r.asset and r.phase <= f.phase
-  where r.asset = ${policy.asset} and r.answer > 0 and r.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
+  ${oracleRound} r
+  where r.asset = ${policy.asset} and r.phase <= ${lastPhase()} and r.answer > 0 and r.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
     and r.updated_at > 0 and r.updated_at >= coalesce(${policy.waitingEndsAt}, ${policy.createdAt})
     and r.updated_at <= ${policy.expiresAt}`;
 

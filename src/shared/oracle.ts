@@ -20,7 +20,6 @@ type Feed = typeof oracleFeed.$inferSelect;
 
 /** Makes `phase` the phase from which the feed answers. Its aggregator may have had rounds before. */
 async function beginPhase(db: Db, event: LogEvent, asset: Hex, phase: number): Promise<Feed> {
-  await db.insert(oraclePhase).values(rowAt(event, { asset, phase })).onConflictDoNothing();
   const first = BigInt(phase) * PHASE_ROUNDS;
   const [newest] = await db.sql
     .select({
@@ -38,6 +37,8 @@ async function beginPhase(db: Db, event: LogEvent, asset: Hex, phase: number): P
     )
     .orderBy(desc(oracleRound.roundId))
     .limit(1);
+  const { roundId = null, answer = null } = newest ?? {};
+  await db.insert(oraclePhase).values(rowAt(event, { asset, phase, roundId, answer })).onConflictDoNothing();
   const feed = { phase, roundId: null, answer: null, updatedAt: null, ...newest };
   return db
     .insert(oracleFeed)
@@ -66,11 +67,12 @@ export async function recordRound(db: Db, event: Answer): Promise<void> {
       if (round > (phase === 0 ? MAX_UINT80 : PHASE_ROUNDS - 1n)) continue;
       const { asset } = feed;
       const roundId = BigInt(phase) * PHASE_ROUNDS + round;
+      // Before the insert: a phase that this log begins has no earlier answer of its own.
+      const state = await feedAt(db, feed, event);
       await db
         .insert(oracleRound)
         .values(rowAt(event, { asset, roundId, phase, answer, updatedAt }))
         .onConflictDoNothing();
-      const state = await feedAt(db, feed, event);
       if (state?.phase === phase) await db.update(oracleFeed, { asset }).set({ roundId, answer, updatedAt });
     }
   }

@@ -9,6 +9,7 @@ import * as act from "../support/protocol-actions.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { deployWalletFactory, walletCalls } from "./support/contract-wallet.ts";
 import { type Cover, HOUR, owner, startCover } from "./support/cover.ts";
+import { newFeedPhaseTest } from "./support/new-feed-phase.ts";
 import { evaluate, expectDue, findDue } from "./support/triggers.ts";
 
 const [btc1h, btc24] = [termsOf("FLASHBTC1H-001"), termsOf("FLASHBTC24-001")];
@@ -227,24 +228,4 @@ test("a reorganisation that takes the third round away makes the policy not due,
   await api.push(policy, policy.price);
 });
 
-// The last one: an indexer ends at a new phase, which its next start indexes.
-test("a proof may have rounds of the feed's earlier phase, and rounds of a new phase count once the index has it", async () => {
-  const { protocol, stack } = api;
-  const policy = await api.buy(eth24);
-  const { roundId } = await api.push(policy, policy.low, 3);
-  await expectDue(api);
-  await act.proposeAggregator(protocol, owner, "ETH");
-  await act.confirmAggregator(protocol, owner, "ETH");
-  await api.push(policy, policy.low);
-  expect(await stack.running("indexer")?.exited).toEqual({ code: 4, signal: null });
-  await stack.restart("indexer");
-  // Until the new build has caught up, the answers are those of the old one.
-  await expect.poll(async () => (await evaluate(api, policy)).rounds[0]?.phase).toBe(2);
-  const { rounds, verdict } = await evaluate(api, policy);
-  expect(rounds.slice(0, 2)).toMatchObject([
-    { phase: 2, roundId: 2n ** 65n + 1n, verdict: "counts" },
-    { phase: 1, roundId, verdict: "counts" },
-  ]);
-  const ids = [roundId - 1n, roundId, 2n ** 65n + 1n].map(String);
-  expect(verdict).toMatchObject({ code: "due", rounds: ids.map((id) => ({ roundId: id })) });
-});
+newFeedPhaseTest(() => api);

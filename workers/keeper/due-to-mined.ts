@@ -3,9 +3,9 @@ import { sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { z } from "zod";
 import { fallenRounds } from "../../lib/indexed/due.ts";
+import { firstRounds } from "../../lib/indexed/first-rounds.ts";
 import { CONFIRMATIONS, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
 import { head, pauseState, policy, policyTrigger, sequencerState } from "../../ponder.schema.ts";
-import { firstRounds } from "../common/first-rounds.ts";
 
 export type DueToMined = {
   /** Seconds from due to mined, one for each triggered policy. */

@@ -7,6 +7,7 @@ import { eq, type SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { getAddress, type Hex } from "viem";
 import { z } from "zod";
+import { firstRounds } from "../../lib/indexed/first-rounds.ts";
 import { CONFIRMATIONS, FEED_TO_PRICE, MINIMUM_PAYOUT } from "../../lib/price-rules.ts";
 import {
   oracleFeed,
@@ -17,7 +18,6 @@ import {
   policyTrigger,
   product,
 } from "../../ponder.schema.ts";
-import { firstRounds } from "../common/first-rounds.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";

@@ -1,7 +1,7 @@
 /** Reads the triggered policies. */
 import { and, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
-import { fallenRounds } from "../../../lib/indexed/due.ts";
+import { firstRounds } from "../../../lib/indexed/first-rounds.ts";
 import { lower } from "../../../lib/lower.ts";
 import { CONFIRMATIONS } from "../../../lib/price-rules.ts";
 import { policy, policyTrigger, product, triggerSubmission } from "../../../ponder.schema.ts";
@@ -15,10 +15,15 @@ export type ClaimQuery = FeedPage & {
   readonly buyer?: Address | undefined;
 };
 
-/** The block time of the third round, in their order, that was at or below the policy's trigger price in its window. */
+const ofTrigger = sql`(${policyTrigger.blockNumber}, ${policyTrigger.logIndex})`;
+
+/**
+ * The block time since when three rounds at or below the policy's trigger price counted; of rounds before the trigger, so that a
+ * phase that began later changes nothing.
+ */
 const provenAt = sql<string | null>`(
-  select r.block_timestamp::text from ${fallenRounds()}
-  order by r.updated_at, r.round_id offset ${sql.raw(String(CONFIRMATIONS - 1))} limit 1)`;
+  select case when count(*) = ${sql.raw(String(CONFIRMATIONS))} then max(n.block_timestamp)::text end
+  from (${firstRounds(sql`and (r.block_number, r.log_index) < ${ofTrigger}`)}) n)`;
 
 /**
  * Reads triggered policies, the newest first, one row more than `limit`, each with its policy where the index has it. Walks
@@ -62,7 +67,7 @@ export function readClaims(
         eq(policy.productId, policyTrigger.productId),
         eq(policy.policyId, policyTrigger.policyId),
         // A key that came again is the newer policy's: an older policy's trigger is without its terms, not with others'.
-        sql`(${policy.blockNumber}, ${policy.logIndex}) < (${policyTrigger.blockNumber}, ${policyTrigger.logIndex})`,
+        sql`(${policy.blockNumber}, ${policy.logIndex}) < ${ofTrigger}`,
       ),
     )
     .leftJoin(

@@ -54,7 +54,7 @@ const Claim = z
     ),
     bought_at: nullableDecimal(`When the policy was bought, Unix seconds. ${UNKNOWN}`, "1767225600"),
     proven_at: nullableDecimal(
-      "Block time of the third round of the feed that was at or below `trigger_price` in the policy's window: from then on the condition was met. Null when the index does not know these rounds.",
+      "Block time since when three rounds of the feed at or below `trigger_price` counted for the policy: from then on the condition was met. A round of a new aggregator counts once the feed answers from it. Null when the index does not know these rounds.",
       "1767226800",
     ),
     triggered_at: UnixSeconds.openapi({ description: "Block time of the trigger.", example: "1767226860" }),

@@ -15,16 +15,18 @@ const SECONDS_PER_YEAR = 365n * 86_400n;
 type Sales = {
   readonly sales: number;
   readonly amount: bigint;
+  /** The prices of the bonds in `amount`; left out where all sales are of known listings. */
+  readonly amountVolume?: bigint;
   readonly volume: bigint;
   readonly fees: bigint;
 };
 
-const salesBody = ({ sales, amount, volume, fees }: Sales) => ({
+const salesBody = ({ sales, amount, volume, fees, amountVolume = volume }: Sales) => ({
   sales,
   sold_usd: String(amount),
   volume_usdc: String(volume),
   fees_usdc: String(fees),
-  average_price: amount === 0n ? null : String(volume / amount),
+  average_price: amount === 0n ? null : String(amountVolume / amount),
 });
 
 /** The simple yearly yield of a bond at this price (USDC, 6 decimals) until its maturity; null where it has none. */

@@ -6,10 +6,10 @@ import { Day, decimal, dollars, integer, nullableRatio, nullableUsdc, usdc } fro
 
 const sales = {
   sales: integer("Number of sales.", 7),
-  sold_usd: dollars("Bonds sold.", "10800"),
+  sold_usd: dollars("Bonds sold, without those of listings from before the first indexed block.", "10800"),
   volume_usdc: usdc("Sum of the prices, before fees.", "11900000000"),
   fees_usdc: usdc("Fees of sellers and buyers.", "357000000"),
-  average_price: nullableUsdc("`volume_usdc` per bond, rounded down; null without sales.", "1101851"),
+  average_price: nullableUsdc("Price per bond in `sold_usd`, rounded down; null without any.", "1101851"),
 };
 
 const floorPrice = (of: string) =>

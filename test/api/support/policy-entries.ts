@@ -65,6 +65,8 @@ export function policyEntries(api: () => TestApi): void {
         const feed = { asset: hex(2000 + n, 32), phase: 0, round_id: round, answer };
         await tx`insert into ${table("oracle_feed")} ${tx({ ...feed, updated_at: round && String(now) })}`;
       }
+      const phase = { asset: hex(2000, 32), phase: 0, block_number: "1", log_index: 0, ...position };
+      await tx`insert into ${table("oracle_phase")} ${tx(phase)}`;
       for (const round of ["3", "4", "5"]) {
         const own = { asset: hex(2000, 32), round_id: round, phase: 0, answer: "5800000000000" };
         const row = {

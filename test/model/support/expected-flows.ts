@@ -59,7 +59,6 @@ export function market(chainState: ChainState, period: Period = {}): Row {
       const own = listings.filter((listing) => listing.epoch_id === epoch_id);
       const active = own.filter((listing) => listing.active === true);
       const sold = sales.filter(({ args }) => own.some(({ listing_id }) => listing_id === args.listingId));
-      if (active.length === 0 && sold.length === 0) return [];
       const [floor = null] = active
         .map(({ price, amount }) => big(price) / big(amount))
         .sort((a, b) => Number(a - b));

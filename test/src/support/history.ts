@@ -19,11 +19,14 @@ import {
 } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 import * as act from "../../support/protocol-actions.ts";
+import { deployHastyHolder } from "./hasty-holder.ts";
 
 const USDC = 1_000_000n;
 const HOUR = 3_600n;
 const DAY = 86_400n;
 const WEEK = 7n * DAY;
+/** No bond matures in this month: its epoch does not exist. */
+const NO_EPOCH = 7n;
 
 const [alice, bob, carol] = [anvilAccount(2), anvilAccount(3), anvilAccount(4)];
 export const buyers: readonly LocalAccount[] = [alice, bob, carol];
@@ -98,7 +101,7 @@ const endings: Chapter = {
 };
 
 const market: Chapter = {
-  name: "bonds are listed, sold, delisted and surrendered, and some stay listed",
+  name: "bonds are listed, sold, delisted and surrendered, and some stay listed; one surrenders none of no epoch",
   async play(context) {
     const { protocol, owner } = context;
     const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));
@@ -111,6 +114,7 @@ const market: Chapter = {
     await act.emergencyCancelListing(protocol, owner, emergency);
     await act.listBond(protocol, carol, epochId, 50n, 60n * USDC);
     await act.surrenderBonds(protocol, carol, epochId, 77n);
+    await act.surrenderBonds(protocol, alice, NO_EPOCH, 0n);
   },
 };
 
@@ -182,6 +186,17 @@ const redemptions: Chapter = {
     await act.mineAt(protocol, (week + 1n) * WEEK);
     await act.refreshFeeds(protocol, owner);
     await act.processQueue(protocol, alice, week + 1n);
+  },
+};
+
+const callback: Chapter = {
+  name: "a contract surrenders half of its bond before the vault has logged the issue",
+  async play({ protocol, owner, relayer }) {
+    const terms = termsOf("FLASHBTC24-001");
+    const holder = await deployHastyHolder(protocol, owner);
+    await act.mintUsdc(protocol, owner, holder, 1_000n * USDC);
+    const { policyId } = await act.purchaseFor(protocol, relayer, terms, 1_000n * USDC, holder);
+    await act.trigger(protocol, carol, terms, policyId);
     await act.purchase(protocol, alice, termsOf("FLASHBTC48-001"), 200n * USDC);
   },
 };
@@ -195,6 +210,7 @@ export const chapters: readonly Chapter[] = [
   burns,
   administration,
   redemptions,
+  callback,
 ];
 
 /** The context of a history on a chain that was deployed with `retired: false`. */

@@ -1,8 +1,8 @@
 /** With which rounds of its feed a policy becomes due. */
 import { type SQL, sql } from "drizzle-orm";
-import { fallenRounds } from "../../lib/indexed/due.ts";
-import { CONFIRMATIONS } from "../../lib/price-rules.ts";
 import { oraclePhase } from "../../ponder.schema.ts";
+import { CONFIRMATIONS } from "../price-rules.ts";
+import { fallenRounds } from "./due.ts";
 
 const positionColumns = sql.raw("block_number, log_index, block_hash, block_timestamp, tx_hash");
 const position = (table: string) =>
@@ -13,10 +13,12 @@ const position = (table: string) =>
 /**
  * Of a row of `policy`: its first rounds at or below the trigger price, each with the log from which it counts, which is the
  * last of the round's, of the one that began its phase, and of the purchase.
+ *
+ * @param more a further condition for the rounds `r`, which begins with `and`
  */
-export const firstRounds = (): SQL => sql`
+export const firstRounds = (more: SQL = sql``): SQL => sql`
   select r.round_id, r.answer, counts.*
-  from (select r.* from ${fallenRounds()}) r
+  from (select r.* from ${fallenRounds()} ${more}) r
   cross join lateral (
     select ${position("r")}
     union all select ${position("policy")}

@@ -1,0 +1,130 @@
+/**
+ * What this proves: statistics, triggers and the search stay true after events that are rare: a policy's key that comes again,
+ * a listing that nobody bought, a sale of an unknown listing, and a product that covers another asset now.
+ */
+import { drizzle } from "drizzle-orm/postgres-js";
+import { getAddress, type Hex, keccak256, stringToHex } from "viem";
+import { beforeAll, expect, test } from "vitest";
+import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { pageRows } from "../../api/indexed/feed.ts";
+import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
+
+import { readFrom } from "../../lib/indexed/views-schema.ts";
+import { assetBytes32 } from "../../lib/products.ts";
+import * as indexed from "../../ponder.schema.ts";
+import { alice, bob, type EmittedLogs, emittedLogs, FLASHBTC1H } from "../src/support/emitted-logs.ts";
+import { type EmitterChain, type Entry, entry, startEmitterChain } from "../src/support/emitter-chain.ts";
+import { openRows, VIEWS_SCHEMA } from "../src/support/rows.ts";
+import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { answersCaughtUp } from "./support/caught-up.ts";
+
+const EPOCH = 202_812n;
+
+let chain: EmitterChain;
+let logs: EmittedLogs;
+let stack: Stack;
+let request: CheckedRequest;
+
+beforeAll(async () => {
+  chain = await startEmitterChain();
+  logs = emittedLogs(chain);
+  stack = await startStack({ chain, services: ["indexer", "api"] });
+  request = await checkedRequests(stack.apiUrl);
+});
+
+/** The answer once it describes the chain's newest block. */
+async function read(path: string): Promise<unknown> {
+  await answersCaughtUp({ chain, stack, request });
+  const answer = await request(path);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json;
+}
+
+const sold = (productId: Hex, policyId: bigint, buyer = alice) =>
+  [logs.created, logs.purchased].map((event) => event(productId, policyId, buyer));
+const submitted = (policyId: bigint, submitter: Hex): Entry =>
+  entry(chain.contracts.coverRouter, coverRouterAbi, "TriggerSubmitted", {
+    ...{ productId: FLASHBTC1H, policyId, submitter },
+  });
+
+test("a policy whose key comes again has the verdict on its own trigger, and each submission is listed once", async () => {
+  const evaluation = `/api/v1/triggers/${FLASHBTC1H}/900`;
+  await chain.emit(...sold(FLASHBTC1H, 900n, alice));
+  await chain.emit(logs.issued(EPOCH, 400n, alice), logs.triggered(900n, alice), submitted(900n, alice));
+  expect(await read(evaluation)).toMatchObject({ status: "Triggered", verdict: { code: "triggered" } });
+  await chain.emit(...sold(FLASHBTC1H, 900n, bob));
+  // No round of the feed is indexed: the verdict is open.
+  expect(await read(evaluation)).toMatchObject({ verdict: { code: "unknown" } });
+  const { transactionHash: txHash } = await chain.emit(
+    logs.issued(EPOCH, 400n, bob),
+    logs.triggered(900n, bob),
+    submitted(900n, bob),
+  );
+  expect(await read(evaluation)).toMatchObject({ status: "Triggered", verdict: { txHash } });
+  const buyers = [bob, alice].map((address) => getAddress(address));
+  expect(await read("/api/v1/triggers/recent")).toMatchObject({
+    triggers: buyers.map((buyer) => ({ policyId: "900", buyer, submitter: buyer, bondAmount: "400" })),
+  });
+});
+
+const market = (event: string, args: Readonly<Record<string, unknown>>) =>
+  entry(chain.contracts.marketplace, bondMarketplaceAbi, event, args);
+const listed = (listingId: bigint, epochId: bigint) =>
+  market("Listed", { listingId, seller: alice, epochId, amount: 100n, priceUSDC: 90_000_000n });
+const bought = (listingId: bigint, priceUSDC: bigint) =>
+  market("Bought", { listingId, buyer: bob, seller: alice, priceUSDC, sellerFee: 1n, buyerFee: 1n });
+
+test("an epoch stays in the market after its only listing was cancelled", async () => {
+  await chain.emit(listed(1n, EPOCH), market("Cancelled", { listingId: 1n, seller: alice }));
+  expect(await read("/api/v1/stats/market")).toMatchObject({
+    by_epoch: [{ epoch_id: String(EPOCH), active_listings: 0, listed_usd: "0", floor_price: null, sales: 0 }],
+  });
+});
+
+test("the average price of a day leaves out sales of listings that the index does not know", async () => {
+  await chain.emit(listed(2n, EPOCH), bought(2n, 90_000_000n), bought(77n, 500_000_000n));
+  const figures = { sold_usd: "100", average_price: "900000" };
+  expect(await read("/api/v1/stats/market")).toMatchObject({
+    by_day: [{ sales: 2, volume_usdc: "590000000", ...figures }],
+    by_epoch: [{ sales: 1, volume_usdc: "90000000", ...figures }],
+  });
+});
+
+test("a search by asset finds the policies that cover it, whatever their product covers now", async () => {
+  const productId = keccak256(stringToHex("COVERS-ANOTHER-ASSET"));
+  const covers = (symbol: string) =>
+    entry(chain.contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
+      ...{ productId, name: "COVERS-ANOTHER-ASSET", asset: assetBytes32(symbol) },
+      ...{ durationSeconds: 3600, waitingSeconds: 0, premiumPpm: 1, triggerDropBps: 1, legacy: false },
+    });
+  await chain.emit(covers("BTC"), ...sold(productId, 1n), covers("ETH"), ...sold(productId, 2n));
+  await answersCaughtUp({ chain, stack, request });
+  // Without the api, which would ask these emitters for what the index does not know.
+  readFrom(indexed, VIEWS_SCHEMA);
+  const rows = openRows(stack.databaseUrl);
+  const found = (symbol: string, more: Partial<PolicySearch> = {}) =>
+    drizzle(rows.sql, { casing: "snake_case" }).transaction(async (db) => {
+      const search = { asset: assetBytes32(symbol), limit: 9, offset: 0, ...more };
+      const page = pageRows(await searchPolicies(db, search, 0n));
+      return page.map((policy) => [policy.productId, String(policy.policyId)]);
+    });
+  const [first, second] = [
+    [productId, "1"],
+    [productId, "2"],
+  ];
+  try {
+    for (const filter of [{ product: productId }, { product: productId, buyer: alice }]) {
+      expect(await found("BTC", filter)).toEqual([first]);
+      expect(await found("ETH", filter)).toEqual([second]);
+    }
+    expect(await found("ETH")).toEqual([second]);
+    // No event has named the terms of the catalogue's products here.
+    const ofCatalogue = [FLASHBTC1H, "900"];
+    expect(await found("BTC")).toEqual([first, ofCatalogue, ofCatalogue]);
+    expect(await found("BTC", { buyer: bob })).toEqual([ofCatalogue]);
+  } finally {
+    await rows.close();
+  }
+});
