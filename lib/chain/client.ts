@@ -1,7 +1,8 @@
 import { pbkdf2Sync } from "node:crypto";
-import { createPublicClient, defineChain, http } from "viem";
+import { createPublicClient, defineChain } from "viem";
 import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts";
 import type { Deployment } from "../deployments.ts";
+import { nodeTransport } from "./whole-answers.ts";
 
 /** The viem chain of a deployment; `rpcUrl` is the URL of this process's node. */
 export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl: string) {
@@ -29,7 +30,12 @@ export function createReadClient(
 ) {
   return createPublicClient({
     chain: chainOf(deployment, rpcUrl),
-    transport: http(rpcUrl, { timeout, retryCount, retryDelay: 100, batch: batch && { batchSize: 100 } }),
+    transport: nodeTransport(rpcUrl, {
+      timeout,
+      retryCount,
+      retryDelay: 100,
+      batch: batch && { batchSize: 100 },
+    }),
     pollingInterval: 500,
     cacheTime: 0,
   });

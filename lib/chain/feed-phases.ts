@@ -2,11 +2,8 @@
 import { type Address, BaseError, HttpRequestError, RpcRequestError } from "viem";
 import { priceFeedProxyAbi } from "../../abis/PriceFeedProxy.ts";
 import { atBlock, type ReadClient } from "./client.ts";
-import { isRateLimit } from "./rate-limit.ts";
+import { isRateLimit, LIMIT_EXCEEDED } from "./rate-limit.ts";
 import { findRevert, isEmptyAnswer } from "./reverts.ts";
-
-/** A JSON-RPC code for too many requests, or for too many logs. */
-const LIMIT_EXCEEDED = -32005;
 
 /** The node refuses: it lacks the old state, or does not serve so wide a range. Too many requests are no refusal. */
 export const isRefusal = (error: unknown): boolean =>

@@ -3,6 +3,13 @@ import { BaseError, HttpRequestError, RpcRequestError } from "viem";
 /** JSON-RPC codes for too many requests; -32016 is that of Base's public node. */
 const RATE_CODES: readonly number[] = [429, -32007, -32016];
 
+/** A JSON-RPC code for too many requests, or for too many logs. */
+export const LIMIT_EXCEEDED = -32005;
+
+/** Whether an error that names no call limits the rate of requests: too many logs would be an error of one call. */
+export const limitsRequests = (code: number | undefined): boolean =>
+  code !== undefined && (code === LIMIT_EXCEEDED || RATE_CODES.includes(code));
+
 /** True when the node limits the rate of requests: the same request is answered later. */
 export function isRateLimit(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;

@@ -6,13 +6,13 @@ import {
   formatEther,
   formatUnits,
   type Hex,
-  http,
   isAddressEqual,
   parseEventLogs,
 } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { z } from "zod";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { nodeTransport } from "../../lib/chain/whole-answers.ts";
 import { type Answer, type Api, type Call, openApiFromOtherAddress } from "./api-client.ts";
 
 /** The most repetitions of a call while its result is pending. */
@@ -55,7 +55,7 @@ async function resultOf<T>(
 }
 
 function openTestnet(rpcUrl: string) {
-  const client = createPublicClient({ transport: http(rpcUrl) });
+  const client = createPublicClient({ transport: nodeTransport(rpcUrl) });
   /** @throws when the transaction is not mined, or has reverted. */
   async function succeeded(hash: Hex) {
     const receipt = await client.getTransactionReceipt({ hash });

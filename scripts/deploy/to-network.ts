@@ -1,7 +1,8 @@
 /** Deploys the protocol to a test network, or goes on with a deployment that ended early. */
 import { existsSync } from "node:fs";
-import { createPublicClient, getContractAddress, http } from "viem";
+import { createPublicClient, getContractAddress } from "viem";
 import { createReadClient, isAnvil, type ReadClient } from "../../lib/chain/client.ts";
+import { nodeTransport } from "../../lib/chain/whole-answers.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { errorText } from "../../lib/log.ts";
 import { deploymentOf } from "../local/protocol/deploy.ts";
@@ -27,7 +28,7 @@ export type Deployed = {
 };
 
 async function chainIdAt(rpcUrl: string): Promise<number> {
-  const client = createPublicClient({ transport: http(rpcUrl, { timeout: 10_000, retryCount: 1 }) });
+  const client = createPublicClient({ transport: nodeTransport(rpcUrl, { timeout: 10_000, retryCount: 1 }) });
   try {
     return await client.getChainId();
   } catch (error) {

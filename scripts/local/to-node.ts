@@ -1,4 +1,5 @@
-import { type HttpTransport, http } from "viem";
+import type { HttpTransport } from "viem";
+import { nodeTransport } from "../../lib/chain/whole-answers.ts";
 
 /** As long as a wait of the tests: a local node on a busy machine may be silent for half a minute, and is well all the same. */
 const TIMEOUT_MS = 120_000;
@@ -8,4 +9,4 @@ const TIMEOUT_MS = 120_000;
  * `batch`, calls of one tick share a request.
  */
 export const toNode = (url: string, { batch = false } = {}): HttpTransport =>
-  http(url, { timeout: TIMEOUT_MS, batch });
+  nodeTransport(url, { timeout: TIMEOUT_MS, batch });
