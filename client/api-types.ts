@@ -128,7 +128,7 @@ export interface paths {
         };
         /**
          * Get a quote
-         * @description The premium of a purchase now. Fails with the codes of a purchase.
+         * @description The premium of a purchase now. Fails with the codes of a purchase for a product that is not sold, too little coverage, or more than the vault has room for; pauses of the router, prices and funds are checked by a purchase only.
          */
         readonly get: operations["getQuote"];
         readonly put?: never;
@@ -309,7 +309,7 @@ export interface paths {
         };
         /**
          * Get a purchase
-         * @description For keys of the wallet that made the purchase; 404 for others.
+         * @description For keys of the wallet that made the purchase; 404 for others, and for one that was refused without ever being signed, 30 days later.
          */
         readonly get: operations["getPurchase"];
         readonly put?: never;
@@ -1067,7 +1067,7 @@ export interface paths {
         };
         /**
          * Get the price history of a covered asset
-         * @description The rounds of the asset's feed, by which policies are sold and triggered, in steps of equal length, the last of which has the indexed block. A step without a round has no point: the price before it still holds. The first point is the newest round before the range, where the index has one.
+         * @description The rounds of the asset's feed, by which policies are sold and triggered, in steps of equal length, the last of which has the indexed block. A step without a round has no point: the price before it still holds. The first point is the newest round before the range, where the index has one. A round counts if the feed answered from its aggregator then; when the feed takes a new aggregator, the answer that it already has counts at the time of the change.
          */
         readonly get: operations["getAssetPriceHistory"];
         readonly put?: never;
@@ -1631,7 +1631,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Buy a policy on the testnet
-         * @description Needs neither key nor wallet: the shared wallet of `GET /sandbox/info` pays with worthless test money. The body is optional. A client address may call 10 times an hour. A call with the `Idempotency-Key` of an earlier one returns the same policy; such calls and refused calls do not count. An `Idempotency-Key` is valid for its client address only.
+         * @description Needs neither key nor wallet: the shared wallet of `GET /sandbox/info` pays with worthless test money. The body is optional. A client address may call 10 times an hour. A call with the `Idempotency-Key` of an earlier one returns the same policy and does not count, nor does one that is not valid or comes while the wallet cannot buy. A purchase that is refused later counts. An `Idempotency-Key` is valid for its client address only.
          */
         readonly post: operations["trySandbox"];
         readonly delete?: never;
@@ -2039,7 +2039,7 @@ export interface components {
             };
         };
         /**
-         * @description A policy has expired without a trigger. Sent once, with the first block after its end; it has no transaction. A reorganisation of that block reverts it only if the policy is no longer past its end. To its buyer.
+         * @description A policy has expired without a trigger. Sent once, with the first block after its end; it has no transaction. A reorganisation of that block reverts it; if the policy has expired in the new chain too, another `policy_expired` names its first block there. To its buyer.
          * @example {
          *       "id": "evt_3e5b59d9c9e60948b11de557165236a9",
          *       "version": 1,
@@ -2853,7 +2853,7 @@ export interface components {
              */
             readonly waitingSeconds: number;
             /**
-             * @description From release V5.0; not sold through this API.
+             * @description From release V5.0: its policies have no price snapshot.
              * @example false
              */
             readonly legacy: boolean;
@@ -2964,7 +2964,7 @@ export interface components {
              */
             readonly distanceToTriggerBps: number | null;
             /**
-             * @description Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, and nothing is paused. Null when `source` is `chain`: only the index knows all rounds.
+             * @description Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, the global pause is off, and the sequencer has been up for an hour. Null when `source` is `chain`: only the index knows all rounds.
              * @example false
              */
             readonly due: boolean | null;
@@ -3277,6 +3277,11 @@ export interface components {
              * @example trading bot
              */
             readonly label?: string;
+            /**
+             * @description The id of an active key of this wallet, which is revoked in the same moment: for a wallet that has lost its keys. The message of `cap_reached` names them.
+             * @example 7
+             */
+            readonly replaces?: number;
             /**
              * @description What the key is for; by default everything. `read`: the wallet's policies, bonds, purchases and keys; `buy`: purchases and delegations; `webhooks`: everything about webhooks.
              * @example [
@@ -4406,7 +4411,7 @@ export interface components {
              */
             readonly status: "delivering" | "retry_scheduled" | "delivered" | "undeliverable" | "cancelled";
             /**
-             * @description Number of attempts so far.
+             * @description Number of attempts so far; 20 for more.
              * @example 1
              */
             readonly attempts: number;
@@ -4951,7 +4956,7 @@ export interface components {
              */
             readonly bought_at: Decimal | null;
             /**
-             * @description Block time of the third round of the feed that was at or below `trigger_price` in the policy's window: from then on the condition was met. Null when the index does not know these rounds.
+             * @description Block time since when three rounds of the feed at or below `trigger_price` counted for the policy: from then on the condition was met. A round of a new aggregator counts once the feed answers from it. Null when the index does not know these rounds.
              * @example 1767226800
              */
             readonly proven_at: Decimal | null;
@@ -5238,7 +5243,7 @@ export interface components {
             readonly volume_usdc: components["schemas"]["DecimalString"] & unknown;
             readonly fees_usdc: components["schemas"]["DecimalString"] & unknown;
             /**
-             * @description `volume_usdc` per bond, rounded down; null without sales. USDC, 6 decimals.
+             * @description Price per bond in `sold_usd`, rounded down; null without any. USDC, 6 decimals.
              * @example 1101851
              */
             readonly average_price: Decimal | null;
@@ -5280,7 +5285,7 @@ export interface components {
             readonly volume_usdc: components["schemas"]["DecimalString"] & unknown;
             readonly fees_usdc: components["schemas"]["DecimalString"] & unknown;
             /**
-             * @description `volume_usdc` per bond, rounded down; null without sales. USDC, 6 decimals.
+             * @description Price per bond in `sold_usd`, rounded down; null without any. USDC, 6 decimals.
              * @example 1101851
              */
             readonly average_price: Decimal | null;
@@ -5512,7 +5517,7 @@ export interface components {
             readonly lowest: components["schemas"]["DecimalString"] & unknown;
             readonly highest: components["schemas"]["DecimalString"] & unknown;
             /**
-             * @description Rounds of the step.
+             * @description Rounds of the step; the answer of a new aggregator is one.
              * @example 1
              */
             readonly rounds: number;
@@ -5731,13 +5736,13 @@ export interface components {
             /**
              * Format: date-time
              * @description 730 days before the maturity: the issue that the epoch stands for.
-             * @example 2026-12-31T23:59:59.000Z
+             * @example 2027-01-01T23:59:59.000Z
              */
             readonly createdAt: string | null;
             /**
              * Format: date-time
              * @description When they become redeemable; null when unknown.
-             * @example 2028-12-30T23:59:59.000Z
+             * @example 2028-12-31T23:59:59.000Z
              */
             readonly maturityDate: string | null;
             /**
@@ -6147,7 +6152,7 @@ export interface components {
             readonly price: Decimal | null;
             readonly updatedAt: components["schemas"]["UnixSeconds"] & unknown;
             /**
-             * @description What the round is to this policy. `counts`: in the window, and at or below the trigger price; `above_trigger_price`: in the window, and above the trigger price; `before_window`: before the purchase, or in the waiting period; `after_window`: after the cover's end; `phase_not_begun`: from an aggregator that the feed does not ask yet; `invalid`: not above zero: the shield takes no such price.
+             * @description What the round is to this policy. `counts`: in the window, and at or below the trigger price; `above_trigger_price`: in the window, and above the trigger price; `before_window`: before the purchase, or in the waiting period; `after_window`: after the cover's end; `phase_not_begun`: from an aggregator that the feed does not ask yet, or did not before the cover's end; `invalid`: not above zero: the shield takes no such price.
              * @example counts
              * @enum {string}
              */
@@ -6360,7 +6365,7 @@ export interface components {
             /**
              * Format: date-time
              * @description Null when unknown.
-             * @example 2028-12-30T23:59:59.000Z
+             * @example 2028-12-31T23:59:59.000Z
              */
             readonly maturityDate: string | null;
             /** @description Whether the bonds are redeemable at the block's time. */
@@ -8300,7 +8305,7 @@ export interface operations {
             readonly query?: {
                 /** @description Only policies of this product's id. */
                 readonly product?: string;
-                /** @description Only policies of products that cover this asset: its symbol as bytes32. */
+                /** @description Only policies that cover this asset: its symbol as bytes32. */
                 readonly asset?: string;
                 /** @description Only policies with this status at the indexed block's time. */
                 readonly status?: "Waiting" | "Active" | "Triggered" | "Expired" | "Cancelled";
@@ -8345,7 +8350,7 @@ export interface operations {
             readonly query?: {
                 /** @description Only policies of this product's id. */
                 readonly product?: string;
-                /** @description Only policies of products that cover this asset: its symbol as bytes32. */
+                /** @description Only policies that cover this asset: its symbol as bytes32. */
                 readonly asset?: string;
                 /** @description Maximum number of entries in the response. */
                 readonly limit?: number;

@@ -1,12 +1,22 @@
 /**
  * Reorganisations deeper than CONFIRMATIONS. What this proves: outcomes that were final are undone, the same signed bytes
- * are sent again, and the ledger ends with the chain's receipts; a wallet is not left with a nonce that the chain lacks.
+ * are sent again, and the ledger ends with the chain's receipts; a wallet is not left with a nonce that the chain lacks. What
+ * reverted, and whose idempotency key bought meanwhile, is not bought too.
  */
+import { parseGwei } from "viem";
 import { beforeAll, expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import type { PurchaseReceipt } from "../../lib/ledger/purchase.ts";
+import { openProtocol, setRouterPaused } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { runLedger } from "../scripts/support/ledger-command.ts";
-import { mineEverySecond, mineOnlyTransactions, startChain, type TestChain } from "../support/chain.ts";
+import {
+  mineEverySecond,
+  mineNothing,
+  mineOnlyTransactions,
+  startChain,
+  type TestChain,
+} from "../support/chain.ts";
 import {
   newBuyer,
   openLedger,
@@ -136,4 +146,41 @@ test("a reorganisation drops another program's transaction for good: its nonce i
   expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
   const next = await ledger.buy(purchaseRequest(buyer.address), "next");
   expect(await ledger.settled(next)).toMatchObject({ receipt: { policyId: expect.any(BigInt) } });
+});
+
+test("a reorganisation drops a final revert and the pause that caused it, after its key was used again: bought once", async () => {
+  const buyer = await newBuyer(chain);
+  await chain.client.mine({ blocks: 3 });
+  const buy = () => ledger.buy(purchaseRequest(buyer.address), "used again");
+  await mineNothing(chain);
+  const reverted = await buy();
+  await ledger.atNode(reverted);
+  // The block has the pause first, because it pays more.
+  await chain.client.writeContract({
+    ...{ address: chain.deployment.contracts.coverRouter, abi: coverRouterAbi },
+    ...{ functionName: "setPaused", args: [true], account: chain.owner, chain: null },
+    ...{ maxFeePerGas: parseGwei("100"), maxPriorityFeePerGas: parseGwei("50") },
+  });
+  await mineEverySecond(chain);
+  const first = await ledger.inState(reverted, "failed");
+  expect(first).toMatchObject({ code: "onchain_revert", message: expect.stringContaining("ContractPaused") });
+  if (!("txHash" in first) || first.txHash === null) throw new Error("no hash");
+  const { blockNumber } = await chain.client.getTransactionReceipt({ hash: first.txHash });
+  await setRouterPaused(openProtocol(chain.deployment, chain.url), chain.owner, false);
+  const repeated = await waitFor({
+    what: "the key of the reverted purchase to be free",
+    probe: async () => {
+      const id = await buy();
+      return id === reverted ? undefined : id;
+    },
+  });
+  const before = await confirmed([repeated]);
+  await dropFrom(blockNumber);
+
+  await confirmed(
+    [repeated],
+    before.map(({ blockHash }) => blockHash),
+  );
+  expect(await policiesOnChain(chain, buyer.address)).toHaveLength(1);
+  expect((await ledger.read(reverted)).state).toBe("replaced");
 });

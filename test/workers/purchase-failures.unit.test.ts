@@ -2,7 +2,11 @@ import { encodeErrorResult, type Hex, numberToHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { decodeRevert } from "../../lib/chain/reverts.ts";
-import { minedFailure, simulatedFailure } from "../../workers/relayer/purchase-failures.ts";
+import {
+  lackedFundsInBlock,
+  minedFailure,
+  simulatedFailure,
+} from "../../workers/relayer/purchase-failures.ts";
 
 const productId: Hex = numberToHex(1, { size: 32 });
 
@@ -62,4 +66,13 @@ describe("the error code of a purchase that would revert", () => {
       expect(minedFailure(7n, decodeRevert(reason(text)))).toMatchObject({ failedBy: "buyer" });
     },
   );
+
+  test("a revert for funds that the buyer has again at the end of the block is the buyer's own making", () => {
+    expect(minedFailure(7n, lackedFundsInBlock)).toEqual({
+      code: "onchain_revert",
+      message:
+        "The transaction reverted in block 7: the buyer's USDC or allowance did not suffice at this place in the block",
+      failedBy: "buyer",
+    });
+  });
 });

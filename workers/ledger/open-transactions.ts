@@ -30,7 +30,10 @@ export type OpenTransaction = Call & {
   reserved: bigint;
   /** Seconds since it got its nonce, or since its block fell out of the chain. */
   openFor: number;
-  /** The operator has stopped the key or the wallet of the purchase, or of the permit's purchase. */
+  /**
+   * The operator has stopped the key or the wallet of the purchase, or of the permit's purchase; or a reorganisation opened
+   * the purchase again after its idempotency key was used for a newer one. A permit goes on then: the newer one may need it.
+   */
   stopped: boolean;
   /** The operator has stopped the relayer's wallet, or everything: nothing may be signed or sent. */
   halted: boolean;
@@ -63,7 +66,8 @@ export async function openTransactions(
     select t.id, t.wallet, t.nonce, t.kind, t."to", t.data, t.value, t.gas_limit as "gasLimit",
       t.gas_reserved as reserved, t.dropped_hash as "droppedHash",
       extract(epoch from now() - t.opened_at)::float8 as "openFor",
-      coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false) as stopped,
+      coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false)
+        or t.kind = 'purchase' and p.idempotency_key is not null and not p.standing as stopped,
       service.stopped_by(t.wallet, null) is not null as halted, coalesce(a.attempts, '[]') as attempts
     from service.relayer_wallet w
     cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t

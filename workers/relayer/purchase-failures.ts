@@ -33,9 +33,17 @@ const allowanceReverts: readonly string[] = [
   "ERC20: transfer amount exceeds allowance",
 ];
 
+/** The revert of a purchase whose premium could be taken at the end of its block, and not at its place in the block. */
+export const lackedFundsInBlock: Revert = {
+  name: "buyer's funds",
+  text: "the buyer's USDC or allowance did not suffice at this place in the block",
+  data: "0x",
+};
+
 /** The reverts of a buyer's own making: the premium could not be taken. */
 const buyersReverts: readonly string[] = [
   ...allowanceReverts,
+  lackedFundsInBlock.name,
   "ERC20InsufficientBalance",
   "ERC20: transfer amount exceeds balance",
 ];

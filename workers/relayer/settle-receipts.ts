@@ -4,8 +4,10 @@ import { isConnectionError } from "../../lib/db/connect.ts";
 import { errorText } from "../../lib/log.ts";
 import type { OwnTransaction } from "../ledger/open-transactions.ts";
 import { type Outcome, type SettledPurchase, settle } from "../ledger/outcomes.ts";
+import { lackedFunds } from "./buyer-funds.ts";
 import type { Receipt } from "./chain.ts";
 import type { ChainContext } from "./chain-context.ts";
+import { lackedFundsInBlock } from "./purchase-failures.ts";
 import { outcomeOf } from "./receipt-outcome.ts";
 
 export type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
@@ -43,20 +45,33 @@ export async function settleReceipts(
   for (const { kind, keyId, hash } of settled) meter.ended(kind, keyId, costs.get(hash) ?? 0n);
 }
 
-/** The reason of a revert, from the same call in the state after its block; undefined when that call gives none. */
+/**
+ * The reason of a revert, from the same call in the state after its block. Where that call succeeds, the reason was undone within
+ * the block: it is known only if it was the buyer's lack of funds.
+ */
 async function revertReason(
   { chain, log }: SettlerContext,
-  { wallet: from, to, data, value, gasLimit: gas }: OwnTransaction,
-  { hash, blockNumber }: Receipt,
+  transaction: OwnTransaction,
+  receipt: Receipt,
 ): Promise<Revert | undefined> {
+  const { kind, wallet: from, to, data, value, gasLimit: gas } = transaction;
+  const { hash, blockNumber } = receipt;
+  const unread = (error: unknown) =>
+    log.warn({ hash, err: errorText(error) }, "could not read the reason of a revert");
   try {
     await chain.call({ from, to, data, value, gas }, blockNumber);
   } catch (error) {
     const revert = findRevert(error);
-    if (!revert) log.warn({ hash, err: errorText(error) }, "could not read the reason of a revert");
+    if (!revert) unread(error);
     return revert;
   }
-  return undefined;
+  if (kind !== "purchase") return undefined;
+  try {
+    return (await lackedFunds(chain, transaction, receipt)) ? lackedFundsInBlock : undefined;
+  } catch (error) {
+    unread(error);
+    return undefined;
+  }
 }
 
 /** Stores outcomes together. When the ledger refuses them, stores one by one, so that one cannot block the others. */

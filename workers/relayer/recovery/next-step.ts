@@ -58,7 +58,7 @@ export const isDue = ({ sentAgo }: OpenAttempt): boolean => sentAgo === null || 
 /** Whether an empty transfer may take its place: a purchase, or the permit that was sent for one. */
 export const isCancellable = (kind: Judged["kind"]): boolean => kind === "purchase" || kind === "permit";
 
-/** A cancellable one that waited `ttl` seconds to be mined or was stopped by the operator: it only delays higher nonces. */
+/** A cancellable one that waited `ttl` seconds to be mined, or is stopped: it only delays higher nonces. */
 const isUnwanted = (
   { kind, openFor, stopped }: Judged,
   form: OpenAttempt | undefined,
