@@ -97,11 +97,20 @@ const fetchWholeAnswer: FetchFn = async (input, init) => {
   return new Response(body, { status, statusText, headers });
 };
 
+/** The number of transports so far. */
+let transports = 0;
+
 /**
  * viem's `http` transport for a node. `timeout`, in ms, is for the whole answer. A batch is rejected as a whole, with a
  * transport error, unless each of its calls has one answer.
  */
-export const nodeTransport = (
+export function nodeTransport(
   url: string,
   options: Pick<HttpTransportConfig, "timeout" | "retryCount" | "retryDelay" | "batch"> = {},
-): HttpTransport => http(url, { ...options, fetchFn: fetchWholeAnswer, maxResponseBodySize: false });
+): HttpTransport {
+  const own = new URL(url);
+  transports += 1;
+  // Never sent. viem would share a batch among all transports of one address, with the time limit of the one that called first.
+  own.hash = String(transports);
+  return http(own.href, { ...options, fetchFn: fetchWholeAnswer, maxResponseBodySize: false });
+}

@@ -144,6 +144,17 @@ test.each<[string, Respond]>([
   expect(broadcastResultOf(error).kind).toBe("unknown");
 });
 
+test("calls of two clients in one tick share no request, and so no time limit", async () => {
+  const sizes: number[] = [];
+  respond = (answers, response) => {
+    sizes.push(answers.length);
+    answering((all) => all)(answers, response);
+  };
+  const [one, other] = [open(), open()];
+  await Promise.all([...callAll(one), other.request({ method: "eth_gasPrice" })]);
+  expect(sizes.sort()).toEqual([1, 3]);
+});
+
 describe("a request of one call", () => {
   const price = () => open({ batch: false }).request({ method: "eth_gasPrice" });
 
