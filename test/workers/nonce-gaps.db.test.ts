@@ -92,6 +92,13 @@ test("archived nonces are not filled while a node that syncs anew lacks them and
   expect(await openNonces()).toEqual([3]);
 });
 
+test("archived nonces are not filled while the node lacks all of a wallet whose final transactions are archived", async () => {
+  await age();
+  expect(await archive()).toBe(1);
+  await closeGaps(0);
+  expect(await openNonces()).toEqual([1, 2]);
+});
+
 /** Nonce 2 is mined, and a purchase has lost nonce 3 to another program. @returns the purchase. */
 async function loseNonce3(): Promise<string> {
   const [second] = await openTransactions(connection.sql, chainId, relayer, 1);

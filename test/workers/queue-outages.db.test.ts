@@ -3,6 +3,9 @@
  * server of its own, so they run at the same time.
  */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
 import { openPurchaseQueue } from "../../lib/queues/queue.ts";
@@ -90,6 +93,29 @@ function postgresOutageTests(): void {
       await proxy.cut();
       await failed;
     });
+  });
+
+  test("while something accepts and closes the connections to Postgres, a worker asks for jobs a few times a second", async ({
+    expect,
+  }) => {
+    const backend = await onPostgres();
+    const { worker, untilHandled } = await recordingWorker(backend);
+    await backend.proxy.cut();
+    let connections = 0;
+    const closer = createServer((client) => {
+      connections += 1;
+      client.resume().end();
+    });
+    await once(closer.listen(Number(new URL(backend.databaseUrl).port), "127.0.0.1"), "listening");
+    worker.resume();
+    await sleep(3000);
+    expect(connections).toBeGreaterThan(0);
+    expect(connections).toBeLessThan(30);
+    await new Promise((closed) => closer.close(closed));
+    await backend.proxy.mend();
+    const queue = openPurchaseQueue(backend);
+    atEnd(() => queue.close());
+    await handleLast(queue, untilHandled);
   });
 
   test("when Postgres vanishes as a worker begins to listen, the worker listens anew", async () => {

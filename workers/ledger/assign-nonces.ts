@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
+import { isUncompared } from "./compared-wallets.ts";
 import type { Spending } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 import { givenNonces, holdsUp } from "./unknown-transactions.ts";
@@ -46,13 +47,13 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
 
 /**
  * No wallet of the chain but the keeper's may use a nonce now: the chain, or this writer, knows transactions that the ledger
- * does not. A new one could be the second for the same call. A keeper's wallet waits only for its own: its calls do no harm when
+ * does not, or nobody has compared them since commits may have been lost. A new one could be the second for the same call. A keeper's wallet waits only for its own: its calls do no harm when
  * they are sent twice, and cannot wait.
  */
 export class NoncesWithheld extends Error {
   override name = "NoncesWithheld";
   constructor() {
-    super("the chain has transactions that the ledger does not know");
+    super("the chain has, or may have, transactions that the ledger does not know");
   }
 }
 
@@ -104,8 +105,8 @@ async function store(
       where ${leaseHeld(tx, lease)} and next_nonce is not null and not exists (
         select 1 from service.relayer_wallet u
         left join ${givenNonces(tx, given)} using (address)
-        where u.chain_id = ${lease.chainId} and (u.unknown_from is not null or u.next_nonce < k.next)
-          and ${holdsUp(tx, lease.address)})
+        where u.chain_id = ${lease.chainId}
+          and (u.unknown_from is not null or u.next_nonce < k.next or ${isUncompared(tx, lease.chainId)}) and ${holdsUp(tx, lease.address)})
       returning next_nonce - ${wanted.length} as first
     ), taken as (
       delete from service.waiting w using calls, nonces where w.intent = calls.id returning w.intent

@@ -8,7 +8,10 @@ import { type Lease, leaseHeld } from "./leases.ts";
 /** A nonce whose ledger row, if there is one, can never be mined: `lostTo` is the transaction that took the nonce from it. */
 export type NonceGap = { nonce: number; lostTo: Hex | null };
 
-/** Nonces among the 100 from `first` on, below the wallet's next one, that have no row in the ledger or a lost one. */
+/**
+ * Nonces among the 100 from `first` on, below the wallet's next one, that have no row in the ledger or a lost one. Those up to the
+ * highest archived one are used, whatever the node says.
+ */
 export async function nonceGaps(
   sql: Sql,
   chainId: number,
@@ -17,7 +20,10 @@ export async function nonceGaps(
 ): Promise<NonceGap[]> {
   const rows = await sql<{ nonce: string; lostTo: Hex | null }[]>`
     select n as nonce, t.lost_to as "lostTo" from service.relayer_wallet w
-    cross join generate_series(${first}::bigint, least(w.next_nonce - 1, ${first}::bigint + 99)) n
+    cross join lateral (select greatest(${first}::bigint, (
+      select max(a.nonce) + 1 from service.archived_nonce a
+      where a.chain_id = w.chain_id and a.wallet = w.address)) as first) free
+    cross join generate_series(free.first, least(w.next_nonce - 1, free.first + 99)) n
     left join lateral (
       select t.id, t.lost_to from service.transaction t
       where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n limit 1) t on true

@@ -5,6 +5,7 @@ import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
 import type { Form } from "./attempts.ts";
+import { isUncompared } from "./compared-wallets.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /**
@@ -53,26 +54,28 @@ export function givenNonces(sql: ISql, given: ReadonlyMap<Address, number>): Fra
 }
 
 /**
- * Whether the ledger lacks a nonce that this writer has given out, so that it has lost commits; known without the node.
+ * Whether the ledger lacks a nonce that this writer has given out, so that it has lost commits, or may lack those of another one;
+ * known without the node.
  *
  * @param given by wallet, the nonce that follows the highest one that this writer has given out.
  */
-export async function lacksGiven(
+export async function mayLackGiven(
   sql: Sql,
   chainId: number,
   given: ReadonlyMap<Address, number>,
 ): Promise<boolean> {
   const rows = await sql`
     select 1 from service.relayer_wallet u
-    join ${givenNonces(sql, given)} using (address)
-    where u.chain_id = ${chainId} and u.next_nonce < k.next limit 1`;
+    left join ${givenNonces(sql, given)} using (address)
+    where u.chain_id = ${chainId} and (u.next_nonce < k.next or ${isUncompared(sql, chainId)}) limit 1`;
   return rows.length > 0;
 }
 
-/** Whether a wallet of the chain has unknown transactions. */
-export async function hasUnknown(sql: Sql, chainId: number): Promise<boolean> {
+/** Whether a wallet of the chain has unknown transactions, or may have, because nobody has compared it. */
+export async function mayHaveUnknown(sql: Sql, chainId: number): Promise<boolean> {
   const rows = await sql`
-    select 1 from service.relayer_wallet where chain_id = ${chainId} and unknown_from is not null limit 1`;
+    select 1 from service.relayer_wallet u
+    where u.chain_id = ${chainId} and (u.unknown_from is not null or ${isUncompared(sql, chainId)}) limit 1`;
   return rows.length > 0;
 }
 

@@ -1,6 +1,8 @@
 import type { Address } from "viem";
-import { hasUnknown, heldWallets, noteUnknown } from "../ledger/unknown-transactions.ts";
+import { noteCompared, type UncomparedWallet, uncomparedWallets } from "../ledger/compared-wallets.ts";
+import { heldWallets, mayHaveUnknown, noteUnknown } from "../ledger/unknown-transactions.ts";
 import type { ChainContext } from "./chain-context.ts";
+import { countAt, type HeadChain, laterHead } from "./recovery/later-head.ts";
 
 export type CompareContext = Pick<ChainContext, "sql" | "chainId" | "log">;
 
@@ -25,13 +27,52 @@ export async function compareNonce(
 
 /**
  * Compares all wallets of a chain that writers hold.
- * @returns whether one has unknown transactions.
+ * @returns whether a wallet of the chain has unknown transactions, or may have.
  */
-export async function compareNonces(context: CompareContext & Pick<ChainContext, "chain">): Promise<boolean> {
+export async function compareNonces(
+  context: CompareContext & { readonly chain: Pick<HeadChain, "nonce"> },
+): Promise<boolean> {
   const { sql, chain, chainId } = context;
   const wallets = await heldWallets(sql, chainId);
   await Promise.all(
     wallets.map(async (wallet) => compareNonce(context, wallet, await chain.nonce(wallet, "pending"))),
   );
-  return hasUnknown(sql, chainId);
+  return mayHaveUnknown(sql, chainId);
+}
+
+/** Since when this writer has known, by `performance.now()`, that a server of the database lacks comparisons. */
+export type LackSeen = Pick<UncomparedWallet, "server"> & { since: number };
+
+/**
+ * Compares the wallets that nobody has compared since commits may have been lost, whoever holds them: a purchase may have been
+ * sent from any of them. What the chain lacks counts only at a head that is later than `seen`.
+ *
+ * @returns since when wallets have lacked the comparison; undefined when none lacks it any more.
+ */
+export async function compareUncompared(
+  context: CompareContext & { readonly chain: HeadChain },
+  seen: LackSeen | undefined,
+): Promise<LackSeen | undefined> {
+  const { sql, chain, chainId, log } = context;
+  const wallets = await uncomparedWallets(sql, chainId);
+  const [first] = wallets;
+  if (!first) return undefined;
+  const known = seen?.server === first.server ? seen : undefined;
+  const lack = known ?? { server: first.server, since: performance.now() };
+  if (!known) {
+    const addresses = wallets.map(({ address }) => address);
+    log.warn(
+      { chainId, wallets: addresses },
+      "commits may have been lost: wallets are compared before any signs",
+    );
+  }
+  const head = await laterHead(chain, lack.since);
+  await Promise.all(
+    wallets.map(async (wallet) => {
+      const count = await countAt(chain, wallet.address, head?.number ?? "latest");
+      await compareNonce(context, wallet.address, count);
+      if (head) await noteCompared(sql, chainId, wallet);
+    }),
+  );
+  return head ? undefined : lack;
 }

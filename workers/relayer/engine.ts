@@ -110,7 +110,7 @@ export function createEngine(options: EngineOptions): Engine {
       nextSearchAt: new Map(),
       found: new Map(),
       goneSince: new Map(),
-      lostNonces: new Set(),
+      lostNonces: new Map(),
       lackedAt: new Map(),
     },
     loops,

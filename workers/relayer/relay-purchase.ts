@@ -6,7 +6,7 @@ import { errorText } from "../../lib/log.ts";
 import { shareReadBy } from "../../lib/shared-read.ts";
 import { NoncesWithheld } from "../ledger/assign-nonces.ts";
 import { hasOtherRelayers, LeaseLost } from "../ledger/leases.ts";
-import { lacksGiven } from "../ledger/unknown-transactions.ts";
+import { mayLackGiven } from "../ledger/unknown-transactions.ts";
 import {
   lookAgainIn,
   readWaiting,
@@ -176,8 +176,8 @@ async function expirePurchase(context: RelayContext, id: string): Promise<void> 
     () => false,
   );
   if (!chainAnswers) {
-    // This writer may have sent it with a nonce that the database has lost.
-    return (await lacksGiven(context.sql, context.chainId, context.wallets.given))
+    // A writer may have sent it with a nonce that the database has lost.
+    return (await mayLackGiven(context.sql, context.chainId, context.wallets.given))
       ? retryLater(context, id, new NoncesWithheld())
       : refuse(context, id, failures.chainNotAnswering);
   }

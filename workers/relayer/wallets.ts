@@ -6,8 +6,8 @@ import { lower } from "../../lib/lower.ts";
 import { type Lease, releaseLease, renewLease, startNonces, takeLease } from "../ledger/leases.ts";
 import type { Budgets } from "../ledger/within-budgets.ts";
 import { type Account, type Key, openAccount } from "./account.ts";
-import type { Chain } from "./chain.ts";
-import { compareNonce } from "./compare-nonces.ts";
+import { compareNonce, compareUncompared, type LackSeen } from "./compare-nonces.ts";
+import type { HeadChain } from "./recovery/later-head.ts";
 
 /** A wallet that lacks ether or was stopped by the operator is not asked to sign for this time, in ms. */
 const SUSPENSION_MS = 1000;
@@ -19,7 +19,7 @@ export type WalletKey = { role: WalletRole; key: Key };
 
 export type WalletPoolOptions = {
   sql: Sql;
-  chain: Pick<Chain, "nonce">;
+  chain: HeadChain;
   chainId: number;
   /** The id of this process among the writers. */
   owner: string;
@@ -35,8 +35,11 @@ export type WalletPoolOptions = {
 
 /** The wallets of this writer's keys, and the leases that it holds. */
 export function createWalletPool({ keys, ...options }: WalletPoolOptions) {
+  /** Since when wallets of the chain have lacked their comparison with it. */
+  const comparison: { lacks: LackSeen | undefined } = { lacks: undefined };
   return {
     ...options,
+    comparison,
     accounts: keys.map(({ role, key }) => ({ role, account: openAccount(key, options.log) })),
     leased: new Map<Address, Wallet>(),
     /** Leases without a known next nonce yet, because the chain has not answered. */
@@ -107,14 +110,19 @@ async function keepLease(
 /** Renews the leases that are held and takes those that are free. Rejects when the database or the chain is down. */
 export async function keepLeases(pool: WalletPool): Promise<void> {
   const results = await Promise.allSettled(pool.accounts.map((account) => keepLease(pool, account)));
-  // No wallet sends before all of them were compared with the chain: a call may have been sent from any of them.
+  const [compared] = await Promise.allSettled([compareWallets(pool)]);
   for (const result of results) {
     if (result.status === "rejected" || !result.value) continue;
     pool.pending.delete(result.value.address);
     pool.leased.set(result.value.address, result.value);
   }
   reportChange(pool);
-  for (const result of results) if (result.status === "rejected") throw result.reason;
+  for (const result of [...results, compared]) if (result.status === "rejected") throw result.reason;
+}
+
+/** Compares the wallets of the chain where commits may have been lost: until then none of them gets a nonce. */
+async function compareWallets(pool: WalletPool): Promise<void> {
+  if (pool.isNodeAnswering()) pool.comparison.lacks = await compareUncompared(pool, pool.comparison.lacks);
 }
 
 export const leasedWallets = ({ leased }: WalletPool): Wallet[] => [...leased.values()];

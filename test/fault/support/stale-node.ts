@@ -44,6 +44,12 @@ async function answerAsOf(newest: number, call: RpcCall, forward: Forward): Prom
   return forward({ method, params: params.toSpliced(index, 1, `0x${newest.toString(16)}`) });
 }
 
+/** A node that has not read any block after `newest`. Transactions reach the chain. */
+export const nodeAsOf =
+  (newest: bigint): Interceptor =>
+  (call, forward) =>
+    answerAsOf(Number(newest), call, forward);
+
 /**
  * Two nodes behind one URL that answer requests in turn: one is at the head, the other is `behind` blocks behind and
  * knows no later block, receipt or nonce. Transactions reach both.

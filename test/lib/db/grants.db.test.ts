@@ -16,8 +16,10 @@ const tables: Record<string, string[]> = {
     "INSERT (key_hash, label, max_premium_per_day, max_premium_per_purchase, products, scopes, tier, wallet)",
     "UPDATE (last_used_at, revoked_at)",
   ],
+  archived_nonce: [],
   archived_purchase: ["SELECT"],
   attempt: ["SELECT (cancels, hash, id, last_broadcast_at, max_fee, priority_fee, transaction_id, untaken)"],
+  compared_wallet: [],
   delegation: [
     "SELECT",
     "INSERT (agent, buyer, chain_id, digest, expires_at, nonce, router, total_premium_cap)",
@@ -117,6 +119,8 @@ const functions: Record<string, boolean> = {
   lock_key: true,
   may_know: true,
   mined_up_to: true,
+  note_archived_nonces: false,
+  note_first_nonce: false,
   note_gas_added: false,
   note_gas_changed: false,
   note_gas_day: false,
@@ -134,6 +138,7 @@ const functions: Record<string, boolean> = {
   transaction_history: false,
   transactions_from: true,
   transactions_of: false,
+  uncompared_wallets: false,
   wait_to_be_signed: false,
   wanted_purchases: true,
 };

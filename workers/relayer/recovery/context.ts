@@ -23,8 +23,8 @@ export type RecoveryContext = ChainContext & {
   readonly found: FoundTransactions;
   /** Since when the chain has lacked a wallet's unknown transactions again, by `performance.now()`. */
   readonly goneSince: Map<Address, number>;
-  /** The wallets whose ledger was seen to lack nonces that this writer has given out. */
-  readonly lostNonces: Set<Address>;
+  /** Since when a wallet's ledger was seen to lack nonces that this writer has given out, by `performance.now()`. */
+  readonly lostNonces: Map<Address, number>;
   /** The head at which the chain was first seen to lack a wallet's final transactions. */
   readonly lackedAt: Map<Address, bigint>;
 };
