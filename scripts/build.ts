@@ -9,6 +9,8 @@ import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin }
 import { projectRoot } from "../lib/project-root.ts";
 import { indexerBundle } from "./build/indexer-bundle.ts";
 import { noteInputs } from "./build/inputs.ts";
+import { postgresChanges } from "./build/postgres-changes.ts";
+import { changedPackage } from "./build/text-changes.ts";
 import { buildClient, emitClientTypes } from "./build-client.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 
@@ -96,7 +98,7 @@ export async function buildServices(): Promise<void> {
   const [dashboard, client, ...bundles] = await Promise.all([
     buildDashboard(),
     buildClient(),
-    bundle(dist, { entryPoints, plugins: [withoutGraphql] }),
+    bundle(dist, { entryPoints, plugins: [withoutGraphql, changedPackage(postgresChanges)] }),
     bundle(dist, indexerBundle(projectRoot)),
   ]);
   replaceFiles(

@@ -59,7 +59,7 @@ export function connect(
     },
   });
   prepareAll(sql);
-  keepLostTransactions(sql);
+  prepareTransactions(sql);
   const uncount = countSessions(otherServer ? 0 : max);
   const close = () => {
     uncount();
@@ -96,36 +96,17 @@ function prepareAll(client: postgres.ISql): void {
   });
 }
 
-/**
- * postgres.js rolls a failed transaction back, also when its connection is lost. There the rollback throws outside
- * every handler and ends the process. `begin` rejects by itself when its connection is lost, so a body that fails for
- * that reason is left pending for ever.
- */
-function keepLostTransactions(sql: postgres.Sql): void {
+function prepareTransactions(sql: postgres.Sql): void {
   type Body = (tx: postgres.TransactionSql) => unknown;
   const { begin } = sql;
-  const guarded = (body: Body) => async (tx: postgres.TransactionSql) => {
+  const prepared = (body: Body) => (tx: postgres.TransactionSql) => {
     prepareAll(tx);
-    try {
-      return await body(tx);
-    } catch (error) {
-      if (isConnectionLost(error)) return new Promise<never>(() => {});
-      throw error;
-    }
+    return body(tx);
   };
   Object.assign(sql, {
     begin: (...args: [body: Body] | [options: string, body: Body]) =>
-      args.length === 1 ? begin(guarded(args[0])) : begin(args[0], guarded(args[1])),
+      args.length === 1 ? begin(prepared(args[0])) : begin(args[0], prepared(args[1])),
   });
-}
-
-/**
- * True when the transaction's own connection is lost; after an ended statement or a refused new connection it still
- * works. 25P03 and 25P04: the server has ended the session of a transaction that was idle, or took, too long.
- */
-function isConnectionLost(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|57P0[1-5]|25P0[34]|08006$)/.test(code);
 }
 
 export type ConnectOptions = {

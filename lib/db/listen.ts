@@ -2,11 +2,10 @@ import postgres from "postgres";
 import { countSessions } from "./sessions.ts";
 import { endWhenSilent, HEARTBEAT_MS } from "./silent-server.ts";
 
+/** Between two attempts to listen while Postgres is away, in ms. */
 const RELISTEN_MS = 1000;
 /** In ms; the connection runs no other statements than `listen`. */
 const STATEMENT_TIMEOUT_MS = 3000;
-/** A channel that nobody notifies: to listen to it is the heartbeat. */
-const HEARTBEAT_CHANNEL = "service_heartbeat";
 
 export type ListenOptions = {
   /** Shows in `pg_stat_activity`. */
@@ -20,61 +19,59 @@ export type ListenOptions = {
   onStart: () => void;
 };
 
-/** Listens on a channel with a connection of its own; it starts, and reconnects, while Postgres is down. */
-export function listenTo(databaseUrl: string, options: ListenOptions) {
-  const { channel, onNotification, onStart } = options;
+/**
+ * Listens on a channel with a connection of its own; it starts, and reconnects, while Postgres is down. Not with the `listen` of
+ * postgres.js, which sends nothing for a channel that it knows, and so has no heartbeat to find a lost connection.
+ */
+export function listenTo(databaseUrl: string, { name, role, channel, ...on }: ListenOptions) {
   let closed = false;
-  let relisten: NodeJS.Timeout | undefined;
-  let listener = listenConnection(databaseUrl, options);
+  let listening = false;
+  let next: NodeJS.Timeout | undefined;
 
+  const { parameters, ...watch } = endWhenSilent(STATEMENT_TIMEOUT_MS);
+  // postgres.js has this option, and its types do not name it.
+  const notifications = { onnotify: (_channel: string, payload: string) => on.onNotification(payload) };
+  const sql = postgres(databaseUrl, {
+    ...watch,
+    ...notifications,
+    max: 1,
+    idle_timeout: undefined,
+    max_lifetime: null,
+    connect_timeout: 3,
+    backoff: false,
+    fetch_types: false, // see `connect`
+    connection: { application_name: name, ...parameters, ...(role === undefined ? {} : { role }) },
+    onclose: () => {
+      if (listening) listenIn(0);
+      listening = false;
+    },
+  });
+
+  /** On a connection that listens already it changes nothing, and is the heartbeat. */
   async function listen(): Promise<void> {
     try {
-      await listener.listen(channel, onNotification, onStart);
+      await sql.unsafe(`listen "${channel.replaceAll('"', '""')}"`);
+      if (!listening) on.onStart();
+      listening = true;
     } catch {
-      if (closed) return;
-      relisten = setTimeout(async () => {
-        await listener.end({ timeout: 0 });
-        if (closed) return;
-        listener = listenConnection(databaseUrl, options);
-        await listen();
-      }, RELISTEN_MS);
+      // The next attempt connects anew if the connection was lost.
     }
+    listenIn(listening ? HEARTBEAT_MS : RELISTEN_MS);
   }
 
-  /** Lost connections are found by it alone; postgres.js then listens anew. */
-  let beating = false;
-  async function beat(): Promise<void> {
-    if (beating) return;
-    beating = true;
-    const heartbeat = listener.listen(HEARTBEAT_CHANNEL, () => {});
-    await heartbeat.then(({ unlisten }) => unlisten()).catch(() => {});
-    beating = false;
+  function listenIn(ms: number): void {
+    clearTimeout(next);
+    if (!closed) next = setTimeout(listen, ms);
   }
-  const heartbeat = setInterval(beat, HEARTBEAT_MS);
 
   const uncount = countSessions(1);
-  const listening = listen();
+  void listen();
   return {
     async close(): Promise<void> {
       closed = true;
       uncount();
-      clearTimeout(relisten);
-      clearInterval(heartbeat);
-      await listener.end({ timeout: 1 });
-      await listening;
+      clearTimeout(next);
+      await sql.end({ timeout: 1 });
     },
   };
-}
-
-/** After a first successful subscription, postgres.js subscribes again by itself when the connection was lost. */
-function listenConnection(databaseUrl: string, { name, role }: ListenOptions) {
-  const { parameters, ...watch } = endWhenSilent(STATEMENT_TIMEOUT_MS);
-  return postgres(databaseUrl, {
-    ...watch,
-    max: 1,
-    connect_timeout: 3,
-    backoff: (retries) => Math.min(0.1 * 2 ** retries, 2),
-    fetch_types: false, // see `connect`
-    connection: { application_name: name, ...parameters, ...(role === undefined ? {} : { role }) },
-  });
 }

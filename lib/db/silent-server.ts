@@ -31,7 +31,6 @@ export const openConnections = (): number =>
 export function watchedSocket(statementTimeout: number): Socket {
   const socket = new Socket();
   watched.add(socket);
-  failIfUnanswered(socket);
   const ms = statementTimeout === 0 ? Number.POSITIVE_INFINITY : statementTimeout + GRACE_MS;
   let received = 0;
   /** Bytes sent when the last ones came; undefined once more were sent. */
@@ -54,18 +53,6 @@ export function watchedSocket(statementTimeout: number): Socket {
     } else if (silent * CHECK_MS >= ms) socket.destroy();
   }, CHECK_MS).unref();
   return socket;
-}
-
-/**
- * Makes it an error when the other side accepts a connection and closes it without a byte, as a load balancer does that has no
- * server behind it. postgres.js takes that for no error: it would connect again at once, without end, while its statement waits.
- */
-function failIfUnanswered(socket: Socket): void {
-  socket.on("end", () => {
-    if (socket.bytesRead > 0) return;
-    const error = new Error("the connection was closed before the database answered");
-    socket.destroy(Object.assign(error, { code: "ECONNRESET" }));
-  });
 }
 
 /** As postgres.js has read them from the URL and the environment. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   createPostgresBackend,
   type PostgresPoolConfig,
@@ -51,6 +52,8 @@ const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
 /** A connection to Redis ends when the server has sent nothing for this time, in ms. BullMQ's blocking calls are shorter. */
 const REDIS_SILENT_MS = 15_000;
+/** Before a worker asks for its next job again when Postgres gave no answer, in ms. */
+const RETRY_MS = 500;
 /** Keys in Redis begin with this prefix, so that several services can share one server. */
 const REDIS_PREFIX = "cover";
 
@@ -58,7 +61,23 @@ const REDIS_PREFIX = "cover";
 export const inTime = <T>(action: string, work: Promise<T>): Promise<T> =>
   within(TIMEOUT_MS, work, () => new Error(`${action} took longer than ${TIMEOUT_MS} ms`));
 
-const onPostgres = withBackend(createPostgresBackend);
+/**
+ * BullMQ's worker asks for its next job again at once when Postgres refuses a session, as at its start, or closes a connection
+ * that it has accepted: without this pause hundreds of times a second.
+ */
+const pausingBackend: typeof createPostgresBackend = (...options) => {
+  const backend = createPostgresBackend(...options);
+  const moveToActive = backend.moveToActive.bind(backend);
+  return Object.assign(backend, {
+    moveToActive: (...job: Parameters<typeof moveToActive>) =>
+      moveToActive(...job).catch(async (error: unknown) => {
+        await sleep(RETRY_MS);
+        throw error;
+      }),
+  });
+};
+
+const onPostgres = withBackend(pausingBackend);
 
 /**
  * When a connection breaks during a statement, pg rejects the statement and also emits `error` on the client. BullMQ

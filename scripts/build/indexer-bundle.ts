@@ -3,14 +3,15 @@
  * thousand modules and compile the folder with Vite at each start, which takes longer than all the rest.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { join, relative } from "node:path";
 import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
-import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
-import { changedFiles, changedImports, changePonder, changesHash } from "./ponder-changes.ts";
+import { buildHash } from "../indexer/schema-name.ts";
+import { changedImports, changesHash, ponder, ponderChanges } from "./ponder-changes.ts";
+import { postgresChanges } from "./postgres-changes.ts";
+import { changedPackage } from "./text-changes.ts";
 
-const ponder = join(dirname(ponderManifest), "dist", "esm");
 /** Our replacement for what Ponder compiles with. */
 const bundler = join(projectRoot, "scripts", "indexer", "bundled-sources.ts");
 const bundlerPackages = [
@@ -84,22 +85,6 @@ const virtualModules = (root: string): Plugin => ({
   },
 });
 
-/** Bundles Ponder's files as we change them. The build fails where this Ponder lacks one. */
-const changedPonder: Plugin = {
-  name: "changes of Ponder",
-  setup({ onLoad, onEnd }) {
-    const missing = new Set(changedFiles);
-    // esbuild matches the filter by itself: it asks only about Ponder's files, and not about each of thousands.
-    onLoad({ filter: /[\\/]ponder[\\/]dist[\\/]esm[\\/].*\.js$/ }, ({ path }) => {
-      const file = relative(ponder, path).replaceAll(sep, "/");
-      if (!changedFiles.includes(file)) return undefined;
-      missing.delete(file);
-      return { contents: changePonder(file, readFileSync(path, "utf8")), loader: "js" };
-    });
-    onEnd(() => ({ errors: [...missing].map((file) => ({ text: `this Ponder has no ${file} to change` })) }));
-  },
-};
-
 /** Options of esbuild for the indexer of `root`, beside those that all bundles share. */
 export const indexerBundle = (root: string): BuildOptions => ({
   entryPoints: { indexer: join(projectRoot, "scripts", "indexer.ts") },
@@ -110,5 +95,5 @@ export const indexerBundle = (root: string): BuildOptions => ({
     "ponder/start": join(ponder, "bin", "commands", "start.js"),
     ...Object.fromEntries(bundlerPackages.map((name) => [name, bundler])),
   },
-  plugins: [virtualModules(root), changedPonder],
+  plugins: [virtualModules(root), changedPackage(ponderChanges), changedPackage(postgresChanges)],
 });

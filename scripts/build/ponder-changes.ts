@@ -1,11 +1,11 @@
-/** What the indexer's bundle changes in Ponder's text. Each text occurs once in its file; another Ponder is refused. */
+/** What the indexer's bundle changes in Ponder's text. */
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { projectRoot } from "../../lib/project-root.ts";
-
-type Change = { readonly text: string; readonly becomes: string };
+import { ponderManifest } from "../indexer/schema-name.ts";
+import type { Change, PackageChanges } from "./text-changes.ts";
 
 /** Where Ponder compares the height of a new head with its own: it takes a head that is not higher for a reorganisation. */
 const HEIGHT_CHECK = "if (hexToNumber(latestBlock.number) >= hexToNumber(block.number)) {";
@@ -153,30 +153,26 @@ export const getPrimaryKeyColumns = (table) => {
 const findPrimaryKeyColumns = (table) => {`,
 };
 
-/** By the file's path from Ponder's `dist/esm`. */
-const changes: Readonly<Record<string, readonly Change[]>> = {
-  "sync-realtime/index.js": [ignoreKnownHeads],
-  "sync-realtime/bloom.js": [hashOnce],
-  "indexing-store/cache.js": [insertOnce, ...preparedWrites],
-  "indexing-store/utils.js": [columnsOnceOf, columnsOnce],
-  "drizzle/index.js": [primaryKeyOnce],
-  "database/actions.js": [...recordWithCheckpoint, noLiveQueryTriggers],
-  "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
+/** Ponder's compiled modules. */
+export const ponder = join(dirname(ponderManifest), "dist", "esm");
+
+export const ponderChanges: PackageChanges = {
+  name: "Ponder",
+  folder: ponder,
+  files: {
+    "sync-realtime/index.js": [ignoreKnownHeads],
+    "sync-realtime/bloom.js": [hashOnce],
+    "indexing-store/cache.js": [insertOnce, ...preparedWrites],
+    "indexing-store/utils.js": [columnsOnceOf, columnsOnce],
+    "drizzle/index.js": [primaryKeyOnce],
+    "database/actions.js": [...recordWithCheckpoint, noLiveQueryTriggers],
+    "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
+  },
 };
 
 /** A hash of all changes: another change makes another build, with a schema of its own. */
 export const changesHash = (): string =>
-  createHash("sha256").update(JSON.stringify(changes)).update(readFileSync(rowsModule)).digest("hex");
-
-/** The changed files: their paths from Ponder's `dist/esm`. */
-export const changedFiles: readonly string[] = Object.keys(changes);
-
-/** The text of one of Ponder's files as we run it. @throws when this Ponder has another text */
-export function changePonder(file: string, source: string): string {
-  return (changes[file] ?? []).reduce((text, change) => {
-    const parts = text.split(change.text);
-    if (parts.length !== 2)
-      throw new Error(`${file} has this text ${parts.length - 1} times, not once: ${change.text}`);
-    return parts.join(change.becomes);
-  }, source);
-}
+  createHash("sha256")
+    .update(JSON.stringify(ponderChanges.files))
+    .update(readFileSync(rowsModule))
+    .digest("hex");

@@ -37,16 +37,14 @@ async function newestSeen(tx: ISql, { schema, viewsSchema }: Build, served: stri
   return z.object({ block: digits }).parse(row).block ?? 0n;
 }
 
+/** The block of a build's rows, and the newest block that readers may have seen. */
+type Blocks = { readonly block: bigint; readonly seen: bigint };
+
 /**
- * Whether the build's rows are those of a block that is not below what readers have seen. Two builds index the same blocks at the
- * same time: from a few blocks before, the other one's next block waits until the end of this transaction.
+ * Two builds index the same blocks at the same time: from a few blocks before, the other one's next block waits until the end of
+ * this transaction.
  */
-async function hasCaughtUp(
-  tx: TransactionSql,
-  build: Build,
-  served: string,
-  newestBlock: NewestBlock,
-): Promise<boolean> {
+async function compareBlocks(tx: TransactionSql, build: Build, served: string): Promise<Blocks> {
   const blockNow = async () => (await indexedBlock(tx, build.schema)).block ?? -1n;
   let block = await blockNow();
   let seen = await newestSeen(tx, build, served);
@@ -57,27 +55,38 @@ async function hasCaughtUp(
     for (block = await blockNow(); block < seen && Date.now() < deadline; block = await blockNow())
       await sleep(20);
   }
-  // After a reorganisation the chain itself may be shorter.
-  return block >= seen || (block >= 0n && block >= (await newestBlock()));
+  return { block, seen };
 }
 
-async function show(tx: TransactionSql, build: Build, newestBlock: NewestBlock): Promise<boolean> {
+/**
+ * The outcome of a look. Readers may see the rows of a block that is not below what they have seen, or, after a reorganisation that
+ * made the chain shorter than `enough.seen`, that is not below the chain's newest one.
+ */
+type Look = { readonly shown: boolean; readonly behind?: Blocks };
+
+async function show(tx: TransactionSql, build: Build, enough?: Blocks): Promise<Look> {
   const { schema, viewsSchema } = build;
+  const notYet = { shown: false };
   await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await tx`select pg_advisory_xact_lock(hashtextextended('views:' || ${viewsSchema}, 0))`;
   const { ready, block } = await indexedBlock(tx, schema);
-  if (!ready) return false;
+  if (!ready) return notYet;
   const served = await servedSchema(tx, viewsSchema);
   // A first index has nothing to replace: its views stand before its first live block.
   if (served === undefined) await replaceViews(tx, build);
-  if (block === null) return false;
-  if (served !== undefined && served !== schema && !(await mayReplace(tx, schema, served))) return false;
-  if (served !== undefined && !(await hasCaughtUp(tx, build, served, newestBlock))) return false;
-  if (served !== undefined && served !== schema) await replaceViews(tx, build);
+  if (block === null) return notYet;
+  if (served !== undefined) {
+    if (served !== schema && !(await mayReplace(tx, schema, served))) return notYet;
+    const now = await compareBlocks(tx, build, served);
+    // What readers have seen since the chain's newest block was read may be of a longer chain.
+    const isEnough = enough !== undefined && now.seen <= enough.seen && now.block >= enough.block;
+    if (now.block < now.seen && !isEnough) return now.block < 0n ? notYet : { shown: false, behind: now };
+    if (served !== schema) await replaceViews(tx, build);
+  }
   await tx`
     update service.indexer_deployment set catching_up = false, snapshot = null, last_block = null
     where schema_name = ${schema}`;
-  return true;
+  return { shown: true };
 }
 
 /**
@@ -85,8 +94,15 @@ async function show(tx: TransactionSql, build: Build, newestBlock: NewestBlock):
  * behind them.
  * @returns whether readers see the build's rows
  */
-export const showIfCaughtUp = (sql: Sql, build: Build, newestBlock: NewestBlock): Promise<boolean> =>
-  sql.begin((tx) => show(tx, build, newestBlock));
+export async function showIfCaughtUp(sql: Sql, build: Build, newestBlock: NewestBlock): Promise<boolean> {
+  const { shown, behind } = await sql.begin((tx) => show(tx, build));
+  if (behind === undefined) return shown;
+  // Between two transactions: the node may take longer than Postgres lets one rest.
+  const newest = await newestBlock();
+  if (behind.block < newest) return false;
+  const second = await sql.begin((tx) => show(tx, build, { seen: behind.seen, block: newest }));
+  return second.shown;
+}
 
 /** The next look may find it otherwise: there are no tables yet, readers hold the views, or another build replaces them. */
 const isTransient = (error: unknown): boolean =>

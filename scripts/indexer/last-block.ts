@@ -3,6 +3,7 @@
  * behind the rows until the first live block: meanwhile the api reads in a snapshot that this process holds.
  */
 import postgres, { type ReservedSql, type Sql } from "postgres";
+import { endWhenSilent } from "../../lib/db/silent-server.ts";
 import { indexedBlock } from "./indexed-block.ts";
 import { type Build, servedSchema } from "./views.ts";
 
@@ -66,7 +67,10 @@ export async function beginCatchUp(
     return { release: async () => {} };
   }
   await showLastBlock(sql, build);
+  // Without a time limit: its transaction rests until its release.
+  const { parameters, ...watch } = endWhenSilent(0);
   const holder = postgres(databaseUrl, {
+    ...watch,
     max: 1,
     idle_timeout: undefined,
     max_lifetime: null,
@@ -74,6 +78,7 @@ export async function beginCatchUp(
     onnotice: () => {},
     connection: {
       application_name: `${build.schema}_last_block`,
+      ...parameters,
       // Vacuum is held back no longer than this, even if this process is suspended.
       idle_in_transaction_session_timeout: maxAge * 1000,
     },

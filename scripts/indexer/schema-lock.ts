@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { endWhenSilent } from "../../lib/db/silent-server.ts";
+import { endWhenSilent, HEARTBEAT_MS } from "../../lib/db/silent-server.ts";
 import { waitFor } from "../local/wait.ts";
 
 /** Another indexer holds the lock of the schema. */
@@ -16,6 +16,8 @@ export type SchemaLock = {
 
 /** A crashed indexer's session ends a moment after its process. */
 const takeTimeoutMs = 5_000;
+/** In ms. The session's statements are short; one that waits for a row is repeated. */
+const statementTimeoutMs = 10_000;
 
 /**
  * Takes the advisory lock of a schema on a separate connection and holds it until the process ends. Ponder's own lock is
@@ -31,11 +33,12 @@ export async function lockSchema(
 ): Promise<SchemaLock> {
   let holder: number | undefined;
   let released = false;
-  // Without a time limit: the lock ends with its session, so an idle or old session must stay open.
-  const { parameters, ...watch } = endWhenSilent(0);
+  const { parameters, ...watch } = endWhenSilent(statementTimeoutMs);
   const sql = postgres(databaseUrl, {
     ...watch,
     max: 1,
+    // The lock ends with its session, so an idle or old session must stay open.
+    idle_timeout: undefined,
     max_lifetime: null,
     connect_timeout: 3,
     connection: { application_name: `${schema}_guard`, ...parameters },
@@ -72,8 +75,11 @@ export async function lockSchema(
     }
   }
 
+  // A session in which nothing comes counts as one whose server is gone.
+  const heartbeat = setInterval(() => void sql`select`.catch(() => {}), HEARTBEAT_MS).unref();
   const release = () => {
     released = true;
+    clearInterval(heartbeat);
     return sql.end();
   };
   try {

@@ -9,6 +9,8 @@ export type TcpProxy = {
   readonly url: string;
   /** Closes every connection and refuses new ones, like a stopped server. */
   readonly cut: () => Promise<void>;
+  /** Resets every connection towards its client, like a host that fails; new ones are accepted. */
+  readonly reset: () => void;
   /** Accepts connections again on the same port. */
   readonly mend: () => Promise<void>;
   /** The server's host is gone, and another takes its place: open connections stay open, and nothing comes back. */
@@ -79,6 +81,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   return {
     url: url.href,
     cut,
+    reset() {
+      for (const client of silence.keys()) client.resetAndDestroy();
+    },
     mend: listen,
     vanish() {
       for (const fallSilent of silence.values()) fallSilent();

@@ -84,17 +84,21 @@ test.concurrent("a statement that takes its whole time limit is answered by the 
   await expect(sql`select pg_sleep(60)`).rejects.toMatchObject({ code: "57014" });
 });
 
-// A load balancer does so while it has no server behind it.
+const AUTHENTICATION_OK = Buffer.from([...Buffer.from("R"), 0, 0, 0, 8, 0, 0, 0, 0]);
+
+// A load balancer does so while it has no server behind it, and a pooler in between when its own server refuses.
 test.concurrent.for([
-  ["with", 1000],
-  ["without", 0],
+  ["at once", "with", Buffer.of(), 1000],
+  ["at once", "without", Buffer.of(), 0],
+  ["after their first bytes", "with", AUTHENTICATION_OK, 1000],
+  ["after their first bytes", "without", AUTHENTICATION_OK, 0],
 ] as const)(
-  "statements %s a time limit fail at once, each after one attempt, when connections are accepted and closed",
-  async ([_, statementTimeout], { expect }) => {
+  "connections are accepted and closed %s: statements %s a time limit fail, each after one attempt",
+  async ([_, __, answer, statementTimeout], { expect }) => {
     let attempts = 0;
     const balancer = createServer((client) => {
       attempts += 1;
-      client.resume().end();
+      client.resume().end(answer);
     });
     await once(balancer.listen(0, "127.0.0.1"), "listening");
     const { port } = balancer.address() as AddressInfo;
@@ -136,31 +140,45 @@ test.concurrent("a listener whose server vanished while nothing was announced li
   await expect.poll(() => heard).toEqual(["again"]);
 });
 
-test.concurrent("a listener keeps its connection while nothing is announced", async (context) => {
-  const { expect, onTestFinished } = context;
-  const { proxy, direct } = await open(context, 1);
-  let starts = 0;
-  const listener = listenTo(proxy.url, {
-    name: "test-listener",
-    channel: "news",
-    onNotification: () => {},
-    onStart: () => {
-      starts += 1;
-    },
-  });
-  onTestFinished(() => listener.close());
-  await expect.poll(() => starts).toBe(1);
-  const pid = async () => {
-    const rows = await direct<{ pid: number; beats: boolean }[]>`
+test.concurrent.for([
+  ["", 0],
+  [", also after an outage of several heartbeats", 10_000],
+] as const)(
+  "a listener keeps its connection while nothing is announced%s",
+  async ([_, outageMs], context) => {
+    const { expect, onTestFinished } = context;
+    const { proxy, direct } = await open(context, 1);
+    let starts = 0;
+    const listener = listenTo(proxy.url, {
+      name: "test-listener",
+      channel: "news",
+      onNotification: () => {},
+      onStart: () => {
+        starts += 1;
+      },
+    });
+    onTestFinished(() => listener.close());
+    await expect.poll(() => starts).toBe(1);
+    if (outageMs > 0) {
+      await proxy.cut();
+      await sleep(outageMs);
+      await proxy.mend();
+      await expect.poll(() => starts).toBe(2);
+    }
+    const started = starts;
+    const pid = async () => {
+      const rows = await direct<{ pid: number; beats: boolean }[]>`
       select pid, state_change > backend_start + interval '8 seconds' as beats
-      from pg_stat_activity where application_name = 'test-listener' and datname = current_database()`;
-    return rows[0];
-  };
-  const first = await pid();
-  await waitFor({
-    what: "a heartbeat after more silence than a connection may have",
-    probe: async () => (await pid())?.beats || undefined,
-  });
-  expect((await pid())?.pid).toBe(first?.pid);
-  expect(starts).toBe(1);
-});
+      from pg_stat_activity where application_name = 'test-listener' and datname = current_database()
+      order by backend_start desc`;
+      return rows[0];
+    };
+    const first = await pid();
+    await waitFor({
+      what: "a heartbeat after more silence than a connection may have",
+      probe: async () => (await pid())?.beats || undefined,
+    });
+    expect((await pid())?.pid).toBe(first?.pid);
+    expect(starts).toBe(started);
+  },
+);

@@ -1,4 +1,5 @@
 /** Which build's rows readers see, and from when on: on tables as Ponder keeps them. */
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { showIfCaughtUp } from "../../../scripts/indexer/catch-up.ts";
@@ -104,6 +105,36 @@ test("if a reorganisation made the chain shorter, the chain's newest block is en
   expect(await look("idx_a", 96n)).toBe(false);
   expect(await look("idx_a", 95n)).toBe(true);
   expect(await seen()).toBe(95);
+});
+
+test("a node that answers later than a transaction may rest keeps no transaction open, and its answer counts", async () => {
+  await create("idx_a");
+  await index("idx_a", 100);
+  await look("idx_a");
+  await start("idx_a");
+  await index("idx_a", 95);
+  // As the launcher's connection, whose transactions may rest for five seconds.
+  await sql`set idle_in_transaction_session_timeout = 100`;
+  const late = async () => {
+    await sleep(1000);
+    return 95n;
+  };
+  expect(await showIfCaughtUp(sql, build("idx_a"), late)).toBe(true);
+  expect(await seen()).toBe(95);
+});
+
+test("an answer of the node from before readers saw a newer block does not count", async () => {
+  await create("idx_a");
+  await index("idx_a", 100);
+  await look("idx_a");
+  await create("idx_b");
+  await index("idx_b", 95);
+  const chainGrows = async () => {
+    await index("idx_a", 101);
+    return 95n;
+  };
+  expect(await showIfCaughtUp(sql, build("idx_b"), chainGrows)).toBe(false);
+  expect([await servedSchema(sql, VIEWS), await seen()]).toEqual(["idx_a", 101]);
 });
 
 test("an indexer that ended while it caught up has no last block, unless its rows are still those of one", async () => {

@@ -5,6 +5,7 @@ import { clearStaleLock, lockSchema, SchemaTakenError } from "../../../scripts/i
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase, waitForLockWaiter } from "../../support/database.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
 
 async function admin(url: string): Promise<postgres.Sql> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
@@ -43,6 +44,33 @@ test("a lock is taken again after its connection breaks", async () => {
     probe: async () => (await holder()).map(({ pid }) => pid).find((pid) => pid !== before?.pid),
   });
   expect(after).toBeGreaterThan(0);
+});
+
+test("a lock is taken again after its server vanished without closing the connection, and kept while nothing else happens", async () => {
+  const url = await freshDatabase({ empty: true });
+  const proxy = await startTcpProxy(url);
+  const guard = await lockSchema(proxy.url, "idx_a", neverLost);
+  atEnd(() => guard.release());
+  const sql = await admin(url);
+  const holder = async () => {
+    const [lock] = await sql<{ pid: number }[]>`
+      select pid from pg_locks where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    return lock?.pid;
+  };
+  const first = await holder();
+  await waitFor({
+    what: "more silence than a connection without heartbeats may have",
+    probe: async () => {
+      const [row] = await sql<{ old: boolean }[]>`
+        select now() > backend_start + interval '15 s' as old from pg_stat_activity
+        where application_name = 'idx_a_guard' and datname = current_database()`;
+      return row?.old || undefined;
+    },
+  });
+  expect(await holder()).toBe(first);
+  proxy.vanish();
+  await expect.poll(async () => (await holder()) ?? first).not.toBe(first);
 });
 
 test("an indexer is notified when another one takes its lock during an outage", async () => {

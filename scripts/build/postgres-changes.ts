@@ -1,0 +1,86 @@
+/** What our bundles, and the tests' own processes, change in the text of postgres.js. */
+import { join } from "node:path";
+import { projectRoot } from "../../lib/project-root.ts";
+import type { Change, PackageChanges } from "./text-changes.ts";
+
+/**
+ * Bytes that were not sent before a connection closed must not begin the next one: the server refuses them as a start, or waits
+ * for the rest.
+ */
+const dropUnsent: Change = {
+  text: `clearImmediate(nextWriteTimer)
+    socket.removeListener('data', data)`,
+  becomes: `clearImmediate(nextWriteTimer)
+    chunk = nextWriteTimer = null
+    socket.removeListener('data', data)`,
+};
+
+/**
+ * Each statement of a closed connection fails, and nothing of it is left for the next connection. postgres.js would keep a
+ * statement that is issued between a socket's error and its close, and resolve it with the next connection's start, although the
+ * server has never had it. It would repeat a start that the server closes at once and without end, and store the rows of the next
+ * connection's first statement behind those that had come before. It would go on with another host, and our URLs name one.
+ */
+const failAll: Change = {
+  text: `if (initial)
+      return reconnect()
+
+    !hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))`,
+  becomes: `;(initial || query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    query = results = errorResponse = null
+    result = new Result()
+    rows = 0`,
+};
+
+/**
+ * A transaction takes its connection, however much is waiting to be sent there. postgres.js would send BEGIN and not take it: the
+ * transaction's statements would fail, and those of others run inside.
+ */
+const takeConnection: Change = {
+  text: `return write(toBuffer(q))
+        && !q.describeFirst
+        && !q.cursorFn
+        && sent.length < max_pipeline
+        && (!q.options.onexecute || q.options.onexecute(connection))`,
+  becomes: `const more = write(toBuffer(q)) && !q.describeFirst && !q.cursorFn && sent.length < max_pipeline
+      return q.options.onexecute ? q.options.onexecute(connection) : more`,
+};
+
+/**
+ * Once a transaction has lost its connection its statements fail, also its commit and its rollback. postgres.js would write them to
+ * the closed connection, which ends the process, or to the next one, where they run alone or in another transaction.
+ */
+const endLost: readonly Change[] = [
+  {
+    text: `, connection
+      , prepare = null`,
+    becomes: `, connection
+      , lost = null
+      , prepare = null`,
+  },
+  {
+    text: "new Promise((_, reject) => connection.onclose = reject)",
+    becomes: `new Promise((_, reject) => connection.onclose = (e) => {
+          lost = e
+          while (queries.length)
+            queries.shift().reject(e)
+          reject(e)
+        })`,
+  },
+  {
+    text: "q.catch(e => uncaughtError || (uncaughtError = e))",
+    becomes: `q.catch(e => uncaughtError || (uncaughtError = e))
+        if (lost)
+          return q.reject(lost)
+`,
+  },
+];
+
+export const postgresChanges: PackageChanges = {
+  name: "postgres.js",
+  folder: join(projectRoot, "node_modules", "postgres", "src"),
+  files: {
+    "connection.js": [dropUnsent, failAll, takeConnection],
+    "index.js": endLost,
+  },
+};
