@@ -851,7 +851,7 @@ export const bondEpochSums = sumTable(
       { from: bondTransfer, where: `"from" = ${nobody}`, key: ofEpoch, add: { supply: "amount" } },
       {
         from: bondTransfer,
-        // Anybody can burn no bonds of an epoch that does not exist.
+        // Anyone can burn 0 bonds of an epoch that does not exist.
         where: `"to" = ${nobody} and amount > 0`,
         key: ofEpoch,
         add: { supply: "-amount" },

@@ -309,7 +309,7 @@ export interface paths {
         };
         /**
          * Get a purchase
-         * @description For keys of the wallet that made the purchase; 404 for others, and for one that was refused without ever being signed, 30 days later.
+         * @description For keys of the wallet that made the purchase; 404 for others. A purchase that was refused before it was ever signed is deleted after a time, 30 days by default; then 404 too.
          */
         readonly get: operations["getPurchase"];
         readonly put?: never;
@@ -1631,7 +1631,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Buy a policy on the testnet
-         * @description Needs neither key nor wallet: the shared wallet of `GET /sandbox/info` pays with worthless test money. The body is optional. A client address may call 10 times an hour. A call with the `Idempotency-Key` of an earlier one returns the same policy and does not count, nor does one that is not valid or comes while the wallet cannot buy. A purchase that is refused later counts. An `Idempotency-Key` is valid for its client address only.
+         * @description Needs neither key nor wallet: the shared wallet of `GET /sandbox/info` pays with worthless test money. The body is optional. A client address may call 10 times an hour. A call with the `Idempotency-Key` of an earlier one returns the same policy. Such calls, invalid calls, and calls while the wallet cannot buy do not count; a purchase that is refused later does. An `Idempotency-Key` is valid for its client address only.
          */
         readonly post: operations["trySandbox"];
         readonly delete?: never;
@@ -4411,7 +4411,7 @@ export interface components {
              */
             readonly status: "delivering" | "retry_scheduled" | "delivered" | "undeliverable" | "cancelled";
             /**
-             * @description Number of attempts so far; 20 for more.
+             * @description Number of attempts so far, counted up to 20.
              * @example 1
              */
             readonly attempts: number;

@@ -21,17 +21,17 @@ const SPREAD = 0.25;
 
 /**
  * The wait before a call is repeated, in ms; undefined when it is not.
- * @param retries how often it was sent again already
+ * @param repetitions how often it was repeated already
  * @param retryAfterSeconds what the API asks for
  * @param random from 0 to 1
  */
 export function waitBefore(
-  retries: number,
+  repetitions: number,
   { delaysMs, longestWaitMs }: RetryPolicy,
   retryAfterSeconds = 0,
   random = Math.random(),
 ): number | undefined {
-  const delay = delaysMs[retries];
+  const delay = delaysMs[repetitions];
   const asked = 1000 * retryAfterSeconds;
   if (delay === undefined || asked > longestWaitMs) return undefined;
   return Math.max(asked, delay) * (1 + SPREAD * random);
@@ -40,11 +40,11 @@ export function waitBefore(
 /** The same after a failure: undefined also when a repetition does harm, or fails again. */
 export const waitBeforeRetry = (
   error: unknown,
-  retries: number,
+  repetitions: number,
   policy: RetryPolicy,
   random?: number,
 ): number | undefined =>
-  isRetryable(error) ? waitBefore(retries, policy, error.retryAfterSeconds, random) : undefined;
+  isRetryable(error) ? waitBefore(repetitions, policy, error.retryAfterSeconds, random) : undefined;
 
 /** Calls with an effect of its own each time: after a lost answer it is for the caller to look what became of it. */
 const hasEffectEachTime =

@@ -3,13 +3,14 @@
  * The folder is a package too, which other projects install: it has the receiver of webhooks beside the client, and no dependencies.
  */
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../lib/project-root.ts";
+import { replaceFiles } from "./build/replace-files.ts";
 
 const target = join(projectRoot, "dist", "client");
 
@@ -58,12 +59,8 @@ export async function buildClient(outDir = target): Promise<Metafile> {
     "webhooks.d.mts": receiver("receiver.d.mts"),
     "package.json": manifest(),
   };
-  mkdirSync(outDir, { recursive: true });
-  for (const [name, content] of Object.entries(files)) {
-    const unfinished = join(outDir, `${name}.${process.pid}`);
-    writeFileSync(unfinished, content);
-    renameSync(unfinished, join(outDir, name));
-  }
+  const written = Object.entries(files).map(([name, contents]) => ({ path: join(outDir, name), contents }));
+  replaceFiles(outDir, written);
   return metafile;
 }
 

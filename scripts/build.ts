@@ -2,14 +2,14 @@
  * `npm run build` bundles the three processes and the commands of the operator into `dist/`, each into one file with a source map,
  * the dashboard, and the client. A bundle starts much faster than a thousand modules that are compiled and resolved at the start.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
 import { projectRoot } from "../lib/project-root.ts";
 import { indexerBundle } from "./build/indexer-bundle.ts";
 import { noteInputs } from "./build/inputs.ts";
 import { postgresChanges } from "./build/postgres-changes.ts";
+import { replaceFiles } from "./build/replace-files.ts";
 import { changedPackage } from "./build/text-changes.ts";
 import { buildClient, emitClientTypes } from "./build-client.ts";
 import { buildDashboard } from "./build-dashboard.ts";
@@ -67,21 +67,6 @@ type Bundled = { outputFiles: OutputFile[]; metafile: Metafile };
 /** Bundles into `outdir`. @throws when a source does not compile; esbuild prints the error. */
 const bundle = (outdir: string, options: BuildOptions): Promise<Bundled> =>
   build({ ...common, ...options, outdir, write: false, metafile: true });
-
-/** Replaces each file by a rename, so that a process that starts meanwhile reads either the old bundle or the new one. */
-function replaceFiles(outdir: string, files: readonly OutputFile[]): void {
-  mkdirSync(outdir, { recursive: true });
-  const unfinished = mkdtempSync(join(outdir, ".unfinished-"));
-  try {
-    for (const { path, contents } of files) {
-      const file = join(unfinished, basename(path));
-      writeFileSync(file, contents);
-      renameSync(file, path);
-    }
-  } finally {
-    rmSync(unfinished, { recursive: true });
-  }
-}
 
 /** Bundles the indexer of a folder, with the configuration, tables and projections that are there, into the folder's `dist/`. */
 export async function buildIndexer(root: string): Promise<void> {

@@ -46,7 +46,7 @@ export function addDelegationRoutes(app: Api, parts: DelegationParts): void {
     const { delegation, isNew } = await fromDatabase(() => recordDelegation(sql, domain, terms));
     if (!isNew) {
       const { id, status } = delegation;
-      // Who repeats a call whose answer was lost must not sign another one: the agent could spend both caps.
+      // A caller that lost the first answer must not sign a second delegation: the agent could spend both caps.
       throw new ApiError(
         "signature_used",
         `This delegation was recorded before, as number ${id}, and is ${status}.`,

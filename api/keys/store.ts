@@ -30,7 +30,7 @@ export type NewKey = {
 /**
  * Issues a key to a wallet. Not idempotent: each call makes another key. A lock on the wallet, until the transaction ends,
  * serialises concurrent calls, so that each counts the keys of those before it.
- * @throws ApiError `cap_reached` when the wallet has three active keys, and `key_not_found` for another wallet's key to replace
+ * @throws ApiError `cap_reached` when the wallet has three active keys, and `key_not_found` when `replaces` is not an active key of the wallet
  */
 export async function issueKey(
   tx: TransactionSql,

@@ -84,7 +84,7 @@ function mayCover(asset: Hex): SQL | undefined {
   );
 }
 
-/** The ids of the products of a search: with policies, and of an asset also those that cover another one by now. */
+/** The ids of the products that may have matching policies; for an asset also products that cover another one now. */
 async function productsOf(db: IndexQuery, { product: productId, asset }: PolicySearch): Promise<Hex[]> {
   if (asset === undefined && productId !== undefined) return [productId];
   const rows = await db

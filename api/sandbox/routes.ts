@@ -65,7 +65,7 @@ export const sandboxTryRoute = createRoute({
   tags: ["sandbox"],
   summary: "Buy a policy on the testnet",
   description:
-    "Needs neither key nor wallet: the shared wallet of `GET /sandbox/info` pays with worthless test money. The body is optional. A client address may call 10 times an hour. A call with the `Idempotency-Key` of an earlier one returns the same policy and does not count, nor does one that is not valid or comes while the wallet cannot buy. A purchase that is refused later counts. An `Idempotency-Key` is valid for its client address only.",
+    "Needs neither key nor wallet: the shared wallet of `GET /sandbox/info` pays with worthless test money. The body is optional. A client address may call 10 times an hour. A call with the `Idempotency-Key` of an earlier one returns the same policy. Such calls, invalid calls, and calls while the wallet cannot buy do not count; a purchase that is refused later does. An `Idempotency-Key` is valid for its client address only.",
   request: {
     headers: z.object({
       "Idempotency-Key": idempotencyKeyInput.optional().openapi({

@@ -1,5 +1,7 @@
 /** What the index knows of one policy's trigger. */
+
 import { and, desc, eq, sql } from "drizzle-orm";
+import { isBeforeTrigger, ofTrigger } from "../../lib/indexed/before-trigger.ts";
 import { fallenRounds, isDue, lastPhase } from "../../lib/indexed/due.ts";
 import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import {
@@ -46,8 +48,6 @@ const findPolicy = (db: IndexQuery, { productId, policyId }: PolicyKey) =>
     .leftJoin(oracleFeed, eq(oracleFeed.asset, policy.asset))
     .where(and(eq(policy.productId, productId), eq(policy.policyId, numeric(policyId))));
 
-const ofTrigger = sql`(${policyTrigger.blockNumber}, ${policyTrigger.logIndex})`;
-
 /** Of a trigger's row: the rounds that could count before its log, by rising id, one more than a proof has at most. */
 const earlierRounds = () => sql<string[] | null>`(
   select json_agg(n.round_id::text order by n.round_id) from (
@@ -70,8 +70,7 @@ const findTrigger = (db: IndexQuery, { productId, policyId }: PolicyKey) =>
       and(
         eq(policy.productId, policyTrigger.productId),
         eq(policy.policyId, policyTrigger.policyId),
-        // A key that came again is the newer policy's: a trigger before its purchase was of the older one.
-        sql`(${policy.blockNumber}, ${policy.logIndex}) < ${ofTrigger}`,
+        isBeforeTrigger,
       ),
     )
     .leftJoin(

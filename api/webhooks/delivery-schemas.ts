@@ -60,7 +60,7 @@ export const FlatDelivery = z
     eventId: Delivery.shape.eventId,
     event: Delivery.shape.eventType,
     status: DeliveryState,
-    attempts: z.int().openapi({ description: "Number of attempts so far; 20 for more.", example: 1 }),
+    attempts: z.int().openapi({ description: "Number of attempts so far, counted up to 20.", example: 1 }),
     responseCode: z.int().nullable().openapi({
       description: "HTTP status of the last attempt's response; null without one.",
       example: 200,

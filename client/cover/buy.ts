@@ -119,9 +119,9 @@ async function send(
 
 /**
  * Orders a policy. It returns once the service has recorded the purchase, which then goes on by itself.
- * @throws WalletError when the owner refuses to sign; ApiError. One that is `retryable`, and each ConnectionError, leaves open
- *   whether the order was made: order again with the error's `idempotencyKey`. After any other ApiError nothing was bought. The
- *   signal's reason, after which only an `idempotencyKey` of the order's own tells whether it was made
+ * @throws WalletError when the owner refuses to sign; ApiError; ConnectionError; the signal's reason. After a ConnectionError or a
+ *   `retryable` ApiError the order may have been made: order again with the error's `idempotencyKey`. After any other ApiError
+ *   nothing was bought. After the signal, only an `idempotencyKey` of the order's own tells
  */
 export async function buy(context: Context, order: Order, options: Options = {}): Promise<PendingPurchase> {
   const idempotencyKey = order.idempotencyKey ?? randomHex();

@@ -2,7 +2,7 @@ import { pbkdf2Sync } from "node:crypto";
 import { createPublicClient, defineChain } from "viem";
 import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts";
 import type { Deployment } from "../deployments.ts";
-import { nodeTransport } from "./whole-answers.ts";
+import { nodeTransport } from "./node-transport.ts";
 
 /** The viem chain of a deployment; `rpcUrl` is the URL of this process's node. */
 export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl: string) {

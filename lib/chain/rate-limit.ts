@@ -6,7 +6,7 @@ const RATE_CODES: readonly number[] = [429, -32007, -32016];
 /** A JSON-RPC code for too many requests, or for too many logs. */
 export const LIMIT_EXCEEDED = -32005;
 
-/** Whether an error that names no call limits the rate of requests: too many logs would be an error of one call. */
+/** Whether the code of an error without an id means too many requests: an error for too many logs would have its call's id. */
 export const limitsRequests = (code: number | undefined): boolean =>
   code !== undefined && (code === LIMIT_EXCEEDED || RATE_CODES.includes(code));
 

@@ -40,7 +40,8 @@ export const lastPhase = (): SQL<number | null> => sql<number | null>`(
  */
 export const fallenRounds = (): SQL => sql`
   ${oracleRound} r
-  where r.asset = ${policy.asset} and r.phase <= ${lastPhase()} and r.answer > 0 and r.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
+  where r.asset = ${policy.asset} and r.phase <= ${lastPhase()}
+    and r.answer > 0 and r.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
     and r.updated_at > 0 and r.updated_at >= coalesce(${policy.waitingEndsAt}, ${policy.createdAt})
     and r.updated_at <= ${policy.expiresAt}`;
 

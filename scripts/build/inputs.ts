@@ -15,6 +15,7 @@ const settings = [
   "scripts/build/indexer-bundle.ts",
   "scripts/build/ponder-changes.ts",
   "scripts/build/postgres-changes.ts",
+  "scripts/build/replace-files.ts",
   "scripts/build/text-changes.ts",
   "scripts/build-client.ts",
   "lib/webhooks/receiver.mjs",

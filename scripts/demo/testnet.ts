@@ -12,7 +12,7 @@ import {
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { z } from "zod";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { nodeTransport } from "../../lib/chain/whole-answers.ts";
+import { nodeTransport } from "../../lib/chain/node-transport.ts";
 import { type Answer, type Api, type Call, openApiFromOtherAddress } from "./api-client.ts";
 
 /** The most repetitions of a call while its result is pending. */

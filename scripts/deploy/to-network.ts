@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { createPublicClient, getContractAddress } from "viem";
 import { createReadClient, isAnvil, type ReadClient } from "../../lib/chain/client.ts";
-import { nodeTransport } from "../../lib/chain/whole-answers.ts";
+import { nodeTransport } from "../../lib/chain/node-transport.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { errorText } from "../../lib/log.ts";
 import { deploymentOf } from "../local/protocol/deploy.ts";

@@ -41,8 +41,8 @@ async function newestSeen(tx: ISql, { schema, viewsSchema }: Build, served: stri
 type Blocks = { readonly block: bigint; readonly seen: bigint };
 
 /**
- * Two builds index the same blocks at the same time: from a few blocks before, the other one's next block waits until the end of
- * this transaction.
+ * Reads both blocks. If this build is at most a few blocks behind, waits for it: two builds index the same blocks at the same time,
+ * and the other one's next block waits until the end of this transaction.
  */
 async function compareBlocks(tx: TransactionSql, build: Build, served: string): Promise<Blocks> {
   const blockNow = async () => (await indexedBlock(tx, build.schema)).block ?? -1n;
@@ -58,12 +58,13 @@ async function compareBlocks(tx: TransactionSql, build: Build, served: string): 
   return { block, seen };
 }
 
-/**
- * The outcome of a look. Readers may see the rows of a block that is not below what they have seen, or, after a reorganisation that
- * made the chain shorter than `enough.seen`, that is not below the chain's newest one.
- */
+/** The outcome of a look: whether readers see the rows, and `behind` if their block is below what readers have seen. */
 type Look = { readonly shown: boolean; readonly behind?: Blocks };
 
+/**
+ * Shows a build's rows to readers, unless their block is below what readers have seen.
+ * @param enough the chain's newest block, and what readers had seen before it was read: after a reorganisation the chain may be shorter
+ */
 async function show(tx: TransactionSql, build: Build, enough?: Blocks): Promise<Look> {
   const { schema, viewsSchema } = build;
   const notYet = { shown: false };

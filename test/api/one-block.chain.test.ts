@@ -41,21 +41,19 @@ beforeAll(async () => {
 
 const buy = () => act.purchase(protocol, buyer, terms, 1000n * USDC);
 
-/** Lets something happen on the chain between the next read of the newest block and all calls. */
+/** Lets something happen on the chain between the first read of the newest block and all calls. */
 function afterHead(happen: () => Promise<unknown>): void {
-  let tell = (_happened: Promise<unknown>) => {};
+  let started = false;
+  let start = (_work: Promise<unknown>) => {};
   const happened = new Promise<unknown>((resolve) => {
-    tell = resolve;
+    start = resolve;
   });
   proxy.intercept(async ({ method }, forward) => {
     if (method === "eth_call") await happened;
     const answer = await forward();
-    if (method === "eth_getBlockByNumber") {
-      proxy.intercept(async (call, next) => {
-        if (call.method === "eth_call") await happened;
-        return next();
-      });
-      tell(happen());
+    if (method === "eth_getBlockByNumber" && !started) {
+      started = true;
+      start(happen());
       await happened;
     }
     return answer;

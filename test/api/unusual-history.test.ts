@@ -9,7 +9,6 @@ import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { pageRows } from "../../api/indexed/feed.ts";
 import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
-
 import { readFrom } from "../../lib/indexed/views-schema.ts";
 import { assetBytes32 } from "../../lib/products.ts";
 import * as indexed from "../../ponder.schema.ts";

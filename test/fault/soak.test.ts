@@ -5,15 +5,15 @@
  */
 import { expect, test } from "vitest";
 import { runSoak } from "../soak/run-soak.ts";
+import { drawSeed } from "../support/seed.ts";
 
-const seed = Number(process.env.SOAK_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("SOAK_SEED");
 /** The writer is killed at each of seven steps, and the api once. */
 const ROUNDS = 8;
 
 test("the writer is killed at each step of a purchase: one policy per key", {
   timeout: 600_000,
 }, async () => {
-  console.log(`SOAK_SEED=${seed}`);
   const reached: string[] = [];
   await runSoak({
     seed,

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, onTestFinished, test } from "vitest";
-import { changedPackage } from "../../scripts/build/text-changes.ts";
+import { changedPackage, type PackageChanges } from "../../scripts/build/text-changes.ts";
 
 /** Bundles a module of a package, of which the build changes `files`. */
-async function bundle(source: string, files: Parameters<typeof changedPackage>[0]["files"]): Promise<string> {
+async function bundle(source: string, files: PackageChanges["files"]): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), "text-changes-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const folder = join(root, "node_modules", "some.package");

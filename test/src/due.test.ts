@@ -12,6 +12,7 @@ import { type DuePolicy, readDue } from "../../lib/indexed/due.ts";
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
+import { drawSeed } from "../support/seed.ts";
 import { expectDueEvents } from "../workers/support/due-events.ts";
 import { type OutboxWorld, startOutboxWorld } from "../workers/support/outbox.ts";
 import { batched } from "./support/batched.ts";
@@ -20,7 +21,7 @@ import { dueByForce, refusalOf } from "./support/due-by-force.ts";
 import { type PriceWalk, startPriceWalk } from "./support/price-walk.ts";
 import type { Rows } from "./support/rows.ts";
 
-const seed = Number(process.env.DUE_SEED || Math.floor(Math.random() * 2 ** 31));
+const seed = drawSeed("DUE_SEED");
 const BLOCKS = 40;
 /** After every so many blocks the newest ones are replaced. */
 const REORGANISE_EVERY = 10;
@@ -34,7 +35,6 @@ let rows: Rows;
 let cover: CoverChain;
 
 beforeAll(async () => {
-  console.log(`DUE_SEED=${seed}`);
   chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
   cover = openCoverChain(chain.deployment, chain.url);
   walk = await startPriceWalk(chain, seed);

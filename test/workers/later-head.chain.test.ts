@@ -13,6 +13,15 @@ beforeAll(async () => {
 
 const ago = (ms: number) => performance.now() - ms;
 
+/** The same chain behind a node that is no anvil. */
+async function openOther() {
+  const proxy = await startRpcProxy(chain.url);
+  proxy.intercept(async ({ method }, forward) =>
+    method === "web3_clientVersion" ? { result: "Geth/v1" } : forward(),
+  );
+  return openChain(chain.deployment, proxy.url);
+}
+
 test("a local chain in the past is waited for some seconds, and not for ever", async () => {
   const local = openChain(chain.deployment, chain.url);
   expect(await laterHead(local, ago(0))).toBeUndefined();
@@ -20,16 +29,13 @@ test("a local chain in the past is waited for some seconds, and not for ever", a
 });
 
 test("a node of another chain that is in the past is waited for however long that takes", async () => {
-  const proxy = await startRpcProxy(chain.url);
-  proxy.intercept(async ({ method }, forward) =>
-    method === "web3_clientVersion" ? { result: "Geth/v1" } : forward(),
-  );
-  expect(await laterHead(openChain(chain.deployment, proxy.url), ago(3_600_000))).toBeUndefined();
+  expect(await laterHead(await openOther(), ago(3_600_000))).toBeUndefined();
 });
 
-test("a head that is later than the moment is taken at once", async () => {
+test("a head that is later than the moment is taken, and no earlier one", async () => {
   const { timestamp } = await chain.client.getBlock();
-  const local = openChain(chain.deployment, chain.url);
-  const before = Number(timestamp) * 1000 - 1000;
-  expect(await laterHead(local, ago(Date.now() - before))).toMatchObject({ timestamp });
+  const other = await openOther();
+  const begin = Number(timestamp) * 1000;
+  expect(await laterHead(other, ago(Date.now() - (begin - 1000)))).toMatchObject({ timestamp });
+  expect(await laterHead(other, ago(Date.now() - (begin + 1000)))).toBeUndefined();
 });

@@ -47,8 +47,8 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
 
 /**
  * No wallet of the chain but the keeper's may use a nonce now: the chain, or this writer, knows transactions that the ledger
- * does not, or nobody has compared them since commits may have been lost. A new one could be the second for the same call. A keeper's wallet waits only for its own: its calls do no harm when
- * they are sent twice, and cannot wait.
+ * does not, or nobody has compared them since commits may have been lost. A new one could be the second for the same call. A
+ * keeper's wallet waits only for its own: its calls do no harm when they are sent twice, and cannot wait.
  */
 export class NoncesWithheld extends Error {
   override name = "NoncesWithheld";
@@ -106,7 +106,8 @@ async function store(
         select 1 from service.relayer_wallet u
         left join ${givenNonces(tx, given)} using (address)
         where u.chain_id = ${lease.chainId}
-          and (u.unknown_from is not null or u.next_nonce < k.next or ${isUncompared(tx, lease.chainId)}) and ${holdsUp(tx, lease.address)})
+          and (u.unknown_from is not null or u.next_nonce < k.next or ${isUncompared(tx, lease.chainId)})
+          and ${holdsUp(tx, lease.address)})
       returning next_nonce - ${wanted.length} as first
     ), taken as (
       delete from service.waiting w using calls, nonces where w.intent = calls.id returning w.intent

@@ -3,7 +3,7 @@ import type { Address } from "viem";
 
 /**
  * SQL of wallets that nobody has compared with the chain since commits may have been lost: after a failover, a restore, or a
- * crash of the server. Until each is compared, no wallet of the chain but the keeper's gets a nonce.
+ * crash of the server. Until each is compared, no wallet of the chain gets a nonce; a keeper's waits for its own comparison only.
  */
 
 /** SQL condition on a wallet `u` of the chain: it is to be compared. */

@@ -106,7 +106,8 @@ export async function overdueServiceTransactions(
         select 1 from service.relayer_wallet u
         left join ${givenNonces(sql, given)} using (address)
         where u.chain_id = ${chainId}
-          and (u.unknown_since >= w.created_at or u.next_nonce < k.next or ${isUncompared(sql, chainId)}) and ${holdsUp(sql, sql`e.sender`)})
+          and (u.unknown_since >= w.created_at or u.next_nonce < k.next or ${isUncompared(sql, chainId)})
+          and ${holdsUp(sql, sql`e.sender`)})
     group by 1, 2, 3 limit 100`;
   return rows.map((row) => ({ ...row, value: BigInt(row.value) }));
 }

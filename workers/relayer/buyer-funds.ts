@@ -10,8 +10,8 @@ const transfer = getAbiItem({ abi: erc20Abi, name: "Transfer" });
 const approval = getAbiItem({ abi: erc20Abi, name: "Approval" });
 
 /**
- * Whether the buyer's USDC or allowance did not suffice when its purchase ran, though it may at the end of the block: from
- * both before the block, and USDC's logs in the block before the purchase. False where the node has another block by now.
+ * Whether the buyer's USDC or allowance was too low when its purchase ran, even if it suffices at the end of the block. Computed
+ * from both before the block, and from USDC's logs before the purchase. False where the node has another block by now.
  */
 export async function lackedFunds(
   chain: Chain,
@@ -24,7 +24,7 @@ export async function lackedFunds(
   const { buyer, productId, coverageAmount } = request;
   const { client } = chain;
   const ofRouter = { address: router, abi: coverRouterAbi, blockNumber } as const;
-  const [usdc, premiums, [premium]] = await Promise.all([
+  const [usdc, premiumReceiver, [premium]] = await Promise.all([
     client.readContract({ ...ofRouter, functionName: "usdc" }),
     client.readContract({ ...ofRouter, functionName: "twapBurner" }),
     client.readContract({ ...ofRouter, functionName: "quotePremium", args: [productId, coverageAmount] }),
@@ -45,7 +45,8 @@ export async function lackedFunds(
   const lastApproval = approved.findLast(isBefore);
   // A premium uses up the allowance without a log of its own.
   const premiumsSince = paid.filter(
-    ({ args, logIndex }) => isAddressEqual(args.to, premiums) && logIndex > (lastApproval?.logIndex ?? -1),
+    ({ args, logIndex }) =>
+      isAddressEqual(args.to, premiumReceiver) && logIndex > (lastApproval?.logIndex ?? -1),
   );
   const available = smaller(
     balance + sum(received) - sum(paid),

@@ -120,7 +120,7 @@ export async function keepLeases(pool: WalletPool): Promise<void> {
   for (const result of [...results, compared]) if (result.status === "rejected") throw result.reason;
 }
 
-/** Compares the wallets of the chain where commits may have been lost: until then none of them gets a nonce. */
+/** After commits may have been lost, compares the chain's wallets, which get no nonces before. */
 async function compareWallets(pool: WalletPool): Promise<void> {
   if (pool.isNodeAnswering()) pool.comparison.lacks = await compareUncompared(pool, pool.comparison.lacks);
 }

@@ -1,6 +1,7 @@
 /** Reads the triggered policies. */
 import { and, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
+import { isBeforeTrigger, ofTrigger } from "../../../lib/indexed/before-trigger.ts";
 import { firstRounds } from "../../../lib/indexed/first-rounds.ts";
 import { lower } from "../../../lib/lower.ts";
 import { CONFIRMATIONS } from "../../../lib/price-rules.ts";
@@ -14,8 +15,6 @@ export type ClaimQuery = FeedPage & {
   readonly product?: Hex | undefined;
   readonly buyer?: Address | undefined;
 };
-
-const ofTrigger = sql`(${policyTrigger.blockNumber}, ${policyTrigger.logIndex})`;
 
 /**
  * The block time since when three rounds at or below the policy's trigger price counted; of rounds before the trigger, so that a
@@ -66,8 +65,7 @@ export function readClaims(
       and(
         eq(policy.productId, policyTrigger.productId),
         eq(policy.policyId, policyTrigger.policyId),
-        // A key that came again is the newer policy's: an older policy's trigger is without its terms, not with others'.
-        sql`(${policy.blockNumber}, ${policy.logIndex}) < ${ofTrigger}`,
+        isBeforeTrigger,
       ),
     )
     .leftJoin(

@@ -65,8 +65,6 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
   atEnd(() => planner.end());
   await copyTables(planner, source ?? "", LARGE);
   await fillIndex(planner, LARGE, sizes, Number(now));
-  // The feeds answer from their phase since before the rows of the years.
-  await planner`update ${planner(LARGE)}.oracle_phase set block_number = 0, block_timestamp = 0`;
   readFrom(indexed, LARGE);
   /** The statements of one query, as sent. */
   const sent: { text: string; parameters: unknown[] }[] = [];

@@ -1,11 +1,12 @@
 /** Outages of the sequencer. The contracts take no price while it is down, and in the hour after it. */
 import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
+import { SEQUENCER_GRACE } from "../../../lib/price-rules.ts";
 import * as act from "../../support/protocol-actions.ts";
 import { type Action, type ActionContext, HOUR } from "./action.ts";
 
 type Owned = Pick<ActionContext, "protocol" | "owner">;
 
-const GRACE = HOUR;
+const GRACE = BigInt(SEQUENCER_GRACE);
 
 /** Passes the sequencer's grace time. */
 async function passGrace({ protocol, owner }: Owned, upSince: bigint) {

@@ -114,9 +114,9 @@ test("a node that answers later than a transaction may rest keeps no transaction
   await start("idx_a");
   await index("idx_a", 95);
   // As the launcher's connection, whose transactions may rest for five seconds.
-  await sql`set idle_in_transaction_session_timeout = 100`;
+  await sql`set idle_in_transaction_session_timeout = 2000`;
   const late = async () => {
-    await sleep(1000);
+    await sleep(4000);
     return 95n;
   };
   expect(await showIfCaughtUp(sql, build("idx_a"), late)).toBe(true);

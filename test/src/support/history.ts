@@ -101,7 +101,7 @@ const endings: Chapter = {
 };
 
 const market: Chapter = {
-  name: "bonds are listed, sold, delisted and surrendered, and some stay listed; one surrenders none of no epoch",
+  name: "bonds are listed, sold, delisted and surrendered, and some stay listed; a holder surrenders 0 bonds of an epoch that does not exist",
   async play(context) {
     const { protocol, owner } = context;
     const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));

@@ -5,7 +5,7 @@ import type { Block, Chain } from "../chain.ts";
 /** A node that is behind lacks transactions that the chain has: what it lacks counts only at a head that is late enough. */
 export type HeadChain = Pick<Chain, "client" | "block" | "nonce">;
 
-/** An anvil whose clock is not the real one, or that mines nothing, may never show a later head: it is waited for no longer, in ms. */
+/** In ms. After it an anvil's head counts as it is: one that mines nothing, or whose clock is not the real one, may show no later one. */
 const ANVIL_WAIT_MS = 5000;
 
 /**

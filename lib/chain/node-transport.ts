@@ -1,4 +1,4 @@
-/** The transport of all requests to a node: each call gets its own answer within its time limit, or an error. */
+/** The transport of our requests to a node (Ponder has its own): each call gets its own answer within its time limit, or an error. */
 import {
   HttpRequestError,
   type HttpTransport,
