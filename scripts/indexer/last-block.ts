@@ -75,6 +75,7 @@ export async function beginCatchUp(
     idle_timeout: undefined,
     max_lifetime: null,
     connect_timeout: 3,
+    fetch_types: false, // see `connect`
     onnotice: () => {},
     connection: {
       application_name: `${build.schema}_last_block`,

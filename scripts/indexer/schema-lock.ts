@@ -41,6 +41,7 @@ export async function lockSchema(
     idle_timeout: undefined,
     max_lifetime: null,
     connect_timeout: 3,
+    fetch_types: false, // see `connect`
     connection: { application_name: `${schema}_guard`, ...parameters },
     onnotice: () => {},
     onclose: () => {

@@ -95,9 +95,17 @@ test("nothing is refused or given up before that: it may have been sent", async 
   expect(await all()).toEqual({ refuses: true, refusesWithoutNode: true, givesUp: true });
 });
 
-test("a wallet that the operator has stopped is not waited for, and is compared once it goes on", async () => {
+test("a stopped wallet that no writer holds any more is not waited for, and is compared once it goes on", async () => {
   const lease = await failOver();
   await connection.sql`insert into service.stop (scope, subject, reason) values ('wallet', ${router}, 'replaced')`;
+  const held = async (ago: string) => {
+    await connection.sql`
+      update service.relayer_wallet set heartbeat_at = now() - ${ago}::interval where address = ${router}`;
+    return (await uncomparedWallets(connection.sql, chainId)).map(({ address }) => address).sort();
+  };
+  // It may have sent something just before it was stopped.
+  expect(await held("59 minutes")).toEqual([relayer, router].sort());
+  expect(await held("61 minutes")).toEqual([relayer]);
   expect(await compare([3, 1], LATER)).toBeUndefined();
   const [id, another] = [await accepted(), await accepted()];
   expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 }]);

@@ -115,14 +115,3 @@ BEGIN
   DELETE FROM service.purchase p WHERE p.id = ANY (ids);
   RETURN cardinality(ids);
 END $$;
---> statement-breakpoint
--- A claim's transfers leave the faucet's own wallet, and its tokens go to the claim's wallet: with the api's login nobody can have the
--- writer send ether or tokens from another wallet.
-ALTER POLICY api_claims ON service.service_transaction WITH CHECK (EXISTS (
-  SELECT FROM service.faucet_claim c JOIN service.relayer_wallet r ON r.chain_id = c.chain_id AND r.address = c.faucet
-  WHERE c.id = claim_id AND c.chain_id = service_transaction.chain_id AND c.faucet = sender AND r.role = 'faucet' AND CASE purpose
-    WHEN 'faucet_ether' THEN "to" = c.wallet AND data = '0x' AND value <= 50000000000000000
-    -- mint(wallet, amount)
-    WHEN 'faucet_usdc' THEN value = 0 AND data = '0x40c10f19' || lpad(substr(c.wallet, 3), 64, '0') || right(data, 64)
-    ELSE false
-  END));

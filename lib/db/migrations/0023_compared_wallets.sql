@@ -47,11 +47,27 @@ END $$;
 CREATE TRIGGER wallet_first_nonce AFTER UPDATE OF next_nonce ON service.relayer_wallet
   FOR EACH ROW WHEN (OLD.next_nonce IS NULL AND NEW.next_nonce IS NOT NULL) EXECUTE FUNCTION service.note_first_nonce();
 --> statement-breakpoint
--- Wallets of a chain whose lost commits, if there are any, nobody has looked for. A wallet that the operator has stopped got no
--- nonces since, so that none of them was lost.
+-- Wallets of a chain whose lost commits, if there are any, nobody has looked for. A wallet that the operator has stopped, and no
+-- writer has held for an hour, got no nonces in that time: its ether may have been taken back.
 CREATE FUNCTION service.uncompared_wallets(of_chain integer) RETURNS SETOF service.relayer_wallet LANGUAGE sql STABLE AS $$
   SELECT * FROM service.relayer_wallet w
   WHERE w.chain_id = of_chain AND w.next_nonce IS NOT NULL
     AND NOT EXISTS (SELECT FROM service.compared_wallet c WHERE c.chain_id = w.chain_id AND c.address = w.address)
-    AND NOT EXISTS (SELECT FROM service.stop s WHERE s.scope = 'wallet' AND s.subject = w.address)
+    AND NOT (EXISTS (SELECT FROM service.stop s WHERE s.scope = 'wallet' AND s.subject = w.address)
+      AND coalesce(w.heartbeat_at < now() - interval '1 hour', true))
 $$;
+--> statement-breakpoint
+-- An upgrade loses no commits.
+INSERT INTO service.compared_wallet (chain_id, address)
+SELECT chain_id, address FROM service.relayer_wallet WHERE next_nonce IS NOT NULL;
+--> statement-breakpoint
+-- A claim's transfers leave the faucet's own wallet, and its tokens go to the claim's wallet: with the api's login nobody can have the
+-- writer send ether or tokens from another wallet. Last, because it locks the table until the migrations end.
+ALTER POLICY api_claims ON service.service_transaction WITH CHECK (EXISTS (
+  SELECT FROM service.faucet_claim c JOIN service.relayer_wallet r ON r.chain_id = c.chain_id AND r.address = c.faucet
+  WHERE c.id = claim_id AND c.chain_id = service_transaction.chain_id AND c.faucet = sender AND r.role = 'faucet' AND CASE purpose
+    WHEN 'faucet_ether' THEN "to" = c.wallet AND data = '0x' AND value <= 50000000000000000
+    -- mint(wallet, amount)
+    WHEN 'faucet_usdc' THEN value = 0 AND data = '0x40c10f19' || lpad(substr(c.wallet, 3), 64, '0') || right(data, 64)
+    ELSE false
+  END));

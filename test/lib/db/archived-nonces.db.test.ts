@@ -1,4 +1,4 @@
-/** A database of before migration 0023, with rows: its archived nonces are known, and its wallets are compared before they sign. */
+/** A database of before migration 0023, with rows: its archived nonces are known, and its wallets go on signing: an upgrade loses no commits. */
 import { expect, test } from "vitest";
 import { migrateService } from "../../../lib/db/migrate.ts";
 import { uncomparedWallets } from "../../../workers/ledger/compared-wallets.ts";
@@ -30,5 +30,5 @@ test("the highest final nonce of each wallet among the archived purchases is tak
     { wallet, nonce: "8" },
     { wallet: other, nonce: "2" },
   ]);
-  expect(await uncomparedWallets(sql, 8453)).toMatchObject([{ address: wallet }]);
+  expect(await uncomparedWallets(sql, 8453)).toEqual([]);
 });
