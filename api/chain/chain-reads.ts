@@ -4,7 +4,7 @@ import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Permit } from "../../lib/chain/permit.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import { shareRead } from "../../lib/shared-read.ts";
-import { fromChain } from "../http/dependency-timeout.ts";
+import { fromChain, nodeErrorIn } from "../http/dependency-timeout.ts";
 import type { AsOf, ChainHead } from "./block.ts";
 import { contractsOf } from "./contract-addresses.ts";
 import { readFunds } from "./contracts/funds.ts";
@@ -36,6 +36,11 @@ const PRICE_TTL_MS = 2000;
 export type ChainReads = {
   /** The newest block, read now. */
   head(): Promise<ChainHead>;
+  /**
+   * What `read` reads at the newest block: an answer that names a block is read there. If the node answers with an error, it is read
+   * once more, at the newest block then: of several nodes behind one address, one may lack the block that another has named.
+   */
+  atHead<T>(read: (block: ChainHead) => Promise<T>): Promise<T>;
   /** The newest block, at most half a second old; concurrent calls share one read. */
   recentHead(): Promise<ChainHead>;
   /** Every registered product, at most three seconds old; concurrent calls share one read. */
@@ -81,8 +86,19 @@ export function createChainReads({
       return { number, hash, timestamp };
     });
 
+  async function atHead<T>(read: (block: ChainHead) => Promise<T>): Promise<T> {
+    const attempt = async () => read(await head());
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!nodeErrorIn(error)) throw error;
+      return attempt();
+    }
+  }
+
   return {
     head,
+    atHead,
     recentHead: shareRead(HEAD_TTL_MS, head),
     products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(client, contracts()))),
     product: (productId, at) => fromChain(async () => readProduct(client, contracts(), productId, at)),
@@ -100,18 +116,17 @@ export function createChainReads({
     funds: (buyer, blockNumber) => fromChain(async () => readFunds(client, contracts(), buyer, blockNumber)),
     permitFault: (buyer, permit) =>
       fromChain(async () => readPermitFault(client, contracts(), buyer, permit)),
-    policy: async (key) => {
-      // First: the answer names this block, so all of it must be read there.
-      const block = await head();
-      const [policy, product, prices] = await Promise.all([
-        fromChain(async () => readPolicy(client, contracts(), key, block.number)),
-        fromChain(async () => readProduct(client, contracts(), key.productId, block.number)),
-        fromChain(async () => readAssetPrices(client, contracts(), block.number)),
-      ]);
-      if (!policy) return undefined;
-      const productActive = product !== undefined && isSold(product);
-      const current = prices.get(product?.asset) ?? null;
-      return { policy: { ...policy, productActive, current }, asOf: { source: "chain", ...block } };
-    },
+    policy: (key) =>
+      atHead(async (block) => {
+        const [policy, product, prices] = await Promise.all([
+          fromChain(async () => readPolicy(client, contracts(), key, block.number)),
+          fromChain(async () => readProduct(client, contracts(), key.productId, block.number)),
+          fromChain(async () => readAssetPrices(client, contracts(), block.number)),
+        ]);
+        if (!policy) return undefined;
+        const productActive = product !== undefined && isSold(product);
+        const current = prices.get(product?.asset) ?? null;
+        return { policy: { ...policy, productActive, current }, asOf: { source: "chain", ...block } };
+      }),
   };
 }

@@ -1,5 +1,5 @@
 /** Bounds how long an answer waits for the database or the chain's node. */
-import { BaseError } from "viem";
+import { BaseError, RpcRequestError } from "viem";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { isConnectionError } from "../../lib/db/connect.ts";
 import { sqlState } from "../../lib/db/sql-state.ts";
@@ -40,4 +40,12 @@ export async function fromChain<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof BaseError && !findRevert(error) ? chainNotFound(error) : error;
   }
+}
+
+/** The node's error in a failure of `fromChain`: it has answered, with an error; undefined for any other failure. */
+export function nodeErrorIn(error: unknown): BaseError | undefined {
+  const cause = error instanceof ApiError ? error.cause : error;
+  const isAnswer =
+    cause instanceof BaseError && cause.walk((inner) => inner instanceof RpcRequestError) !== null;
+  return isAnswer ? cause : undefined;
 }

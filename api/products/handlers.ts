@@ -37,18 +37,18 @@ async function sendQuote(
   { chain, productNames }: ProductParts,
   { productId, coverageAmount }: { productId: Hex; coverageAmount: bigint },
 ) {
-  // First: the answer names this block, so all of it must be read there.
-  const { number: block } = await chain.head();
-  const [known, capacity, names] = await Promise.all([
-    chain.product(productId, block),
-    chain.capacity(block),
+  const read = chain.atHead(async ({ number: block }) => {
+    const [known, capacity] = await Promise.all([chain.product(productId, block), chain.capacity(block)]);
+    const terms = checkProduct(productId, known);
+    checkMinimum(coverageAmount);
+    // Before the quote: the router's arithmetic overflows for a coverage far above every capacity.
+    checkCapacity(coverageAmount, terms, capacity);
+    return { block, terms, capacity, ...(await chain.quote({ productId, coverage: coverageAmount }, block)) };
+  });
+  const [{ block, terms, capacity, premium, payout }, names] = await Promise.all([
+    read,
     productNames([productId]),
   ]);
-  const terms = checkProduct(productId, known);
-  checkMinimum(coverageAmount);
-  // Before the quote: the router's arithmetic overflows for a coverage far above every capacity.
-  checkCapacity(coverageAmount, terms, capacity);
-  const { premium, payout } = await chain.quote({ productId, coverage: coverageAmount }, block);
   return c.json(
     {
       productId,

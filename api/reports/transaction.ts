@@ -1,12 +1,12 @@
 /** Reads of a reported transaction from the chain's node. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { BaseError, BlockNotFoundError, type Hex, RpcRequestError, TransactionNotFoundError } from "viem";
+import { BlockNotFoundError, type Hex, TransactionNotFoundError } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { readReceipt } from "../chain/contracts/transaction.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../http/concurrency-limit.ts";
-import { chainNotFound, fromChain } from "../http/dependency-timeout.ts";
+import { chainNotFound, fromChain, nodeErrorIn } from "../http/dependency-timeout.ts";
 import type { Logs } from "./judge.ts";
 import type { ReportRecord } from "./report.ts";
 
@@ -29,10 +29,8 @@ async function askNode<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await fromChain(call);
   } catch (error) {
-    const cause = error instanceof ApiError ? error.cause : error;
-    const isAnswer =
-      cause instanceof BaseError && cause.walk((inner) => inner instanceof RpcRequestError) !== null;
-    if (!isAnswer) throw error;
+    const cause = nodeErrorIn(error);
+    if (!cause) throw error;
     throw new ApiError("rpc_error", "The chain's node answered with an error.", { cause });
   }
 }

@@ -1,5 +1,6 @@
 /** Answers from the contracts name a block. What this proves: all of an answer is of that block, whatever happens while it is read. */
 import { OpenAPIHono } from "@hono/zod-openapi";
+import { numberToHex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
@@ -67,6 +68,24 @@ test("a policy is read at the block that the answer names", async () => {
   expect(found?.asOf.number).toBe(receipt.blockNumber);
   expect(found?.policy.cancelled).toBe(false);
   expect((await reads.policy({ productId: terms.productId, policyId }))?.policy.cancelled).toBe(true);
+});
+
+test("a node that lacks the block that another has named is asked once more, at the newest block then", async () => {
+  const { policyId } = await buy();
+  const first = await chain.client.getBlockNumber();
+  proxy.intercept(async (call, forward) => {
+    const isBehind = call.method === "eth_call" && call.params[1] === numberToHex(first);
+    return isBehind ? { error: { code: -32000, message: "header not found" } } : forward();
+  });
+  const refused = reads.policy({ productId: terms.productId, policyId });
+  await expect(refused).rejects.toMatchObject({ code: "chain_not_found" });
+  proxy.intercept(async (call, forward) => {
+    const isBehind = call.method === "eth_call" && call.params[1] === numberToHex(first);
+    if (isBehind && (await chain.client.getBlockNumber()) === first) await chain.client.mine({ blocks: 1 });
+    return isBehind ? { error: { code: -32000, message: "header not found" } } : forward();
+  });
+  const found = await reads.policy({ productId: terms.productId, policyId });
+  expect(found?.asOf.number).toBeGreaterThan(first);
 });
 
 test("a quote is computed at the block that it names", async () => {
