@@ -1067,7 +1067,7 @@ export interface paths {
         };
         /**
          * Get the price history of a covered asset
-         * @description The rounds of the asset's feed, by which policies are sold and triggered, in steps of equal length, the last of which has the indexed block. A step without a round has no point: the price before it still holds. The first point is the newest round before the range, where the index has one. A round counts if the feed answered from its aggregator then; when the feed takes a new aggregator, the answer that it already has counts at the time of the change.
+         * @description The rounds of the asset's feed in steps of equal length. Policies are sold and triggered by these rounds. The last step has the indexed block. A step without a round has no point: the price before it still holds. The first point is the newest round before the range, where the index has one. A round counts if the feed answered from its aggregator then; when the feed takes a new aggregator, the answer that it already has counts at the time of the change.
          */
         readonly get: operations["getAssetPriceHistory"];
         readonly put?: never;

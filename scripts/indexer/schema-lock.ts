@@ -76,7 +76,7 @@ export async function lockSchema(
     }
   }
 
-  // A session in which nothing comes counts as one whose server is gone.
+  // Without answers the session would end: its server would count as gone.
   const heartbeat = setInterval(() => void sql`select`.catch(() => {}), HEARTBEAT_MS).unref();
   const release = () => {
     released = true;

@@ -48,7 +48,7 @@ const submitted = (policyId: bigint, submitter: Hex): Entry =>
     ...{ productId: FLASHBTC1H, policyId, submitter },
   });
 
-test("a policy whose key comes again has the verdict on its own trigger, and each submission is listed once", async () => {
+test("of two policies with one key each has its own verdict, and each submission is listed once", async () => {
   const evaluation = `/api/v1/triggers/${FLASHBTC1H}/900`;
   await chain.emit(...sold(FLASHBTC1H, 900n, alice));
   await chain.emit(logs.issued(EPOCH, 400n, alice), logs.triggered(900n, alice), submitted(900n, alice));

@@ -51,7 +51,7 @@ describe("a report of a mined transaction", () => {
   });
 });
 
-describe("a call whose outcome is in doubt", () => {
+describe("a call with an unknown outcome", () => {
   const ask = async (retries: typeof soon, ...replies: Reply[]) => {
     const { baseUrl, seen } = await serve(...replies);
     const client = createClient({ baseUrl });

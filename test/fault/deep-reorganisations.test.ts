@@ -1,7 +1,7 @@
 /**
  * Reorganisations deeper than CONFIRMATIONS. What this proves: outcomes that were final are undone, the same signed bytes
- * are sent again, and the ledger ends with the chain's receipts; a wallet is not left with a nonce that the chain lacks. What
- * reverted, and whose idempotency key bought meanwhile, is not bought too.
+ * are sent again, and the ledger ends with the chain's receipts; a wallet is not left with a nonce that the chain lacks. A
+ * reverted purchase is not bought once a newer one has used its idempotency key.
  */
 import { parseGwei } from "viem";
 import { beforeAll, expect, test } from "vitest";

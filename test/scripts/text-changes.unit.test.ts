@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import { expect, onTestFinished, test } from "vitest";
 import { changedPackage, type PackageChanges } from "../../scripts/build/text-changes.ts";
 
-/** Bundles a module of a package, of which the build changes `files`. */
+/** Bundles a module of a package; the build changes the package's `files`. */
 async function bundle(source: string, files: PackageChanges["files"]): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), "text-changes-"));
   onTestFinished(() => rmSync(root, { recursive: true }));

@@ -23,14 +23,14 @@ END $$;
 CREATE TRIGGER purchase_archived AFTER INSERT ON service.archived_purchase
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION service.note_archived_nonces();
 --> statement-breakpoint
--- After the trigger, whose lock keeps other batches from being archived in between.
+-- After the trigger: its lock keeps batches from being archived until the end.
 INSERT INTO service.archived_nonce (chain_id, wallet, nonce)
 SELECT a.chain_id, t.wallet, max(t.nonce)
 FROM service.archived_purchase a, json_to_recordset(a.transactions) AS t (wallet text, nonce bigint, state text)
 WHERE t.state = 'final' GROUP BY 1, 2;
 --> statement-breakpoint
--- The wallets whose nonces were compared with the chain since commits may have been lost. Unlogged: a promoted standby, a restored
--- backup and a server after a crash have no rows, and give no nonces out before each wallet was compared.
+-- A row for each wallet that a writer has compared with the chain. A promoted standby, a restored backup and a crashed server may
+-- have lost commits: the table is unlogged, so they have no rows, and no wallet gets a nonce before all are compared again.
 CREATE UNLOGGED TABLE service.compared_wallet (
   chain_id integer NOT NULL,
   address text NOT NULL,
@@ -47,8 +47,8 @@ END $$;
 CREATE TRIGGER wallet_first_nonce AFTER UPDATE OF next_nonce ON service.relayer_wallet
   FOR EACH ROW WHEN (OLD.next_nonce IS NULL AND NEW.next_nonce IS NOT NULL) EXECUTE FUNCTION service.note_first_nonce();
 --> statement-breakpoint
--- Wallets of a chain whose lost commits, if there are any, nobody has looked for. A wallet that the operator has stopped, and no
--- writer has held for an hour, got no nonces in that time: its ether may have been taken back.
+-- The wallets of a chain that are to be compared. A wallet is left out if the operator has stopped it and no writer has held it for
+-- an hour: it got no nonces, and its ether may have been taken back.
 CREATE FUNCTION service.uncompared_wallets(of_chain integer) RETURNS SETOF service.relayer_wallet LANGUAGE sql STABLE AS $$
   SELECT * FROM service.relayer_wallet w
   WHERE w.chain_id = of_chain AND w.next_nonce IS NOT NULL

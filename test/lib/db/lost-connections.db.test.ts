@@ -86,7 +86,7 @@ test("after a connection that ended amid its rows, the next statement runs and h
   expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
 });
 
-test("a transaction whose connection ended while it waited for something else runs nothing more, also not its rollback", async () => {
+test("once its connection has ended, a transaction runs no statement, and no rollback", async () => {
   const { sql, direct, hasRun } = await open(1);
   const failed = new Error("the wait fails");
   const waits = new EventEmitter();

@@ -31,7 +31,7 @@ const frozen: Readonly<Record<string, string>> = {
   "0020_answers_of_a_batch.sql": "2bc43cd650b98011",
   "0021_gas_of_the_day.sql": "54d687d9e252a2cf",
   "0022_keys_and_claims.sql": "fbe84e69d7576174",
-  "0023_compared_wallets.sql": "567a560406ba008a",
+  "0023_compared_wallets.sql": "e7dae71876dbeeef",
 };
 
 test("no migration has changed since databases have it", () => {

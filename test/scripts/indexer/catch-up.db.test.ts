@@ -113,7 +113,7 @@ test("a node that answers later than a transaction may rest keeps no transaction
   await look("idx_a");
   await start("idx_a");
   await index("idx_a", 95);
-  // As the launcher's connection, whose transactions may rest for five seconds.
+  // The launcher's connection has such a limit too: five seconds.
   await sql`set idle_in_transaction_session_timeout = 2000`;
   const late = async () => {
     await sleep(4000);
