@@ -86,6 +86,8 @@ export async function beginCatchUp(
   });
   const release = () => holder.end({ timeout: 0 });
   try {
+    // The driver reserves only a connection that is open already.
+    await holder`select`;
     const snapshot = await exportSnapshot(await holder.reserve());
     const readable = await hasBlock(sql, snapshot, build.viewsSchema);
     await hideRows(sql, build, readable ? snapshot : null);
