@@ -8,7 +8,8 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash } from "../indexer/schema-name.ts";
-import { changedImports, changesHash, ponder, ponderChanges } from "./ponder-changes.ts";
+import { changedImports } from "./block-changes.ts";
+import { changesHash, ponder, ponderChanges } from "./ponder-changes.ts";
 import { postgresChanges } from "./postgres-changes.ts";
 import { changedPackage } from "./text-changes.ts";
 

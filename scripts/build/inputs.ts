@@ -13,6 +13,7 @@ const settings = [
   "package-lock.json",
   "scripts/build.ts",
   "scripts/build/indexer-bundle.ts",
+  "scripts/build/block-changes.ts",
   "scripts/build/ponder-changes.ts",
   "scripts/build/postgres-changes.ts",
   "scripts/build/replace-files.ts",

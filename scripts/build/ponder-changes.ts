@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { projectRoot } from "../../lib/project-root.ts";
 import { ponderManifest } from "../indexer/schema-name.ts";
+import { blockChanges, changedImports } from "./block-changes.ts";
 import type { Change, PackageChanges } from "./text-changes.ts";
 
 /** Where Ponder compares the height of a new head with its own: it takes a head that is not higher for a reorganisation. */
@@ -29,30 +29,6 @@ const ignoreKnownHeads: Change = {
 const insertOnce: Change = {
   text: "if (isUpdate) {",
   becomes: "if (isUpdate && !insertBuffer.get(table).has(ck)) {",
-};
-
-/**
- * Ponder's triggers record each changed row for a reorganisation, with a placeholder for the block's checkpoint. At the end of each
- * block Ponder would build an update for every table, which replaces it. Here the triggers take the checkpoint from a setting of the
- * transaction, which each block begins with. The column may not be null, so a write outside of a block is refused.
- */
-const PLACEHOLDER = `'\${MAX_CHECKPOINT_STRING}'`;
-const CHECKPOINT_SETTING = "indexer.checkpoint";
-const recordWithCheckpoint = [0, 1, 2].map(
-  (operation): Change => ({
-    text: `, ${operation}, ${PLACEHOLDER});`,
-    becomes: `, ${operation}, nullif(current_setting('${CHECKPOINT_SETTING}', true), ''));`,
-  }),
-);
-const beginWithCheckpoint: Change = {
-  text: "await indexing.processRealtimeEvents({ events });",
-  becomes: `await tx.wrap({ label: "set_checkpoint" }, (tx) => tx.execute(
-                                \`select set_config('${CHECKPOINT_SETTING}', '\${checkpoint}', true)\`), context);
-                            await indexing.processRealtimeEvents({ events });`,
-};
-const endWithoutUpdates: Change = {
-  text: "await Promise.all(tables.map((table) => commitBlock(tx, { table, checkpoint, preBuild }, context)));",
-  becomes: "",
 };
 
 /** For live queries over HTTP, which the indexer does not serve, Ponder makes a table in each block, and triggers on each table. */
@@ -91,41 +67,6 @@ export const isInBloom = (_bloom, input) => {
     const hash = hashOf(input);`,
 };
 
-/** Writes up to 20 rows of a table by a prepared statement; see `write-rows.ts`. */
-const rowsModule = join(projectRoot, "scripts", "indexer", "write-rows.ts");
-/** What the changed text imports, by a name that is the same wherever the project lies. */
-export const changedImports = { "indexer-write-rows": rowsModule } as const;
-const writing = (rows: string, replace: boolean) =>
-  `await qb.wrap(() => qb.$client.query(writeRows(table, ${rows}.map(({ row }) => row), {
-                            nameOf: (column) => getColumnCasing(column, "snake_case"),
-                            primaryKeyOf: () => getPrimaryKeyColumns(table).map(({ sql }) => sql),
-                            replace: ${replace},
-                        })), context);`;
-const preparedWrites: readonly Change[] = [
-  {
-    text: 'import copy from "pg-copy-streams";',
-    becomes: `import copy from "pg-copy-streams";\nimport { writeRows } from "indexer-write-rows";`,
-  },
-  {
-    text: "await qb.wrap((db) => db.insert(table).values(insertValues.map(({ row }) => row)), context);",
-    becomes: writing("insertValues", false),
-  },
-  {
-    text: `await qb.wrap((db) => db
-                            .insert(table)
-                            .values(updateValues.map(({ row }) => row))
-                            .onConflictDoUpdate({
-                            // @ts-ignore
-                            target: primaryKeys.map(({ js }) => table[js]),
-                            set: Object.fromEntries(Object.entries(getTableColumns(table)).map(([columnName, column]) => [
-                                columnName,
-                                sql.raw(\`excluded."\${getColumnCasing(column, "snake_case")}"\`),
-                            ])),
-                        }), context);`,
-    becomes: writing("updateValues", true),
-  },
-];
-
 /**
  * Ponder would find out anew for each row which columns its table has and which are the primary key: the latter for each row
  * that it reads before a block.
@@ -162,17 +103,17 @@ export const ponderChanges: PackageChanges = {
   files: {
     "sync-realtime/index.js": [ignoreKnownHeads],
     "sync-realtime/bloom.js": [hashOnce],
-    "indexing-store/cache.js": [insertOnce, ...preparedWrites],
+    "indexing-store/cache.js": [insertOnce, ...blockChanges["indexing-store/cache.js"]],
     "indexing-store/utils.js": [columnsOnceOf, columnsOnce],
     "drizzle/index.js": [primaryKeyOnce],
-    "database/actions.js": [...recordWithCheckpoint, noLiveQueryTriggers],
-    "runtime/multichain.js": [noLiveQueryTable, beginWithCheckpoint, endWithoutUpdates],
+    "database/actions.js": [...blockChanges["database/actions.js"], noLiveQueryTriggers],
+    "runtime/multichain.js": [...blockChanges["runtime/multichain.js"], noLiveQueryTable],
   },
 };
 
 /** A hash of all changes: another change makes another build, with a schema of its own. */
-export const changesHash = (): string =>
-  createHash("sha256")
-    .update(JSON.stringify(ponderChanges.files))
-    .update(readFileSync(rowsModule))
-    .digest("hex");
+export function changesHash(): string {
+  const hash = createHash("sha256").update(JSON.stringify(ponderChanges.files));
+  for (const module of Object.values(changedImports)) hash.update(readFileSync(module));
+  return hash.digest("hex");
+}
