@@ -9,22 +9,19 @@ import type { Change } from "./text-changes.ts";
  * transaction. The column may not be null, so a write outside of a block is refused. They run once for a statement, not for each row.
  */
 const CHECKPOINT_SETTING = "indexer.checkpoint";
-const RECORDS = `INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)`;
-const valuesOf = (version: "NEW" | "OLD", operation: number) =>
-  `VALUES (\${columnNames.map((name) => \`${version}.\${name}\`).join(",")}, ${operation}, '\${MAX_CHECKPOINT_STRING}');`;
 const recordRows: Change = {
   text: `IF TG_OP = 'INSERT' THEN
-  ${RECORDS}
-  ${valuesOf("NEW", 0)}
+  INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
+  VALUES (\${columnNames.map((name) => \`NEW.\${name}\`).join(",")}, 0, '\${MAX_CHECKPOINT_STRING}');
   ELSIF TG_OP = 'UPDATE' THEN
-  ${RECORDS}
-  ${valuesOf("OLD", 1)}
+  INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
+  VALUES (\${columnNames.map((name) => \`OLD.\${name}\`).join(",")}, 1, '\${MAX_CHECKPOINT_STRING}');
   ELSIF TG_OP = 'DELETE' THEN
-  ${RECORDS}
-  ${valuesOf("OLD", 2)}
+  INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
+  VALUES (\${columnNames.map((name) => \`OLD.\${name}\`).join(",")}, 2, '\${MAX_CHECKPOINT_STRING}');
   END IF;`,
-  becomes: `${RECORDS}
-  SELECT \${columnNames.join(",")}, array_position('{INSERT,UPDATE,DELETE}', TG_OP) - 1,
+  becomes: `INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
+  SELECT \${columnNames.join(",")}, CASE TG_OP WHEN 'INSERT' THEN 0 WHEN 'UPDATE' THEN 1 ELSE 2 END,
     nullif(current_setting('${CHECKPOINT_SETTING}', true), '')
   FROM changed;`,
 };
@@ -56,22 +53,18 @@ const dropTriggers: Change = {
     .join("\n"),
 };
 
-/**
- * The setting, and the checkpoint that Ponder would write by a statement of its own after the rows. They are sent before the
- * projections run, by the driver itself, and answered meanwhile; a transaction that has failed there runs nothing more.
- */
+/** The setting, and the checkpoint of the block, which Ponder would write after the rows by a statement of its own: one round trip. */
 const beginWithCheckpoint: Change = {
   text: "await indexing.processRealtimeEvents({ events });",
-  becomes: `const noted = tx.wrap({ label: "update_checkpoints" }, (tx) => tx.$client.query(
+  becomes: `await tx.wrap({ label: "update_checkpoints" }, (tx) => tx.execute(
                                 \`select set_config('${CHECKPOINT_SETTING}', '\${checkpoint}', true);
                                 update "\${namespaceBuild.schema}"._ponder_checkpoint
                                 set latest_checkpoint = '\${event.checkpoint}' where chain_name = '\${event.chain.name}'\`), context);
-                            noted.catch(() => {});
-                            await indexing.processRealtimeEvents({ events });
-                            await noted;`,
+                            await indexing.processRealtimeEvents({ events });`,
 };
 const UPDATE_CHECKPOINT = `await tx.wrap({ label: "update_checkpoints" }, (db) => db
                             .update(PONDER_CHECKPOINT)`;
+/** A block with events has its checkpoint already. */
 const noSecondUpdate: Change = {
   text: UPDATE_CHECKPOINT,
   becomes: `if (event.events.length === 0) ${UPDATE_CHECKPOINT}`,
@@ -128,6 +121,7 @@ const writeTogether: Change = {
   text: `await qb.wrap((db) => db.execute("SAVEPOINT flush"), context);
                     await promiseAllSettledWithThrow(Array.from(cache.keys()).map(flushTable));
                     await qb.wrap((db) => db.execute("RELEASE flush"), context);`,
+  // More rows of a table go by COPY, which cannot be pipelined.
   becomes: `const isSmall = (buffer) => Array.from(buffer.values()).every(({ size }) => size <= LOW_BATCH_THRESHOLD);
                     await sendTogether(qb.$client, { pipelined: isSmall(insertBuffer) && isSmall(updateBuffer) }, () =>
                         promiseAllSettledWithThrow([

@@ -7,23 +7,28 @@ export type PipelinedClient = {
 };
 
 /**
- * Runs `send` on a connection that nothing else uses meanwhile. If `pipelined`, its statements are sent without waiting for answers
- * in between, and those that it sends at once go in one packet: not for a COPY. Rejects as `send` does, which must settle after
- * its last statement.
+ * Runs `send` on a connection that nothing else uses meanwhile. `send` may settle only once all of its statements are answered.
+ * If `pipelined`, none waits for the answer to another one, and those that are sent at once go in one packet; there may be no COPY
+ * among them. Rejects as `send` does.
  */
 export async function sendTogether(
   client: PipelinedClient,
   { pipelined }: { readonly pipelined: boolean },
   send: () => Promise<unknown>,
 ): Promise<void> {
-  const { stream } = client.connection;
   client.pipeline = pipelined;
   try {
-    stream.cork();
-    const sent = send();
-    stream.uncork();
-    await sent;
+    await inOnePacket(client, send);
   } finally {
     client.pipeline = false;
+  }
+}
+
+function inOnePacket<T>({ connection: { stream } }: PipelinedClient, send: () => T): T {
+  stream.cork();
+  try {
+    return send();
+  } finally {
+    stream.uncork();
   }
 }

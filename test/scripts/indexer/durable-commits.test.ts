@@ -1,6 +1,6 @@
 /**
- * Postgres crashes right after a commit of Ponder, or a connection is lost right before one. What this proves: no row of
- * a block is missing afterwards, and none is counted twice.
+ * Postgres crashes right after a commit of Ponder, a connection is lost right before one, or a block's first statement is cancelled.
+ * What this proves: no row of a block is missing afterwards, and none is counted twice.
  */
 import { beforeAll, test } from "vitest";
 import { waitFor } from "../../../scripts/local/wait.ts";
@@ -51,7 +51,7 @@ test("Postgres crashes right after a block is indexed: the index has every row o
 });
 
 test("the connection is lost before a commit reaches Postgres: the index has every row of the block", async () => {
-  // All rows of a block come with this statement. Postgres answers them and receives nothing more.
+  // The rows of this block come with this statement. Postgres answers them and receives nothing more.
   link.swallowAfter((sent) => sent.includes("SAVEPOINT flush"));
   await trade(historyContext(chain));
   await waitFor({
@@ -66,5 +66,29 @@ test("the connection is lost before a commit reaches Postgres: the index has eve
   link.swallowAfter(() => false);
   await link.cut();
   await link.mend();
+  await expectEveryRow();
+});
+
+test("a block's first statement is cancelled: the indexer goes on, and the index has every row of the block", async () => {
+  const [build] =
+    await rows.sql`select schema_name from service.indexer_deployment order by started_at desc limit 1`;
+  const schema = String(build?.schema_name);
+  const holder = await rows.sql.reserve();
+  await holder`begin`;
+  await holder`select from ${holder(schema)}._ponder_checkpoint for update`;
+  await trade(historyContext(chain));
+  const watcher = openRows(postgres.databaseUrl);
+  await waitFor({
+    what: "the statement to be cancelled",
+    probe: async () => {
+      const cancelled = await watcher.sql`
+        select pg_cancel_backend(pid) from pg_stat_activity
+        where wait_event_type = 'Lock' and query ~ 'set_config.*_ponder_checkpoint'`;
+      return cancelled.length > 0 || undefined;
+    },
+  });
+  await watcher.close();
+  await holder`rollback`;
+  holder.release();
   await expectEveryRow();
 });

@@ -1,6 +1,10 @@
-/** Statements that are sent without waiting for answers. What this proves: each has its own answer, and a failure leaves the connection whole. */
+/**
+ * Statements that are sent in one packet, without waiting for answers. What this proves: each has its own answer, and a failure
+ * leaves the connection whole.
+ */
+import { Socket } from "node:net";
 import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { sendTogether } from "../../../scripts/indexer/send-together.ts";
 import { freshDatabase } from "../../support/database.ts";
 
@@ -22,12 +26,16 @@ const insert = (id: number) =>
   client.query({ name: "insert", text: "insert into sample values ($1)", values: [id] });
 const stored = async () => (await client.query("select id from sample order by id")).rows.map(({ id }) => id);
 
-test("all are sent before the first answer, and each has its own", async () => {
+test("all are sent in one packet before the first answer, and each has its own", async () => {
+  const { stream } = client.connection;
+  if (!(stream instanceof Socket)) throw new Error("the connection has no socket");
+  const [one, several] = [vi.spyOn(stream, "_write"), vi.spyOn(stream, "_writev")];
   const answers: unknown[] = [];
   const ask = (value: number) =>
     client.query("select $1::int as value", [value]).then(({ rows }) => answers.push(rows[0]?.value));
   const sending = sendTogether(client, { pipelined: true }, () => Promise.all([1, 2, 3].map(ask)));
   expect(client).toMatchObject({ _queryQueue: [], _sentQueryQueue: { length: 2 } });
+  expect([one.mock.calls.length, several.mock.calls.length]).toEqual([0, 1]);
   await sending;
   expect(answers).toEqual([1, 2, 3]);
 });
@@ -67,6 +75,15 @@ test("what is not pipelined, and what comes afterwards, waits for the answer bef
   expect(client).toMatchObject(waiting);
   await after;
   expect(await stored()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+test("what fails before it is sent leaves the connection whole", async () => {
+  const send = () => {
+    throw new Error("no statement");
+  };
+  await expect(sendTogether(client, { pipelined: true }, send)).rejects.toThrow("no statement");
+  await insert(1);
+  expect(await stored()).toEqual([1]);
 });
 
 test("when the connection ends, all that were sent fail", async () => {
