@@ -1,66 +1,36 @@
-/** What the indexer's bundle changes in how Ponder writes a live block: few statements, few round trips, few triggers. */
+/** What the indexer's bundle changes in how Ponder writes a live block: few statements, few round trips. */
 import { join } from "node:path";
 import { projectRoot } from "../../lib/project-root.ts";
+import { CHECKPOINT_SETTING } from "./reorg-changes.ts";
 import type { Change } from "./text-changes.ts";
 
 /**
- * Ponder's triggers record each changed row for a reorganisation, with a placeholder for the block's checkpoint. At the end of each
- * block Ponder would build an update for every table, which replaces it. Here the triggers take the checkpoint from a setting of the
- * transaction. The column may not be null, so a write outside of a block is refused. They run once for a statement, not for each row.
+ * The setting, the checkpoint of the block, which Ponder would write after the rows, and the rows that the projections will look for,
+ * which Ponder would read before the transaction: one round trip.
  */
-const CHECKPOINT_SETTING = "indexer.checkpoint";
-const recordRows: Change = {
-  text: `IF TG_OP = 'INSERT' THEN
-  INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
-  VALUES (\${columnNames.map((name) => \`NEW.\${name}\`).join(",")}, 0, '\${MAX_CHECKPOINT_STRING}');
-  ELSIF TG_OP = 'UPDATE' THEN
-  INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
-  VALUES (\${columnNames.map((name) => \`OLD.\${name}\`).join(",")}, 1, '\${MAX_CHECKPOINT_STRING}');
-  ELSIF TG_OP = 'DELETE' THEN
-  INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
-  VALUES (\${columnNames.map((name) => \`OLD.\${name}\`).join(",")}, 2, '\${MAX_CHECKPOINT_STRING}');
-  END IF;`,
-  becomes: `INSERT INTO "\${schema}"."\${getReorgTableName(table)}" (\${columnNames.join(",")}, operation, checkpoint)
-  SELECT \${columnNames.join(",")}, CASE TG_OP WHEN 'INSERT' THEN 0 WHEN 'UPDATE' THEN 1 ELSE 2 END,
-    nullif(current_setting('${CHECKPOINT_SETTING}', true), '')
-  FROM changed;`,
-};
-/** A trigger that sees a statement's rows is for one operation. */
-const operations = [
-  ["insert", "NEW"],
-  ["update", "OLD"],
-  ["delete", "OLD"],
-] as const;
-const TRIGGER = `\${getReorgTriggerName()}`;
-const TABLE = `"\${schema}"."\${chainId === undefined ? getTableName(table) : getPartitionName(table, chainId)}"`;
-const EXECUTE = `EXECUTE PROCEDURE "\${schema}".\${getReorgProcedureName(table)};`;
-const createTriggers: Change = {
-  text: `CREATE OR REPLACE TRIGGER "${TRIGGER}"
-  AFTER INSERT OR UPDATE OR DELETE ON ${TABLE}
-  FOR EACH ROW ${EXECUTE}`,
-  becomes: operations
-    .map(
-      ([operation, version]) => `CREATE OR REPLACE TRIGGER "${TRIGGER}_${operation}"
-  AFTER ${operation} ON ${TABLE} REFERENCING ${version} TABLE AS changed
-  FOR EACH STATEMENT ${EXECUTE}`,
-    )
-    .join("\n"),
-};
-const dropTriggers: Change = {
-  text: `DROP TRIGGER IF EXISTS "${TRIGGER}" ON ${TABLE}`,
-  becomes: operations
-    .map(([operation]) => `DROP TRIGGER IF EXISTS "${TRIGGER}_${operation}" ON ${TABLE};`)
-    .join("\n"),
-};
-
-/** The setting, and the checkpoint of the block, which Ponder would write after the rows by a statement of its own: one round trip. */
-const beginWithCheckpoint: Change = {
-  text: "await indexing.processRealtimeEvents({ events });",
-  becomes: `await tx.wrap({ label: "update_checkpoints" }, (tx) => tx.execute(
-                                \`select set_config('${CHECKPOINT_SETTING}', '\${checkpoint}', true);
-                                update "\${namespaceBuild.schema}"._ponder_checkpoint
-                                set latest_checkpoint = '\${event.checkpoint}' where chain_name = '\${event.chain.name}'\`), context);
+const beginTogether: readonly Change[] = [
+  { text: "indexingCache.prefetch({ events: event.events }),", becomes: "" },
+  {
+    text: "await indexing.processRealtimeEvents({ events });",
+    becomes: `await sendTogether(tx.$client, { pipelined: true }, () => [
+                                tx.wrap({ label: "update_checkpoints" }, (tx) => tx.execute(
+                                    \`select set_config('${CHECKPOINT_SETTING}', '\${checkpoint}', true);
+                                    update "\${namespaceBuild.schema}"._ponder_checkpoint
+                                    set latest_checkpoint = '\${event.checkpoint}' where chain_name = '\${event.chain.name}'\`), context),
+                                indexingCache.prefetch({ events }),
+                            ]);
                             await indexing.processRealtimeEvents({ events });`,
+  },
+  {
+    text: 'import { eq, getTableName, isTable, isView, sql } from "drizzle-orm";',
+    becomes:
+      'import { eq, getTableName, isTable, isView, sql } from "drizzle-orm";\nimport { sendTogether } from "indexer-send-together";',
+  },
+];
+/** A statement that fails may leave none behind that is not answered yet. */
+const awaitAllReads: Change = {
+  text: "await Promise.all(Array.from(prediction.entries())",
+  becomes: "await promiseAllSettledWithThrow(Array.from(prediction.entries())",
 };
 const UPDATE_CHECKPOINT = `await tx.wrap({ label: "update_checkpoints" }, (db) => db
                             .update(PONDER_CHECKPOINT)`;
@@ -123,16 +93,14 @@ const writeTogether: Change = {
                     await qb.wrap((db) => db.execute("RELEASE flush"), context);`,
   // More rows of a table go by COPY, which cannot be pipelined.
   becomes: `const isSmall = (buffer) => Array.from(buffer.values()).every(({ size }) => size <= LOW_BATCH_THRESHOLD);
-                    await sendTogether(qb.$client, { pipelined: isSmall(insertBuffer) && isSmall(updateBuffer) }, () =>
-                        promiseAllSettledWithThrow([
-                            qb.wrap(() => qb.$client.query("SAVEPOINT flush"), context),
-                            ...Array.from(cache.keys()).map(flushTable),
-                        ]));`,
+                    await sendTogether(qb.$client, { pipelined: isSmall(insertBuffer) && isSmall(updateBuffer) }, () => [
+                        qb.wrap(() => qb.$client.query("SAVEPOINT flush"), context),
+                        ...Array.from(cache.keys()).map(flushTable),
+                    ]);`,
 };
 
 /** The changes by Ponder's module. */
 export const blockChanges = {
-  "indexing-store/cache.js": [...preparedWrites, writeTogether],
-  "database/actions.js": [recordRows, createTriggers, dropTriggers],
-  "runtime/multichain.js": [beginWithCheckpoint, noSecondUpdate, noUpdatesOfRecords],
+  "indexing-store/cache.js": [...preparedWrites, writeTogether, awaitAllReads],
+  "runtime/multichain.js": [...beginTogether, noSecondUpdate, noUpdatesOfRecords],
 } as const;

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ponderManifest } from "../indexer/schema-name.ts";
 import { blockChanges, changedImports } from "./block-changes.ts";
+import { reorgChanges } from "./reorg-changes.ts";
 import type { Change, PackageChanges } from "./text-changes.ts";
 
 /** Where Ponder compares the height of a new head with its own: it takes a head that is not higher for a reorganisation. */
@@ -20,6 +21,20 @@ const ignoreKnownHeads: Change = {
             return;
         }
         ${HEIGHT_CHECK}`,
+};
+
+/**
+ * The head is written from the newest block at the start on. After a reorganisation to an older one, Ponder would index the new blocks
+ * below that height without it, and readers would see their rows with an older head.
+ */
+const REORGANISED = `return {
+            type: "reorg",
+            block: commonAncestor,`;
+const keepHead: Change = {
+  text: REORGANISED,
+  becomes: `for (const filter of blockFilters)
+            filter.fromBlock = Math.min(filter.fromBlock ?? 0, hexToNumber(commonAncestor.number) + 1);
+        ${REORGANISED}`,
 };
 
 /**
@@ -101,12 +116,13 @@ export const ponderChanges: PackageChanges = {
   name: "Ponder",
   folder: ponder,
   files: {
-    "sync-realtime/index.js": [ignoreKnownHeads],
+    "sync-realtime/index.js": [ignoreKnownHeads, keepHead],
     "sync-realtime/bloom.js": [hashOnce],
     "indexing-store/cache.js": [insertOnce, ...blockChanges["indexing-store/cache.js"]],
     "indexing-store/utils.js": [columnsOnceOf, columnsOnce],
     "drizzle/index.js": [primaryKeyOnce],
-    "database/actions.js": [...blockChanges["database/actions.js"], noLiveQueryTriggers],
+    "database/actions.js": [...reorgChanges["database/actions.js"], noLiveQueryTriggers],
+    "database/index.js": reorgChanges["database/index.js"],
     "runtime/multichain.js": [...blockChanges["runtime/multichain.js"], noLiveQueryTable],
   },
 };

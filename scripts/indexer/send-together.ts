@@ -1,4 +1,4 @@
-/** How Ponder's cache sends the statements of a live block. */
+/** How the indexer sends the statements of a live block. */
 
 /** A client of `pg`, with what its types do not name. */
 export type PipelinedClient = {
@@ -7,28 +7,25 @@ export type PipelinedClient = {
 };
 
 /**
- * Runs `send` on a connection that nothing else uses meanwhile. `send` may settle only once all of its statements are answered.
- * If `pipelined`, none waits for the answer to another one, and those that are sent at once go in one packet; there may be no COPY
- * among them. Rejects as `send` does.
+ * Runs `send` on a connection that nothing else uses meanwhile, and waits until all of its statements are answered. If `pipelined`, none
+ * of them waits for the answer to another one, and those that are sent at once go in one packet; there may be no COPY among them.
+ * Rejects with the first failure.
  */
 export async function sendTogether(
   client: PipelinedClient,
   { pipelined }: { readonly pipelined: boolean },
-  send: () => Promise<unknown>,
+  send: () => readonly Promise<unknown>[],
 ): Promise<void> {
+  const { stream } = client.connection;
   client.pipeline = pipelined;
   try {
-    await inOnePacket(client, send);
+    stream.cork();
+    // Drizzle sends a statement one microtask later.
+    process.nextTick(() => stream.uncork());
+    for (const answer of await Promise.allSettled(send())) {
+      if (answer.status === "rejected") throw answer.reason;
+    }
   } finally {
     client.pipeline = false;
-  }
-}
-
-function inOnePacket<T>({ connection: { stream } }: PipelinedClient, send: () => T): T {
-  stream.cork();
-  try {
-    return send();
-  } finally {
-    stream.uncork();
   }
 }

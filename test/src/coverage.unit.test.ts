@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableName, is } from "drizzle-orm";
-import { PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import type { Abi } from "viem";
 import { expect, inject, test } from "vitest";
 import { contractKeys } from "../../lib/deployments.ts";
@@ -117,4 +117,15 @@ test("every contract with a projection is a source, with the address of the depl
   } finally {
     process.env = before;
   }
+});
+
+test("a table whose rows name their block leads an index with its number: reverted blocks are found by it", () => {
+  const named = Object.values(schema).filter((table) => is(table, PgTable) && "blockNumber" in table);
+  const without = named.filter((table) => {
+    const { primaryKeys, indexes } = getTableConfig(table);
+    const keys = [...primaryKeys.map(({ columns }) => columns), ...indexes.map(({ config }) => config.columns)];
+    return !keys.some(([first]) => first !== undefined && "name" in first && first.name === "block_number");
+  });
+  expect(named).not.toEqual([]);
+  expect(without.map((table) => getTableName(table))).toEqual([]);
 });

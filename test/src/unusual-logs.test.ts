@@ -10,7 +10,7 @@ import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
-import { startStack } from "../support/stack.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 import { alice, bob, carol, type EmittedLogs, emittedLogs, FLASHBTC1H } from "./support/emitted-logs.ts";
 import { type EmitterChain, type Entry, entry, startEmitterChain } from "./support/emitter-chain.ts";
 import { openRows, type Rows } from "./support/rows.ts";
@@ -21,13 +21,14 @@ const hostileName = "tab\tback\\slash\0nul\nline\u2028“quote” 'x' {y} \\N";
 
 let chain: EmitterChain;
 let logs: EmittedLogs;
+let stack: Stack;
 let rows: Rows;
 let found: Rows["found"];
 
 beforeAll(async () => {
   chain = await startEmitterChain();
   logs = emittedLogs(chain);
-  const stack = await startStack({ chain, services: ["indexer"] });
+  stack = await startStack({ chain, services: ["indexer"] });
   rows = openRows(stack.databaseUrl);
   ({ found } = rows);
 });
@@ -220,6 +221,48 @@ test("the largest numbers, empty batches and text that Postgres rejects do not s
   expect(await found("bond_epoch", { epoch_id: "1" })).toMatchObject([{ maturity_date: MAX.toString() }]);
 });
 
+/** All rows but the head's, whose block is another one after a reorganisation. */
+const withoutHead = async () => ({ ...(await rows.everything()), head: [] });
+
+test("when a key comes again in blocks that are reverted, by the chain or by a crash, the older policy is as before", async () => {
+  const sell = (buyer: typeof alice) =>
+    chain.emit(logs.created(FLASHBTC1H, 950n, buyer), logs.purchased(FLASHBTC1H, 950n, buyer));
+  await sell(alice);
+  await chain.emit(logs.triggered(950n));
+  await rows.caughtUp(chain.client);
+  const before = await withoutHead();
+  async function restart(): Promise<void> {
+    await stack.kill9("indexer");
+    await stack.start("indexer");
+    await rows.caughtUp(chain.client);
+  }
+  const id = await chain.client.snapshot();
+  await sell(bob);
+  await chain.emit(logs.triggered(950n, bob));
+  await sell(carol);
+  await chain.emit(logs.created(FLASHBTC1H, 951n, bob), logs.triggered(951n, bob));
+  await rows.caughtUp(chain.client);
+  const replaced = async () =>
+    (await found("replaced_policy", { policy_id: "950" })).map(({ buyer }) => buyer);
+  expect((await replaced()).sort()).toEqual([bob, alice]);
+
+  const longer = await withoutHead();
+  await restart();
+  expect(await withoutHead()).toEqual(longer);
+
+  await chain.client.revert({ id });
+  await chain.client.mine({ blocks: 1 });
+  await rows.caughtUp(chain.client);
+  expect(await withoutHead()).toEqual(before);
+  await sell(carol);
+  await rows.caughtUp(chain.client);
+  expect(await replaced()).toEqual([alice]);
+
+  const shorter = await withoutHead();
+  await restart();
+  expect(await withoutHead()).toEqual(shorter);
+});
+
 test("an index that reads these logs in a backfill has the same rows", async () => {
   const again: Entry[] = Array.from({ length: 40 }, (_, index) =>
     entry(chain.contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
@@ -235,13 +278,13 @@ test("an index that reads these logs in a backfill has the same rows", async () 
   await chain.emit(logs.snapshot(FLASHBTC1H, 900n), ...sold(bob), logs.triggered(900n, bob));
   await chain.client.mine({ blocks: 31 }); // blocks older than 30 belong to the backfill
   await rows.caughtUp(chain.client);
-  const stack = await startStack({ chain, services: ["indexer"] });
-  const afterwards = openRows(stack.databaseUrl);
+  const { databaseUrl } = await startStack({ chain, services: ["indexer"] });
+  const afterwards = openRows(databaseUrl);
   try {
     await afterwards.caughtUp(chain.client);
     expect(await afterwards.everything()).toEqual(await rows.everything());
     expect(await found("product", { name: hostileName.replace("\0", "") })).toHaveLength(41);
-    expect(await found("replaced_policy", {})).toHaveLength(1);
+    expect(await found("replaced_policy", { policy_id: "900" })).toHaveLength(1);
   } finally {
     await afterwards.close();
   }
