@@ -11,7 +11,7 @@ import type { ApiMeter } from "../http/request-metrics.ts";
 import { indexAge } from "./index-age.ts";
 import type { NewestHead } from "./newest-head.ts";
 import { prefersCsv } from "./prefers-csv.ts";
-import { matchesTag, type ResponseCache } from "./response-cache.ts";
+import { type CachedResponse, matchesTag, type ResponseCache } from "./response-cache.ts";
 
 export type EarlyResponseParts = {
   readonly cache: ResponseCache;
@@ -41,35 +41,29 @@ export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
   const { cache, newest, limiter, clientOf, meter, log } = parts;
   const clientNameOf = createClientNames(clientOf);
 
-  /** The answer to this request, if it is kept and of the newest block. */
-  async function findAnswer({ method, url = "", headers }: IncomingMessage) {
+  /** The kept answer to this request, maybe of an older block. */
+  function findKept({ method, url = "", headers }: IncomingMessage): CachedResponse | undefined {
     // Only JSON is kept.
     if (method !== "GET" || prefersCsv(headers.accept)) return undefined;
     // The app validates a request id that the client sends, and counts the request for a key.
     if (headers["x-request-id"] !== undefined || headers["x-api-key"] !== undefined) return undefined;
-    const found = cache.atAddress(url);
-    if (!found) return undefined;
-    const { hash } = newest.fresh() ?? (await newest.get());
-    return hash === found.asOf.hash ? found : undefined;
+    return cache.atAddress(url);
   }
 
   async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean> {
     const begun = performance.now();
-    const found = await findAnswer(incoming);
+    const found = findKept(incoming);
     if (!found) return false;
+    const head = newest.fresh() ?? (await newest.get());
+    if (head.hash !== found.asOf.hash) return false;
     const limit = await limiter.consume(clientNameOf(incoming));
     if (limit.exceeded) return false; // the app refuses it
     const requestId = randomUUID();
-    const own = [
-      "x-index-age",
-      indexAge(found.asOf),
-      "x-request-id",
-      requestId,
-      ...rateLimitHeaders(limit).flat(),
-    ];
+    const own = ["x-index-age", indexAge(found.asOf), "x-request-id", requestId];
+    for (const [name, value] of rateLimitHeaders(limit)) own.push(name, value);
     const status = matchesTag(incoming.headers["if-none-match"], found.tag) ? 304 : 200;
-    if (status === 304) outgoing.writeHead(304, [...found.headers, ...own]).end();
-    else outgoing.writeHead(200, [...found.contentHeaders, ...own]).end(found.body, "latin1");
+    if (status === 304) outgoing.writeHead(304, found.headers.concat(own)).end();
+    else outgoing.writeHead(200, found.contentHeaders.concat(own)).end(found.body, "latin1");
     meter.indexAnswer("cache");
     const seconds = (performance.now() - begun) / 1000;
     meter.answered({ method: "GET", route: found.route, status, seconds });

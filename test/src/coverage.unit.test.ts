@@ -123,7 +123,10 @@ test("a table whose rows name their block leads an index with its number: revert
   const named = Object.values(schema).filter((table) => is(table, PgTable) && "blockNumber" in table);
   const without = named.filter((table) => {
     const { primaryKeys, indexes } = getTableConfig(table);
-    const keys = [...primaryKeys.map(({ columns }) => columns), ...indexes.map(({ config }) => config.columns)];
+    const keys = [
+      ...primaryKeys.map(({ columns }) => columns),
+      ...indexes.map(({ config }) => config.columns),
+    ];
     return !keys.some(([first]) => first !== undefined && "name" in first && first.name === "block_number");
   });
   expect(named).not.toEqual([]);

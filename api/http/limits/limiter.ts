@@ -41,16 +41,18 @@ export function createLimiter({ window, redis, fallback, onRedisError }: Limiter
   const shared = redis && countInRedis(window, redis);
   let pausedUntil = 0;
 
-  async function withCounter<T>(use: (counter: Counter) => Promise<T>): Promise<T> {
-    if (!shared || performance.now() < pausedUntil) return use(fallback);
+  async function withRedis<T>(counter: Counter, use: (counter: Counter) => Promise<T>): Promise<T> {
     try {
-      return await use(shared);
+      return await use(counter);
     } catch (error) {
       if (performance.now() >= pausedUntil) onRedisError(error);
       pausedUntil = performance.now() + REDIS_PAUSE_MS;
       return use(fallback);
     }
   }
+
+  const withCounter = <T>(use: (counter: Counter) => Promise<T>): Promise<T> =>
+    !shared || performance.now() < pausedUntil ? use(fallback) : withRedis(shared, use);
 
   const statusOf = ({ used, msBeforeNext, exceeded }: Count): RateLimitStatus => ({
     name,

@@ -6,7 +6,7 @@ import { at, type Fork } from "./index-truth.ts";
 
 /** Requests a second. */
 const RATE = 50;
-/** Most requests at a time: a busy machine answers fewer than it is asked. */
+/** Most requests at a time. A machine that is too busy for the rate is sent what it is owed later, at {@link IndexLoad.stop} at the latest. */
 const MOST_OPEN = 25;
 
 const decimal = z.string().transform(BigInt);
@@ -76,7 +76,7 @@ export type IndexLoad = {
   readonly seen: () => { readonly block: bigint; readonly answers: number };
   /** While the chain is reorganised a lower block is right too, until an answer has this block or a newer one. */
   readonly reorganise: (reorganisation: () => Promise<bigint>) => Promise<void>;
-  /** Ends the load and resolves to all answers. */
+  /** Ends the load and resolves to all answers: as many as the rate asks for in the time since the start. */
   readonly stop: () => Promise<readonly Read[]>;
 };
 
@@ -98,15 +98,22 @@ export function startIndexLoad(apiUrl: string, buyer: string): IndexLoad {
     reads.push({ ...answer, endpoint, seen, tookMs: performance.now() - begun });
     if (bornIn === era && blockOf(answer) > block) block = blockOf(answer);
   }
-  const timer = setInterval(() => {
-    const endpoint = all[sent % all.length];
-    if (open.size >= MOST_OPEN || endpoint === undefined) return;
-    sent += 1;
-    const request: Promise<void> = read(endpoint)
-      .catch((fault: unknown) => void faults.push(fault))
-      .finally(() => open.delete(request));
-    open.add(request);
-  }, 1000 / RATE);
+  const begun = performance.now();
+  let ended: number | undefined;
+  const owed = () => Math.floor((((ended ?? performance.now()) - begun) * RATE) / 1000);
+
+  /** Sends what the rate owes by now. */
+  function send(): void {
+    for (; sent < owed() && open.size < MOST_OPEN; sent += 1) {
+      const endpoint = all[sent % all.length];
+      if (endpoint === undefined) throw new Error("no endpoint is read");
+      const request: Promise<void> = read(endpoint)
+        .catch((fault: unknown) => void faults.push(fault))
+        .finally(() => open.delete(request));
+      open.add(request);
+    }
+  }
+  const timer = setInterval(send, 1000 / RATE);
   const forget = () => {
     era += 1;
     block = -1n;
@@ -128,6 +135,8 @@ export function startIndexLoad(apiUrl: string, buyer: string): IndexLoad {
     },
     async stop() {
       clearInterval(timer);
+      ended ??= performance.now();
+      for (; sent < owed(); await Promise.race(open)) send();
       await Promise.all(open);
       expect(faults).toEqual([]);
       return reads;
