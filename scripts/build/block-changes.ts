@@ -5,8 +5,8 @@ import { CHECKPOINT_SETTING } from "./reorg-changes.ts";
 import type { Change } from "./text-changes.ts";
 
 /**
- * The setting, the checkpoint of the block, which Ponder would write after the rows, and the rows that the projections will look for,
- * which Ponder would read before the transaction: one round trip.
+ * Sends in one round trip: the setting with the block's checkpoint; the checkpoint's row, which Ponder would write after the rows; and the
+ * look-ups of the projections, which Ponder would send before the transaction.
  */
 const beginTogether: readonly Change[] = [
   { text: "indexingCache.prefetch({ events: event.events }),", becomes: "" },

@@ -24,18 +24,23 @@ const ignoreKnownHeads: Change = {
 };
 
 /**
- * The head is written from the newest block at the start on. After a reorganisation to an older one, Ponder would index the new blocks
- * below that height without it, and readers would see their rows with an older head.
+ * The head is written from the newest block at the start on. The chain may then become shorter, or another node may be behind: Ponder would
+ * index the blocks below that height without the head, and readers would see their rows with an older one.
  */
+const headFrom = (number: string) =>
+  `for (const filter of blockFilters) filter.fromBlock = Math.min(filter.fromBlock ?? 0, ${number});`;
 const REORGANISED = `return {
             type: "reorg",
             block: commonAncestor,`;
-const keepHead: Change = {
-  text: REORGANISED,
-  becomes: `for (const filter of blockFilters)
-            filter.fromBlock = Math.min(filter.fromBlock ?? 0, hexToNumber(commonAncestor.number) + 1);
-        ${REORGANISED}`,
-};
+const RECEIVED = `async *sync(block, blockCallback) {
+            try {`;
+const keepHead: readonly Change[] = [
+  {
+    text: REORGANISED,
+    becomes: `${headFrom("hexToNumber(commonAncestor.number) + 1")}\n        ${REORGANISED}`,
+  },
+  { text: RECEIVED, becomes: `${RECEIVED}\n                ${headFrom("hexToNumber(block.number)")}` },
+];
 
 /**
  * Ponder would write a row that a projection inserts and then changes twice: the changed row as an insert, then as an update, for
@@ -116,7 +121,7 @@ export const ponderChanges: PackageChanges = {
   name: "Ponder",
   folder: ponder,
   files: {
-    "sync-realtime/index.js": [ignoreKnownHeads, keepHead],
+    "sync-realtime/index.js": [ignoreKnownHeads, ...keepHead],
     "sync-realtime/bloom.js": [hashOnce],
     "indexing-store/cache.js": [insertOnce, ...blockChanges["indexing-store/cache.js"]],
     "indexing-store/utils.js": [columnsOnceOf, columnsOnce],

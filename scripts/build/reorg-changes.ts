@@ -1,10 +1,10 @@
-/** What the indexer's bundle changes in how Ponder records rows for a reorganisation or a crash, and reverts them: few records, few triggers. */
+/** What the indexer's bundle changes in how Ponder records rows for a reorganisation or a crash, and reverts them: few records. */
 import type { Change } from "./text-changes.ts";
 
 /**
  * Ponder's triggers record each changed row, with a placeholder for the block's checkpoint. At the end of each block Ponder would
- * build an update for every table, which replaces it. Here the triggers take the checkpoint from this setting of the transaction.
- * The column may not be null, so that a change outside of a block is refused. They run once for a statement, not for each row.
+ * build an update for every table, which replaces it. Here the triggers take the checkpoint from this setting of the transaction. The
+ * column may not be null, so a change outside of a block is refused where it is recorded. They run once for a statement, not for each row.
  */
 export const CHECKPOINT_SETTING = "indexer.checkpoint";
 const recordRows: Change = {
@@ -25,8 +25,8 @@ const recordRows: Change = {
 };
 
 /**
- * A row that names the block of its insertion needs no record of it: the rows of reverted blocks are found by their number. Every
- * table with that column leads an index with it. A policy whose key came again has moved to \`replaced_policy\`, and names an earlier block.
+ * An insertion is not recorded where the row names its block: the rows of reverted blocks are found by the number, with which an index
+ * of each such table begins. A policy whose key came again has moved to `replaced_policy`, where its row names an earlier block.
  */
 const BLOCK_COLUMN = "block_number";
 const MOVED_ROWS = "replaced_policy";
@@ -66,8 +66,12 @@ const dropTriggers: Change = {
     .join("\n"),
 };
 
-/** The oldest record of a row says what it was, unless it was inserted in a reverted block too. */
 const ofSameKey = `\${primaryKeyColumns.map(({ sql }) => \`t."\${sql}" = reverted3."\${sql}"\`).join("AND ")}`;
+const keyOf = (table: string) => `\${primaryKeyColumns.map(({ sql }) => \`${table}."\${sql}"\`).join(", ")}`;
+/**
+ * Deletes the rows of reverted blocks. A policy that took an older one's key in such a block is not deleted: its oldest record is of a
+ * kept block, and restores the older policy. Postgres hashes the keys of `NOT IN`; `NOT EXISTS` would compare all with all.
+ */
 const deleteInserted: Change = {
   text: `WHERE EXISTS (
     SELECT * FROM reverted3
@@ -75,7 +79,7 @@ const deleteInserted: Change = {
     AND OPERATION = 0
   )`,
   becomes: `WHERE \${namesItsBlock(table)
-        ? \`NOT t.\${isOfKeptBlock(checkpoint)} AND NOT EXISTS (SELECT FROM reverted3 WHERE ${ofSameKey} AND reverted3.\${isOfKeptBlock(checkpoint)})\`
+        ? \`NOT t.\${isOfKeptBlock(checkpoint)} AND (${keyOf("t")}) NOT IN (SELECT ${keyOf("reverted3")} FROM reverted3 WHERE \${isOfKeptBlock(checkpoint)})\`
         : \`EXISTS (SELECT FROM reverted3 WHERE ${ofSameKey} AND operation = 0)\`}`,
 };
 const restoreChanged: Change = {
@@ -106,7 +110,7 @@ const recoverTo: Change = {
   becomes: `), \${getRevertSql({ table, checkpoint })}\`), context);`,
 };
 const RECOVER_EACH = "await crashRecovery(tx, { table";
-/** The index has one chain. */
+/** The index has one chain; Ponder's reverts of several chains are not reached, and lack the checkpoint. */
 const recoverEach: Change = {
   text: RECOVER_EACH,
   becomes: `${RECOVER_EACH}, checkpoint: crashRecoveryCheckpoint[0].checkpoint`,

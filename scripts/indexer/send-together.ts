@@ -20,11 +20,14 @@ export async function sendTogether(
   client.pipeline = pipelined;
   try {
     stream.cork();
-    // Drizzle sends a statement one microtask later.
+    // Drizzle sends a statement one microtask later; in a microtask, as here, the next tick comes after them all.
     process.nextTick(() => stream.uncork());
-    for (const answer of await Promise.allSettled(send())) {
-      if (answer.status === "rejected") throw answer.reason;
-    }
+    let failure: { readonly error: unknown } | undefined;
+    const note = (error: unknown) => {
+      failure ??= { error };
+    };
+    await Promise.all(send().map((answer) => answer.catch(note)));
+    if (failure) throw failure.error;
   } finally {
     client.pipeline = false;
   }

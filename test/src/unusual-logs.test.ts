@@ -250,6 +250,7 @@ test("when a key comes again in blocks that are reverted, by the chain or by a c
   await restart();
   expect(await withoutHead()).toEqual(longer);
 
+  // To below the height of the indexer's start.
   await chain.client.revert({ id });
   await chain.client.mine({ blocks: 1 });
   await rows.caughtUp(chain.client);

@@ -64,6 +64,17 @@ test("after a statement that fails, the transaction goes on at its savepoint, an
   expect(await stored()).toEqual([11, 13]);
 });
 
+test("it rejects with what failed first, though another one stands before it", async () => {
+  await client.query("begin");
+  const later = async () => {
+    await new Promise(setImmediate);
+    await insert(2);
+  };
+  const sending = sendTogether(client, { pipelined: true }, () => [later(), client.query("select 1 / 0")]);
+  await expect(sending).rejects.toThrow(/division by zero/);
+  await client.query("rollback");
+});
+
 test("what is not pipelined, and what comes afterwards, waits for the answer before it", async () => {
   const three = () => [1, 2, 3].map(insert);
   const sending = sendTogether(client, { pipelined: false }, three);
