@@ -25,8 +25,8 @@ const recordRows: Change = {
 };
 
 /**
- * An insertion is not recorded where the row names its block: the rows of reverted blocks are found by the number, with which an index
- * of each such table begins. A policy whose key came again has moved to `replaced_policy`, where its row names an earlier block.
+ * An insertion is not recorded if the row has the number of its block: a revert finds the row by an index on that number. Only
+ * `replaced_policy` differs: its rows keep the block in which the policy was sold.
  */
 const BLOCK_COLUMN = "block_number";
 const MOVED_ROWS = "replaced_policy";

@@ -119,7 +119,7 @@ test("every contract with a projection is a source, with the address of the depl
   }
 });
 
-test("a table whose rows name their block leads an index with its number: reverted blocks are found by it", () => {
+test("every table with block numbers has an index that begins with them: a revert deletes rows by it", () => {
   const named = Object.values(schema).filter((table) => is(table, PgTable) && "blockNumber" in table);
   const without = named.filter((table) => {
     const { primaryKeys, indexes } = getTableConfig(table);

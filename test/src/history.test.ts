@@ -181,7 +181,7 @@ test("a reorganisation reverts rows, sums and states of its blocks", async () =>
   expect(await rows.everything()).not.toEqual(before);
 });
 
-test("after the chain reverts to a snapshot from before the indexer's start, all rows are as before, and the head follows", async () => {
+test("after the chain reverts to a block below the indexer's start, all rows are as before, and the head is the chain's", async () => {
   const { protocol } = historyContext(chain);
   const before = await rows.everything();
   const id = await snapshot(protocol);

@@ -221,7 +221,7 @@ test("the largest numbers, empty batches and text that Postgres rejects do not s
   expect(await found("bond_epoch", { epoch_id: "1" })).toMatchObject([{ maturity_date: MAX.toString() }]);
 });
 
-/** All rows but the head's, whose block is another one after a reorganisation. */
+/** The rows of all tables without the head, which differs after a reorganisation. */
 const withoutHead = async () => ({ ...(await rows.everything()), head: [] });
 
 test("when a key comes again in blocks that are reverted, by the chain or by a crash, the older policy is as before", async () => {

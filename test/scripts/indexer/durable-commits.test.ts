@@ -6,7 +6,7 @@ import { beforeAll, test } from "vitest";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { expectRowsMatchChain } from "../../src/support/compare-with-chain.ts";
 import { chapters, historyContext, trade } from "../../src/support/history.ts";
-import { openRows, type Rows } from "../../src/support/rows.ts";
+import { openRows, type Rows, servedSchema } from "../../src/support/rows.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { type OwnPostgres, startOwnPostgres } from "../../support/own-postgres.ts";
@@ -70,9 +70,7 @@ test("the connection is lost before a commit reaches Postgres: the index has eve
 });
 
 test("a block's first statement is cancelled: the indexer goes on, and the index has every row of the block", async () => {
-  const [build] =
-    await rows.sql`select schema_name from service.indexer_deployment order by started_at desc limit 1`;
-  const schema = String(build?.schema_name);
+  const schema = (await servedSchema(rows.sql)) ?? "";
   const holder = await rows.sql.reserve();
   await holder`begin`;
   await holder`select from ${holder(schema)}._ponder_checkpoint for update`;
