@@ -7,8 +7,11 @@ import type { CommonHeaders } from "../http/common-headers.ts";
 export type KeptAnswer = {
   readonly asOf: AsOf;
   readonly tag: string;
-  readonly text: string;
+  readonly body: JsonBody;
 };
+
+/** JSON as it is sent: a string only if it is short and ASCII. */
+export type JsonBody = string | Buffer<ArrayBuffer>;
 
 /** A kept answer as a response. */
 export type CachedResponse = KeptAnswer & {
@@ -17,8 +20,6 @@ export type CachedResponse = KeptAnswer & {
   /** Names and values in turn, without those that differ between requests: of a 304, and of the whole response. */
   readonly headers: readonly string[];
   readonly contentHeaders: readonly string[];
-  /** A string only if it is ASCII. */
-  readonly body: string | Buffer;
 };
 
 /**
@@ -31,18 +32,30 @@ export type ResponseCache = {
   atAddress(url: string): CachedResponse | undefined;
   /** The last answer with this key, maybe of an older block. */
   get(key: string): KeptAnswer | undefined;
+  /**
+   * Keeps the answer if its key was asked for before, at any block. Most pages of a list are asked for once: kept, they would push
+   * out the answers that many ask for, and cost the garbage collection a fifth of the process's time.
+   */
   store(url: string, key: string, answer: KeptAnswer & { readonly route: string }): void;
 };
 
 /** Total size of the answers, and of the addresses, in bytes: clients choose both, so their number must be limited. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_ADDRESS_BYTES = 4 * 1024 * 1024;
+/** The number of keys that count as asked for: the last ones. */
+const MAX_ASKED = 20_000;
 /** Size of an answer beside its text, and of an address beside its text, roughly. */
 const ENTRY_BYTES = 2048;
 const ADDRESS_BYTES = 256;
 
 /** Longest body that is sent as a string, together with the headers. Node copies a longer one several times, and bytes never. */
 const MAX_STRING = 16 * 1024;
+
+/** The body for this JSON. */
+export function jsonBody(text: string): JsonBody {
+  const bytes = Buffer.from(text);
+  return bytes.length === text.length && text.length <= MAX_STRING ? text : bytes;
+}
 
 /** The headers of an indexed response: it may be stored, and must be revalidated each time. */
 export const indexedHeaders = ({ blockNumber, tag }: { blockNumber: bigint; tag: string }) =>
@@ -68,13 +81,13 @@ export function createResponseCache(
 ): ResponseCache {
   const answers = new LRUCache<string, CachedResponse>({
     maxSize: maxBytes,
-    sizeCalculation: ({ text, body }, key) =>
-      text.length + (typeof body === "string" ? 0 : body.length) + key.length + ENTRY_BYTES,
+    sizeCalculation: ({ body }, key) => body.length + key.length + ENTRY_BYTES,
   });
   const keys = new LRUCache<string, string>({
     maxSize: MAX_ADDRESS_BYTES,
     sizeCalculation: (key, url) => key.length + url.length + ADDRESS_BYTES,
   });
+  const asked = new LRUCache<string, true>({ max: MAX_ASKED });
 
   return {
     atAddress(url) {
@@ -83,15 +96,15 @@ export function createResponseCache(
     },
     get: (key) => answers.get(key),
     store(url, key, answer) {
+      const wasAsked = asked.has(key);
+      asked.set(key, true);
+      if (!wasAsked) return;
       keys.set(url, key);
       if (answers.peek(key)?.asOf.hash === answer.asOf.hash) return;
-      const { asOf, tag, text, route } = answer;
-      const bytes = Buffer.from(text);
-      const content = ["Content-Type", "application/json", "Content-Length", String(bytes.length)];
+      const { asOf, tag, body, route } = answer;
+      const content = ["Content-Type", "application/json", "Content-Length", String(body.length)];
       const headers = [...commonHeaders, ...indexedHeaders({ blockNumber: asOf.number, tag })].flat();
-      const isShortAscii = bytes.length === text.length && text.length <= MAX_STRING;
-      const body = isShortAscii ? text : bytes;
-      answers.set(key, { asOf, tag, text, route, headers, contentHeaders: [...headers, ...content], body });
+      answers.set(key, { asOf, tag, route, headers, contentHeaders: [...headers, ...content], body });
     },
   };
 }

@@ -11,7 +11,14 @@ import { indexAge } from "./index-age.ts";
 import { JsonText } from "./json-text.ts";
 import type { NewestHead } from "./newest-head.ts";
 import { prefersCsv } from "./prefers-csv.ts";
-import { indexedHeaders, type KeptAnswer, matchesTag, type ResponseCache } from "./response-cache.ts";
+import {
+  indexedHeaders,
+  type JsonBody,
+  jsonBody,
+  type KeptAnswer,
+  matchesTag,
+  type ResponseCache,
+} from "./response-cache.ts";
 
 /** The JSON text of a body of type `Body`; `key` names the route and its validated parameters. */
 type Answer<Body> = KeptAnswer & { readonly key: string; readonly of?: Body };
@@ -49,7 +56,7 @@ export type IndexedResponses = {
 const textOf = (params: unknown) =>
   JSON.stringify(params, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
-const digest = (text: string) => createHash("sha1").update(text).digest("base64url").slice(0, 16);
+const digest = (body: JsonBody) => createHash("sha1").update(body).digest("base64url").slice(0, 16);
 
 /** Path and query of a request, as sent. */
 function urlOf({ req: { url } }: Context): string {
@@ -98,7 +105,8 @@ export function createIndexedResponses(
     return table;
   }
 
-  function sendCsv(c: Context, { asOf, tag, text }: Answer<unknown>, route: JsonRoute): Response {
+  function sendCsv(c: Context, { asOf, tag, body }: Answer<unknown>, route: JsonRoute): Response {
+    const text = body.toString();
     const ownTag = `${tag.slice(0, -1)}-csv"`;
     for (const [name, value] of indexedHeaders({ blockNumber: asOf.number, tag: ownTag }))
       c.header(name, value);
@@ -117,24 +125,24 @@ export function createIndexedResponses(
   ): Response & TypedResponse<Body, 200, "json">;
   function send(c: Context, answer: Answer<unknown>, route: JsonRoute): Response {
     if (prefersCsv(c.req.header("accept"))) return sendCsv(c, answer, route);
-    const { key, asOf, tag, text } = answer;
+    const { key, asOf, tag, body } = answer;
     // A late answer of an older block would never be sent, and would replace the newer one.
     if (newest.known()?.hash === asOf.hash)
-      cache.store(urlOf(c), key, { asOf, tag, text, route: routePath(c, -1) });
+      cache.store(urlOf(c), key, { asOf, tag, body, route: routePath(c, -1) });
     for (const [name, value] of indexedHeaders({ blockNumber: asOf.number, tag })) c.header(name, value);
     c.header("x-index-age", indexAge(asOf));
     if (matchesTag(c.req.header("if-none-match"), tag)) return c.body(null, 304);
     c.header("Content-Type", "application/json");
-    return c.body(text, 200);
+    return c.body(body, 200);
   }
 
   function sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
-  function sendPrivately(c: Context, { asOf, text }: Answer<unknown>): Response {
+  function sendPrivately(c: Context, { asOf, body }: Answer<unknown>): Response {
     c.header("x-indexed-block", String(asOf.number));
     c.header("x-index-age", indexAge(asOf));
     c.header("Cache-Control", "no-store");
     c.header("Content-Type", "application/json");
-    return c.body(text, 200);
+    return c.body(body, 200);
   }
 
   /** The kept answer, if it is of the newest block. */
@@ -156,9 +164,9 @@ export function createIndexedResponses(
         const begun = performance.now();
         const { asOf, value } = await read(params);
         newest.learn(asOf, begun);
-        const body = await shape(value, params, asOf);
-        const text = body instanceof JsonText ? body.text : JSON.stringify(body);
-        return { key, asOf, tag: `"${digest(text)}"`, text };
+        const shaped = await shape(value, params, asOf);
+        const body = shaped instanceof JsonText ? shaped.bytes : jsonBody(JSON.stringify(shaped));
+        return { key, asOf, tag: `"${digest(body)}"`, body };
       }
 
       return async (params: Params) => {

@@ -75,7 +75,7 @@ function distance(current: SQL, trigger: SQLWrapper): SQL {
   return sql`div(case when ${current} > ${trigger} then ${scaled} + ${current} - 1 else ${scaled} end, ${current})`;
 }
 
-/** JSON text of a complete row of `buyer`, an address as answers show it; for the shield see {@link withChecksums}. */
+/** JSON text of a complete row of `buyer`, an address as answers show it; for the shield see {@link writeChecksums}. */
 export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> {
   const { waits, expired, open } = conditionsOf(row);
   const status = sql`case when ${row.triggeredAt} is not null then ${name("Triggered")}
@@ -128,9 +128,17 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
   return jsonObject(fields);
 }
 
-/** Entries with the checksums of their shields, which Postgres cannot compute. The quotes of names are escaped. */
-export const withChecksums = (entries: string, shields: readonly string[]): string =>
-  shields.reduce(
-    (text, shield) => text.replaceAll(`"shield":"${shield}"`, `"shield":"${getAddress(shield)}"`),
-    entries,
-  );
+const SHIELD = '"shield":"';
+const ADDRESS_LENGTH = 42;
+
+/** Replaces the shields of entries within this JSON by their checksums, which Postgres cannot compute. Quotes within names are escaped. */
+export function writeChecksums(json: Buffer): void {
+  const known = new Map<string, string>();
+  for (let at = json.indexOf(SHIELD); at !== -1; at = json.indexOf(SHIELD, at)) {
+    at += SHIELD.length;
+    const shield = json.toString("latin1", at, at + ADDRESS_LENGTH);
+    const checksum = known.get(shield) ?? getAddress(shield);
+    known.set(shield, checksum);
+    json.write(checksum, at, "latin1");
+  }
+}

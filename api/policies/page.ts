@@ -6,17 +6,17 @@ import type { AsOf } from "../chain/block.ts";
 import { policyBody } from "../chain/policy-body.ts";
 import { cursorOf, cutPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
-import { type JsonText, withEntries } from "../indexed/json-text.ts";
+import { type JsonText, withList } from "../indexed/json-text.ts";
 import type { IndexReader } from "../indexed/reader.ts";
-import { withChecksums } from "./entry-json.ts";
+import { writeChecksums } from "./entry-json.ts";
 import { type IndexedPolicy, type PolicyPage, preparePolicyEntries, toIndexedPolicy } from "./queries.ts";
 import { completePolicy, type PolicyReaders } from "./reader.ts";
 import type { PolicyListBody } from "./routes.ts";
 import { searchPolicies } from "./search-queries.ts";
 
-/** One policy more than the page has, if there is a further page. */
+/** `policies`, and `count`, have one more than the page if there is a further page; `list` has the page's. */
 type FoundPage =
-  | { readonly total: number; readonly entries: readonly string[]; readonly last: string | null }
+  | { readonly total: number; readonly list: string; readonly count: number; readonly last: string | null }
   | { readonly total: number; readonly policies: readonly IndexedPolicy[] };
 
 /** Makes the read of a page. Its JSON is as of the block in the answer. */
@@ -38,13 +38,12 @@ export function createPageRead(index: IndexReader) {
     const { asOf, value } = await entriesOf(page);
     const [found] = value;
     const total = found?.account?.policies ?? 0;
-    if (!found) return { asOf, value: { total, entries: [], last: null } };
-    const { lines, shields, complete, last, hasReplaced } = found.entries;
+    if (!found) return { asOf, value: { total, list: "", count: 0, last: null } };
+    const { list, count, complete, last, hasReplaced } = found.entries;
     if (hasReplaced) return policiesOf(page);
-    if (lines === null) return { asOf, value: { total, entries: [], last: null } };
-    if (!complete || shields === null) return policiesOf(page);
-    const entries = withChecksums(lines, shields.split(",")).split("\n");
-    return { asOf, value: { total, entries, last } };
+    if (list === null) return { asOf, value: { total, list: "", count: 0, last: null } };
+    if (!complete) return policiesOf(page);
+    return { asOf, value: { total, list, count, last } };
   };
 }
 
@@ -56,11 +55,16 @@ export async function pageBody(
   asOf: AsOf,
 ): Promise<PolicyListBody | JsonText<PolicyListBody>> {
   const { total } = found;
-  if ("entries" in found) {
-    const entries = found.entries.slice(0, limit);
-    const nextCursor = found.entries.length > limit ? found.last : null;
-    const fields = { buyer, count: entries.length, total, limit, offset, nextCursor };
-    return withEntries(fields, "policies", entries);
+  if ("list" in found) {
+    const nextCursor = found.count > limit ? found.last : null;
+    const count = Math.min(found.count, limit);
+    const body = withList<PolicyListBody>(
+      { buyer, count, total, limit, offset, nextCursor },
+      "policies",
+      found.list,
+    );
+    writeChecksums(body.bytes);
+    return body;
   }
   const { rows, next } = cutPage(found.policies, limit, cursorOf);
   const policies = await Promise.all(

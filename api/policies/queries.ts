@@ -61,13 +61,12 @@ const replacedColumns = {
   replaced: sql<boolean>`true`.as("replaced"),
 };
 
+const itsProduct = eq(product.productId, policy.productId);
+const itsFeed = eq(oracleFeed.asset, policy.asset);
+
 /** Rows of policies, each with its product and the newest round of its asset's feed. */
 export const selectPolicies = (db: IndexQuery) =>
-  db
-    .select(columns)
-    .from(policy)
-    .leftJoin(product, eq(product.productId, policy.productId))
-    .leftJoin(oracleFeed, eq(oracleFeed.asset, policy.asset));
+  db.select(columns).from(policy).leftJoin(product, itsProduct).leftJoin(oracleFeed, itsFeed);
 
 /** Rows of the policies whose key has come again, as {@link selectPolicies}. */
 export const selectReplaced = (db: IndexQuery) =>
@@ -147,18 +146,31 @@ function prepareEntries(
   { skips, period }: { readonly skips: boolean; readonly period: WalkPeriod },
 ) {
   const { where, orderBy } = walkOf(period);
-  const order = firstRows(orderBy, size + 1, skips ? sql.placeholder("offset") : undefined);
-  const page = selectPolicies(db).where(where).orderBy(order).as("page");
-  const entry = policyEntry(page, sql`${sql.placeholder("buyer")}::text`);
+  const offset = skips ? sql.placeholder("offset") : undefined;
+  /** From 1 on, with the skipped rows. */
+  const place = sql<number>`row_number() over (order by ${sql.join([...orderBy], sql`, `)})`;
+  const page = db
+    .select({ ...columns, place: place.as("place") })
+    .from(policy)
+    .leftJoin(product, itsProduct)
+    .leftJoin(oracleFeed, itsFeed)
+    .where(where)
+    .orderBy(firstRows(orderBy, size + 1, offset))
+    .as("page");
+  const end = sql`${sql.placeholder("limit")}::int + ${offset ?? sql`0`}::int`;
   const newestFirst = sql`order by ${page.blockNumber} desc, ${page.logIndex} desc`;
+  const entry = policyEntry(page, sql`${sql.placeholder("buyer")}::text`);
+  const list = sql<
+    string | null
+  >`string_agg(${entry}, ',' ${newestFirst}) filter (where ${page.place} <= ${end})`;
   const position = sql`${page.blockNumber} || '-' || ${page.logIndex}`;
-  const last = sql`(array_agg(${position} ${newestFirst}))[${sql.placeholder("limit")}::int]`;
+  const last = sql<string | null>`max(${position}) filter (where ${page.place} = ${end})`;
   const entries = db
     .select({
-      lines: sql<string | null>`string_agg(${entry}, E'\\n' ${newestFirst})`.as("lines"),
-      shields: sql<string | null>`string_agg(distinct ${page.shield}, ',')`.as("shields"),
+      list: list.as("list"),
+      count: sql<number>`count(*)::int`.as("count"),
       complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
-      last: sql<string | null>`${last}`.as("last"),
+      last: last.as("last"),
       hasReplaced: sql<boolean>`exists (${replacedOf(db)})`.as("has_replaced"),
     })
     .from(page)
@@ -173,11 +185,10 @@ function prepareEntries(
 }
 
 /**
- * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `lines`
- * has a line for each policy, one more than `limit` at least if there are as many, and is null without any. `shields`
- * are theirs, `last` is the cursor after `limit` of them, `complete` false if a row lacks what its line shows, `hasReplaced`
- * true if the buyer has policies of `replaced_policy`, which are in no line. Prepared because building the statement takes
- * longer than running it.
+ * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `list` has the
+ * page's entries, null without any; `count` is of one more at least, if there are as many. `last` is the cursor after the page,
+ * `complete` false if a row lacks what its entry shows, `hasReplaced` true if the buyer has policies of `replaced_policy`, which
+ * are in no list. Prepared because building the statement takes longer than running it.
  */
 export function preparePolicyEntries(db: IndexQuery) {
   const statements = PAGE_SIZES.map((size) => ({

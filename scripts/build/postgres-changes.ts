@@ -76,11 +76,27 @@ const endLost: readonly Change[] = [
   },
 ];
 
+/**
+ * A queue that is never empty keeps at most twice its length. postgres.js would keep a place for each that has ever left it, and
+ * search all of them at every statement: of a busy pool, without end.
+ */
+const freePlaces: Change = {
+  text: `if (index === xs.length) {
+        index = 0
+        xs = []
+      }`,
+  becomes: `if (index * 2 >= xs.length) {
+        xs = xs.slice(index)
+        index = 0
+      }`,
+};
+
 export const postgresChanges: PackageChanges = {
   name: "postgres.js",
   folder: join(projectRoot, "node_modules", "postgres", "src"),
   files: {
     "connection.js": [dropUnsent, failAll, takeConnection],
     "index.js": endLost,
+    "queue.js": [freePlaces],
   },
 };
