@@ -33,8 +33,8 @@ export type ResponseCache = {
   /** The last answer with this key, maybe of an older block. */
   get(key: string): KeptAnswer | undefined;
   /**
-   * Keeps the answer if its key was asked for before, at any block. Most pages of a list are asked for once: kept, they would push
-   * out the answers that many ask for, and cost the garbage collection a fifth of the process's time.
+   * Keeps the answer if its key was asked for before, also at an older block. Most pages of a list are asked for once: kept, they
+   * would push out the answers that many ask for, and the garbage collection would take more of the process's time.
    */
   store(url: string, key: string, answer: KeptAnswer & { readonly route: string }): void;
 };
@@ -42,7 +42,7 @@ export type ResponseCache = {
 /** Total size of the answers, and of the addresses, in bytes: clients choose both, so their number must be limited. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_ADDRESS_BYTES = 4 * 1024 * 1024;
-/** The number of keys that count as asked for: the last ones. */
+/** Number of keys, the last ones, that count as asked for beside those of kept answers. */
 const MAX_ASKED = 20_000;
 /** Size of an answer beside its text, and of an address beside its text, roughly. */
 const ENTRY_BYTES = 2048;
@@ -53,8 +53,8 @@ const MAX_STRING = 16 * 1024;
 
 /** The body for this JSON. */
 export function jsonBody(text: string): JsonBody {
-  const bytes = Buffer.from(text);
-  return bytes.length === text.length && text.length <= MAX_STRING ? text : bytes;
+  const isShortAscii = text.length <= MAX_STRING && Buffer.byteLength(text) === text.length;
+  return isShortAscii ? text : Buffer.from(text);
 }
 
 /** The headers of an indexed response: it may be stored, and must be revalidated each time. */
@@ -96,7 +96,7 @@ export function createResponseCache(
     },
     get: (key) => answers.get(key),
     store(url, key, answer) {
-      const wasAsked = asked.has(key);
+      const wasAsked = asked.has(key) || answers.has(key);
       asked.set(key, true);
       if (!wasAsked) return;
       keys.set(url, key);

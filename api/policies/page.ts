@@ -14,7 +14,7 @@ import { completePolicy, type PolicyReaders } from "./reader.ts";
 import type { PolicyListBody } from "./routes.ts";
 import { searchPolicies } from "./search-queries.ts";
 
-/** `policies`, and `count`, have one more than the page if there is a further page; `list` has the page's. */
+/** `list` has the page's entries. `count`, and the number of `policies`, are above the page's limit if there is a further page. */
 type FoundPage =
   | { readonly total: number; readonly list: string; readonly count: number; readonly last: string | null }
   | { readonly total: number; readonly policies: readonly IndexedPolicy[] };

@@ -186,7 +186,7 @@ function prepareEntries(
 
 /**
  * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `list` has the
- * page's entries, null without any; `count` is of one more at least, if there are as many. `last` is the cursor after the page,
+ * page's entries, null without any; `count` is above `limit` if there is a further page. `last` is the cursor after the page,
  * `complete` false if a row lacks what its entry shows, `hasReplaced` true if the buyer has policies of `replaced_policy`, which
  * are in no list. Prepared because building the statement takes longer than running it.
  */

@@ -77,8 +77,8 @@ const endLost: readonly Change[] = [
 ];
 
 /**
- * A queue that is never empty keeps at most twice its length. postgres.js would keep a place for each that has ever left it, and
- * search all of them at every statement: of a busy pool, without end.
+ * A queue frees the places of what has left it. postgres.js frees them only when the queue is empty: that of a busy pool would grow
+ * with each statement, and each statement searches all of it.
  */
 const freePlaces: Change = {
   text: `if (index === xs.length) {
