@@ -6,7 +6,7 @@ import { setDatabaseSchema } from "@ponder/client";
 import { pino } from "pino";
 import type { Sql } from "postgres";
 import { beforeAll, expect, test } from "vitest";
-import { copyTables, fillIndex, type Sizes, walletOf } from "../../bench/fill-index.ts";
+import { copyTables, fillIndex, type Sizes, walletExpression, walletOf } from "../../bench/fill-index.ts";
 import { connect } from "../../lib/db/connect.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { createOutboxContext } from "../../workers/outbox/context.ts";
@@ -56,7 +56,7 @@ beforeAll(async () => {
       where log_index = 100 and block_number <= ${HEAD - UNFINAL / 2}) p`;
   await sql`
     insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
-    select 8453, '0x' || lpad(to_hex(i % ${sizes.wallets}), 40, '0'), 'https://example.com/', array['policy_purchased'], 's', 0, -1, 0
+    select 8453, ${sql.unsafe(walletExpression("i", sizes.wallets))}, 'https://example.com/', array['policy_purchased'], 's', 0, -1, 0
     from generate_series(1, ${sizes.wallets * EACH}) i`;
   await sql`
     insert into service.outbox (chain_id, final_block, final_time, passed_block)
