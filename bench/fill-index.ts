@@ -42,7 +42,7 @@ export function walletOf(index: number, wallets: number): `0x${string}` {
 /** The number of redemptions that wait in the queue. */
 export const waitingOf = ({ others }: Pick<Sizes, "others">): number => others / 100;
 
-/** The same as SQL, for an expression of the index. */
+/** The same in SQL; `index` is an expression. */
 export const walletExpression = (index: string, wallets: number): string => {
   const hash = `md5((${index} % ${wallets})::text)`;
   return `'0x' || ${hash} || left(${hash}, 8)`;

@@ -199,7 +199,7 @@ async function measure(stack: ReadsStack, sizes: Sizes): Promise<Figures> {
   const rows = `${sizes.policies} policies, ${sizes.burns} burns`;
   const now = await stack.now();
   await stack.withoutBlocks(() => fillIndex(stack.sql, stack.schema, sizes, now));
-  // Rows of years have been vacuumed, and are on disk: the first reads of new ones do that work, a few times their own.
+  // The rows of years have been vacuumed and written to disk. The first reads of new rows do that work too, and take several times as long.
   await stack.sql`vacuum`;
   await stack.sql`checkpoint`;
   const figures: Figures = new Map();
