@@ -104,6 +104,11 @@ test("a launcher is killed while it holds the snapshot: no wrong answer, and aft
 test("Postgres is restarted while the launcher holds the snapshot: no wrong answer, and then the newest block", async () => {
   await startReading();
   await restartUntilCatchingUp();
+  // An indexer that has not yet read its own schema ends without Postgres; its supervisor starts it again.
+  const child = stack.running("indexer");
+  void child?.exited.then(() => {
+    if (stack.running("indexer") === child) return stack.restart("indexer", { wait: false });
+  });
   await server.stop();
   await server.start();
   await tradeOn();
