@@ -159,12 +159,10 @@ describe("one process", () => {
     expect((await client(statistics, { headers })).status).toBe(200);
   });
 
-  test("CORS exposes the rate limit headers to other origins", async () => {
+  test("CORS exposes the rate limit headers, as all others, to other origins", async () => {
     const answer = await from("198.51.100.6")("/health", { headers: { origin: "https://example.org" } });
-    const exposed = answer.headers.get("access-control-expose-headers")?.split(",") ?? [];
-    expect(exposed).toEqual(
-      expect.arrayContaining(["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]),
-    );
+    expect(answer.headers.get("x-ratelimit-limit")).not.toBeNull();
+    expect(answer.headers.get("access-control-expose-headers")).toBe("*");
   });
 
   test("above the limit of refused keys a bad key gets 429, but a good key and public reads get 200", async () => {
