@@ -2,7 +2,7 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { burnDay, marketDay, policy, productDay, replacedPolicy } from "../../../ponder.schema.ts";
+import { account, burnDay, marketDay, policy, productDay, replacedPolicy } from "../../../ponder.schema.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 import { blockAt } from "../../indexed/walk.ts";
 import type { Bucket } from "./buckets.ts";
@@ -54,35 +54,56 @@ const boughtBetween = (table: PolicyTable, start: bigint, end: bigint) => sql`
   where (block_number, log_index) >= (${blockAt(table, start)}, 0)
     and (block_number, log_index) < (${blockAt(table, end)}, 0)`;
 
+const soldBetween = (start: bigint, end: bigint) =>
+  sql.join(
+    [policy, replacedPolicy].map((table) => boughtBetween(table, start, end)),
+    sql` union all `,
+  );
+
 /** The time of the first policy of buyer `b.buyer`. */
 const firstOf = (table: PolicyTable) => sql`
   (select p.created_at from ${table} p where p.buyer = b.buyer
     order by p.buyer, p.block_number, p.log_index limit 1)`;
 
+/** These buyers, each with the time of its first policy. */
+const firstTimes = (buyers: SQL) => sql`
+  select b.buyer, f.created_at from (${buyers}) b,
+    lateral (select min(created_at) as created_at
+      from (${sql.join([policy, replacedPolicy].map(firstOf), sql` union all `)}) firsts) f`;
+
 /**
- * Counts the buyers of each bucket: of a new one the first policy is in the bucket, of a returning one it is in an earlier
- * bucket. Reads the policies of the buckets, and of each of their buyers the first one.
+ * Counts the buyers whose first policy is in each bucket. Reads the first policy of each buyer of the buckets; of all buyers, if they
+ * are fewer than the policies of the buckets, which then need not be read.
  */
-const countBuyers = (
-  which: "new" | "returning",
-  buckets: readonly Bucket[],
-  start: bigint,
-  end: bigint,
-) => sql`
+const countNewBuyers = (buckets: readonly Bucket[], start: bigint, end: bigint) => sql`
+  with sold as (
+    select coalesce(sum(policies), 0)::bigint as policies
+    from ${productDay} where day_start >= ${String(start)} and day_start < ${String(end)}),
+  fewer as (
+    select count(*) < (select policies from sold) as buyers
+    from (select from ${account} order by address limit (select policies from sold)) known),
+  buyers as (
+    select address as buyer from ${account} where (select buyers from fewer)
+    union all
+    select distinct buyer from (${soldBetween(start, end)}) bought where not (select buyers from fewer))
+  select (${placeOf(sql`created_at`, buckets)})::integer as bucket, count(*)::text as value, count(*)::integer as events
+  from (${firstTimes(sql`select buyer from buyers`)}) first
+  where created_at >= ${String(start)} and created_at < ${String(end)}
+  group by 1`;
+
+/** Counts the buyers of each bucket whose first policy is in an earlier one. Reads the policies of the buckets, and of each of their buyers the first one. */
+const countReturningBuyers = (buckets: readonly Bucket[], start: bigint, end: bigint) => sql`
   with bought as (
     select distinct ${placeOf(sql`created_at`, buckets)} as bucket, buyer
-    from (${sql.join(
-      [policy, replacedPolicy].map((table) => boughtBetween(table, start, end)),
-      sql` union all `,
-    )}) sold),
+    from (${soldBetween(start, end)}) sold),
   first as (
-    select buyer, ${placeOf(sql`created_at`, buckets)} as bucket from (select distinct buyer from bought) b,
-      lateral (select min(created_at) as created_at
-        from (${sql.join([policy, replacedPolicy].map(firstOf), sql` union all `)}) firsts) f)
+    select buyer, ${placeOf(sql`created_at`, buckets)} as bucket
+    from (${firstTimes(sql`select distinct buyer from bought`)}) f)
   select bought.bucket::integer as bucket, count(*)::text as value, count(*)::integer as events
-  from bought join first using (buyer)
-  where ${which === "new" ? sql`first.bucket = bought.bucket` : sql`first.bucket < bought.bucket`}
+  from bought join first using (buyer) where first.bucket < bought.bucket
   group by 1`;
+
+const buyerCounts = { new_buyers: countNewBuyers, returning_buyers: countReturningBuyers };
 
 /** Reads the buckets with events. The buckets follow each other. */
 export async function readSeries(
@@ -94,8 +115,7 @@ export async function readSeries(
   if (first === undefined || last === undefined) return [];
   const rows = z.array(bucketRow);
   if (metric === "new_buyers" || metric === "returning_buyers") {
-    const which = metric === "new_buyers" ? "new" : "returning";
-    return rows.parse([...(await db.execute(countBuyers(which, buckets, first.start, last.end)))]);
+    return rows.parse([...(await db.execute(buyerCounts[metric](buckets, first.start, last.end)))]);
   }
   const { days, value, events } = daySums[metric];
   const found = await db.execute(sql`

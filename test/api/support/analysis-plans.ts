@@ -127,4 +127,12 @@ export function analysisPlans(large: () => LargeIndex): void {
       expectIndexed(await run((db) => readSeries(db, { metric }, buckets)), 11 * POLICIES_OF_A_DAY);
     }
   });
+
+  test("a series of new buyers over years reads the first policy of each buyer, and no other", async () => {
+    const buckets = bucketsFrom("month", now() - 2n * YEAR, now(), 30) ?? [];
+    const nodes = await run((db) => readSeries(db, { metric: "new_buyers" }, buckets));
+    const onPolicies = nodes.filter((node) => node["Relation Name"] !== "kept_account");
+    // The wallets of the inserted rows, and those of the chain.
+    expectIndexed(onPolicies, yearsOfRows.wallets + 100);
+  });
 }
