@@ -3,9 +3,8 @@ import { executionAsyncResource } from "node:async_hooks";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-// Within a tick, this is the object of `process.nextTick` itself. V8 forgets the shape of these objects when it collects an idle
-// process that has none of them, and each further one then costs several times as much: a sixth of the API's time (`npm run bench
-// reads`). One that stays keeps their shape.
+// Keeps an object of `process.nextTick` for good: within a tick, it is the execution's resource. When V8 collects an idle process and
+// finds none, it drops their shape, and every later tick costs about three times as much ("What a read costs" in docs/architecture.md).
 process.nextTick(() => {
   globalThis.keptTick = executionAsyncResource();
 });

@@ -22,7 +22,7 @@ export const crossOrigin = cors({
     "mcp-method",
     "mcp-name",
   ],
-  // All of them: this is valid for requests without credentials.
+  // All headers, for requests without cookies. With cookies browsers refuse the answer anyway, because of origin "*".
   exposeHeaders: ["*"],
   maxAge: 600,
 });

@@ -65,7 +65,7 @@ export function createEarlyResponse(parts: EarlyResponseParts): RespondEarly {
     if (status === 304) outgoing.writeHead(304, found.headers.concat(own)).end();
     else {
       outgoing.writeHead(200, found.contentHeaders.concat(own)).write(found.body, "latin1");
-      // Headers and body leave as one string now. With the end of the response they would take the longer way of several parts.
+      // Sends headers and a short body as one string. With `end` Node would send them in parts, which takes longer.
       outgoing.socket?.uncork();
       outgoing.end();
     }
