@@ -49,63 +49,64 @@ const placeOf = (time: SQL, buckets: readonly Bucket[]): SQL =>
 
 type PolicyTable = typeof policy | typeof replacedPolicy;
 
-const boughtBetween = (table: PolicyTable, start: bigint, end: bigint) => sql`
-  select created_at, buyer from ${table}
-  where (block_number, log_index) >= (${blockAt(table, start)}, 0)
-    and (block_number, log_index) < (${blockAt(table, end)}, 0)`;
+/** Rows of both tables that have policies. */
+const ofBothTables = (rows: (table: PolicyTable) => SQL): SQL =>
+  sql.join([policy, replacedPolicy].map(rows), sql` union all `);
 
-const soldBetween = (start: bigint, end: bigint) =>
-  sql.join(
-    [policy, replacedPolicy].map((table) => boughtBetween(table, start, end)),
-    sql` union all `,
+const soldBetween = (start: bigint, end: bigint): SQL =>
+  ofBothTables(
+    (table) => sql`
+    select created_at, buyer from ${table}
+    where (block_number, log_index) >= (${blockAt(table, start)}, 0)
+      and (block_number, log_index) < (${blockAt(table, end)}, 0)`,
   );
 
 /** The time of the first policy of buyer `b.buyer`. */
-const firstOf = (table: PolicyTable) => sql`
+const firstOf = (table: PolicyTable): SQL => sql`
   (select p.created_at from ${table} p where p.buyer = b.buyer
     order by p.buyer, p.block_number, p.log_index limit 1)`;
 
 /** These buyers, each with the time of its first policy. */
-const firstTimes = (buyers: SQL) => sql`
+const firstTimes = (buyers: SQL): SQL => sql`
   select b.buyer, f.created_at from (${buyers}) b,
-    lateral (select min(created_at) as created_at
-      from (${sql.join([policy, replacedPolicy].map(firstOf), sql` union all `)}) firsts) f`;
+    lateral (select min(created_at) as created_at from (${ofBothTables(firstOf)}) firsts) f`;
 
 /**
- * Counts the buyers whose first policy is in each bucket. If all buyers together are fewer than half of the buckets' policies, it looks
- * up the first policy of each of them. Otherwise it reads these policies, and the first one of each of their buyers. A look-up takes
- * about as long as two policies that are read in a row.
+ * Whether all buyers are fewer than half of the policies sold in the period. Then it takes less time to look up the first policy of
+ * each buyer than to read these policies: a look-up takes about as long as two of them.
  */
-const countNewBuyers = (buckets: readonly Bucket[], start: bigint, end: bigint) => sql`
-  with half as (
-    select coalesce(sum(policies), 0)::bigint / 2 as policies
-    from ${productDay} where day_start >= ${String(start)} and day_start < ${String(end)}),
-  fewer as (
-    select count(*) < (select policies from half) as buyers
-    from (select from ${account} order by address limit (select policies from half)) known),
-  buyers as (
-    select address as buyer from ${account} where (select buyers from fewer)
-    union all
-    select distinct buyer from (${soldBetween(start, end)}) bought where not (select buyers from fewer))
-  select (${placeOf(sql`created_at`, buckets)})::integer as bucket, count(*)::text as value, count(*)::integer as events
-  from (${firstTimes(sql`select buyer from buyers`)}) first
-  where created_at >= ${String(start)} and created_at < ${String(end)}
-  group by 1`;
+async function areBuyersFewer(db: IndexQuery, start: bigint, end: bigint): Promise<boolean> {
+  const [row] = await db.execute(sql`
+    with half as (
+      select coalesce(sum(policies), 0)::bigint / 2 as policies
+      from ${productDay} where day_start >= ${String(start)} and day_start < ${String(end)})
+    select count(*) < (select policies from half) as fewer
+    from (select from ${account} order by address limit (select policies from half)) known`);
+  return z.object({ fewer: z.boolean() }).parse(row).fewer;
+}
 
-/**
- * Counts the buyers of each bucket whose first policy is in an earlier one. Reads the policies of the buckets, and of each of their
- * buyers the first one.
- */
-const countReturningBuyers = (buckets: readonly Bucket[], start: bigint, end: bigint) => sql`
-  with bought as (
-    select distinct ${placeOf(sql`created_at`, buckets)} as bucket, buyer
-    from (${soldBetween(start, end)}) sold),
-  first as (
-    select buyer, ${placeOf(sql`created_at`, buckets)} as bucket
-    from (${firstTimes(sql`select distinct buyer from bought`)}) f)
-  select bought.bucket::integer as bucket, count(*)::text as value, count(*)::integer as events
-  from bought join first using (buyer) where first.bucket < bought.bucket
-  group by 1`;
+/** Counts the buyers whose first policy is in each bucket. */
+async function countNewBuyers(db: IndexQuery, buckets: readonly Bucket[], start: bigint, end: bigint) {
+  const buyers = (await areBuyersFewer(db, start, end))
+    ? sql`select address as buyer from ${account}`
+    : sql`select distinct buyer from (${soldBetween(start, end)}) sold`;
+  return db.execute(sql`
+    select (${placeOf(sql`created_at`, buckets)})::integer as bucket, count(*)::text as value, count(*)::integer as events
+    from (${firstTimes(buyers)}) first
+    where created_at >= ${String(start)} and created_at < ${String(end)} group by 1`);
+}
+
+/** Counts the buyers of each bucket whose first policy is in an earlier bucket, or before all of them. */
+const countReturningBuyers = (db: IndexQuery, buckets: readonly Bucket[], start: bigint, end: bigint) =>
+  db.execute(sql`
+    with bought as (
+      select distinct ${placeOf(sql`created_at`, buckets)} as bucket, buyer
+      from (${soldBetween(start, end)}) sold),
+    first as (
+      select buyer, ${placeOf(sql`created_at`, buckets)} as bucket
+      from (${firstTimes(sql`select distinct buyer from bought`)}) f)
+    select bought.bucket::integer as bucket, count(*)::text as value, count(*)::integer as events
+    from bought join first using (buyer) where first.bucket < bought.bucket group by 1`);
 
 const buyerCounts = { new_buyers: countNewBuyers, returning_buyers: countReturningBuyers };
 
@@ -119,7 +120,7 @@ export async function readSeries(
   if (first === undefined || last === undefined) return [];
   const rows = z.array(bucketRow);
   if (metric === "new_buyers" || metric === "returning_buyers") {
-    return rows.parse([...(await db.execute(buyerCounts[metric](buckets, first.start, last.end)))]);
+    return rows.parse([...(await buyerCounts[metric](db, buckets, first.start, last.end))]);
   }
   const { days, value, events } = daySums[metric];
   const found = await db.execute(sql`

@@ -57,7 +57,7 @@ async function expectSeries(reader: Reader): Promise<void> {
     const path = `/api/v1/stats/series?metric=new_buyers&interval=${interval}&from=${from}&to=${to}`;
     await expectBody(reader, path, series(chainState, { metric: "new_buyers", interval }, from, to));
   }
-  // The last two days have few policies, mostly fewer than twice the buyers: the query's other branch.
+  // The last two days have few policies, mostly fewer than twice the buyers: then only the buyers of these are read.
   const recent = now - DAY;
   const path = `/api/v1/stats/series?metric=new_buyers&interval=day&from=${recent}`;
   await expectBody(reader, path, series(chainState, { metric: "new_buyers", interval: "day" }, recent));
