@@ -1,6 +1,6 @@
 /** Notes of what the bundles in `dist/` were made, so that a start can tell whether they are up to date. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
 import { z } from "zod";
@@ -12,12 +12,7 @@ const noteFile = join(projectRoot, "dist", "inputs.json");
 const settings = [
   "package-lock.json",
   "scripts/build.ts",
-  "scripts/build/indexer-bundle.ts",
-  "scripts/build/block-changes.ts",
-  "scripts/build/ponder-changes.ts",
-  "scripts/build/postgres-changes.ts",
-  "scripts/build/replace-files.ts",
-  "scripts/build/text-changes.ts",
+  ...readdirSync(join(projectRoot, "scripts", "build")).map((file) => `scripts/build/${file}`),
   "scripts/build-client.ts",
   "lib/webhooks/receiver.mjs",
   "lib/webhooks/receiver.d.mts",
