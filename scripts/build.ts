@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
 import { projectRoot } from "../lib/project-root.ts";
-import { indexerBundle } from "./build/indexer-bundle.ts";
+import { indexerBundle, type PonderText } from "./build/indexer-bundle.ts";
 import { noteInputs } from "./build/inputs.ts";
 import { postgresChanges } from "./build/postgres-changes.ts";
 import { replaceFiles } from "./build/replace-files.ts";
@@ -69,9 +69,9 @@ const bundle = (outdir: string, options: BuildOptions): Promise<Bundled> =>
   build({ ...common, ...options, outdir, write: false, metafile: true });
 
 /** Bundles the indexer of a folder, with the configuration, tables and projections that are there, into the folder's `dist/`. */
-export async function buildIndexer(root: string): Promise<void> {
+export async function buildIndexer(root: string, text?: PonderText): Promise<void> {
   const dist = join(root, "dist");
-  replaceFiles(dist, (await bundle(dist, indexerBundle(root))).outputFiles);
+  replaceFiles(dist, (await bundle(dist, indexerBundle(root, text))).outputFiles);
 }
 
 /**

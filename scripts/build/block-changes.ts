@@ -1,6 +1,5 @@
 /** What the indexer's bundle changes in how Ponder writes a live block: few statements, few round trips. */
-import { join } from "node:path";
-import { projectRoot } from "../../lib/project-root.ts";
+import type { OnConflict } from "../indexer/write-rows.ts";
 import { CHECKPOINT_SETTING } from "./reorg-changes.ts";
 import type { Change } from "./text-changes.ts";
 
@@ -45,19 +44,8 @@ const noUpdatesOfRecords: Change = {
 };
 
 /** Writes up to 20 rows of a table by a prepared statement; see `write-rows.ts`. */
-const rowsModule = join(projectRoot, "scripts", "indexer", "write-rows.ts");
-const sendingModule = join(projectRoot, "scripts", "indexer", "send-together.ts");
-/** What the changed text imports, by a name that is the same wherever the project lies. */
-export const changedImports = {
-  "indexer-write-rows": rowsModule,
-  "indexer-send-together": sendingModule,
-} as const;
-const writing = (rows: string, replace: boolean) =>
-  `await qb.wrap(() => qb.$client.query(writeRows(table, ${rows}.map(({ row }) => row), {
-                            nameOf: (column) => getColumnCasing(column, "snake_case"),
-                            primaryKeyOf: () => getPrimaryKeyColumns(table).map(({ sql }) => sql),
-                            replace: ${replace},
-                        })), context);`;
+const writing = (rows: string, onConflict: OnConflict) =>
+  `await qb.wrap(() => qb.$client.query(writeRows(table, ${rows}.map(({ row }) => row), "${onConflict}")), context);`;
 const preparedWrites: readonly Change[] = [
   {
     text: 'import copy from "pg-copy-streams";',
@@ -65,7 +53,7 @@ const preparedWrites: readonly Change[] = [
   },
   {
     text: "await qb.wrap((db) => db.insert(table).values(insertValues.map(({ row }) => row)), context);",
-    becomes: writing("insertValues", false),
+    becomes: writing("insertValues", "fail"),
   },
   {
     text: `await qb.wrap((db) => db
@@ -79,7 +67,7 @@ const preparedWrites: readonly Change[] = [
                                 sql.raw(\`excluded."\${getColumnCasing(column, "snake_case")}"\`),
                             ])),
                         }), context);`,
-    becomes: writing("updateValues", true),
+    becomes: writing("updateValues", "replace"),
   },
 ];
 

@@ -8,8 +8,7 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash } from "../indexer/schema-name.ts";
-import { changedImports } from "./block-changes.ts";
-import { changesHash, ponder, ponderChanges } from "./ponder-changes.ts";
+import { changedImports, changesHash, ponder, ponderChanges } from "./ponder-changes.ts";
 import { postgresChanges } from "./postgres-changes.ts";
 import { changedPackage } from "./text-changes.ts";
 
@@ -50,8 +49,11 @@ function importSchema(path: string): string {
   return `import(${quoted(path)}).then((all) => ({ ${entries.join(", ")} }))`;
 }
 
+/** Ponder with our changes, or as it is published: for a benchmark. */
+export type PonderText = "changed" | "published";
+
 /** The module of which `bundled-sources.ts` takes what Ponder executes. */
-function sourcesModule(root: string): string {
+function sourcesModule(root: string, text: PonderText): string {
   const imports = executedFiles(root).map((file) => {
     const path = join(root, file);
     return [file, file === "ponder.schema.ts" ? importSchema(path) : `import(${quoted(path)})`] as const;
@@ -59,7 +61,7 @@ function sourcesModule(root: string): string {
   const registry = ["ponder:registry", 'import("ponder:registry")'] as const;
   return [
     `export const builtFrom = ${quoted(buildHash(root))};`,
-    `export const ponderChanges = ${quoted(changesHash())};`,
+    `export const ponderChanges = ${quoted(text === "changed" ? changesHash() : "")};`,
     "export const sources = {",
     ...[...imports, registry].map(([id, source]) => `${quoted(id)}: () => ${source},`),
     "};",
@@ -67,14 +69,14 @@ function sourcesModule(root: string): string {
 }
 
 /** Resolves Ponder's `ponder:registry`, `ponder:schema` and `ponder:api`, with Ponder's own text, and our `indexer:sources`. */
-const virtualModules = (root: string): Plugin => ({
+const virtualModules = (root: string, text: PonderText): Plugin => ({
   name: "modules of the indexer",
   async setup({ onResolve, onLoad }) {
     const { vitePluginPonder } = ponderPlugin.parse(await import(join(ponder, "build", "plugin.js")));
     const { load } = vitePluginPonder({ schemaFile: join(root, "ponder.schema.ts") });
     onResolve({ filter: /^(ponder|indexer):/ }, ({ path }) => ({ path, namespace: "indexer" }));
     onLoad({ filter: /.*/, namespace: "indexer" }, ({ path }) => ({
-      contents: path === "indexer:sources" ? sourcesModule(root) : (load(path) ?? ""),
+      contents: path === "indexer:sources" ? sourcesModule(root, text) : (load(path) ?? ""),
       loader: "js",
       resolveDir: root,
     }));
@@ -87,7 +89,7 @@ const virtualModules = (root: string): Plugin => ({
 });
 
 /** Options of esbuild for the indexer of `root`, beside those that all bundles share. */
-export const indexerBundle = (root: string): BuildOptions => ({
+export const indexerBundle = (root: string, text: PonderText = "changed"): BuildOptions => ({
   entryPoints: { indexer: join(projectRoot, "scripts", "indexer.ts") },
   alias: {
     ...changedImports,
@@ -96,5 +98,9 @@ export const indexerBundle = (root: string): BuildOptions => ({
     "ponder/start": join(ponder, "bin", "commands", "start.js"),
     ...Object.fromEntries(bundlerPackages.map((name) => [name, bundler])),
   },
-  plugins: [virtualModules(root), changedPackage(ponderChanges), changedPackage(postgresChanges)],
+  plugins: [
+    virtualModules(root, text),
+    ...(text === "changed" ? [changedPackage(ponderChanges)] : []),
+    changedPackage(postgresChanges),
+  ],
 });

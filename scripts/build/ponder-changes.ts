@@ -3,9 +3,12 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { projectRoot } from "../../lib/project-root.ts";
 import { ponderManifest } from "../indexer/schema-name.ts";
-import { blockChanges, changedImports } from "./block-changes.ts";
+import { blockChanges } from "./block-changes.ts";
+import { cacheChanges } from "./cache-changes.ts";
 import { reorgChanges } from "./reorg-changes.ts";
+import { syncChanges } from "./sync-changes.ts";
 import type { Change, PackageChanges } from "./text-changes.ts";
 
 /** Where Ponder compares the height of a new head with its own: it takes a head that is not higher for a reorganisation. */
@@ -41,15 +44,6 @@ const keepHead: readonly Change[] = [
   },
   { text: RECEIVED, becomes: `${RECEIVED}\n                ${headFrom("hexToNumber(block.number)")}` },
 ];
-
-/**
- * Ponder would write a row that a projection inserts and then changes twice: the changed row as an insert, then as an update, for
- * which it fills a temporary table. A row that is not written yet is only inserted.
- */
-const insertOnce: Change = {
-  text: "if (isUpdate) {",
-  becomes: "if (isUpdate && !insertBuffer.get(table).has(ck)) {",
-};
 
 /** For live queries over HTTP, which the indexer does not serve, Ponder makes a table in each block, and triggers on each table. */
 const CREATE_TRIGGERS =
@@ -88,31 +82,22 @@ export const isInBloom = (_bloom, input) => {
 };
 
 /**
- * Ponder would find out anew for each row which columns its table has and which are the primary key: the latter for each row
- * that it reads before a block.
+ * Ponder compares each log with all filters, in lower case. The eighth digit tells most apart without a copy in lower case: the case of a
+ * letter is its bit 32. A stored log has null for a topic that it lacks.
  */
-const columnsOnce: Change = {
-  text: "for (const [columnName, column] of Object.entries(getTableColumns(table))) {",
-  becomes: "for (const [columnName, column] of columnsOf(table)) {",
-};
-const columnsOnceOf: Change = {
-  text: "export const normalizeRow = ",
-  becomes: `const knownColumns = new WeakMap();
-const columnsOf = (table) => {
-    if (!knownColumns.has(table)) knownColumns.set(table, Object.entries(getTableColumns(table)));
-    return knownColumns.get(table);
-};
-export const normalizeRow = `,
-};
-const primaryKeyOnce: Change = {
-  text: "export const getPrimaryKeyColumns = (table) => {",
-  becomes: `const knownPrimaryKeys = new WeakMap();
-export const getPrimaryKeyColumns = (table) => {
-    if (!knownPrimaryKeys.has(table)) knownPrimaryKeys.set(table, findPrimaryKeyColumns(table));
-    return knownPrimaryKeys.get(table);
-};
-const findPrimaryKeyColumns = (table) => {`,
-};
+const compareFirst: readonly Change[] = [
+  { text: "if (eventValue === undefined)", becomes: "if (eventValue === undefined || eventValue === null)" },
+  {
+    text: `if (filterValue === toLowerCase(eventValue))
+        return true;`,
+    becomes: `if (filterValue === eventValue)
+        return true;
+    if (typeof filterValue !== "string" || ((filterValue.charCodeAt(9) ^ eventValue.charCodeAt(9)) & ~32) !== 0)
+        return false;
+    if (filterValue === toLowerCase(eventValue))
+        return true;`,
+  },
+];
 
 /** Ponder's compiled modules. */
 export const ponder = join(dirname(ponderManifest), "dist", "esm");
@@ -123,14 +108,24 @@ export const ponderChanges: PackageChanges = {
   files: {
     "sync-realtime/index.js": [ignoreKnownHeads, ...keepHead],
     "sync-realtime/bloom.js": [hashOnce],
-    "indexing-store/cache.js": [insertOnce, ...blockChanges["indexing-store/cache.js"]],
-    "indexing-store/utils.js": [columnsOnceOf, columnsOnce],
-    "drizzle/index.js": [primaryKeyOnce],
+    "runtime/filter.js": compareFirst,
+    ...syncChanges,
+    ...cacheChanges,
+    "indexing-store/cache.js": [
+      ...cacheChanges["indexing-store/cache.js"],
+      ...blockChanges["indexing-store/cache.js"],
+    ],
     "database/actions.js": [...reorgChanges["database/actions.js"], noLiveQueryTriggers],
     "database/index.js": reorgChanges["database/index.js"],
     "runtime/multichain.js": [...blockChanges["runtime/multichain.js"], noLiveQueryTable],
   },
 };
+
+/** What the changed text imports, by a name that is the same wherever the project lies. */
+export const changedImports = {
+  "indexer-write-rows": join(projectRoot, "scripts", "indexer", "write-rows.ts"),
+  "indexer-send-together": join(projectRoot, "scripts", "indexer", "send-together.ts"),
+} as const;
 
 /** A hash of all changes: another change makes another build, with a schema of its own. */
 export function changesHash(): string {

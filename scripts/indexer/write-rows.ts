@@ -1,44 +1,48 @@
 /**
- * How Ponder's cache writes up to 20 rows of a table, as in a live block: a prepared statement for each table, with the rows as one
- * JSON value. Ponder would build a statement with a parameter for each column of each row, which Postgres then parses and plans.
+ * How the indexer writes rows of a table: a prepared statement for each table, with the rows as one JSON value. Ponder would build a
+ * statement with a parameter for each column of each row, which takes drizzle longer than Postgres takes to store them, and which
+ * Postgres then parses and plans.
  */
 import { type Column, getTableColumns, getTableName } from "drizzle-orm";
+import { CasingCache } from "drizzle-orm/casing";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 
 export type Row = Readonly<Record<string, unknown>>;
-export type Naming = {
-  /** The name of a column in Postgres. */
-  readonly nameOf: (column: Column) => string;
-  /** The names of the primary key's columns in Postgres. */
-  readonly primaryKeyOf: () => readonly string[];
-};
+/** What becomes of a row whose primary key is there: it fails as in Postgres, it replaces the row, or the row is kept. */
+export type OnConflict = "fail" | "replace" | "keep";
 type WriteColumn = readonly [key: string, name: string, column: Column];
-type TableWrites = {
-  readonly columns: readonly WriteColumn[];
-  readonly insert: string;
-  readonly upsert: string;
-};
+type TableWrites = { readonly columns: readonly WriteColumn[] } & Readonly<Record<OnConflict, string>>;
 
 const known = new WeakMap<PgTable, TableWrites>();
+/** Drizzle's names of columns, with Ponder's setting. */
+const casing = new CasingCache("snake_case");
 const quoted = (name: string) => `"${name}"`;
 
-function findWrites(table: PgTable, { nameOf, primaryKeyOf }: Naming): TableWrites {
-  const primaryKey = primaryKeyOf();
+function findWrites(table: PgTable): TableWrites {
   const columns = Object.entries(getTableColumns(table)).map(
-    ([key, column]): WriteColumn => [key, nameOf(column), column],
+    ([key, column]): WriteColumn => [key, casing.getColumnCasing(column), column],
   );
+  const { schema = "public", name, primaryKeys } = getTableConfig(table);
+  const keyColumns =
+    primaryKeys[0]?.columns ?? columns.map(([, , column]) => column).filter(({ primary }) => primary);
+  const primaryKey = keyColumns.map((column) => casing.getColumnCasing(column));
   const names = columns.map(([, name]) => name);
-  const target = `${quoted(getTableConfig(table).schema ?? "public")}.${quoted(getTableName(table))}`;
+  const target = `${quoted(schema)}.${quoted(name)}`;
   const list = names.map(quoted).join(", ");
   const insert = `insert into ${target} (${list}) select ${list} from json_populate_recordset(null::${target}, $1)`;
   const changes = names.filter((name) => !primaryKey.includes(name));
   const updates = changes.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(", ");
   const conflict = `on conflict (${primaryKey.map(quoted).join(", ")})`;
-  return { columns, insert, upsert: `${insert} ${conflict} do update set ${updates}` };
+  return {
+    columns,
+    fail: insert,
+    replace: `${insert} ${conflict} do update set ${updates}`,
+    keep: `${insert} ${conflict} do nothing`,
+  };
 }
 
-function writesOf(table: PgTable, naming: Naming): TableWrites {
-  const writes = known.get(table) ?? findWrites(table, naming);
+function writesOf(table: PgTable): TableWrites {
+  const writes = known.get(table) ?? findWrites(table);
   if (!known.has(table)) known.set(table, writes);
   return writes;
 }
@@ -57,19 +61,19 @@ function jsonValue(column: Column, value: unknown): unknown {
   throw new Error(`the column ${column.name} has a value that cannot be written as JSON: ${driverValue}`);
 }
 
-/**
- * A statement for `pg` that inserts rows, or with `replace` replaces those that are there. The driver prepares it once for each
- * connection.
- */
+/** A statement for `pg` that inserts rows. The driver prepares it once for each connection. */
 export function writeRows(
   table: PgTable,
   rows: readonly Row[],
-  options: Naming & { readonly replace: boolean },
+  onConflict: OnConflict,
 ): { name: string; text: string; values: [string] } {
-  const writes = writesOf(table, options);
+  const writes = writesOf(table);
   const values = rows.map((row) =>
     Object.fromEntries(writes.columns.map(([key, name, column]) => [name, jsonValue(column, row[key])])),
   );
-  const [verb, text] = options.replace ? ["replace", writes.upsert] : ["insert", writes.insert];
-  return { name: `${verb} ${getTableName(table)}`, text, values: [JSON.stringify(values)] };
+  return {
+    name: `${onConflict} ${getTableName(table)}`,
+    text: writes[onConflict],
+    values: [JSON.stringify(values)],
+  };
 }

@@ -4,7 +4,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import { onchainTable, primaryKey } from "ponder";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { writeRows } from "../../../scripts/indexer/write-rows.ts";
+import { type OnConflict, writeRows } from "../../../scripts/indexer/write-rows.ts";
 import { freshDatabase } from "../../support/database.ts";
 
 const sample = onchainTable(
@@ -33,17 +33,10 @@ beforeEach(async () => {
 });
 afterEach(() => client.end());
 
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 type Row = typeof sample.$inferInsert;
 
-const write = (rows: readonly Row[], { replace = false } = {}) =>
-  client.query(
-    writeRows(sample, rows, {
-      nameOf: ({ name }) => snakeCase(name),
-      primaryKeyOf: () => ["id", "part"],
-      replace,
-    }),
-  );
+const write = (rows: readonly Row[], onConflict: OnConflict = "fail") =>
+  client.query(writeRows(sample, rows, onConflict));
 const stored = async () => (await client.query("select s::text as row from sample s order by id, part")).rows;
 /** What drizzle's inserts store. */
 async function storedByDrizzle(rows: Row[]) {
@@ -76,11 +69,17 @@ test("the largest and negative integers, odd hex, quotes, JSON, a boolean, null 
 test("a row with a key that is there replaces that row, and another one is inserted", async () => {
   const changed: Row = { ...row(1n, 2), reason: "changed", args: null };
   await write([row(1n, 1), row(1n, 2)]);
-  await write([changed, row(2n, 1)], { replace: true });
+  await write([changed, row(2n, 1)], "replace");
   expect(await stored()).toEqual(await storedByDrizzle([row(1n, 1), changed, row(2n, 1)]));
 });
 
 test("two inserts of one key fail as two inserts do", async () => {
   await write([row(1n, 1)]);
   await expect(write([row(1n, 1)])).rejects.toThrow(/duplicate key value/);
+});
+
+test("a row whose key is there can be kept, and another one is inserted", async () => {
+  await write([row(1n, 1)]);
+  await write([{ ...row(1n, 1), reason: "other" }, row(2n, 1)], "keep");
+  expect(await stored()).toEqual(await storedByDrizzle([row(1n, 1), row(2n, 1)]));
 });
