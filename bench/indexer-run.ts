@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { type Child, exitMessage } from "../scripts/local/processes.ts";
-import { startSourceIndexer } from "../scripts/local/source-indexer.ts";
+import { startBundledIndexer } from "../scripts/local/source-indexer.ts";
 import { waitFor } from "../scripts/local/wait.ts";
 import { residentMemoryOf } from "./process-usage.ts";
 
 export type IndexerOptions = {
-  /** The folder of the build. */
+  /** The folder of the build, with its bundle. */
   readonly build: string;
   readonly databaseUrl: string;
   readonly rpcUrl: string;
@@ -48,7 +48,7 @@ function linesOf({ logFile }: Child): Line[] {
 }
 
 export async function startIndexer(options: IndexerOptions): Promise<IndexerRun> {
-  const child = await startSourceIndexer(options.build, { ...options, rpcWsUrl: "" }, options.logFolder);
+  const child = await startBundledIndexer(options.build, { ...options, rpcWsUrl: "" }, options.logFolder);
   const waitForLog = <Found>(
     what: string,
     find: (lines: readonly Line[]) => Found | undefined,

@@ -1,10 +1,12 @@
 /**
- * Builds for the same events on the same contracts: with empty handlers, which is the fastest that Ponder can index, and with
- * one plain insert for each event, which is the least that keeps every event.
+ * Builds for the same events on the same contracts, with Ponder as it is published or with our changes: with empty handlers, which is
+ * the fastest that Ponder can index, and with one plain insert for each event, which is the least that keeps every event.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../lib/project-root.ts";
+import type { PonderText } from "../scripts/build/indexer-bundle.ts";
+import { buildIndexer } from "../scripts/build.ts";
 import { copyLauncher } from "../scripts/local/source-indexer.ts";
 
 const emptySchema = `import { onchainTable } from "ponder";
@@ -45,7 +47,15 @@ function handledEvents(): string[] {
   return [...new Set(names)].filter((name) => !name.endsWith(':setup"')).sort();
 }
 
-function writeBuild(folder: string, schema: string, imports: string, handler: string): void {
+async function createBuild(
+  folder: string,
+  {
+    schema,
+    imports,
+    handler,
+  }: { readonly schema: string; readonly imports: string; readonly handler: string },
+  ponder: PonderText,
+): Promise<void> {
   copyLauncher(folder, [join("src", "api")]);
   writeFileSync(join(folder, "ponder.schema.ts"), schema);
   const handlers = handledEvents().map((name) => `ponder.on(${name}, ${handler});`);
@@ -53,12 +63,17 @@ function writeBuild(folder: string, schema: string, imports: string, handler: st
     join(folder, "src", "handlers.ts"),
     ['import { ponder } from "ponder:registry";', imports, ...handlers, ""].join("\n"),
   );
+  await buildIndexer(folder, ponder);
 }
 
-/** Writes the build with empty handlers to a new folder. */
-export const writeEmptyBuild = (folder: string): void =>
-  writeBuild(folder, emptySchema, "", "async () => {}");
+/** Creates the build with empty handlers in a new folder, and bundles it. */
+export const createEmptyBuild = (folder: string, ponder: PonderText): Promise<void> =>
+  createBuild(folder, { schema: emptySchema, imports: "", handler: "async () => {}" }, ponder);
 
-/** Writes the build with one insert for each event to a new folder. */
-export const writeInsertBuild = (folder: string): void =>
-  writeBuild(folder, insertSchema, 'import { fact } from "ponder:schema";', insertHandler);
+/** Creates the build with one insert for each event in a new folder, and bundles it. */
+export const createInsertBuild = (folder: string, ponder: PonderText): Promise<void> =>
+  createBuild(
+    folder,
+    { schema: insertSchema, imports: 'import { fact } from "ponder:schema";', handler: insertHandler },
+    ponder,
+  );
