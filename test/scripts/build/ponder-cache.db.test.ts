@@ -8,11 +8,13 @@ import { freshDatabase } from "../../support/database.ts";
 import { createPool, loadPonder } from "./support/ponder-modules.ts";
 
 /** In a schema, as the tables of an index: for updates Ponder makes a temporary table of the same name. */
-const sample = pgSchema("idx").table("sample", (t) => ({
-  id: t.bigint({ mode: "bigint" }).primaryKey(),
-  paidBy: t.text().notNull(),
-  note: t.text(),
-}));
+const table = (name: string) =>
+  pgSchema("idx").table(name, (t) => ({
+    id: t.bigint({ mode: "bigint" }).primaryKey(),
+    paidBy: t.text().notNull(),
+    note: t.text(),
+  }));
+const [sample, other] = [table("sample"), table("other")];
 type Row = typeof sample.$inferSelect;
 /** More than Ponder writes by one statement, and more than one part. */
 const MANY = 150;
@@ -53,18 +55,20 @@ beforeAll(async () => {
   pool = ponder.createPool(await freshDatabase({ empty: true }));
   atEnd(() => pool.end());
   await pool.query("create schema idx");
-  await pool.query("create table idx.sample (id bigint primary key, paid_by text not null, note text)");
+  for (const name of ["sample", "other"]) {
+    await pool.query(`create table idx.${name} (id bigint primary key, paid_by text not null, note text)`);
+  }
 });
 beforeEach(async () => {
-  await pool.query("truncate idx.sample");
-  cache = openCache(pool, { sample });
+  await pool.query("truncate idx.sample, idx.other");
+  cache = openCache(pool, { sample, other });
 });
 
 const row = (id: number, note: string | null = null): Row => ({ id: BigInt(id), paidBy: "0xab", note });
 const rows = (note: (id: number) => string | null) =>
   Array.from({ length: MANY }, (_, id) => row(id, note(id)));
-const stored = async () =>
-  (await pool.query("select id::text, paid_by, note from idx.sample s order by s.id")).rows.map(
+const stored = async (name = "sample") =>
+  (await pool.query(`select id::text, paid_by, note from idx.${name} t order by t.id`)).rows.map(
     ({ id, paid_by: paidBy, note }) => ({ id: BigInt(id), paidBy, note }),
   );
 
@@ -93,10 +97,29 @@ test("a row that is there fails the batch with that row's key, and the next batc
   });
   expect(await stored()).toHaveLength(1);
 
-  cache = openCache(pool, { sample });
+  cache = openCache(pool, { sample, other });
   cache.insert(sample, [...rows(() => "next").filter(({ id }) => id !== 77n)]);
   await cache.flush();
   expect(await stored()).toHaveLength(MANY);
+});
+
+test("a row of a live block that Postgres refuses fails the block with that row's key, and the next block is written", async () => {
+  await pool.query("insert into idx.sample values (2, '0xcd', 'there')");
+  cache.insert(other, [row(1)]);
+  cache.insert(sample, [row(1), row(2), row(3)]);
+  await expect(cache.flush()).rejects.toMatchObject({
+    message: expect.stringContaining("duplicate key value"),
+    meta: [expect.stringMatching(/^ *id +2$/m)],
+  });
+  expect(await stored()).toMatchObject([{ id: 2n, note: "there" }]);
+  expect(await stored("other")).toEqual([]);
+
+  cache = openCache(pool, { sample, other });
+  cache.insert(other, [row(1)]);
+  cache.insert(sample, [row(1), row(3)]);
+  await cache.flush();
+  expect((await stored()).map(({ id }) => id)).toEqual([1n, 2n, 3n]);
+  expect(await stored("other")).toEqual([row(1)]);
 });
 
 test("rows that were written before their table's first look-up are read from the database, and later ones are in memory", async () => {
