@@ -98,7 +98,10 @@ const neededColumns: readonly Change[] = [
   { text: ALL_OF_BLOCKS, becomes: ALL_OF_BLOCKS.replace("default", "required") },
 ];
 
-/** Ponder would record the last block as indexed once the block before it is: after a crash then, the last block's events were missing. */
+/**
+ * If a batch ended at the block before a backfill's last one, Ponder would record the last one as indexed too: after a crash before the
+ * next batch its events would be missing for good.
+ */
 const untilLastBlock: Change = { text: "if (cursor >= toBlock) {", becomes: "if (cursor > toBlock) {" };
 
 /** The changes by Ponder's module. */
