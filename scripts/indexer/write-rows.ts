@@ -8,7 +8,7 @@ import { CasingCache } from "drizzle-orm/casing";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 
 export type Row = Readonly<Record<string, unknown>>;
-/** What becomes of a row whose primary key is there: it fails as in Postgres, it replaces the row, or the row is kept. */
+/** What happens if a row's primary key is stored already: the statement fails, or the stored row is replaced, or kept. */
 export type OnConflict = "fail" | "replace" | "keep";
 type WriteColumn = readonly [key: string, name: string, column: Column];
 type TableWrites = { readonly columns: readonly WriteColumn[] } & Readonly<Record<OnConflict, string>>;
