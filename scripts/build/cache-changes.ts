@@ -11,10 +11,10 @@ const insertOnce: Change = {
 };
 
 /**
- * Ponder would keep each row in memory, in case that a projection looks for it, and before a live block it would go through all tables for
- * each event, for what to read ahead. No projection looks for the rows of most tables. Here a table's rows are kept from its first look-up
- * on, and those that were inserted before are read from the database. So a projection that looks for rows of earlier blocks should look
- * before the first insert, as all do: otherwise a backfill reads row by row.
+ * Ponder would keep each row in memory, in case a projection looks for it, and before a live block it would go through all tables for each
+ * event, for what to read ahead. No projection looks for the rows of most tables. Here a table keeps all its rows if its first look-up comes
+ * before its first rows are written. The rows of any other are read from the database: before a batch those that Ponder predicts, the rest
+ * one by one. So only a table whose rows are looked for within their transaction may be inserted first.
  */
 const needsNoReading = "(cache.get(table).isCacheComplete || !cache.get(table).isLookedFor)";
 const GET = "async get({ table, key }) {";

@@ -49,7 +49,7 @@ function importSchema(path: string): string {
   return `import(${quoted(path)}).then((all) => ({ ${entries.join(", ")} }))`;
 }
 
-/** Ponder with our changes, or as it is published: for a benchmark. */
+/** Ponder with our changes, or as it is published: for benchmarks and tests. */
 export type PonderText = "changed" | "published";
 
 /** The module of which `bundled-sources.ts` takes what Ponder executes. */

@@ -83,7 +83,7 @@ export const isInBloom = (_bloom, input) => {
 
 /**
  * Ponder compares each log with all filters, in lower case. The eighth digit tells most apart without a copy in lower case: the case of a
- * letter is its bit 32. A stored log has null for a topic that it lacks.
+ * letter is its bit 32. Logs are read by address only, so a log without a filter's topic is compared too: that topic is null.
  */
 const compareFirst: readonly Change[] = [
   { text: "if (eventValue === undefined)", becomes: "if (eventValue === undefined || eventValue === null)" },
@@ -109,12 +109,13 @@ export const ponderChanges: PackageChanges = {
     "sync-realtime/index.js": [ignoreKnownHeads, ...keepHead],
     "sync-realtime/bloom.js": [hashOnce],
     "runtime/filter.js": compareFirst,
-    ...syncChanges,
-    ...cacheChanges,
     "indexing-store/cache.js": [
       ...cacheChanges["indexing-store/cache.js"],
       ...blockChanges["indexing-store/cache.js"],
     ],
+    "indexing-store/utils.js": cacheChanges["indexing-store/utils.js"],
+    "drizzle/index.js": cacheChanges["drizzle/index.js"],
+    ...syncChanges,
     "database/actions.js": [...reorgChanges["database/actions.js"], noLiveQueryTriggers],
     "database/index.js": reorgChanges["database/index.js"],
     "runtime/multichain.js": [...blockChanges["runtime/multichain.js"], noLiveQueryTable],

@@ -40,8 +40,8 @@ const preparedWrites: readonly Change[] = [
  * Ponder would read the same number of blocks, transactions and logs, and drop what is behind the last block of which it has all: it
  * dropped four of five transactions. Logs are read first, and the others up to the last log's block.
  *
- * The logs would be those of some filter: sixty conditions for each row, for which Postgres expects so few rows that it sorts all logs that
- * are left, for each batch. Here they are those of the filters' addresses; Ponder compares each log with the filters afterwards.
+ * Ponder would select logs by all filters: sixty conditions, for which Postgres expects so few rows that it sorts all remaining logs for
+ * each batch. Here they are selected by the filters' addresses. Ponder compares each log with the filters afterwards.
  */
 const LOGS_QUERY = `const logsQuery = qb.raw
                 .select({

@@ -1,7 +1,7 @@
 /**
  * How the indexer writes rows of a table: a prepared statement for each table, with the rows as one JSON value. Ponder would build a
- * statement with a parameter for each column of each row, which takes drizzle longer than Postgres takes to store them, and which
- * Postgres then parses and plans.
+ * statement with a parameter for each column of each row. Drizzle takes longer to build it than Postgres to store the rows, and Postgres
+ * must parse and plan it.
  */
 import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
@@ -14,7 +14,7 @@ type WriteColumn = readonly [key: string, name: string, column: Column];
 type TableWrites = { readonly columns: readonly WriteColumn[] } & Readonly<Record<OnConflict, string>>;
 
 const known = new WeakMap<PgTable, TableWrites>();
-/** Drizzle's names of columns, with Ponder's setting. */
+/** Names columns as Ponder does. */
 const casing = new CasingCache("snake_case");
 const quoted = (name: string) => `"${name}"`;
 

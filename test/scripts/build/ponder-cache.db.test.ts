@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
-import { createPool, loadPonder } from "./support/ponder-modules.ts";
+import { loadPonder, poolFactory } from "./support/ponder-modules.ts";
 
 /** In a schema, as the tables of an index: for updates Ponder makes a temporary table of the same name. */
 const table = (name: string) =>
@@ -43,7 +43,10 @@ type Cache = {
   readonly flush: () => Promise<void>;
   readonly find: (table: typeof sample, key: Pick<Row, "id">) => Promise<Row | null>;
 };
-const exports = z.object({ createPool, openCache: z.custom<(pool: pg.Pool, schema: object) => Cache>() });
+const exports = z.object({
+  createPool: poolFactory,
+  openCache: z.custom<(pool: pg.Pool, schema: object) => Cache>(),
+});
 
 let openCache: z.output<typeof exports>["openCache"];
 let pool: pg.Pool;
@@ -122,7 +125,7 @@ test("a row of a live block that Postgres refuses fails the block with that row'
   expect(await stored("other")).toEqual([row(1)]);
 });
 
-test("rows that were written before their table's first look-up are read from the database, and later ones are in memory", async () => {
+test("rows that were written before their table's first look-up are read from the database, and those of the batch after it are in memory", async () => {
   cache.insert(
     sample,
     rows(() => "early"),

@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { atEnd } from "../../support/cleanup.ts";
 import { freshDatabase } from "../../support/database.ts";
-import { createPool, loadPonder } from "./support/ponder-modules.ts";
+import { loadPonder, poolFactory } from "./support/ponder-modules.ts";
 
 const CHAIN_ID = 8453;
 const LAST_BLOCK = 40;
@@ -17,17 +17,12 @@ type Row = Readonly<Record<string, unknown>>;
 type LogEvent = { readonly log: { readonly blockNumber: number; readonly logIndex: number } };
 /** Events, and the block up to which the index is complete with them. */
 type Batch = { readonly events: readonly LogEvent[]; readonly until: number };
-type Read = {
-  readonly cursor: number;
-  readonly blocks: readonly Row[];
-  readonly transactions: readonly Row[];
-  readonly logs: readonly Row[];
-};
 type Stored = {
   readonly blocks: readonly Row[];
   readonly transactions: readonly Row[];
   readonly logs: readonly Row[];
 };
+type Read = Stored & { readonly cursor: number };
 
 const source = `
 import { Kysely, Migrator, PostgresDialect, WithSchemaPlugin } from "kysely";
@@ -73,7 +68,7 @@ export async function batchesOf(pool, { eventCallbacks, lastBlock, limit }) {
 }
 `;
 const exports = z.object({
-  createPool,
+  createPool: poolFactory,
   migrate: z.custom<(pool: pg.Pool) => Promise<void>>(),
   store: z.custom<(pool: pg.Pool, stored: Stored) => Promise<void>>(),
   read: z.custom<(pool: pg.Pool, args: Row) => Promise<Read>>(),

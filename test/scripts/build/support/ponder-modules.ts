@@ -29,8 +29,8 @@ const open = (pool) => createQB(drizzle(pool, { casing: "snake_case" }), { commo
 const requireForPackages =
   'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
 
-/** A pool of the driver that Ponder's bundle has: it takes no other. */
-export const createPool = z.custom<(databaseUrl: string) => pg.Pool>((value) => typeof value === "function");
+/** Checks the function that makes a pool: Ponder takes only pools of its own bundle's driver. */
+export const poolFactory = z.custom<(databaseUrl: string) => pg.Pool>((value) => typeof value === "function");
 
 /**
  * Runs `source`, a module that may import Ponder's files and has `common` and `open`, with our changes of `files` or without.
@@ -39,13 +39,16 @@ export const createPool = z.custom<(databaseUrl: string) => pg.Pool>((value) => 
 export async function loadPonder<Exports extends z.ZodType>(
   text: PonderText,
   source: string,
-  {
-    files,
-    exports,
-  }: { readonly files: readonly (keyof typeof ponderChanges.files)[]; readonly exports: Exports },
+  { files, exports }: { readonly files: readonly string[]; readonly exports: Exports },
 ): Promise<z.output<Exports>> {
   const outfile = join(mkdtempSync(join(inject("runFolder"), "ponder-")), "modules.mjs");
-  const changes = Object.fromEntries(files.map((file) => [file, ponderChanges.files[file] ?? []]));
+  const changes = Object.fromEntries(
+    files.map((file) => {
+      const ofFile = ponderChanges.files[file];
+      if (ofFile === undefined) throw new Error(`Ponder's ${file} is not changed`);
+      return [file, ofFile];
+    }),
+  );
   await build({
     stdin: { contents: OWN_PARTS + source, resolveDir: ponder },
     outfile,
