@@ -87,7 +87,6 @@ const middle = (blocks: readonly LiveBlock[]) => median(blocks.map(({ ms }) => m
 /** Empty handlers in Ponder as it is published, one insert for each event in it, empty handlers in Ponder as we change it, and ours. */
 const builds = ["published", "insert", "changed", "full"] as const;
 type Build = (typeof builds)[number];
-type Measured = Readonly<Record<Exclude<Build, "insert">, number>>;
 
 async function measure(folders: Readonly<Record<Build, string>>, setting: Setting): Promise<Finding[]> {
   const cold = {
@@ -105,66 +104,41 @@ async function measure(folders: Readonly<Record<Build, string>>, setting: Settin
     full: await live(folders.full, setting),
   };
 
-  const each = (value: (build: keyof Measured) => number): Measured => ({
-    published: value("published"),
-    changed: value("changed"),
-    full: value("full"),
-  });
   const speed = (runs: readonly Backfill[]) => median(runs.map(({ perSecond }) => perSecond));
   const peak = (runs: readonly Backfill[]) => median(runs.flatMap(({ memory = 0 }) => memory));
   const findings = (
     what: string,
     unit: string,
-    { published, changed, full }: Measured,
+    value: (build: Exclude<Build, "insert">) => number,
     shares: Omit<NonNullable<Finding["compared"]>, "with">,
   ): Finding[] => [
-    { what, value: full, unit, compared: { with: published, ...shares } },
-    { what: "  empty handlers, published Ponder", value: published, unit },
-    { what: "  empty handlers, changed Ponder", value: changed, unit, compared: { with: published } },
+    { what, value: value("full"), unit, compared: { with: value("published"), ...shares } },
+    { what: "  empty handlers, published Ponder", value: value("published"), unit },
+    {
+      what: "  empty handlers, changed Ponder",
+      value: value("changed"),
+      unit,
+      compared: { with: value("published") },
+    },
   ];
   return [
-    ...findings(
-      "backfill, warm cache",
-      "ev/s",
-      each((build) => speed(warm[build])),
-      WARM,
-    ),
+    ...findings("backfill, warm cache", "ev/s", (build) => speed(warm[build]), WARM),
     {
       what: "  one insert for each event, published Ponder",
       value: speed(warm.insert),
       unit: "ev/s",
       compared: { with: speed(warm.published) },
     },
-    ...findings(
-      "backfill, cold cache",
-      "ev/s",
-      each((build) => cold[build].perSecond),
-      COLD,
-    ),
-    ...findings(
-      "live blocks",
-      "ev/s",
-      each((build) => rate(lives[build].busy)),
-      LIVE,
-    ),
-    ...findings(
-      "a live block with events, median",
-      "ms",
-      each((build) => middle(lives[build].busy)),
-      BUSY_BLOCK,
-    ),
+    ...findings("backfill, cold cache", "ev/s", (build) => cold[build].perSecond, COLD),
+    ...findings("live blocks", "ev/s", (build) => rate(lives[build].busy), LIVE),
+    ...findings("a live block with events, median", "ms", (build) => middle(lives[build].busy), BUSY_BLOCK),
     ...findings(
       "a live block without events, median",
       "ms",
-      each((build) => middle(lives[build].empty)),
+      (build) => middle(lives[build].empty),
       EMPTY_BLOCK,
     ),
-    ...findings(
-      "peak memory of a warm backfill",
-      "MB",
-      each((build) => peak(warm[build])),
-      MEMORY,
-    ),
+    ...findings("peak memory of a warm backfill", "MB", (build) => peak(warm[build]), MEMORY),
   ];
 }
 

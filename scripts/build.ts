@@ -27,7 +27,7 @@ const entryPoints = {
 };
 
 /** CommonJS packages in a bundle load Node's modules with `require`. */
-const requireForPackages =
+export const requireForPackages =
   'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
 
 /** Leaves Ponder's GraphQL server out, because the tables' definitions import Ponder, and a service would load both at its start. */

@@ -37,8 +37,8 @@ const preparedWrites: readonly Change[] = [
 ];
 
 /**
- * Ponder would read the same number of blocks, transactions and logs, and drop what is behind the last block of which it has all: it
- * dropped four of five transactions. Logs are read first, and the others up to the last log's block.
+ * Ponder would read as many transactions as logs, and then drop the transactions of later blocks than its last log's: four of five. Here
+ * logs are read first, and blocks and transactions up to the last log's block.
  *
  * Ponder would select logs by all filters: sixty conditions, for which Postgres expects so few rows that it sorts all remaining logs for
  * each batch. Here they are selected by the filters' addresses. Ponder compares each log with the filters afterwards.

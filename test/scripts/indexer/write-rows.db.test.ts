@@ -78,7 +78,7 @@ test("two inserts of one key fail as two inserts do", async () => {
   await expect(write([row(1n, 1)])).rejects.toThrow(/duplicate key value/);
 });
 
-test("a row whose key is there can be kept, and another one is inserted", async () => {
+test("`keep` leaves the stored row of a key as it is, and inserts a row with a new key", async () => {
   await write([row(1n, 1)]);
   await write([{ ...row(1n, 1), reason: "other" }, row(2n, 1)], "keep");
   expect(await stored()).toEqual(await storedByDrizzle([row(1n, 1), row(2n, 1)]));

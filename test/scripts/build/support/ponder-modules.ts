@@ -8,6 +8,7 @@ import { z } from "zod";
 import type { PonderText } from "../../../../scripts/build/indexer-bundle.ts";
 import { changedImports, ponder, ponderChanges } from "../../../../scripts/build/ponder-changes.ts";
 import { changedPackage } from "../../../../scripts/build/text-changes.ts";
+import { requireForPackages } from "../../../../scripts/build.ts";
 
 /** `common`, and `open`, Ponder's way to a pool of `createPool`, made of its own parts; it logs nothing. */
 const OWN_PARTS = `
@@ -26,8 +27,6 @@ const common = {
 export const createPool = (connectionString) => new pg.Pool({ connectionString, max: 6 });
 const open = (pool) => createQB(drizzle(pool, { casing: "snake_case" }), { common, isAdmin: false });
 `;
-const requireForPackages =
-  'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
 
 /** Checks the function that makes a pool: Ponder takes only pools of its own bundle's driver. */
 export const poolFactory = z.custom<(databaseUrl: string) => pg.Pool>((value) => typeof value === "function");
