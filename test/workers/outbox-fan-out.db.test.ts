@@ -119,8 +119,8 @@ const countsOf = async () => {
 };
 
 /** The types of the deliveries that a writer may send to a subscription now. */
-async function claimable(webhookId: string): Promise<string[]> {
-  const batch = (await claimDeliveries(admin, writer, [webhookId])).get(webhookId);
+async function claimable(webhookId: string, sql = admin): Promise<string[]> {
+  const batch = (await claimDeliveries(sql, writer, [webhookId])).get(webhookId);
   return (batch?.deliveries ?? []).map(({ body }) => String(JSON.parse(body).type));
 }
 
@@ -204,7 +204,7 @@ test("a burn that is reverted on its way reaches nobody else; whoever may know i
   await createBatch(outbox, CHAIN, 1);
   await store([bond()], [await storedEvent("token_burned")]);
   // The second one's delivery is not sent, so it needs no reversal.
-  expect(await Promise.all(["1", "2", "3"].map(claimable))).toEqual([[], ["bond_minted"], ["bond_minted"]]);
+  expect(await Promise.all(["1", "2", "3"].map((id) => claimable(id)))).toEqual([[], ["bond_minted"], ["bond_minted"]]);
   await createAll(1);
   expect(await claimable("1")).toEqual(["event_reverted", "bond_minted"]);
   expect(await Promise.all(["1", "2", "3"].map(deliveriesOf))).toEqual([
@@ -212,4 +212,19 @@ test("a burn that is reverted on its way reaches nobody else; whoever may know i
     ["token_burned cancelled", "bond_minted pending"],
     ["bond_minted pending"],
   ]);
+});
+
+test("a claim that arrives before the fan-out's batch, and reads the rows after it, takes the burns first", async () => {
+  await subscribe(1, ["token_burned", "bond_minted"], alice);
+  await store([burn(), bond()]);
+  // Inside a transaction the claim's time is the transaction's, as if it stood still before it reads the rows.
+  const session = await admin.reserve();
+  try {
+    await session`begin`;
+    await createAll();
+    expect(await claimable("1", session)).toEqual(["token_burned", "bond_minted"]);
+    await session`commit`;
+  } finally {
+    session.release();
+  }
 });

@@ -44,6 +44,9 @@ type Row = Omit<Batch, "deliveries"> & ClaimedDelivery;
 /**
  * Leases the subscriptions that are active, without another writer's lease, and have due deliveries. An event waits while the
  * fan-out has yet to create the subscription's delivery of an earlier one.
+ *
+ * What is due is decided by `clock_timestamp()`. `now()` is the time at which the statement arrived, and the statement sees
+ * what was committed until it began to read: it would pass over deliveries of burns that the fan-out created between the two.
  */
 export async function claimDeliveries(
   sql: Sql,
@@ -67,8 +70,8 @@ export async function claimDeliveries(
       select d.* from free f, lateral (
         select d.id, d.webhook_id, d.event_seq, d.taken_at, e.id as event_id, e.body, e.traceparent, e.reverted_at
         from service.delivery d join service.event e on e.seq = d.event_seq
-        where d.webhook_id = f.id and d.state = 'pending' and not d.test and d.next_attempt_at <= now()
-          and (f.still_to_come is null or d.event_seq < f.still_to_come)
+        where d.webhook_id = f.id and d.state = 'pending' and not d.test
+          and d.next_attempt_at <= clock_timestamp() and (f.still_to_come is null or d.event_seq < f.still_to_come)
         order by d.event_seq limit ${BATCH_DELIVERIES}
       ) d
     ), cancelled as (
@@ -76,7 +79,8 @@ export async function claimDeliveries(
       where d.id = due.id and due.reverted_at is not null and d.state = 'pending'
     ), taken as (
       update service.delivery d set taken_at = now() from due
-      where d.id = due.id and due.reverted_at is null and d.state = 'pending' and d.next_attempt_at <= now()
+      where d.id = due.id and due.reverted_at is null and d.state = 'pending'
+        and d.next_attempt_at <= clock_timestamp()
       returning d.id, d.webhook_id, d.event_seq, d.failures, d.taken_at, due.taken_at as previous, due.event_id, due.body,
         due.traceparent
     ), leased as (
