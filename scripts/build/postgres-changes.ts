@@ -91,11 +91,49 @@ const freePlaces: Change = {
       }`,
 };
 
+/**
+ * A connection's prepared statements are found by the number of their text. postgres.js would find them by the text itself, joined
+ * to the types of the parameters each time: V8 reads all of such a new string, some kilobytes, before it can look it up.
+ */
+const numberTexts: readonly Change[] = [
+  {
+    text: `, statements = {}
+    , statementId`,
+    becomes: `, statements = {}
+    , numbers = new Map()
+    , statementId`,
+  },
+  {
+    text: `statements = {}
+      needsTypes`,
+    becomes: `statements = {}
+      numbers = new Map()
+      needsTypes`,
+  },
+  {
+    text: "q.signature = q.prepare && types + string",
+    becomes: `if (q.prepare && !numbers.has(string))
+      numbers.set(string, numbers.size)
+    q.signature = q.prepare && types + ' ' + numbers.get(string)`,
+  },
+];
+
+/**
+ * A value of type `varchar` (1043 in `pg_type`) arrives as its bytes, for long text that is sent on as bytes. Our tables have none:
+ * a statement asks for it by a cast.
+ */
+const varcharAsBytes: Change = {
+  text: "value = length === -1",
+  becomes: `value = column.type === 1043 && length !== -1
+        ? x.subarray(index, index += length)
+        : length === -1`,
+};
+
 export const postgresChanges: PackageChanges = {
   name: "postgres.js",
   folder: join(projectRoot, "node_modules", "postgres", "src"),
   files: {
-    "connection.js": [dropUnsent, failAll, takeConnection],
+    "connection.js": [dropUnsent, failAll, takeConnection, ...numberTexts, varcharAsBytes],
     "index.js": endLost,
     "queue.js": [freePlaces],
   },
