@@ -29,15 +29,13 @@ export const boolean = (condition: SQLWrapper): JsonField => [
   sql`case when ${condition} then 'true' else 'false' end`,
 ];
 
-/** JSON text of its own; null is null. */
-export const jsonOrNull = (value: SQLWrapper): JsonField => [sql`coalesce(${value}, 'null')`];
+/** A field within the text of the field before it: Postgres writes text that depends on the same values at once. */
+export const inFieldBefore: JsonField = [];
 
 /** One row's object, with its fields in this order. Names and literal text are plain. */
 export function jsonObject(fields: Readonly<Record<string, JsonField>>): SQL<string> {
-  const parts = Object.entries(fields).flatMap(([name, value], n) => [
-    `${n === 0 ? "{" : ","}"${name}":`,
-    ...value,
-  ]);
+  const written = Object.entries(fields).filter(([, value]) => value !== inFieldBefore);
+  const parts = written.flatMap(([name, value], n) => [`${n === 0 ? "{" : ","}"${name}":`, ...value]);
   const pattern = parts.map((part) => (typeof part === "string" ? part : "%s")).join("");
   const values = parts.filter((part) => typeof part !== "string");
   return sql<string>`format(${sql.join([sql.raw(`'${pattern}}'`), ...values], sql`, `)})`;
@@ -49,16 +47,19 @@ export class JsonText<Body> {
   constructor(readonly bytes: Buffer<ArrayBuffer>) {}
 }
 
-/**
- * Makes the JSON of an object with `fields` and, last, a list. The entries are JSON text already. Each part is encoded on its own,
- * because V8 copies a concatenated string before it encodes it.
- */
-export function withList<Body>(fields: object, name: string, entries: string): JsonText<Body> {
-  const begin = `${JSON.stringify(fields).slice(0, -1)},"${name}":[`;
-  const end = "]}";
-  const lengths = [begin, entries, end].map((part) => Buffer.byteLength(part));
-  const bytes = Buffer.allocUnsafeSlow(lengths.reduce((sum, length) => sum + length));
-  let at = 0;
-  for (const part of [begin, entries, end]) at += bytes.write(part, at);
+/** For the select of a long text: its bytes, as they came from Postgres (`scripts/build/postgres-changes.ts`). */
+export const asBytes = (text: SQL): SQL<Buffer | null> =>
+  sql`(${text})::varchar`.mapWith((value: Buffer | string) =>
+    typeof value === "string" ? Buffer.from(value) : value,
+  );
+
+/** Makes the JSON of an object with `fields` and, last, a list. The entries are JSON text already. */
+export function withList<Body>(fields: object, name: string, entries: Buffer): JsonText<Body> {
+  const begin = Buffer.from(`${JSON.stringify(fields).slice(0, -1)},"${name}":[`);
+  const end = Buffer.from("]}");
+  const bytes = Buffer.allocUnsafeSlow(begin.length + entries.length + end.length);
+  begin.copy(bytes);
+  entries.copy(bytes, begin.length);
+  end.copy(bytes, begin.length + entries.length);
   return new JsonText(bytes);
 }

@@ -1,24 +1,26 @@
 /** A policy in a list, as Postgres writes it: the same text as `policyBody` of `api/chain/` and its position make. */
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
-import { getAddress } from "viem";
+import { type Address, getAddress } from "viem";
 import { FEED_TO_PRICE } from "../../lib/price-rules.ts";
-import { head } from "../../ponder.schema.ts";
 import { BASIS_POINTS, CLAIM_CALL } from "../chain/policy-body.ts";
 import type { PolicyBody } from "../chain/policy-schemas.ts";
 import type { PolicyStatus } from "../chain/policy-status.ts";
 import {
   boolean,
   constant,
+  inFieldBefore,
   type JsonField,
   jsonObject,
-  jsonOrNull,
   numberOrNull,
   plainText,
   plainTextOrNull,
   textOrNull,
 } from "../indexed/json-text.ts";
 
-/** The columns of a policy's row, with its product and the newest round of its asset's feed. */
+/**
+ * The columns of a policy's row, with its product, the newest round of its asset's feed with its text ({@link pricesText}), and the
+ * head's number and time.
+ */
 type PolicyColumns = Readonly<
   Record<
     | "productId"
@@ -38,16 +40,21 @@ type PolicyColumns = Readonly<
     | "triggerPrice"
     | "answer"
     | "answeredAt"
+    | "prices"
     | "due"
     | "txHash"
     | "blockNumber"
     | "logIndex"
     | "productName"
     | "productActive"
-    | "productPaused",
+    | "productPaused"
+    | "headNumber"
+    | "headTime",
     SQLWrapper
   >
 >;
+
+const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
 type Entry = PolicyBody & { txHash: string; blockNumber: string; logIndex: number };
 
@@ -55,19 +62,17 @@ type Entry = PolicyBody & { txHash: string; blockNumber: string; logIndex: numbe
 export const isCompleteRow = (row: PolicyColumns): SQL =>
   sql`${row.shield} is not null and ${row.expiresAt} is not null and ${row.productName} is not null`;
 
-/** The conditions of a policy's status at the head's block, as in `policyStatus`; the first that is true counts. */
-function conditionsOf(row: PolicyColumns) {
-  const closed = sql`(${row.triggeredAt} is not null or ${row.cancelledAt} is not null)`;
-  const waits = sql`${head.timestamp} < ${row.waitingEndsAt}`;
-  const ended = sql`${head.timestamp} > ${row.expiresAt}`;
-  return {
-    waits,
-    expired: sql`not ${closed} and (${waits}) is not true and ${ended}`,
-    open: sql`not ${closed} and ((${waits}) is true or not ${ended})`,
-  };
-}
+/** The text of `status`, `triggered` and `expired`. */
+const statusText = (status: PolicyStatus): SQL =>
+  sql.raw(`'"${status}","triggered":${status === "Triggered"},"expired":${status === "Expired"}'`);
 
-const name = (status: PolicyStatus): SQL => sql.raw(`'${status}'`);
+/** The text of `buyer` and `holder`. */
+export const buyerText = (buyer: Address): string => `"${buyer}","holder":"${buyer}"`;
+
+/** What an entry shows of the newest round of a feed: `currentPrice` and `currentPriceAt`; null when there is no price. */
+export const pricesText = ({ answer, answeredAt }: Pick<PolicyColumns, "answer" | "answeredAt">): SQL =>
+  sql`case when ${answer} > 0 then '"' || ${answer} * ${PRICE_SCALE} || '","currentPriceAt":"' || ${answeredAt} || '"' end`;
+const noPricesText = sql.raw(`'null,"currentPriceAt":null'`);
 
 /** How far the price has to fall to the trigger, as in `distanceBps`. */
 function distance(current: SQL, trigger: SQLWrapper): SQL {
@@ -75,15 +80,18 @@ function distance(current: SQL, trigger: SQLWrapper): SQL {
   return sql`div(case when ${current} > ${trigger} then ${scaled} + ${current} - 1 else ${scaled} end, ${current})`;
 }
 
-/** JSON text of a complete row of `buyer`, an address as answers show it; for the shield see {@link writeChecksums}. */
+/** JSON text of a complete row of a buyer ({@link buyerText}); for the shield see {@link writeChecksums}. */
 export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> {
-  const { waits, expired, open } = conditionsOf(row);
-  const status = sql`case when ${row.triggeredAt} is not null then ${name("Triggered")}
-    when ${row.cancelledAt} is not null then ${name("Cancelled")} when ${waits} then ${name("Waiting")}
-    when ${expired} then ${name("Expired")} else ${name("Active")} end`;
-  const known = sql`${row.answer} > 0 and ${row.answeredAt} is not null`;
-  const current = sql`(${row.answer} * ${sql.raw(String(FEED_TO_PRICE))})`;
-  const due = sql`${open} and ${row.due}`;
+  const closed = sql`(${row.triggeredAt} is not null or ${row.cancelledAt} is not null)`;
+  const waits = sql`${row.headTime} < ${row.waitingEndsAt}`;
+  const ended = sql`${row.headTime} > ${row.expiresAt}`;
+  // As in `policyStatus`; the first that is true counts.
+  const status = sql`case when ${row.triggeredAt} is not null then ${statusText("Triggered")}
+    when ${row.cancelledAt} is not null then ${statusText("Cancelled")} when ${waits} then ${statusText("Waiting")}
+    when ${ended} then ${statusText("Expired")} else ${statusText("Active")} end`;
+  const open = sql`not ${closed} and ((${waits}) is true or not ${ended})`;
+  const known = sql`${row.prices} is not null`;
+  const current = sql`(${row.answer} * ${PRICE_SCALE})`;
   const claim = jsonObject({
     method: constant(CLAIM_CALL.method),
     path: constant(CLAIM_CALL.path),
@@ -93,16 +101,16 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
     productId: plainText(row.productId),
     policyId: plainText(row.policyId),
     shield: plainText(row.shield),
-    buyer: plainText(buyer),
-    holder: plainText(buyer),
+    buyer: [buyer],
+    holder: inFieldBefore,
     coverageAmount: plainText(row.coverage),
     payoutAmount: plainText(row.payout),
     premiumPaid: plainText(row.premium),
     createdAt: plainText(row.createdAt),
     expiresAt: plainText(row.expiresAt),
-    status: plainText(status),
-    triggered: boolean(sql`${row.triggeredAt} is not null`),
-    expired: boolean(expired),
+    status: [status],
+    triggered: inFieldBefore,
+    expired: inFieldBefore,
     productName: textOrNull(row.productName),
     purchasedAt: plainText(row.createdAt),
     waitingEndsAt: plainTextOrNull(row.waitingEndsAt),
@@ -112,15 +120,17 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
     bondId: plainTextOrNull(row.bondEpochId),
     strikePrice: plainTextOrNull(row.strike),
     triggerPrice: plainTextOrNull(row.triggerPrice),
-    currentPrice: plainTextOrNull(sql`case when ${known} then ${current} end`),
-    currentPriceAt: plainTextOrNull(sql`case when ${known} then ${row.answeredAt} end`),
+    currentPrice: [sql`coalesce(${row.prices}, ${noPricesText})`],
+    currentPriceAt: inFieldBefore,
     distanceToTriggerBps: numberOrNull(
       sql`case when ${open} and ${known} then ${distance(current, row.triggerPrice)} end`,
     ),
-    due: boolean(due),
-    claim: jsonOrNull(sql`case when ${due} then ${claim} end`),
+    due: [
+      sql`case when ${open} and ${row.due} then 'true,"claim":' || ${claim} else 'false,"claim":null' end`,
+    ],
+    claim: inFieldBefore,
     source: constant("index"),
-    asOfBlock: plainText(sql`${head.number}`),
+    asOfBlock: plainText(row.headNumber),
     txHash: plainText(row.txHash),
     blockNumber: plainText(row.blockNumber),
     logIndex: numberOrNull(row.logIndex),
@@ -128,13 +138,15 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
   return jsonObject(fields);
 }
 
-const SHIELD = '"shield":"';
+const SHIELD = Buffer.from('"shield":"');
 const ADDRESS_LENGTH = 42;
+/** An entry has more bytes than these behind its shield: its other addresses and the names of its fields alone. */
+const REST_LENGTH = 500;
 
 /** Replaces the shields of entries within this JSON by their checksums, which Postgres cannot compute. Quotes within names are escaped. */
 export function writeChecksums(json: Buffer): void {
   const known = new Map<string, string>();
-  for (let at = json.indexOf(SHIELD); at !== -1; at = json.indexOf(SHIELD, at)) {
+  for (let at = json.indexOf(SHIELD); at !== -1; at = json.indexOf(SHIELD, at + REST_LENGTH)) {
     at += SHIELD.length;
     const shield = json.toString("latin1", at, at + ADDRESS_LENGTH);
     const checksum = known.get(shield) ?? getAddress(shield);

@@ -14,10 +14,25 @@ import { completePolicy, type PolicyReaders } from "./reader.ts";
 import type { PolicyListBody } from "./routes.ts";
 import { searchPolicies } from "./search-queries.ts";
 
-/** `list` has the page's entries. `count`, and the number of `policies`, are above the page's limit if there is a further page. */
+/** `list` has the page's entries; of rows, there is one more if there is a further page. */
 type FoundPage =
-  | { readonly total: number; readonly list: string; readonly count: number; readonly last: string | null }
+  | {
+      readonly total: number;
+      readonly list: Buffer;
+      readonly count: number;
+      readonly nextCursor: string | null;
+    }
   | { readonly total: number; readonly policies: readonly IndexedPolicy[] };
+
+const noEntries = { list: Buffer.alloc(0), count: 0, nextCursor: null };
+
+/** The first `limit` entries of a list, and the position of the last of them; for `ends` see {@link preparePolicyEntries}. */
+function firstEntries(list: Buffer, ends: string, limit: number) {
+  const first = ends.split(",", limit).map((end) => end.split(" "));
+  const commas = first.length - 1;
+  const bytes = first.reduce((sum, [length]) => sum + Number(length), commas);
+  return { list: list.subarray(0, bytes), nextCursor: first.at(-1)?.[1] ?? null };
+}
 
 /** Makes the read of a page. Its JSON is as of the block in the answer. */
 export function createPageRead(index: IndexReader) {
@@ -38,12 +53,13 @@ export function createPageRead(index: IndexReader) {
     const { asOf, value } = await entriesOf(page);
     const [found] = value;
     const total = found?.account?.policies ?? 0;
-    if (!found) return { asOf, value: { total, list: "", count: 0, last: null } };
-    const { list, count, complete, last, hasReplaced } = found.entries;
+    if (!found) return { asOf, value: { total, ...noEntries } };
+    const { list, ends, count, complete, hasReplaced } = found.entries;
     if (hasReplaced) return policiesOf(page);
-    if (list === null) return { asOf, value: { total, list: "", count: 0, last: null } };
+    if (list === null || ends === null) return { asOf, value: { total, ...noEntries } };
     if (!complete) return policiesOf(page);
-    return { asOf, value: { total, list, count, last } };
+    if (count <= page.limit) return { asOf, value: { total, list, count, nextCursor: null } };
+    return { asOf, value: { total, count: page.limit, ...firstEntries(list, ends, page.limit) } };
   };
 }
 
@@ -56,13 +72,9 @@ export async function pageBody(
 ): Promise<PolicyListBody | JsonText<PolicyListBody>> {
   const { total } = found;
   if ("list" in found) {
-    const nextCursor = found.count > limit ? found.last : null;
-    const count = Math.min(found.count, limit);
-    const body = withList<PolicyListBody>(
-      { buyer, count, total, limit, offset, nextCursor },
-      "policies",
-      found.list,
-    );
+    const { list, count, nextCursor } = found;
+    const fields = { buyer, count, total, limit, offset, nextCursor };
+    const body = withList<PolicyListBody>(fields, "policies", list);
     writeChecksums(body.bytes);
     return body;
   }

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, desc, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
 import { isDue } from "../../lib/indexed/due.ts";
 import { lower } from "../../lib/lower.ts";
@@ -8,9 +8,10 @@ import type { PolicyKey } from "../chain/contracts/policy.ts";
 import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
+import { asBytes } from "../indexed/json-text.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 import { after, always, firstRows, type WalkPeriod, walkBack } from "../indexed/walk.ts";
-import { isCompleteRow, policyEntry } from "./entry-json.ts";
+import { buyerText, isCompleteRow, policyEntry, pricesText } from "./entry-json.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt" | "replaced"> & {
@@ -147,34 +148,49 @@ function prepareEntries(
 ) {
   const { where, orderBy } = walkOf(period);
   const offset = skips ? sql.placeholder("offset") : undefined;
-  /** From 1 on, with the skipped rows. */
-  const place = sql<number>`row_number() over (order by ${sql.join([...orderBy], sql`, `)})`;
+  const { asset, answer, updatedAt: answeredAt } = oracleFeed;
+  // With an offset, Postgres writes the text of prices once for each feed, and not for each policy.
+  const feed = db
+    .select({ asset, answer, answeredAt, prices: pricesText({ answer, answeredAt }).as("prices") })
+    .from(oracleFeed)
+    .orderBy(sql`1 offset 0`)
+    .as("feed");
   const page = db
-    .select({ ...columns, place: place.as("place") })
+    .select({
+      ...columns,
+      ...{ answer: feed.answer, answeredAt: feed.answeredAt, prices: feed.prices },
+      ...{ headNumber: head.number, headTime: head.timestamp },
+    })
     .from(policy)
     .leftJoin(product, itsProduct)
-    .leftJoin(oracleFeed, itsFeed)
+    .leftJoin(feed, eq(feed.asset, policy.asset))
+    .innerJoin(head, always)
     .where(where)
     .orderBy(firstRows(orderBy, size + 1, offset))
     .as("page");
-  const end = sql`${sql.placeholder("limit")}::int + ${offset ?? sql`0`}::int`;
-  const newestFirst = sql`order by ${page.blockNumber} desc, ${page.logIndex} desc`;
-  const entry = policyEntry(page, sql`${sql.placeholder("buyer")}::text`);
-  const list = sql<
-    string | null
-  >`string_agg(${entry}, ',' ${newestFirst}) filter (where ${page.place} <= ${end})`;
-  const position = sql`${page.blockNumber} || '-' || ${page.logIndex}`;
-  const last = sql<string | null>`max(${position}) filter (where ${page.place} = ${end})`;
-  const entries = db
+  const { buyer, blockNumber, logIndex } = page;
+  // With a limit, Postgres writes an entry once, although its text and its length are read.
+  const written = db
     .select({
-      list: list.as("list"),
-      count: sql<number>`count(*)::int`.as("count"),
-      complete: sql<boolean | null>`bool_and(${isCompleteRow(page)})`.as("complete"),
-      last: last.as("last"),
-      hasReplaced: sql<boolean>`exists (${replacedOf(db)})`.as("has_replaced"),
+      ...{ buyer, blockNumber, logIndex },
+      entry: policyEntry(page, sql`${sql.placeholder("buyer")}::text`).as("entry"),
+      complete: isCompleteRow(page).as("is_complete"),
     })
     .from(page)
-    .innerJoin(head, always)
+    .orderBy(firstRows([desc(buyer), desc(blockNumber), desc(logIndex)], size + 1))
+    .as("written");
+  // The order that the rows have, so that Postgres does not sort them again.
+  const newestFirst = sql`order by ${written.buyer} desc, ${written.blockNumber} desc, ${written.logIndex} desc`;
+  const end = sql`octet_length(${written.entry}) || ' ' || ${written.blockNumber} || '-' || ${written.logIndex}`;
+  const entries = db
+    .select({
+      list: asBytes(sql`string_agg(${written.entry}, ',' ${newestFirst})`).as("list"),
+      ends: sql<string | null>`string_agg(${end}, ',' ${newestFirst})`.as("ends"),
+      count: sql<number>`count(*)::int`.as("count"),
+      complete: sql<boolean | null>`bool_and(${written.complete})`.as("complete"),
+      hasReplaced: sql<boolean>`exists (${replacedOf(db)})`.as("has_replaced"),
+    })
+    .from(written)
     .as("entries");
   return db
     .select()
@@ -185,10 +201,10 @@ function prepareEntries(
 }
 
 /**
- * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `list` has the
- * page's entries, null without any; `count` is above `limit` if there is a further page. `last` is the cursor after the page,
- * `complete` false if a row lacks what its entry shows, `hasReplaced` true if the buyer has policies of `replaced_policy`, which
- * are in no list. Prepared because building the statement takes longer than running it.
+ * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `list` has at
+ * least the page's entries, null without any; `count` is above `limit` if there is a further page. `ends` has the length of each
+ * entry in bytes, and its position: `952 436-12,…`. `complete` is false if a row lacks what its entry shows, `hasReplaced` true if the
+ * buyer has policies of `replaced_policy`, which are in no list. Prepared because building the statement takes longer than running it.
  */
 export function preparePolicyEntries(db: IndexQuery) {
   const statements = PAGE_SIZES.map((size) => ({
@@ -202,6 +218,6 @@ export function preparePolicyEntries(db: IndexQuery) {
     if (!found) throw new Error(`no page has ${page.limit} policies`);
     const ofAll = page.offset === 0 ? found.first : found.later;
     const statement = hasPeriod(page) ? found.within : ofAll;
-    return statement.execute({ ...parameters(page), buyer: page.buyer, limit: page.limit });
+    return statement.execute({ ...parameters(page), buyer: buyerText(page.buyer) });
   };
 }
