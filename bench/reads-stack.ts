@@ -22,6 +22,8 @@ export type ReadsStack = {
   readonly now: () => Promise<number>;
   /** Starts the bare server with this body, runs `use` with its URL, and stops it. */
   readonly withBare: <T>(body: string, use: (url: string) => Promise<T>) => Promise<T>;
+  /** The same with the server that sends a whole answer's bytes. */
+  readonly withBytes: <T>(answer: string, use: (url: string) => Promise<T>) => Promise<T>;
   /** Mines no blocks while `work` runs. */
   readonly withoutBlocks: <T>(work: () => Promise<T>) => Promise<T>;
 };
@@ -49,6 +51,25 @@ export async function prepareReads(stack: BenchStack): Promise<ReadsStack> {
   }, BLOCK_MS);
   atEnd(async () => clearInterval(miner));
 
+  async function withServer<T>(script: string, sent: string, use: (url: string) => Promise<T>): Promise<T> {
+    const port = await freePort();
+    const file = join(folder, `sent-${port}`);
+    writeFileSync(file, sent);
+    const server = await startProcess({
+      name: "bare server",
+      command: process.execPath,
+      args: ["--import", "tsx", script, String(port), file],
+      logFile: join(folder, "bare.log"),
+    });
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      await waitFor({ what: "the bare server", probe: async () => (await fetch(url)).ok || undefined });
+      return await use(url);
+    } finally {
+      await server.stop();
+    }
+  }
+
   return {
     apiUrl,
     graphqlUrl: ponderUrl,
@@ -62,24 +83,8 @@ export async function prepareReads(stack: BenchStack): Promise<ReadsStack> {
           return row && Number(row.timestamp);
         },
       }),
-    async withBare(body, use) {
-      const file = join(folder, "body.json");
-      writeFileSync(file, body);
-      const port = await freePort();
-      const bare = await startProcess({
-        name: "bare server",
-        command: process.execPath,
-        args: ["--import", "tsx", "bench/bare-server.ts", String(port), file],
-        logFile: join(folder, "bare.log"),
-      });
-      const url = `http://127.0.0.1:${port}`;
-      try {
-        await waitFor({ what: "the bare server", probe: async () => (await fetch(url)).ok || undefined });
-        return await use(url);
-      } finally {
-        await bare.stop();
-      }
-    },
+    withBare: (body, use) => withServer("bench/bare-server.ts", body, use),
+    withBytes: (answer, use) => withServer("bench/bytes-server.ts", answer, use),
     async withoutBlocks(work) {
       mining = false;
       try {

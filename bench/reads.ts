@@ -2,14 +2,12 @@
  * Indexed reads with 64 connections and a new block every two seconds, on small tables and on millions of rows. They are
  * compared with a bare Hono server that sends the same body from memory, and with Ponder's GraphQL, in the same run.
  */
-import autocannon from "autocannon";
 import { withBenchStack } from "./bench-stack.ts";
 import { fillIndex, million, type Sizes, small, walletOf } from "./fill-index.ts";
+import { inTurn, type Load, load, middle, type Request } from "./http-load.ts";
 import { prepareReads, type ReadsStack } from "./reads-stack.ts";
-import { type Finding, median, report } from "./report.ts";
+import { type Finding, report } from "./report.ts";
 
-export const CONNECTIONS = 64;
-const SECONDS = Number(process.env.BENCH_READS_SECONDS || 2);
 const ROUNDS = Number(process.env.BENCH_READS_ROUNDS || 3);
 /** `small` leaves the millions of rows out. */
 const ROWS = process.env.BENCH_READS_ROWS || "million";
@@ -49,33 +47,6 @@ const feeds = [
   "/api/v1/policies/all?status=Active",
 ];
 
-export type Load = { readonly perSecond: number; readonly p99: number };
-export type Request = NonNullable<Parameters<typeof autocannon>[0]["requests"]>[number];
-
-/** Asks as often as the connections allow. @throws when an answer is missing or no 2xx. `duration`: in seconds. */
-export async function load(
-  url: string,
-  request: Request,
-  { connections = CONNECTIONS, duration = SECONDS } = {},
-): Promise<Load> {
-  const result = await autocannon({ url, connections, duration, requests: [request] });
-  if (result.errors > 0 || result.non2xx > 0) {
-    const statuses = JSON.stringify(result.statusCodeStats);
-    throw new Error(`${url}${request.path ?? ""}: ${result.errors} errors, answers by status: ${statuses}`);
-  }
-  return { perSecond: result.requests.average, p99: result.latency.p99 };
-}
-
-const middle = (loads: readonly Load[]): Load => ({
-  perSecond: median(loads.map((l) => l.perSecond)),
-  p99: median(loads.map((l) => l.p99)),
-});
-
-/** A path for each request. */
-export const inTurn = (nextPath: () => string): Request => ({
-  setupRequest: (request) => ({ ...request, path: nextPath() }),
-});
-
 const policyFields =
   "productId policyId shield buyer coverage payout premium priceSnapshot createdAt waitingEndsAt expiresAt triggeredAt cancelledAt bondEpochId strike triggerPrice txHash blockNumber logIndex";
 
@@ -101,6 +72,36 @@ const wallets = (count: number) => [
       `{ bondHoldings(where: {owner: "${walletOf(n, count)}", balance_gt: "0"}, orderBy: "epochId", limit: 50) { items { owner epochId balance } totalCount } }`,
   },
 ];
+
+/** An answer's bytes, as HTTP sends them. */
+async function bytesOf(url: string): Promise<string> {
+  const answer = await fetch(url);
+  const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${answer.status} ${answer.statusText}\r\n${headers}\r\n${await answer.text()}`;
+}
+
+/** How fast this client is with the protocol's sums, headers and all, when the server has nothing to do. */
+async function measureClient(
+  { apiUrl, withBare, withBytes }: ReadsStack,
+  findings: Finding[],
+): Promise<void> {
+  const answer = await bytesOf(`${apiUrl}${PROTOCOL}`);
+  const [bytes, bare]: [Load[], Load[]] = [[], []];
+  await withBytes(answer, (bytesUrl) =>
+    withBare(answer.split("\r\n\r\n")[1] ?? "", async (bareUrl) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        bare.push(await load(bareUrl, { path: PROTOCOL }));
+        bytes.push(await load(bytesUrl, { path: PROTOCOL }));
+      }
+    }),
+  );
+  findings.push({
+    what: "  the same bytes, from a server that reads nothing",
+    value: middle(bytes).perSecond,
+    unit: "/s",
+    compared: { with: middle(bare).perSecond },
+  });
+}
 
 /** Throughput as a share of a bare server's beside it: the machine may be slower when the large tables are measured. */
 type Figures = Map<string, number>;
@@ -130,6 +131,7 @@ async function measureFeeds(stack: ReadsStack, findings: Finding[], figures: Fig
       },
       { what: "  p99", value: p99, unit: "ms" },
     );
+    if (path === PROTOCOL) await measureClient(stack, findings);
   }
 }
 
