@@ -1,4 +1,4 @@
-# One image for the three processes: `node scripts/start.mjs indexer`, `… writer`, and the api as below. docs/operating.md has the rest.
+# One image for the three processes: `npm run start:api` and so on without npm, as in compose.yaml. docs/operating.md has the rest.
 
 FROM node:20-bookworm-slim AS build
 WORKDIR /app

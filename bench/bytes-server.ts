@@ -1,6 +1,6 @@
 /**
- * A TCP server that sends the bytes of a file for each request, and reads none: `bytes-server.ts <port> <file>`. No server is faster, so
- * what it reaches is what the client can take.
+ * A TCP server that answers whatever arrives with the bytes of a file, without parsing it: `bytes-server.ts <port> <file>`. It does so
+ * little that its figure shows about what the client can process.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -39,6 +39,9 @@ export function walletOf(index: number, wallets: number): `0x${string}` {
   return `0x${hash}${hash.slice(0, 8)}`;
 }
 
+/** A block number above that of every row. */
+export const ABOVE_ALL = 10_000_000_000_000;
+
 /** The number of redemptions that wait in the queue. */
 export const waitingOf = ({ others }: Pick<Sizes, "others">): number => others / 100;
 

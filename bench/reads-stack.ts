@@ -51,19 +51,23 @@ export async function prepareReads(stack: BenchStack): Promise<ReadsStack> {
   }, BLOCK_MS);
   atEnd(async () => clearInterval(miner));
 
-  async function withServer<T>(script: string, sent: string, use: (url: string) => Promise<T>): Promise<T> {
+  async function withServer<T>(
+    kind: "bare" | "bytes",
+    sent: string,
+    use: (url: string) => Promise<T>,
+  ): Promise<T> {
     const port = await freePort();
     const file = join(folder, `sent-${port}`);
     writeFileSync(file, sent);
     const server = await startProcess({
-      name: "bare server",
+      name: `${kind} server`,
       command: process.execPath,
-      args: ["--import", "tsx", script, String(port), file],
-      logFile: join(folder, "bare.log"),
+      args: ["--import", "tsx", `bench/${kind}-server.ts`, String(port), file],
+      logFile: join(folder, `${kind}.log`),
     });
     const url = `http://127.0.0.1:${port}`;
     try {
-      await waitFor({ what: "the bare server", probe: async () => (await fetch(url)).ok || undefined });
+      await waitFor({ what: `the ${kind} server`, probe: async () => (await fetch(url)).ok || undefined });
       return await use(url);
     } finally {
       await server.stop();
@@ -83,8 +87,8 @@ export async function prepareReads(stack: BenchStack): Promise<ReadsStack> {
           return row && Number(row.timestamp);
         },
       }),
-    withBare: (body, use) => withServer("bench/bare-server.ts", body, use),
-    withBytes: (answer, use) => withServer("bench/bytes-server.ts", answer, use),
+    withBare: (body, use) => withServer("bare", body, use),
+    withBytes: (answer, use) => withServer("bytes", answer, use),
     async withoutBlocks(work) {
       mining = false;
       try {

@@ -1,11 +1,11 @@
 /** Indexed reads a second while the indexer follows a busy chain: one and two apis, without a standby and from one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceStack } from "../scripts/local/service-stack.ts";
+import { ABOVE_ALL } from "./fill-index.ts";
 import { CONNECTIONS, inTurn, type Load, load } from "./http-load.ts";
 import { signRaw } from "./measure-purchases.ts";
 import { cpuDuring } from "./process-usage.ts";
 import type { PurchasesStack } from "./purchases-stack.ts";
-import { ABOVE_ALL } from "./reads.ts";
 import { type Finding, median } from "./report.ts";
 import { startReplicas, stopAll, untilIndexed, untilStandbyUsed } from "./scale-services.ts";
 import type { BenchStandby } from "./scale-standby.ts";

@@ -29,7 +29,7 @@ export const boolean = (condition: SQLWrapper): JsonField => [
   sql`case when ${condition} then 'true' else 'false' end`,
 ];
 
-/** A field within the text of the field before it: Postgres writes text that depends on the same values at once. */
+/** A field that the field right before it writes too, in one text, because both depend on the same values. */
 export const inFieldBefore: JsonField = [];
 
 /** One row's object, with its fields in this order. Names and literal text are plain. */
@@ -48,10 +48,7 @@ export class JsonText<Body> {
 }
 
 /** For the select of a long text: its bytes, as they came from Postgres (`scripts/build/postgres-changes.ts`). */
-export const asBytes = (text: SQL): SQL<Buffer | null> =>
-  sql`(${text})::varchar`.mapWith((value: Buffer | string) =>
-    typeof value === "string" ? Buffer.from(value) : value,
-  );
+export const asBytes = (text: SQL): SQL<Buffer | null> => sql`(${text})::varchar`;
 
 /** Makes the JSON of an object with `fields` and, last, a list. The entries are JSON text already. */
 export function withList<Body>(fields: object, name: string, entries: Buffer): JsonText<Body> {

@@ -140,7 +140,7 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
 
 const SHIELD = Buffer.from('"shield":"');
 const ADDRESS_LENGTH = 42;
-/** An entry has more bytes than these behind its shield: its other addresses and the names of its fields alone. */
+/** Fewer bytes than there are between a shield and the next entry's: at least 787. */
 const REST_LENGTH = 500;
 
 /** Replaces the shields of entries within this JSON by their checksums, which Postgres cannot compute. Quotes within names are escaped. */

@@ -140,6 +140,9 @@ const replacedOf = (db: IndexQuery) =>
 /** Lengths of pages for which a statement is prepared; a shorter page reads more rows than it shows. */
 const PAGE_SIZES = [10, 50, 100];
 
+/** With an offset, Postgres merges no subquery into the outer query. (drizzle leaves out `offset(0)`.) */
+const unmerged = sql`1 offset 0`;
+
 /** Without a period, a statement has nothing to search for in the index. */
 function prepareEntries(
   db: IndexQuery,
@@ -149,11 +152,11 @@ function prepareEntries(
   const { where, orderBy } = walkOf(period);
   const offset = skips ? sql.placeholder("offset") : undefined;
   const { asset, answer, updatedAt: answeredAt } = oracleFeed;
-  // With an offset, Postgres writes the text of prices once for each feed, and not for each policy.
+  // A subquery of its own: Postgres writes the text of prices once for each feed, and not for each policy.
   const feed = db
     .select({ asset, answer, answeredAt, prices: pricesText({ answer, answeredAt }).as("prices") })
     .from(oracleFeed)
-    .orderBy(sql`1 offset 0`)
+    .orderBy(unmerged)
     .as("feed");
   const page = db
     .select({
@@ -169,7 +172,7 @@ function prepareEntries(
     .orderBy(firstRows(orderBy, size + 1, offset))
     .as("page");
   const { buyer, blockNumber, logIndex } = page;
-  // With a limit, Postgres writes an entry once, although its text and its length are read.
+  // The limit keeps Postgres from merging this subquery too: it would write each entry twice, for its text and for its length.
   const written = db
     .select({
       ...{ buyer, blockNumber, logIndex },
@@ -181,6 +184,7 @@ function prepareEntries(
     .as("written");
   // The order that the rows have, so that Postgres does not sort them again.
   const newestFirst = sql`order by ${written.buyer} desc, ${written.blockNumber} desc, ${written.logIndex} desc`;
+  // The database is in UTF-8, so that these are the bytes that arrive.
   const end = sql`octet_length(${written.entry}) || ' ' || ${written.blockNumber} || '-' || ${written.logIndex}`;
   const entries = db
     .select({

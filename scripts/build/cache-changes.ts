@@ -14,7 +14,7 @@ const insertOnce: Change = {
  * Ponder would keep each row in memory, in case a projection looks for it, and before a live block it would go through all tables for each
  * event, for what to read ahead. No projection looks for the rows of most tables. Here a table keeps all its rows if its first look-up comes
  * before its first rows are written. The rows of any other are read from the database: before a batch those that Ponder predicts, the rest
- * one by one. So a projection should look into a table before it inserts rows, unless it only looks for rows of the same transaction.
+ * one by one. So a projection that looks for rows of earlier transactions should do so before it first inserts into that table.
  */
 const needsNoReading = "(cache.get(table).isCacheComplete || !cache.get(table).isLookedFor)";
 const GET = "async get({ table, key }) {";

@@ -112,15 +112,14 @@ const numberTexts: readonly Change[] = [
   },
   {
     text: "q.signature = q.prepare && types + string",
-    becomes: `if (q.prepare && !numbers.has(string))
-      numbers.set(string, numbers.size)
-    q.signature = q.prepare && types + ' ' + numbers.get(string)`,
+    becomes:
+      "q.signature = q.prepare && types + ' ' + (numbers.get(string) ?? numbers.set(string, numbers.size).size - 1)",
   },
 ];
 
 /**
- * A value of type `varchar` (1043 in `pg_type`) arrives as its bytes, for long text that is sent on as bytes. Our tables have none:
- * a statement asks for it by a cast.
+ * A value of type `varchar` (1043 in `pg_type`) arrives as its bytes, for long text that is sent on as bytes: a statement asks for it by
+ * a cast. Our tables have no `varchar`. Ponder's checkpoints and some columns of `information_schema` are: cast them to `text`.
  */
 const varcharAsBytes: Change = {
   text: "value = length === -1",

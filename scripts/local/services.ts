@@ -119,8 +119,8 @@ function inherited(): NodeJS.ProcessEnv {
 }
 
 /**
- * What Node is told for each process. With its own limit, V8 would collect all of the api's memory several times a second under load
- * ("What a read costs" in docs/architecture.md).
+ * Options of Node for each process. By default V8 collects all of the api's memory several times a second under load ("What a read
+ * costs" in docs/architecture.md).
  */
 export const nodeOptions: Readonly<Record<ServiceName, readonly string[]>> = {
   indexer: [],

@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { z } from "zod";
-import { nodeOptions } from "../../scripts/local/services.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -39,14 +38,4 @@ test("a started process keeps an object of process.nextTick, so that V8 keeps th
   const [kept, own] = z.array(z.array(z.string())).parse(JSON.parse(start(folder).stdout));
   expect(kept).toContain("callback");
   expect(kept).toEqual(own);
-});
-
-test.each([
-  ["package.json", ["indexer", "api", "writer"]],
-  ["compose.yaml", ["indexer", "api", "writer"]],
-  ["Dockerfile", ["api"]],
-] as const)("%s starts each process with the options of Node that it has in tests", (file, names) => {
-  const text = readFileSync(join(root, file), "utf8").replaceAll(/[",]/g, "");
-  for (const name of names)
-    expect(text).toContain(["node", ...nodeOptions[name], "scripts/start.mjs", name].join(" "));
 });

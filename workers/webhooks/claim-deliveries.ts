@@ -45,8 +45,8 @@ type Row = Omit<Batch, "deliveries"> & ClaimedDelivery;
  * Leases the subscriptions that are active, without another writer's lease, and have due deliveries. An event waits while the
  * fan-out has yet to create the subscription's delivery of an earlier one.
  *
- * What is due is decided by `clock_timestamp()`. `now()` is the time at which the statement arrived, and the statement sees
- * what was committed until it began to read: it would pass over deliveries of burns that the fan-out created between the two.
+ * What is due is decided by `clock_timestamp()`. With `now()`, deliveries of burns that the fan-out created after the statement had
+ * arrived would not be due, although the statement sees them, and later events would be sent first.
  */
 export async function claimDeliveries(
   sql: Sql,

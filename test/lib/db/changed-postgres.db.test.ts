@@ -37,7 +37,7 @@ test("a text is prepared once, for parameters of other types again, and other te
   expect(await preparedTexts(sql, "'b' as text")).toHaveLength(1);
 });
 
-test("a new connection prepares its own statements, whichever comes first", async () => {
+test("another connection prepares its own statements, in another order too", async () => {
   const [sql, admin] = [openOne(), openOne()];
   const read = async (which: "first" | "second") => {
     const text =
@@ -62,6 +62,17 @@ test("a new connection prepares its own statements, whichever comes first", asyn
     [{ n: 7, which: "second" }],
     [{ which: "first", n: 7 }],
   ]);
+});
+
+test("a statement is prepared again when its result has another type", async () => {
+  const sql = openOne();
+  await sql`create table changed (n int)`;
+  await sql`insert into changed values (7)`;
+  const rows = async () => [...(await sql`select * from changed`)];
+  expect(await rows()).toEqual([{ n: 7 }]);
+  await sql`alter table changed alter n type text`;
+  expect(await rows()).toEqual([{ n: "7" }]);
+  expect(await rows()).toEqual([{ n: "7" }]);
 });
 
 test("a value of type varchar arrives as its bytes, and null as null", async () => {

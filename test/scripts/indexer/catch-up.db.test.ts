@@ -36,7 +36,7 @@ async function create(schema: string, more: readonly string[] = []): Promise<voi
   await sql`create table ${sql(schema)}.head (chain_id integer primary key, number numeric)`;
   for (const table of more) await sql`create table ${sql(schema)}.${sql(table)} (id integer primary key)`;
   await sql`create table ${sql(schema)}._ponder_meta (key text primary key, value jsonb)`;
-  await sql`create table ${sql(schema)}._ponder_checkpoint (chain_id integer, latest_checkpoint text)`;
+  await sql`create table ${sql(schema)}._ponder_checkpoint (chain_id integer, latest_checkpoint varchar(75))`;
   await sql`insert into ${sql(schema)}._ponder_checkpoint values (${CHAIN}, ${checkpointOf(0)})`;
   await sql`
     insert into ${sql(schema)}._ponder_meta values
