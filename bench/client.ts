@@ -7,6 +7,7 @@ import { projectRoot } from "../lib/project-root.ts";
 import { freePort } from "../scripts/local/ports.ts";
 import { startProcess } from "../scripts/local/processes.ts";
 import { waitFor } from "../scripts/local/wait.ts";
+import { withoutHeaders } from "./bare-answer.ts";
 import { median, report } from "./report.ts";
 
 const ROUNDS = 9;
@@ -49,7 +50,7 @@ async function cpuOf(call: () => Promise<unknown>): Promise<number> {
 async function withBareServer(use: (url: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "bench-client-"));
   const body = join(folder, "body.json");
-  writeFileSync(body, JSON.stringify(policy));
+  writeFileSync(body, JSON.stringify(withoutHeaders(JSON.stringify(policy))));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const server = await startProcess({

@@ -6,6 +6,7 @@ import { freePort } from "../scripts/local/ports.ts";
 import { startProcess } from "../scripts/local/processes.ts";
 import { seedHistory } from "../scripts/local/seed.ts";
 import { waitFor } from "../scripts/local/wait.ts";
+import type { BareAnswer } from "./bare-answer.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { takeOverMining } from "./miner.ts";
 
@@ -20,10 +21,8 @@ export type ReadsStack = {
   readonly schema: string;
   /** Unix seconds of the newest indexed block. */
   readonly now: () => Promise<number>;
-  /** Starts the bare server with this body, runs `use` with its URL, and stops it. */
-  readonly withBare: <T>(body: string, use: (url: string) => Promise<T>) => Promise<T>;
-  /** The same with the server that sends a whole answer's bytes. */
-  readonly withBytes: <T>(answer: string, use: (url: string) => Promise<T>) => Promise<T>;
+  /** Starts a bare server with this answer, runs `use` with its URL, and stops it. */
+  readonly withBare: <T>(answer: BareAnswer, use: (url: string) => Promise<T>) => Promise<T>;
   /** Mines no blocks while `work` runs. */
   readonly withoutBlocks: <T>(work: () => Promise<T>) => Promise<T>;
 };
@@ -51,29 +50,6 @@ export async function prepareReads(stack: BenchStack): Promise<ReadsStack> {
   }, BLOCK_MS);
   atEnd(async () => clearInterval(miner));
 
-  async function withServer<T>(
-    kind: "bare" | "bytes",
-    sent: string,
-    use: (url: string) => Promise<T>,
-  ): Promise<T> {
-    const port = await freePort();
-    const file = join(folder, `sent-${port}`);
-    writeFileSync(file, sent);
-    const server = await startProcess({
-      name: `${kind} server`,
-      command: process.execPath,
-      args: ["--import", "tsx", `bench/${kind}-server.ts`, String(port), file],
-      logFile: join(folder, `${kind}.log`),
-    });
-    const url = `http://127.0.0.1:${port}`;
-    try {
-      await waitFor({ what: `the ${kind} server`, probe: async () => (await fetch(url)).ok || undefined });
-      return await use(url);
-    } finally {
-      await server.stop();
-    }
-  }
-
   return {
     apiUrl,
     graphqlUrl: ponderUrl,
@@ -87,8 +63,24 @@ export async function prepareReads(stack: BenchStack): Promise<ReadsStack> {
           return row && Number(row.timestamp);
         },
       }),
-    withBare: (body, use) => withServer("bare", body, use),
-    withBytes: (answer, use) => withServer("bytes", answer, use),
+    async withBare(answer, use) {
+      const port = await freePort();
+      const file = join(folder, `answer-${port}.json`);
+      writeFileSync(file, JSON.stringify(answer));
+      const bare = await startProcess({
+        name: "bare server",
+        command: process.execPath,
+        args: ["--import", "tsx", "bench/bare-server.ts", String(port), file],
+        logFile: join(folder, "bare.log"),
+      });
+      const url = `http://127.0.0.1:${port}`;
+      try {
+        await waitFor({ what: "the bare server", probe: async () => (await fetch(url)).ok || undefined });
+        return await use(url);
+      } finally {
+        await bare.stop();
+      }
+    },
     async withoutBlocks(work) {
       mining = false;
       try {
