@@ -54,9 +54,5 @@ export const asBytes = (text: SQL): SQL<Buffer | null> => sql`(${text})::varchar
 export function withList<Body>(fields: object, name: string, entries: Buffer): JsonText<Body> {
   const begin = Buffer.from(`${JSON.stringify(fields).slice(0, -1)},"${name}":[`);
   const end = Buffer.from("]}");
-  const bytes = Buffer.allocUnsafeSlow(begin.length + entries.length + end.length);
-  begin.copy(bytes);
-  entries.copy(bytes, begin.length);
-  end.copy(bytes, begin.length + entries.length);
-  return new JsonText(bytes);
+  return new JsonText(Buffer.concat([begin, entries, end]));
 }

@@ -48,7 +48,7 @@ export const store = (pool, { blocks, transactions, logs }) => open(pool).transa
 export const read = (pool, args) => createSyncStore({ common, qb: open(pool) }).getEventData(args);
 export const eventsOf = (args) => buildEvents(args);
 export const isMatched = (args) => isLogFilterMatched(args);
-/** The batches of a backfill whose blocks, transactions and logs are stored already. */
+/** Reads the events of a backfill in batches. The database has its blocks, transactions and logs already. */
 export async function batchesOf(pool, { eventCallbacks, lastBlock, limit }) {
   const filters = eventCallbacks.map(({ filter }) => filter);
   const last = { number: "0x" + lastBlock.toString(16), timestamp: "0x0" };
