@@ -128,12 +128,43 @@ const varcharAsBytes: Change = {
         : length === -1`,
 };
 
+/**
+ * A query's `resolve` and `reject` are methods. postgres.js would make two functions for each query, and V8 would free the query, with
+ * its result, only when it collects the whole memory. (Seen in Node 20; why V8 does so is not known.)
+ */
+const settleByMethods: readonly Change[] = [
+  {
+    text: `this.resolve = x => (this.active = false, resolve(x))
+    this.reject = x => (this.active = false, reject(x))
+
+    this.active`,
+    becomes: `this.settle = { resolve, reject }
+
+    this.active`,
+  },
+  {
+    text: "get origin() {",
+    becomes: `resolve(x) {
+    this.active = false
+    this.settle.resolve(x)
+  }
+
+  reject(x) {
+    this.active = false
+    this.settle.reject(x)
+  }
+
+  get origin() {`,
+  },
+];
+
 export const postgresChanges: PackageChanges = {
   name: "postgres.js",
   folder: join(projectRoot, "node_modules", "postgres", "src"),
   files: {
     "connection.js": [dropUnsent, failAll, takeConnection, ...numberTexts, varcharAsBytes],
     "index.js": endLost,
+    "query.js": settleByMethods,
     "queue.js": [freePlaces],
   },
 };
