@@ -23,6 +23,12 @@ import {
 /** The JSON text of a body of type `Body`; `key` names the route and its validated parameters. */
 type Answer<Body> = KeptAnswer & { readonly key: string; readonly of?: Body };
 
+/**
+ * An answer in the making; empty once it is made. A Map that is full of deleted entries moves to a new table, and V8 may free the old
+ * one, with all that its entries held, only when it collects the whole memory.
+ */
+type Running<Body> = { answer: Promise<Answer<Body>> | undefined };
+
 /** Reads the rows of an answer in one snapshot. */
 type Read<Params, Rows> = (params: Params) => Promise<{ asOf: AsOf; value: Rows }>;
 /** A body, or its JSON where Postgres has written it. */
@@ -156,7 +162,7 @@ export function createIndexedResponses(
 
   return {
     define<Params, Rows, Body>(read: Read<Params, Rows>, shape: Shape<Params, Rows, Body>) {
-      const running = new Map<string, Promise<Answer<Body>>>();
+      const running = new Map<string, Running<Body>>();
       defined += 1;
       const route = defined;
 
@@ -178,12 +184,16 @@ export function createIndexedResponses(
         }
         // A request may not join a read that began at an older block than the client may have seen.
         const reading = `${newest.known()?.hash} ${key}`;
-        const joined = running.get(reading);
+        const joined = running.get(reading)?.answer;
         onAnswer(joined ? "shared" : "database");
         if (joined) return joined;
-        const answer = make(key, params).finally(() => running.delete(reading));
-        running.set(reading, answer);
-        return answer;
+        const made: Running<Body> = { answer: undefined };
+        made.answer = make(key, params).finally(() => {
+          made.answer = undefined;
+          running.delete(reading);
+        });
+        running.set(reading, made);
+        return made.answer;
       };
     },
     send,

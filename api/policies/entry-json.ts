@@ -141,16 +141,17 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
 const SHIELD = Buffer.from('"shield":"');
 const ADDRESS_LENGTH = 42;
 /** Fewer bytes than there are between a shield and the next entry's: at least 787. */
-const REST_LENGTH = 500;
+const REST_LENGTH = 700;
+/** The checksums of shields by their lower-case addresses: one for each product. */
+const checksums = new Map<string, string>();
 
 /** Replaces the shields of entries within this JSON by their checksums, which Postgres cannot compute. Quotes within names are escaped. */
 export function writeChecksums(json: Buffer): void {
-  const known = new Map<string, string>();
   for (let at = json.indexOf(SHIELD); at !== -1; at = json.indexOf(SHIELD, at + REST_LENGTH)) {
     at += SHIELD.length;
     const shield = json.toString("latin1", at, at + ADDRESS_LENGTH);
-    const checksum = known.get(shield) ?? getAddress(shield);
-    known.set(shield, checksum);
+    const checksum = checksums.get(shield) ?? getAddress(shield);
+    checksums.set(shield, checksum);
     json.write(checksum, at, "latin1");
   }
 }
