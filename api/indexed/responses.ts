@@ -24,8 +24,8 @@ import {
 type Answer<Body> = KeptAnswer & { readonly key: string; readonly of?: Body };
 
 /**
- * An answer in the making; empty once it is made. A Map that is full of deleted entries moves to a new table, and V8 may free the old
- * one, with all that its entries held, only when it collects the whole memory.
+ * Holds an answer while it is made, and nothing afterwards. A Map with many deleted entries moves to a new table. The old one still refers
+ * to what the Map held then, and V8 may free it only in a major collection, of the whole heap: it should refer to no answers.
  */
 type Running<Body> = { answer: Promise<Answer<Body>> | undefined };
 

@@ -140,9 +140,9 @@ export function policyEntry(row: PolicyColumns, buyer: SQLWrapper): SQL<string> 
 
 const SHIELD = Buffer.from('"shield":"');
 const ADDRESS_LENGTH = 42;
-/** Fewer bytes than there are between a shield and the next entry's: at least 787. */
+/** Fewer bytes than from the start of a shield's address to the key of the next entry's: those are at least 787. */
 const REST_LENGTH = 700;
-/** The checksums of shields by their lower-case addresses: one for each product. */
+/** The checksums of all shields that were shown, by their lower-case addresses. Products have few. */
 const checksums = new Map<string, string>();
 
 /** Replaces the shields of entries within this JSON by their checksums, which Postgres cannot compute. Quotes within names are escaped. */

@@ -129,8 +129,8 @@ const varcharAsBytes: Change = {
 };
 
 /**
- * A query's `resolve` and `reject` are methods. postgres.js would make two functions for each query, and V8 would free the query, with
- * its result, only when it collects the whole memory. (Seen in Node 20; why V8 does so is not known.)
+ * A query's `resolve` and `reject` are methods. postgres.js makes two closures for each query, and then V8 frees the query, with its
+ * result, only in a major collection, of the whole heap. (Seen in Node 20; why it does is not known.)
  */
 const settleByMethods: readonly Change[] = [
   {
