@@ -1,14 +1,16 @@
 # One image for the three processes: `npm run start:api` and so on without npm, as in compose.yaml. docs/operating.md has the rest.
 
-FROM node:20-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY patches patches
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build
-RUN npm prune --omit=dev --no-audit --no-fund
+# The image brings its own Node.
+RUN npm prune --omit=dev --no-audit --no-fund && rm -r node_modules/node-linux-*
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json /app/ponder.config.ts /app/ponder.schema.ts ./
@@ -19,7 +21,8 @@ COPY --from=build /app/abis abis
 COPY --from=build /app/src src
 COPY --from=build /app/docs docs
 COPY --from=build /app/lib/db lib/db
-COPY --from=build /app/scripts/start.mjs /app/scripts/healthy.mjs scripts/
+COPY --from=build /app/patches patches
+COPY --from=build /app/scripts/start.mjs /app/scripts/node.mjs /app/scripts/patches.mjs /app/scripts/healthy.mjs scripts/
 # All files belong to root, so the process can change none of them.
 USER node
 # The API. Metrics (9464, 9465) and Ponder (42069) are internal.

@@ -1,6 +1,4 @@
-import { defineConfig, type Plugin } from "vitest/config";
-import { postgresChanges } from "./scripts/build/postgres-changes.ts";
-import { changeText } from "./scripts/build/text-changes.ts";
+import { defineConfig } from "vitest/config";
 import LongestFirst from "./test/support/longest-first.ts";
 
 /** For every test file. Most start real processes or wait for some, on a machine that may have two cores. */
@@ -13,16 +11,7 @@ export const common = {
   hookTimeout: 600_000,
   // A polled state may come late on a busy machine. A passing test does not take the whole time.
   expect: { poll: { timeout: 120_000 } },
-  // Packages are loaded as they are, except those whose text `plugins` changes.
-  server: { deps: { inline: [/\/node_modules\/postgres\/src\//] } },
 };
-
-/** A test's own process runs the postgres.js of our bundles. */
-const changedPostgres: Plugin = {
-  name: "changes of postgres.js",
-  transform: (source, id) => changeText(postgresChanges, id, source),
-};
-export const plugins = [changedPostgres];
 
 /** Set-up and report of a whole run. */
 export const run = {
@@ -53,7 +42,6 @@ const essential = [
 
 /** Without isolation a worker runs many files in one process and loads the packages once. */
 const project = (name: string, include: string[], exclude: string[] = []) => ({
-  plugins,
   test: { ...common, name, include, exclude, isolate: false },
 });
 

@@ -35,18 +35,18 @@ const packageSchema = z.object({
   name: z.string(),
   version: z.string(),
   license: z.string(),
-  engines: z.record(z.string(), z.string()),
 });
 
 /** The manifest of the client's package: what is read of the repository's, and the exports at their places here. */
 function manifest(): string {
   const own = packageSchema.parse(JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")));
+  const engines = { node: ">=20.19" };
   const exports = {
     "./client": { types: "./index.d.ts", default: "./index.js" },
     "./webhooks": { types: "./webhooks.d.mts", default: "./webhooks.mjs" },
   };
   const description = "Client of the Parametric Cover Service, and the receiver of its webhooks";
-  return `${JSON.stringify({ ...own, private: true, description, type: "module", exports }, null, 2)}\n`;
+  return `${JSON.stringify({ ...own, engines, private: true, description, type: "module", exports }, null, 2)}\n`;
 }
 
 /** Writes module, receiver and manifest, each by a rename, so that nobody reads half of one. @returns what the module was made of */

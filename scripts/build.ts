@@ -6,13 +6,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
 import { projectRoot } from "../lib/project-root.ts";
-import { indexerBundle, type PonderText } from "./build/indexer-bundle.ts";
+import { indexerBundle } from "./build/indexer-bundle.ts";
 import { noteInputs } from "./build/inputs.ts";
-import { postgresChanges } from "./build/postgres-changes.ts";
 import { replaceFiles } from "./build/replace-files.ts";
-import { changedPackage } from "./build/text-changes.ts";
 import { buildClient, emitClientTypes } from "./build-client.ts";
 import { buildDashboard } from "./build-dashboard.ts";
+import { patchesHash, requirePatches } from "./patches.mjs";
 
 const entryPoints = {
   api: "api/server.ts",
@@ -46,7 +45,7 @@ const common: BuildOptions = {
   outExtension: { ".js": ".mjs" },
   bundle: true,
   platform: "node",
-  target: "node20",
+  target: "node24",
   format: "esm",
   // Native modules, loaded from `node_modules` where they are installed, and the SQL parser of a Ponder API that we do not serve.
   external: [
@@ -69,27 +68,28 @@ const bundle = (outdir: string, options: BuildOptions): Promise<Bundled> =>
   build({ ...common, ...options, outdir, write: false, metafile: true });
 
 /** Bundles the indexer of a folder, with the configuration, tables and projections that are there, into the folder's `dist/`. */
-export async function buildIndexer(root: string, text?: PonderText): Promise<void> {
+export async function buildIndexer(root: string): Promise<void> {
   const dist = join(root, "dist");
-  replaceFiles(dist, (await bundle(dist, indexerBundle(root, text))).outputFiles);
+  replaceFiles(dist, (await bundle(dist, indexerBundle(root))).outputFiles);
 }
 
 /**
  * Bundles the processes and the operator's commands into `dist/`, the dashboard, and the client.
- * @throws when a source does not compile; esbuild prints the error.
+ * @throws when a package lacks one of our patches, or a source does not compile; esbuild prints the error.
  */
 export async function buildServices(): Promise<void> {
+  requirePatches();
   const dist = join(projectRoot, "dist");
   const [dashboard, client, ...bundles] = await Promise.all([
     buildDashboard(),
     buildClient(),
-    bundle(dist, { entryPoints, plugins: [withoutGraphql, changedPackage(postgresChanges)] }),
+    bundle(dist, { entryPoints, plugins: [withoutGraphql] }),
     bundle(dist, indexerBundle(projectRoot)),
   ]);
-  replaceFiles(
-    dist,
-    bundles.flatMap(({ outputFiles }) => outputFiles),
-  );
+  replaceFiles(dist, [
+    ...bundles.flatMap(({ outputFiles }) => outputFiles),
+    { path: join(dist, "patches.sha256"), contents: patchesHash() }, // `start.mjs` compares it
+  ]);
   noteInputs([dashboard, client, ...bundles.map(({ metafile }) => metafile)]);
 }
 

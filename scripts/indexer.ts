@@ -3,9 +3,8 @@
  * schema once it has caught up, and until then what they saw before. All configuration comes from the environment.
  */
 
-import { builtFrom, ponderChanges } from "indexer:sources";
+import { builtFrom } from "indexer:sources";
 import { readFileSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
 import { start } from "ponder/start";
 import { z } from "zod";
 import { createReadClient } from "../lib/chain/client.ts";
@@ -21,9 +20,7 @@ import { createLogger, errorText } from "../lib/log.ts";
 import { projectRoot } from "../lib/project-root.ts";
 import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
 import { watchCatchUp } from "./indexer/catch-up.ts";
-import { keepCommits, lostCommitExitCode } from "./indexer/durable-commits.ts";
 import { startHeartbeat } from "./indexer/heartbeat.ts";
-import { keepIndexes } from "./indexer/keep-indexes.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError } from "./indexer/schema-lock.ts";
@@ -37,12 +34,6 @@ const takenExitCode = 3;
 const newPhaseExitCode = 4;
 /** Database and chain may start after this process; waiting is faster than a supervisor's restart. */
 const dependencyTimeoutMs = 60_000;
-
-/**
- * V8 lets the memory of a backfill, most of which is garbage after each batch, grow fourfold before it collects the old part. At
- * twofold the peak is a quarter to a third lower, for up to 4 µs of CPU for each event.
- */
-setFlagsFromString("--heap-growing-percent=100");
 
 const blockAnswer = z.object({ result: z.object({ hash: z.string() }) });
 
@@ -140,7 +131,7 @@ async function main(): Promise<void> {
     intervalMs: 500,
   });
 
-  const schema = indexerSchemaName([builtFrom, ponderChanges], deployment, chain, feeds);
+  const schema = indexerSchemaName(builtFrom, deployment, chain, feeds);
   const guard = await lockSchema(config.DATABASE_URL, schema, () => {
     // No orderly shutdown: Ponder would clear the lock row of the indexer that has taken over.
     log.fatal({ schema }, "another indexer has taken over this schema");
@@ -178,11 +169,6 @@ async function main(): Promise<void> {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
     process.exit(newPhaseExitCode);
   });
-  keepCommits((error) => {
-    log.fatal({ err: errorText(error) }, "a commit has failed: start again to read the blocks again");
-    process.exit(lostCommitExitCode);
-  });
-  keepIndexes();
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   await runPonder(config, schema);
 }

@@ -1,19 +1,22 @@
 // Starts a process or a command of the operator from its bundle: `node scripts/start.mjs api`.
-import { executionAsyncResource } from "node:async_hooks";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { isCurrent, runWithNode } from "./node.mjs";
+import { patchesHash } from "./patches.mjs";
 
-// Keeps an object of `process.nextTick` for good: within a tick, it is the execution's resource. When V8 collects an idle process and
-// finds none, it drops their shape, and every later tick costs about three times as much ("What a read costs" in docs/architecture.md).
-process.nextTick(() => {
-  globalThis.keptTick = executionAsyncResource();
-});
-
-// Removes the name, so that the bundle finds its arguments as if it were started directly.
-const [name] = process.argv.splice(2, 1);
-const bundle = new URL(`../dist/${name}.mjs`, import.meta.url);
-if (!existsSync(bundle)) {
-  console.error(`${fileURLToPath(bundle)} is missing: run \`npm run build\`.`);
+function end(message) {
+  console.error(message);
   process.exit(1);
 }
-await import(bundle.href);
+
+if (!isCurrent) runWithNode(process.argv.slice(1));
+else {
+  // Removes the name, so that the bundle finds its arguments as if it were started directly.
+  const [name] = process.argv.splice(2, 1);
+  const bundle = new URL(`../dist/${name}.mjs`, import.meta.url);
+  if (!existsSync(bundle)) end(`${fileURLToPath(bundle)} is missing: run \`npm run build\`.`);
+  const applied = new URL("../dist/patches.sha256", import.meta.url);
+  if (!existsSync(applied) || readFileSync(applied, "utf8") !== patchesHash())
+    end("dist/ was built with other patches than those in patches/: run `npm run build`.");
+  await import(bundle.href);
+}

@@ -3,15 +3,14 @@
  * thousand modules and compile the folder with Vite at each start, which takes longer than all the rest.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
-import { buildHash } from "../indexer/schema-name.ts";
-import { changedImports, changesHash, ponder, ponderChanges } from "./ponder-changes.ts";
-import { postgresChanges } from "./postgres-changes.ts";
-import { changedPackage } from "./text-changes.ts";
+import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
 
+/** Ponder's compiled modules. */
+const ponder = join(dirname(ponderManifest), "dist", "esm");
 /** Our replacement for what Ponder compiles with. */
 const bundler = join(projectRoot, "scripts", "indexer", "bundled-sources.ts");
 const bundlerPackages = [
@@ -49,11 +48,8 @@ function importSchema(path: string): string {
   return `import(${quoted(path)}).then((all) => ({ ${entries.join(", ")} }))`;
 }
 
-/** Ponder with our changes, or as it is published: for benchmarks and tests. */
-export type PonderText = "changed" | "published";
-
 /** The module of which `bundled-sources.ts` takes what Ponder executes. */
-function sourcesModule(root: string, text: PonderText): string {
+function sourcesModule(root: string): string {
   const imports = executedFiles(root).map((file) => {
     const path = join(root, file);
     return [file, file === "ponder.schema.ts" ? importSchema(path) : `import(${quoted(path)})`] as const;
@@ -61,7 +57,6 @@ function sourcesModule(root: string, text: PonderText): string {
   const registry = ["ponder:registry", 'import("ponder:registry")'] as const;
   return [
     `export const builtFrom = ${quoted(buildHash(root))};`,
-    `export const ponderChanges = ${quoted(text === "changed" ? changesHash() : "")};`,
     "export const sources = {",
     ...[...imports, registry].map(([id, source]) => `${quoted(id)}: () => ${source},`),
     "};",
@@ -69,14 +64,14 @@ function sourcesModule(root: string, text: PonderText): string {
 }
 
 /** Resolves Ponder's `ponder:registry`, `ponder:schema` and `ponder:api`, with Ponder's own text, and our `indexer:sources`. */
-const virtualModules = (root: string, text: PonderText): Plugin => ({
+const virtualModules = (root: string): Plugin => ({
   name: "modules of the indexer",
   async setup({ onResolve, onLoad }) {
     const { vitePluginPonder } = ponderPlugin.parse(await import(join(ponder, "build", "plugin.js")));
     const { load } = vitePluginPonder({ schemaFile: join(root, "ponder.schema.ts") });
     onResolve({ filter: /^(ponder|indexer):/ }, ({ path }) => ({ path, namespace: "indexer" }));
     onLoad({ filter: /.*/, namespace: "indexer" }, ({ path }) => ({
-      contents: path === "indexer:sources" ? sourcesModule(root, text) : (load(path) ?? ""),
+      contents: path === "indexer:sources" ? sourcesModule(root) : (load(path) ?? ""),
       loader: "js",
       resolveDir: root,
     }));
@@ -89,18 +84,13 @@ const virtualModules = (root: string, text: PonderText): Plugin => ({
 });
 
 /** Options of esbuild for the indexer of `root`, beside those that all bundles share. */
-export const indexerBundle = (root: string, text: PonderText = "changed"): BuildOptions => ({
+export const indexerBundle = (root: string): BuildOptions => ({
   entryPoints: { indexer: join(projectRoot, "scripts", "indexer.ts") },
   alias: {
-    ...changedImports,
     // Its packages bring five copies, a quarter of the bundle's text.
     graphql: join(projectRoot, "node_modules", "graphql"),
     "ponder/start": join(ponder, "bin", "commands", "start.js"),
     ...Object.fromEntries(bundlerPackages.map((name) => [name, bundler])),
   },
-  plugins: [
-    virtualModules(root, text),
-    ...(text === "changed" ? [changedPackage(ponderChanges)] : []),
-    changedPackage(postgresChanges),
-  ],
+  plugins: [virtualModules(root)],
 });

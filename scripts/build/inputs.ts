@@ -8,9 +8,10 @@ import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash } from "../indexer/schema-name.ts";
 
 const noteFile = join(projectRoot, "dist", "inputs.json");
-/** They decide how the sources are bundled; the lock file stands for all packages. */
+/** They decide how the sources are bundled; the lock file and our patches stand for all packages. */
 const settings = [
   "package-lock.json",
+  ...readdirSync(join(projectRoot, "patches")).map((file) => `patches/${file}`),
   "scripts/build.ts",
   ...readdirSync(join(projectRoot, "scripts", "build")).map((file) => `scripts/build/${file}`),
   "scripts/build-client.ts",

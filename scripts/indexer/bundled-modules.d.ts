@@ -2,8 +2,6 @@
 declare module "indexer:sources" {
   /** See `buildHash`. */
   export const builtFrom: string;
-  /** See `changesHash`. */
-  export const ponderChanges: string;
   /** By path from the folder, or by Ponder's name: executes the module at the first call. */
   export const sources: Readonly<Record<string, () => Promise<unknown>>>;
 }

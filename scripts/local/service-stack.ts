@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
-import { lostCommitExitCode } from "../indexer/durable-commits.ts";
 import { privateKeyOf } from "./anvil.ts";
 import { freePorts } from "./ports.ts";
 import type { Child } from "./processes.ts";
@@ -37,6 +36,9 @@ export type ProcessHooks = {
 };
 
 type Required = Pick<StackSettings, "databaseUrl" | "rpcUrl" | "deploymentFile">;
+
+/** The indexer's exit code after a commit that failed (`patches/`): the next start reads the blocks again. */
+export const lostCommitExitCode = 5;
 
 /** Settings with free ports and, where nothing else is given, one relayer wallet, queues on Postgres and no testnet. */
 export async function localSettings(given: Required & Partial<StackSettings>): Promise<StackSettings> {

@@ -203,7 +203,7 @@ describe("while a purchase with a permit is in flight", () => {
     await expect.poll(inPool).toBe(expected.length);
     await client.mine({ blocks: 1 });
     await client.setAutomine(true);
-    await expect.poll(sentFor).toEqual(expected);
+    await expect.poll(() => sentFor()).toEqual(expected);
   }
 
   test("another permit has to wait, and is then bought with", async () => {

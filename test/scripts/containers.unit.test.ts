@@ -35,11 +35,12 @@ test("the image installs by the lock file, builds, and leaves development's pack
   expect(textsOf(build, "RUN")).toEqual([
     "npm ci --no-audit --no-fund",
     "npm run build",
-    "npm prune --omit=dev --no-audit --no-fund",
+    "npm prune --omit=dev --no-audit --no-fund && rm -r node_modules/node-linux-*",
   ]);
   expect(Object.keys(scripts)).toContain("build");
   expect(textsOf(build, "COPY")[0]).toBe("package.json package-lock.json ./");
-  for (const stage of [build, image]) expect(stage[0]?.text).toMatch(/^node:20-/);
+  expect(textsOf(build, "COPY")[1]).toBe("patches patches");
+  for (const stage of [build, image]) expect(stage[0]?.text).toMatch(/^node:24-/);
 });
 
 test("dockerfilelint finds no fault in the Dockerfile, except that it does not know HEALTHCHECK --start-period", () => {

@@ -10,7 +10,7 @@ const address = (n: number) => `0x${String(n).padStart(40, "0")}` as const;
 const [feed, aggregator, other, third] = [address(90), address(91), address(92), address(93)] as const;
 
 function nameOf({
-  build = ["sources", "changes of Ponder"],
+  build = "sources",
   chainId = 8453,
   firstContract = address(0),
   chain = { genesisHash: "0x1", startBlock: 7 },
@@ -31,8 +31,7 @@ function nameOf({
 test("another build has another schema", () => {
   const names = [
     nameOf(),
-    nameOf({ build: ["other sources", "changes of Ponder"] }),
-    nameOf({ build: ["sources", "other changes of Ponder"] }),
+    nameOf({ build: "other sources" }),
     nameOf({ firstContract: address(80) }),
     nameOf({ chain: { genesisHash: "0x2", startBlock: 7 } }),
     nameOf({ chain: { genesisHash: "0x1", startBlock: 8 } }),

@@ -1,10 +1,9 @@
 import { defineConfig } from "vitest/config";
-import { common, plugins, run } from "../../vitest.config.ts";
+import { common, run } from "../../vitest.config.ts";
 
 /** A soak run may take hours. */
 const soakTimeoutMs = 24 * 3600 * 1000;
 
 export default defineConfig({
-  plugins,
   test: { ...common, ...run, include: ["test/soak/*.soak.ts"], testTimeout: soakTimeoutMs, maxWorkers: 1 },
 });

@@ -1,6 +1,6 @@
 /** Kills parts of the service and starts them again, and starts again what has ended by itself, as a supervisor would. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { lostCommitExitCode } from "../../../scripts/indexer/durable-commits.ts";
+import { lostCommitExitCode } from "../../../scripts/local/service-stack.ts";
 import type { ServiceName } from "../../../scripts/local/services.ts";
 import type { Outages } from "./outages.ts";
 import type { Kill, KillRound, Victim } from "./plan-kills.ts";

@@ -1,11 +1,10 @@
 import { defineConfig } from "vitest/config";
-import { common, plugins, run } from "../../../vitest.config.ts";
+import { common, run } from "../../../vitest.config.ts";
 
 /** A soak run may take hours. */
 const soakTimeoutMs = 24 * 3600 * 1000;
 
 export default defineConfig({
-  plugins,
   // Without the interception a line of each minute is printed as it is.
   test: {
     ...{ ...common, ...run, include: ["test/soak/all/*.soak.ts"], testTimeout: soakTimeoutMs },

@@ -1,0 +1,2 @@
+export function patchesHash(): string;
+export function requirePatches(): void;
