@@ -27,6 +27,8 @@ const products = [termsOf("FLASHBTC24-001"), termsOf("FLASHBTC48-001")];
 export type BusyChain = Miner & {
   /** Adds whole days until at least `events` events were added. @returns their number. */
   readonly add: (events: number) => Promise<number>;
+  /** Mines a block with ten purchases: fifty events. */
+  readonly addPurchases: () => Promise<void>;
 };
 
 async function fund(protocol: act.Protocol): Promise<void> {
@@ -141,6 +143,7 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
 
   return {
     ...miner,
+    addPurchases: () => mine(purchases(0, 0)),
     async add(events) {
       let added = 0;
       for (let number = 0; added < events; number++) {

@@ -1,33 +1,41 @@
-/** `npm run bench [name …]` runs the named benchmarks, or all of them. */
+/** `npm run bench [name …]` runs the named benchmarks, or all of them, and says which limits of docs/performance.md were missed. */
+import { execFileSync } from "node:child_process";
 import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
-import { benchClient } from "./client.ts";
-import { benchDashboard } from "./dashboard.ts";
-import { benchStack } from "./dev-stack.ts";
-import { benchHostile } from "./hostile.ts";
-import { benchIndex } from "./index.ts";
-import { benchKeeper } from "./keeper.ts";
-import { benchLedger } from "./ledger.ts";
+import { isRunning } from "../scripts/local/pids.ts";
+import { benchDev } from "./dev.ts";
+import { benchIndex } from "./indexing.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
-import { benchScale } from "./scale.ts";
-import { benchSigning } from "./signing.ts";
+import { missed } from "./report.ts";
+import { benchRpc } from "./rpc.ts";
+import { endStack } from "./stack.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
-  stack: benchStack,
+  dev: benchDev,
   index: benchIndex,
   reads: benchReads,
-  signing: benchSigning,
-  ledger: benchLedger,
   purchases: benchPurchases,
-  scale: benchScale,
   webhooks: benchWebhooks,
-  keeper: benchKeeper,
-  hostile: benchHostile,
-  client: benchClient,
-  dashboard: benchDashboard,
+  rpc: benchRpc,
 };
+
+/** Stops what the running benchmark has started, and this process. */
+async function end(exitCode: number): Promise<never> {
+  await endStack();
+  process.exit(exitCode);
+}
+
+/** Ends the run by signal, and when `run.mjs` or its npm is killed, so that no process of a stack stays behind. */
+function endWithParents(): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end(130));
+  const parent = process.ppid;
+  const grandparent = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(parent)], { encoding: "utf8" }));
+  setInterval(() => {
+    if (process.ppid !== parent || !isRunning(grandparent)) void end(1);
+  }, 1000).unref();
+}
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name));
@@ -37,8 +45,16 @@ if (unknown.length > 0) {
   );
   process.exit(1);
 }
-compile(); // a fresh clone has no bytecode to deploy
-await buildServices();
-for (const [name, run] of Object.entries(benchmarks)) {
-  if (names.length === 0 || names.includes(name)) await run();
+endWithParents();
+try {
+  compile(); // a fresh clone has no bytecode to deploy
+  await buildServices();
+  for (const [name, run] of Object.entries(benchmarks)) {
+    if (names.length === 0 || names.includes(name)) await run();
+  }
+  console.log(missed.length === 0 ? "\nall within their limits" : `\nmissed: ${missed.join("; ")}`);
+} catch (error) {
+  // A benchmark that is being stopped fails, because its processes are gone.
+  console.error(error);
+  await end(1);
 }

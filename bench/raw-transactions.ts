@@ -38,19 +38,24 @@ export function openNode(url: string, connections: number): Node {
   };
 }
 
-/** The number of mined transactions of a wallet. */
-export const minedOf = async (node: Node, wallet: Address): Promise<number> =>
-  Number(await node.ask("eth_getTransactionCount", [wallet, "latest"]));
+/** The number of mined transactions of these wallets together. */
+export async function minedOf(node: Node, wallets: readonly Address[]): Promise<number> {
+  const counts = await Promise.all(
+    wallets.map((wallet) => node.ask("eth_getTransactionCount", [wallet, "latest"])),
+  );
+  return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+}
 
-export type Call = { readonly to: Address; readonly data: Hex; readonly gas: bigint };
+type Call = { readonly to: Address; readonly data: Hex; readonly gas: bigint };
 
-/** Signs the calls for the wallet's nonces from `first` on. */
-export function signCalls(
+/** Signs the calls for the wallet's next nonces. */
+export async function signCalls(
+  node: Node,
   account: LocalAccount,
   chainId: number,
-  first: number,
   calls: readonly Call[],
 ): Promise<Hex[]> {
+  const first = await minedOf(node, [account.address]);
   const fees = { maxFeePerGas: 50_000_000_000n, maxPriorityFeePerGas: 1_000_000n };
   return Promise.all(
     calls.map((call, index) =>
@@ -69,11 +74,9 @@ export async function untilMined(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const mined = await Promise.all(wallets.map((wallet) => minedOf(node, wallet)));
-    const sum = mined.reduce((a, b) => a + b, 0);
-    if (sum >= count) return;
-    if (performance.now() > deadline)
-      throw new Error(`only ${sum} of ${count} transactions were mined in time`);
+    const mined = await minedOf(node, wallets);
+    if (mined >= count) return;
+    if (performance.now() > deadline) throw new Error(`only ${mined} of ${count} were mined in time`);
     await whileWaiting();
     await sleep(POLL_MS);
   }
@@ -88,8 +91,7 @@ export async function sendAndMine(
   wallets: readonly Address[],
   signed: readonly Hex[],
 ): Promise<number> {
-  const before = await Promise.all(wallets.map((wallet) => minedOf(node, wallet)));
-  const goal = before.reduce((a, b) => a + b, 0) + signed.length;
+  const goal = (await minedOf(node, wallets)) + signed.length;
   const started = performance.now();
   // The node rejects transactions that it already has, so rejections are ignored.
   const sendAll = () =>

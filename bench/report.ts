@@ -1,20 +1,10 @@
-/** A measured value and its limit. */
+/** A measured value, and its limit if it has one. */
 export type Finding = {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** Undefined for a value without a limit. */
-  readonly limit?: number;
-  /**
-   * Another value of the same run, the share of it that this value must reach, the share that it should reach, and the share
-   * that it must not exceed.
-   */
-  readonly compared?: {
-    readonly with: number;
-    readonly limit?: number;
-    readonly least?: number;
-    readonly most?: number;
-  };
+  readonly atLeast?: number;
+  readonly atMost?: number;
 };
 
 /** The median; of an even number of values, the lower of the two in the middle. */
@@ -30,27 +20,27 @@ export function percentile(values: readonly number[], share: number): number {
   return value;
 }
 
+/** The values of this run that missed their limits. */
+export const missed: string[] = [];
+
 const number = (value: number) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
 
-function aimOf({ value, unit, limit, compared }: Finding): string {
-  if (limit !== undefined) return `   limit ${number(limit)} ${unit}   ratio ${(value / limit).toFixed(2)}`;
-  if (compared === undefined) return "";
-  const must = compared.limit === undefined ? "" : `   limit at least ${compared.limit}`;
-  const should = compared.least === undefined ? "" : `   aim at least ${compared.least}`;
-  const most = compared.most === undefined ? "" : `   limit at most ${compared.most}`;
-  return `   ratio ${(value / compared.with).toFixed(2)}${must}${should}${most}`;
+function verdictOf({ what, value, unit, atLeast, atMost }: Finding): string {
+  if (atLeast === undefined && atMost === undefined) return "";
+  const passed =
+    value >= (atLeast ?? Number.NEGATIVE_INFINITY) && value <= (atMost ?? Number.POSITIVE_INFINITY);
+  if (!passed) missed.push(what.trim());
+  const limit = atLeast === undefined ? `at most ${number(atMost ?? 0)}` : `at least ${number(atLeast)}`;
+  return `   limit ${limit} ${unit}`.padEnd(28) + (passed ? "pass" : "MISS");
 }
 
-/**
- * Prints findings as a table. The ratio is the value divided by its limit (below 1 is within the limit), or divided by the
- * value that it is compared with.
- */
+/** Prints findings as a table, with limit and verdict. */
 export function report(title: string, findings: readonly Finding[]): void {
   console.log(`\n${title}`);
   for (const finding of findings) {
     const { what, value, unit } = finding;
     console.log(
-      `  ${what.padEnd(52)} ${number(value).padStart(8)} ${unit.padEnd(4)}${aimOf(finding)}`.trimEnd(),
+      `  ${what.padEnd(66)} ${number(value).padStart(8)} ${unit.padEnd(5)}${verdictOf(finding)}`.trimEnd(),
     );
   }
 }

@@ -1,5 +1,5 @@
 /** Integers of the chain: decimal strings on the wire, bigints in programs. */
-import { decimalFields } from "./decimal-fields.ts";
+import { decimalFields } from "./generated/decimal-fields.ts";
 
 /** A decimal string of the API. For the compiler it differs from other strings, and any string may take its place. */
 export type Decimal = string & { readonly length: number; readonly decimal?: never };

@@ -1,5 +1,5 @@
 /** Paths, parameters and bodies of the API's operations, as its OpenAPI document types them. */
-import type { components, paths } from "./api-types.ts";
+import type { components, paths } from "./generated/api-types.ts";
 
 type Method = "get" | "post" | "delete";
 

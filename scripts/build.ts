@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
 import { projectRoot } from "../lib/project-root.ts";
+import { writeClientTypes } from "./build/client-types.ts";
 import { indexerBundle } from "./build/indexer-bundle.ts";
 import { noteInputs } from "./build/inputs.ts";
 import { replaceFiles } from "./build/replace-files.ts";
@@ -80,6 +81,7 @@ export async function buildIndexer(root: string): Promise<void> {
 export async function buildServices(): Promise<void> {
   requirePatches();
   const dist = join(projectRoot, "dist");
+  await writeClientTypes();
   const [dashboard, client, ...bundles] = await Promise.all([
     buildDashboard(),
     buildClient(),

@@ -1,11 +1,12 @@
 /**
- * `npm run check`: types, lint and format, the import rules, whether `abis/` matches `contracts/`, the client's types the OpenAPI
- * document, and `ops/` the metrics.
+ * `npm run check`: types, lint and format, the import rules, whether `abis/` matches `contracts/`, `docs/openapi.json` the
+ * API, and `ops/` the metrics.
  */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { projectRoot } from "../lib/project-root.ts";
+import { writeClientTypes } from "./build/client-types.ts";
 import { boundaryFaults } from "./check/boundaries.ts";
 import { compile } from "./compile.ts";
 import { writeMonitoring } from "./monitoring.ts";
@@ -46,11 +47,12 @@ function checkHere(name: string, check: () => void): Outcome {
 const typescript = [require.resolve("typescript/bin/tsc"), "--noEmit", "--pretty", "false"];
 const biome = join(dirname(require.resolve("@biomejs/biome/package.json")), "bin", "biome");
 
+await writeClientTypes();
 const running = [
   run("types", typescript),
   run("types of the dashboard", [...typescript, "--project", "dashboard"]),
   run("lint and format", [biome, "check", "."]),
-  run("types of the client", ["--import", "tsx", join("scripts", "client-types.ts"), "--check"]),
+  run("OpenAPI document", ["--import", "tsx", join("scripts", "openapi.ts"), "--check"]),
 ];
 const faults = boundaryFaults();
 const boundaries = { name: "imports", ok: faults.length === 0, output: faults.join("\n") };

@@ -18,6 +18,7 @@ const settings = [
   "lib/webhooks/receiver.mjs",
   "lib/webhooks/receiver.d.mts",
   "scripts/build-dashboard.ts",
+  "docs/openapi.json",
   "dashboard/index.html",
   "dashboard/page-list.ts",
 ];

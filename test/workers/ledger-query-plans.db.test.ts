@@ -1,7 +1,6 @@
 /**
  * What this proves: no statement on a purchase's way scans a table that grows with the purchases, nor reads many of its rows
- * through an index, also once Postgres plans a prepared statement without its values. `npm run bench ledger` measures the same
- * with a million purchases.
+ * through an index, also once Postgres plans a prepared statement without its values.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
@@ -12,15 +11,6 @@ import {
   findExistingPurchase,
   type QuotedIntent,
 } from "../../api/buying/accept-purchases.ts";
-import {
-  archiveRows,
-  bigTables,
-  buyerOf,
-  filled,
-  fillLedger,
-  idOf,
-  sentFor,
-} from "../../bench/fill-ledger.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { recentGasCost, waitingPurchases, walletLoads } from "../../lib/ledger/in-flight.ts";
 import { noteOutcomeReceived, readPurchases } from "../../lib/ledger/purchases.ts";
@@ -54,6 +44,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { newTrace } from "../support/trace.ts";
 import { readSoFar } from "./support/big-table-reads.ts";
+import { archiveRows, bigTables, buyerOf, filled, fillLedger, idOf, sentFor } from "./support/fill-ledger.ts";
 import { bought, call, form, router, signer, wantedPurchase, word } from "./support/ledger-fixture.ts";
 
 const HOT = Number(process.env.PLAN_ROWS || 50_000);

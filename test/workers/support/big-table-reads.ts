@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { bigTables } from "../../../bench/fill-ledger.ts";
+import { bigTables } from "./fill-ledger.ts";
 
 type Reads = Record<string, { scanned: number; fetched: number }>;
 
