@@ -3,7 +3,7 @@
  * schema once it has caught up, and until then what they saw before. All configuration comes from the environment.
  */
 
-import { builtFrom } from "indexer:sources";
+import { builtFrom, patches } from "indexer:sources";
 import { readFileSync } from "node:fs";
 import { start } from "ponder/start";
 import { z } from "zod";
@@ -131,7 +131,7 @@ async function main(): Promise<void> {
     intervalMs: 500,
   });
 
-  const schema = indexerSchemaName(builtFrom, deployment, chain, feeds);
+  const schema = indexerSchemaName([builtFrom, patches], deployment, chain, feeds);
   const guard = await lockSchema(config.DATABASE_URL, schema, () => {
     // No orderly shutdown: Ponder would clear the lock row of the indexer that has taken over.
     log.fatal({ schema }, "another indexer has taken over this schema");

@@ -8,6 +8,7 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
+import { patchesHash } from "../patches.mjs";
 
 /** Ponder's compiled modules. */
 const ponder = join(dirname(ponderManifest), "dist", "esm");
@@ -57,6 +58,7 @@ function sourcesModule(root: string): string {
   const registry = ["ponder:registry", 'import("ponder:registry")'] as const;
   return [
     `export const builtFrom = ${quoted(buildHash(root))};`,
+    `export const patches = ${quoted(patchesHash())};`,
     "export const sources = {",
     ...[...imports, registry].map(([id, source]) => `${quoted(id)}: () => ${source},`),
     "};",

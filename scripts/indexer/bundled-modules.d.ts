@@ -2,6 +2,8 @@
 declare module "indexer:sources" {
   /** See `buildHash`. */
   export const builtFrom: string;
+  /** See `patchesHash`. */
+  export const patches: string;
   /** By path from the folder, or by Ponder's name: executes the module at the first call. */
   export const sources: Readonly<Record<string, () => Promise<unknown>>>;
 }

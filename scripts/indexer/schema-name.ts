@@ -4,7 +4,6 @@ import { join, relative } from "node:path";
 import type { Deployment } from "../../lib/deployments.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import type { IndexedFeeds } from "../../src/shared/price-feeds.ts";
-import { patchesHash } from "../patches.mjs";
 
 /** The path of Ponder's package.json, which the package does not export. */
 export const ponderManifest = join(projectRoot, "node_modules", "ponder", "package.json");
@@ -20,9 +19,9 @@ function buildFiles(root: string): string[] {
   return ["ponder.config.ts", "ponder.schema.ts", ...within("abis"), ...sources].sort();
 }
 
-/** A hash of Ponder's version and our patches, the projections of a folder, and the ABIs. */
+/** A hash of Ponder's version, the projections of a folder, and the ABIs. */
 export function buildHash(root: string): string {
-  const hash = createHash("sha256").update(readFileSync(ponderManifest)).update(patchesHash());
+  const hash = createHash("sha256").update(readFileSync(ponderManifest));
   for (const file of buildFiles(root)) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
@@ -30,15 +29,16 @@ export function buildHash(root: string): string {
 /**
  * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version and
  * our patches, the projections, the ABIs, the contracts' addresses, the aggregators of the price feeds, the first block, and the chain).
- * The same build on the same chain continues in its schema; any other one starts a new schema. `builtFrom`: of the bundle.
+ * The same build on the same chain continues in its schema; any other one starts a new schema. `build`: the bundle's `builtFrom`
+ * and `patches`.
  */
 export function indexerSchemaName(
-  builtFrom: string,
+  build: readonly string[],
   deployment: Pick<Deployment, "chainId" | "contracts">,
   chain: { genesisHash: string; startBlock: number },
   { prices, sequencer }: Pick<IndexedFeeds, "prices" | "sequencer">,
 ): string {
-  const hash = createHash("sha256").update(builtFrom);
+  const hash = createHash("sha256").update(build.join());
   hash.update(JSON.stringify([deployment.chainId, chain, Object.entries(deployment.contracts).sort()]));
   // Only what every node tells alike: how much of the past it remembers must not make another build.
   const phases = prices.map(({ proxy, phases: all }) => [proxy, all.map(({ aggregator }) => aggregator)]);

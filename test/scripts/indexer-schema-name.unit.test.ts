@@ -10,7 +10,7 @@ const address = (n: number) => `0x${String(n).padStart(40, "0")}` as const;
 const [feed, aggregator, other, third] = [address(90), address(91), address(92), address(93)] as const;
 
 function nameOf({
-  build = "sources",
+  build = ["sources", "patches"],
   chainId = 8453,
   firstContract = address(0),
   chain = { genesisHash: "0x1", startBlock: 7 },
@@ -31,7 +31,8 @@ function nameOf({
 test("another build has another schema", () => {
   const names = [
     nameOf(),
-    nameOf({ build: "other sources" }),
+    nameOf({ build: ["other sources", "patches"] }),
+    nameOf({ build: ["sources", "other patches"] }),
     nameOf({ firstContract: address(80) }),
     nameOf({ chain: { genesisHash: "0x2", startBlock: 7 } }),
     nameOf({ chain: { genesisHash: "0x1", startBlock: 8 } }),
