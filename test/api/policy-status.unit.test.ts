@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { distanceBps } from "../../api/chain/policy-body.ts";
-import { type PolicyTimes, policyStatus } from "../../api/chain/policy-status.ts";
+import { type PolicyTimes, policyStatus } from "../../lib/indexed/policy-status.ts";
 
 const open: PolicyTimes = { triggered: false, cancelled: false, waitingEndsAt: null, expiresAt: 200n };
 const waiting: PolicyTimes = { ...open, waitingEndsAt: 100n };
