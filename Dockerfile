@@ -28,4 +28,4 @@ USER node
 # The API. Metrics (9464, 9465) and Ponder (42069) are internal.
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["node", "scripts/healthy.mjs"]
-CMD ["node", "--initial-old-space-size=128", "scripts/start.mjs", "api"]
+CMD ["node", "scripts/start.mjs", "api"]

@@ -25,21 +25,18 @@ import type { ClaimWaiter } from "./faucet/claim-waiter.ts";
 import { addFaucetRoutes } from "./faucet/handlers.ts";
 import { addHealthRoutes } from "./health/handlers.ts";
 import type { FindHolder } from "./http/api-keys.ts";
-import type { CommonHeaders } from "./http/common-headers.ts";
 import { countOptionalKey, requireApiKey } from "./http/credentials.ts";
 import type { Api, ApiEnv } from "./http/env.ts";
 import { onError, onInvalid, onMethodNotAllowed, onNotFound } from "./http/errors.ts";
 import type { Limits } from "./http/limits/limits.ts";
 import { type ClientOf, countUnrouted, publicLimits } from "./http/limits/middleware.ts";
-import type { RespondEarly } from "./http/listen.ts";
 import { preflight, refuseUnroutable, requestBody, requestLog } from "./http/request.ts";
 import { type ApiMeter, measureRequests } from "./http/request-metrics.ts";
-import { createEarlyResponse } from "./indexed/early-response.ts";
 import { readIndexLag } from "./indexed/lag.ts";
 import { createNewestHead } from "./indexed/newest-head.ts";
 import { createProductNames } from "./indexed/product-names.ts";
 import { createIndexReader } from "./indexed/reader.ts";
-import { createResponseCache } from "./indexed/response-cache.ts";
+import { cacheResponses } from "./indexed/response-cache.ts";
 import { createIndexedResponses } from "./indexed/responses.ts";
 import type { Standby } from "./indexed/standby.ts";
 import { addKeyRoutes } from "./keys/handlers.ts";
@@ -100,7 +97,6 @@ export type AppParts = {
   readonly adminToken: string;
   readonly limits: Limits;
   readonly clientOf: ClientOf;
-  readonly commonHeaders: CommonHeaders;
   readonly meter: ApiMeter;
   /** How long a call waits for its transaction, in ms. */
   readonly purchaseWaitMs: number;
@@ -150,24 +146,22 @@ function addMiddleware(app: Api, parts: AppParts): void {
   for (const [path, limit] of publicLimits(limits, clientOf, countByKey)) app.use(path, limit);
 }
 
-/** Builds the app, and the cached responses ahead of it. */
 export function createApp(parts: AppParts): {
   app: Api;
-  respondEarly: RespondEarly;
   /** Blocks between the chain's head and what reads of the index see. @throws while one of both is away */
   readIndexLag: () => Promise<bigint>;
 } {
-  const { log, limits, clientOf, connection, deployment, commonHeaders, meter } = parts;
+  const { connection, deployment, meter } = parts;
   const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
   addMiddleware(app, parts);
 
   const index = createIndexReader(parts);
   const newest = createNewestHead(index);
-  const cache = createResponseCache(commonHeaders);
+  app.use(cacheResponses({ newest, onAnswer: meter.indexAnswer }));
   const shared = {
     ...parts,
     index,
-    responses: createIndexedResponses(newest, cache, meter.indexAnswer),
+    responses: createIndexedResponses(newest, meter.indexAnswer),
     chain: createChainReads(parts),
     productNames: createProductNames(index),
     liveScans: createLiveScans(parts.scanClients, deployment),
@@ -201,9 +195,5 @@ export function createApp(parts: AppParts): {
   addMcpRoute(app, shared);
   addDashboardRoutes(app, serviceLinks(addDocumentRoutes(app)));
   addExplorerRoutes(app);
-  return {
-    app,
-    readIndexLag: () => readIndexLag(parts, shared.chain),
-    respondEarly: createEarlyResponse({ cache, newest, limiter: limits.publicReads, clientOf, meter, log }),
-  };
+  return { app, readIndexLag: () => readIndexLag(parts, shared.chain) };
 }

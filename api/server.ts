@@ -1,7 +1,6 @@
 /** The API's process. It starts, and keeps running, while database, chain or indexer are down. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
 import type { Sql } from "postgres";
 import { createReadClient } from "../lib/chain/client.ts";
 import { createScanClients } from "../lib/chain/scan-clients.ts";
@@ -41,6 +40,8 @@ const STATEMENT_TIMEOUT_MS = 4000;
 const MIGRATIONS_MS = 3000;
 /** Longest time for running requests after a stop signal, in ms; calls that wait for a transaction are answered at once. */
 const STOP_GRACE_MS = 8000;
+/** A connection may be silent for so much longer than a call waits for its transaction, in ms. */
+const SILENCE_MARGIN_MS = 30_000;
 /** Longest time for closing connections, in ms: a dependency that is down may never answer. */
 const CLOSE_MS = 1000;
 
@@ -122,12 +123,7 @@ async function close(opened: Opened, migrated: Promise<unknown>): Promise<void> 
   ]);
 }
 
-/** How much of its size the heap may grow between two collections, in percent. */
-const HEAP_GROWTH = 30;
-
 async function main(): Promise<void> {
-  // By default a small heap grows fourfold: hostile clients' garbage would stay for minutes (`npm run bench hostile`).
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const config = apiConfig(process.env);
   const log = createLogger("api", config.LOG_LEVEL);
   readFrom(indexed, config.VIEWS_SCHEMA);
@@ -137,11 +133,10 @@ async function main(): Promise<void> {
   const { deployment, testnet, purchases, webhooks, isLocalChain } = opened;
   const commonHeaders = await readCommonHeaders();
   const metrics = createApiMetrics();
-  const { app, respondEarly, readIndexLag } = createApp({
+  const { app, readIndexLag } = createApp({
     ...opened,
     log,
     meter: metrics.meter,
-    commonHeaders,
     testnet: testnet && { ...testnet, ...testnet.queue },
     viewsSchema: config.VIEWS_SCHEMA,
     findHolder: createKeyFinder(opened.connection.sql),
@@ -169,7 +164,8 @@ async function main(): Promise<void> {
     .then(() => reportSessions(config.DATABASE_URL, log))
     .catch(() => {}); // it ends before the migration only at a stop
   await Promise.race([migrated, sleep(MIGRATIONS_MS)]);
-  const server = await serve(app, { port: config.PORT, host: config.HOST, log, respondEarly, commonHeaders });
+  const silenceMs = config.PURCHASE_WAIT_MS + SILENCE_MARGIN_MS;
+  const server = await serve(app, { port: config.PORT, host: config.HOST, log, commonHeaders, silenceMs });
   log.info({ host: config.HOST, port: server.port, chainId: deployment.chainId }, "listening");
 
   async function shutDown(signal: string): Promise<void> {

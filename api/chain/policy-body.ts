@@ -1,10 +1,11 @@
-import { getAddress } from "viem";
+import { getAddress, type Hex } from "viem";
+import { policyStatus } from "../../lib/indexed/policy-status.ts";
 import { decimalOrNull } from "../http/field-types.ts";
+import type { Position } from "../http/paging.ts";
 import type { AsOf } from "./block.ts";
 import type { ChainPolicy, PolicyKey } from "./contracts/policy.ts";
 import type { AssetPrice } from "./contracts/prices.ts";
 import type { PolicyBody } from "./policy-schemas.ts";
-import { policyStatus } from "./policy-status.ts";
 
 /** A policy from the index or the contracts, with its product's name and the state of its asset's price. */
 export type PolicyRecord = ChainPolicy & {
@@ -18,7 +19,7 @@ export type PolicyRecord = ChainPolicy & {
   replaced?: boolean | undefined;
 };
 
-export const BASIS_POINTS = 10_000n;
+const BASIS_POINTS = 10_000n;
 
 /**
  * How far the price has to fall to the trigger, in basis points of the current price, rounded up: above zero exactly while
@@ -29,12 +30,10 @@ export const distanceBps = (current: bigint, trigger: bigint): number => {
   return Number(scaled > 0n ? (scaled + current - 1n) / current : scaled / current);
 };
 
-/** The call that prepares a claim, without its body. */
-export const CLAIM_CALL = { method: "POST", path: "/api/v1/triggers/prepare" } as const;
-
 /** The call that prepares the claim of a due policy. */
 export const claimOf = ({ productId, policyId }: PolicyKey): NonNullable<PolicyBody["claim"]> => ({
-  ...CLAIM_CALL,
+  method: "POST",
+  path: "/api/v1/triggers/prepare",
   body: { productId, policyId: String(policyId) },
 });
 
@@ -79,3 +78,11 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
     asOfBlock: String(asOf.number),
   };
 }
+
+/** A policy in a list, with the position of its purchase. */
+export const policyEntry = (policy: PolicyRecord, purchase: Position & { txHash: Hex }, asOf: AsOf) => ({
+  ...policyBody(policy, asOf),
+  txHash: purchase.txHash,
+  blockNumber: String(purchase.blockNumber),
+  logIndex: purchase.logIndex,
+});

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { policyStatuses } from "../../lib/indexed/policy-status.ts";
 import {
   Address,
   Bytes32,
@@ -8,7 +9,6 @@ import {
   UnixSeconds,
   uint256Input,
 } from "../http/field-types.ts";
-import { policyStatuses } from "./policy-status.ts";
 
 const usdc = (what: string, example: string) =>
   DecimalString.openapi({ description: `${what} USDC base units (6 decimals).`, example });

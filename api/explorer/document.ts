@@ -29,7 +29,7 @@ the gas; the buyer pays the premium in USDC, and has approved the cover router f
   reads. After 20 refused API keys within a minute, a client address gets 429 for a bad key until the minute ends; a valid key
   still passes. After 20 refused admin tokens, or 1,000 of all clients together, admin requests get 429 until it ends.
 - A request has exactly one valid \`Host\` (HTTP/1.0: or none), otherwise it is 400 \`validation_error\`.
-- A connection with more than 100 unanswered requests, or that takes nothing of its answer for 40 seconds, is closed.
+- A connection on which no byte moves for a minute is closed (longer where the operator lets purchases wait longer).
 - Responses from the index have \`x-indexed-block\`: the block that they describe, and \`x-index-age\`: the seconds since its timestamp.
 `.trim();
 

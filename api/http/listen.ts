@@ -1,27 +1,17 @@
 /** The HTTP server around the app. Failures before a request exists are answered with the same error envelope. */
 import { randomUUID } from "node:crypto";
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
+import { createServer, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError, type ErrorCode } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { CommonHeaders } from "./common-headers.ts";
-import { type ConnectionLimits, connectionLimits, limitConnections } from "./connections.ts";
 import type { Api } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
 import { createHostCheck } from "./host.ts";
 import { BAD_HOST } from "./request.ts";
 import { SHOULD_RETRY, shouldRetry } from "./should-retry.ts";
-
-/** Answers a request ahead of the app and returns true, or leaves it untouched. Never rejects. */
-export type RespondEarly = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<boolean>;
 
 export type Listening = {
   readonly port: number;
@@ -37,6 +27,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_SLOW_MS = 2000;
 /** Idle time of a connection, in ms: longer than that of common load balancers, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
+/** Time after an answer without a request in which the client may close its end, in ms. */
+const CLOSE_MS = 5000;
 
 const badBytesErrors: Readonly<Record<string, [code: ErrorCode, message: string]>> = {
   HPE_HEADER_OVERFLOW: ["headers_too_large", "The address or the headers are too long."],
@@ -60,6 +52,8 @@ function answerBadBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
 function answerOnSocket(socket: Duplex, answer: ApiError): void {
   // Node has taken its own listener off the socket of a CONNECT: without one, a reset would end the process.
   socket.on("error", () => socket.destroy());
+  const cut = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+  socket.once("close", () => clearTimeout(cut));
   const body = JSON.stringify(errorBody(answer));
   socket.end(
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +
@@ -90,27 +84,19 @@ function listen(server: Server, port: number, host: string): Promise<AddressInfo
   });
 }
 
-/**
- * Serves `app`, with `respondEarly` ahead of it and the common headers on every response; port 0 takes a free one.
- * Rejects when the port is in use.
- */
+export type ServeOptions = {
+  readonly port: number;
+  readonly host: string;
+  readonly log: Logger;
+  readonly commonHeaders: CommonHeaders;
+  /** Node closes a connection on which no byte moved for so long, in ms: longer than a call waits for its transaction. */
+  readonly silenceMs: number;
+};
+
+/** Serves `app`, with the common headers on every response; port 0 takes a free one. Rejects when the port is in use. */
 export async function serve(
   app: Api,
-  {
-    port,
-    host,
-    log,
-    respondEarly,
-    commonHeaders,
-    limits = connectionLimits,
-  }: {
-    port: number;
-    host: string;
-    log: Logger;
-    respondEarly: RespondEarly;
-    commonHeaders: CommonHeaders;
-    limits?: ConnectionLimits;
-  },
+  { port, host, log, commonHeaders, silenceMs }: ServeOptions,
 ): Promise<Listening> {
   const listener = getRequestListener(app.fetch, {
     hostname: "localhost", // for requests without a Host, or with a bad one
@@ -123,13 +109,6 @@ export async function serve(
     },
   });
   const hasValidHost = createHostCheck();
-  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    // The app refuses it like any other bad request; with the host as sent, no URL could be made for the app.
-    if (!hasValidHost(incoming)) incoming.headers.host = BAD_HOST;
-    else if (await respondEarly(incoming, outgoing)) return;
-    for (const [name, value] of commonHeaders) outgoing.setHeader(name, value);
-    await listener(incoming, outgoing);
-  }
   let closing = false;
   const server = createServer(
     {
@@ -140,12 +119,14 @@ export async function serve(
       requireHostHeader: false, // the app answers with the envelope
     },
     (incoming, outgoing) => {
-      if (!admit(incoming, outgoing)) return;
+      // The app refuses it like any other bad request; with the host as sent, no URL could be made for the app.
+      if (!hasValidHost(incoming)) incoming.headers.host = BAD_HOST;
       if (closing) outgoing.setHeader("Connection", "close");
-      void answer(incoming, outgoing);
+      for (const [name, value] of commonHeaders) outgoing.setHeader(name, value);
+      void listener(incoming, outgoing);
     },
   );
-  const admit = limitConnections(server, limits, log);
+  server.timeout = silenceMs;
   server.on("clientError", answerBadBytes);
   server.on("connect", (_request, socket) =>
     answerOnSocket(socket, new ApiError("method_not_allowed", "CONNECT is not allowed here.")),

@@ -75,3 +75,27 @@ export function csvText({ list, columns }: CsvTable, json: string): string {
   const lines = rows.map((row) => paths.map((path) => cell(valueAt(row, path))).join(","));
   return `${[columns.map(cell).join(","), ...lines].join("\r\n")}\r\n`;
 }
+
+const pageWithCursor = z.object({
+  nextCursor: z.string().nullish(),
+  next_cursor: z.string().nullish(),
+});
+/** A page that is found by its offset alone. */
+const pageWithOffset = z.object({ total: z.int(), offset: z.int(), count: z.int().min(1) });
+
+/** Path and query of the page after the answer of `url`; undefined at the end, and for an answer without pages. */
+export function nextPage(url: string, json: string): string | undefined {
+  const body: unknown = JSON.parse(json);
+  const { pathname, searchParams } = new URL(url);
+  const { nextCursor, next_cursor } = pageWithCursor.parse(body);
+  // Null at the end, and undefined where pages have no cursor.
+  const cursor = nextCursor === undefined ? next_cursor : nextCursor;
+  const { data: page } = pageWithOffset.safeParse(body);
+  if (cursor) {
+    searchParams.set("cursor", cursor);
+    searchParams.delete("offset");
+  } else if (cursor === undefined && page && page.offset + page.count < page.total) {
+    searchParams.set("offset", String(page.offset + page.count));
+  } else return undefined;
+  return `${pathname}?${searchParams}`;
+}

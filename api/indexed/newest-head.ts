@@ -11,8 +11,6 @@ import type { IndexReader } from "./reader.ts";
 export type NewestHead = {
   /** The newest block, at most 20 ms old; concurrent calls share one read. @throws as `IndexReader.head`, and after 300 ms */
   get(): Promise<AsOf>;
-  /** The newest block if it was read within 20 ms. It is read again ahead of that, so that requests in a row do not wait. */
-  fresh(): AsOf | undefined;
   /** The newest block seen so far, however old. */
   known(): AsOf | undefined;
   /** Records the head of a snapshot. `begun`: when its read began, by `performance.now`. */
@@ -21,23 +19,12 @@ export type NewestHead = {
 
 /** Maximum age of the newest block behind a cached response, in ms: far below the time between two blocks. */
 const HEAD_TTL_MS = 20;
-/** The age from which the next request reads the newest block again, without waiting for it, in ms. */
-const REFRESH_MS = 12;
 /** Longest wait for the newest block, in ms: without it the answer is read from the tables. */
 const READ_TIMEOUT_MS = 300;
 
 export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
   const { known: newest, learn } = createNewestBlock();
   let reading: Promise<AsOf> | undefined;
-
-  function fresh(): AsOf | undefined {
-    const known = newest();
-    if (!known) return undefined;
-    const age = performance.now() - known.begun;
-    // Whoever waits for the next read reports its failure.
-    if (age >= REFRESH_MS) share().catch(() => {});
-    return age < HEAD_TTL_MS ? known.asOf : undefined;
-  }
 
   async function read(): Promise<AsOf> {
     const begun = performance.now();
@@ -50,15 +37,14 @@ export function createNewestHead(index: Pick<IndexReader, "head">): NewestHead {
     }
   }
 
-  function share(): Promise<AsOf> {
-    reading ??= read();
-    return reading;
-  }
-
   return {
     learn,
-    fresh,
     known: () => newest()?.asOf,
-    get: async () => fresh() ?? share(),
+    async get() {
+      const known = newest();
+      if (known && performance.now() - known.begun < HEAD_TTL_MS) return known.asOf;
+      reading ??= read();
+      return reading;
+    },
   };
 }

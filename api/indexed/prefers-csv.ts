@@ -15,7 +15,7 @@ function preferenceFor(ranges: ReturnType<typeof parseAccept>, main: string, sub
  * that is named more exactly comes first, and then the one that is named earlier.
  */
 export function prefersCsv(accept: string | undefined): boolean {
-  // Nearly all headers name no text, and this is asked ahead of each cached answer.
+  // Nearly all headers name no text.
   if (accept === undefined || !/text\//i.test(accept)) return false;
   const ranges = parseAccept(accept);
   const csv = preferenceFor(ranges, "text", "csv");

@@ -1,110 +1,50 @@
-/** Answers of the index, kept while their block is the newest. */
+/** Middleware that keeps answers of the index while their block is the newest. */
+import type { MiddlewareHandler } from "hono";
 import { LRUCache } from "lru-cache";
-import type { AsOf } from "../chain/block.ts";
-import type { CommonHeaders } from "../http/common-headers.ts";
+import type { NewestHead } from "./newest-head.ts";
+import { type IndexedAnswer, type IndexedEnv, respond } from "./responses.ts";
 
-/** The JSON of an answer, and its block. */
-export type KeptAnswer = {
-  readonly asOf: AsOf;
-  readonly tag: string;
-  readonly body: JsonBody;
-};
+/** Total size of the answers, in characters: clients choose the addresses, so their number must be limited. */
+const MAX_SIZE = 32 * 1024 * 1024;
+/** Size of an entry beside its body and address, roughly. */
+const ENTRY_SIZE = 2048;
 
-/** JSON as it is sent: a string only if it is short and ASCII. */
-export type JsonBody = string | Buffer<ArrayBuffer>;
-
-/** A kept answer as a response. */
-export type CachedResponse = KeptAnswer & {
-  /** The route that made it, as the routing table has it. */
-  readonly route: string;
-  /** Names and values in turn, without those that differ between requests: of a 304, and of the whole response. */
-  readonly headers: readonly string[];
-  readonly contentHeaders: readonly string[];
+export type ResponseCacheParts = {
+  readonly newest: NewestHead;
+  /** Hears of each answer from the cache. */
+  readonly onAnswer: (source: "cache") => void;
+  readonly maxSize?: number | undefined;
 };
 
 /**
- * Answers by their key: the route and its validated parameters. Different addresses lead to one answer if they differ only in
- * the order or the spelling of parameters, or in parameters that the route does not know. What was used least recently
- * goes first.
+ * Answers a GET from the cache, or keeps the answer that the route sends with `IndexedResponses.send`, by its address. Over the
+ * size, the answer that was used least recently goes first.
  */
-export type ResponseCache = {
-  /** The last answer of this address, maybe of an older block. */
-  atAddress(url: string): CachedResponse | undefined;
-  /** The last answer with this key, maybe of an older block. */
-  get(key: string): KeptAnswer | undefined;
-  /**
-   * Keeps the answer if its key was asked for before, also at an older block. Most pages of a list are asked for once: kept, they
-   * would push out the answers that many ask for, and the garbage collection would take more of the process's time.
-   */
-  store(url: string, key: string, answer: KeptAnswer & { readonly route: string }): void;
-};
-
-/** Total size of the answers, and of the addresses, in bytes: clients choose both, so their number must be limited. */
-const MAX_BYTES = 32 * 1024 * 1024;
-const MAX_ADDRESS_BYTES = 4 * 1024 * 1024;
-/** Number of keys, the last ones, that count as asked for beside those of kept answers. */
-const MAX_ASKED = 20_000;
-/** Size of an answer beside its text, and of an address beside its text, roughly. */
-const ENTRY_BYTES = 2048;
-const ADDRESS_BYTES = 256;
-
-/** Longest body that is sent as a string, together with the headers. Node copies a longer one several times, and bytes never. */
-const MAX_STRING = 16 * 1024;
-
-/** The body for this JSON. */
-export function jsonBody(text: string): JsonBody {
-  const isShortAscii = text.length <= MAX_STRING && Buffer.byteLength(text) === text.length;
-  return isShortAscii ? text : Buffer.from(text);
-}
-
-/** The headers of an indexed response: it may be stored, and must be revalidated each time. */
-export const indexedHeaders = ({ blockNumber, tag }: { blockNumber: bigint; tag: string }) =>
-  [
-    ["ETag", tag],
-    ["Cache-Control", "public, no-cache"],
-    ["Vary", "Accept"],
-    ["x-indexed-block", String(blockNumber)],
-  ] as const;
-
-/** True when `If-None-Match` contains the tag (RFC 9110, 13.1.2: tags are compared weakly). */
-export function matchesTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(",").some((part) => {
-    const known = part.trim();
-    return known === "*" || known === tag || known === `W/${tag}`;
+export function cacheResponses({
+  newest,
+  onAnswer,
+  maxSize = MAX_SIZE,
+}: ResponseCacheParts): MiddlewareHandler<IndexedEnv> {
+  const kept = new LRUCache<string, IndexedAnswer>({
+    maxSize,
+    sizeCalculation: ({ body }, url) => body.length + url.length + ENTRY_SIZE,
   });
-}
 
-export function createResponseCache(
-  commonHeaders: CommonHeaders,
-  { maxBytes = MAX_BYTES }: { maxBytes?: number } = {},
-): ResponseCache {
-  const answers = new LRUCache<string, CachedResponse>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ body }, key) => body.length + key.length + ENTRY_BYTES,
-  });
-  const keys = new LRUCache<string, string>({
-    maxSize: MAX_ADDRESS_BYTES,
-    sizeCalculation: (key, url) => key.length + url.length + ADDRESS_BYTES,
-  });
-  const asked = new LRUCache<string, true>({ max: MAX_ASKED });
+  /** Without the newest block there is no answer either: the route reports why. */
+  const isNewest = async ({ asOf }: IndexedAnswer) =>
+    (await newest.get().catch(() => undefined))?.hash === asOf.hash;
 
-  return {
-    atAddress(url) {
-      const key = keys.get(url);
-      return key === undefined ? undefined : answers.get(key);
-    },
-    get: (key) => answers.get(key),
-    store(url, key, answer) {
-      const wasAsked = asked.has(key) || answers.has(key);
-      asked.set(key, true);
-      if (!wasAsked) return;
-      keys.set(url, key);
-      if (answers.peek(key)?.asOf.hash === answer.asOf.hash) return;
-      const { asOf, tag, body, route } = answer;
-      const content = ["Content-Type", "application/json", "Content-Length", String(body.length)];
-      const headers = [...commonHeaders, ...indexedHeaders({ blockNumber: asOf.number, tag })].flat();
-      answers.set(key, { asOf, tag, route, headers, contentHeaders: [...headers, ...content], body });
-    },
+  return async (c, next) => {
+    const { method, url } = c.req;
+    if (method !== "GET" && method !== "HEAD") return next();
+    const known = kept.get(url);
+    if (known && (await isNewest(known))) {
+      onAnswer("cache");
+      return respond(c, known);
+    }
+    await next();
+    const made = c.get("indexed");
+    // A late answer of an older block would never be sent, and would replace the newer one.
+    if (made && newest.known()?.hash === made.asOf.hash) kept.set(url, made);
   };
 }

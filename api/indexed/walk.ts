@@ -28,18 +28,15 @@ type Walk = { readonly where: SQL; readonly orderBy: readonly SQL[] };
 
 const list = (parts: readonly SQLWrapper[]) => sql`(${sql.join([...parts], sql`, `)})`;
 
-/** The times of a walk's rows, Unix seconds: `from` included, `to` excluded. A prepared statement receives them later. */
-export type WalkPeriod = {
-  readonly from?: bigint | SQL | Placeholder | undefined;
-  readonly to?: bigint | SQL | Placeholder | undefined;
-};
+/** The times of a walk's rows, Unix seconds: `from` included, `to` excluded. */
+type WalkPeriod = { readonly from?: bigint | SQL | undefined; readonly to?: bigint | SQL | undefined };
 
 /**
  * The block from which on `table`'s rows are of `time` (Unix seconds) or later. Time rises with the block number, so a binary
  * search along the index on the position finds it in about twenty steps; an index on time would cost the indexer a write
  * per row.
  */
-export const blockAt = (table: EventTable, time: NonNullable<WalkPeriod["from"]>): SQL => sql`(
+export const blockAt = (table: EventTable, time: bigint | SQL): SQL => sql`(
   with recursive search (low, high) as (
     select coalesce(min(block_number), 0)::bigint, coalesce(max(block_number) + 1, 0)::bigint from ${table}
     union all
@@ -83,11 +80,11 @@ export function walkBack(
 }
 
 /**
- * An order with a literal number of rows, after `skipped` ones. drizzle would make the number a parameter; then Postgres
+ * An order with a literal number of rows. drizzle would make the number a parameter; then Postgres
  * finds its guess worse than a plan for each execution, and plans each time, for as long as it runs.
  */
-export const firstRows = (orderBy: readonly SQL[], rows: number, skipped?: Placeholder): SQL =>
-  sql`${sql.join([...orderBy], sql`, `)} limit ${sql.raw(String(rows))}${skipped && sql` offset ${skipped}`}`;
+export const firstRows = (orderBy: readonly SQL[], rows: number): SQL =>
+  sql`${sql.join([...orderBy], sql`, `)} limit ${sql.raw(String(rows))}`;
 
 /** Rows with `key`'s value and an id below `cursor`, the newest id first; see {@link walkBack}. */
 export function walkIdsBack([column, value]: Key, id: Column, cursor: bigint | undefined): Walk {

@@ -9,7 +9,7 @@ import { readPolicy } from "../chain/contracts/policy.ts";
 import { readAssetPrices } from "../chain/contracts/prices.ts";
 import { isSold, readProduct } from "../chain/contracts/products.ts";
 import { isBefore, type Purchase, scanProductNames, scanPurchases } from "../chain/contracts/purchases.ts";
-import { policyBody } from "../chain/policy-body.ts";
+import { policyEntry } from "../chain/policy-body.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
 
 export type ScannedPurchases = {
@@ -61,14 +61,14 @@ export async function readPolicyPage(
     Promise.all(rows.map(read)),
   ]);
   const known = new Map(terms);
-  const policies = found.map(({ policy, purchase: { productId, txHash, blockNumber, logIndex } }) => {
+  const policies = found.map(({ policy, purchase }) => {
+    const { productId } = purchase;
     const productName = names.get(productId) ?? null;
     const product = known.get(productId);
     const productActive = product !== undefined && isSold(product);
     const current = prices.get(product?.asset) ?? null;
     const record = { ...policy, productName, productActive, current, due: null };
-    const body = policyBody(record, { source: "chain", ...block });
-    return { ...body, txHash, blockNumber: String(blockNumber), logIndex };
+    return policyEntry(record, purchase, { source: "chain", ...block });
   });
   const total = purchases.length;
   return { buyer, count: policies.length, total, limit, offset, nextCursor: next, policies };

@@ -1,10 +1,10 @@
 /** Finds the policies whose price is nearest to their trigger. */
 import { and, asc, count, desc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Hex } from "viem";
+import { hasStatus } from "../../lib/indexed/policy-status.ts";
 import { oracleFeed, policy } from "../../ponder.schema.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 import { selectPolicies } from "./queries.ts";
-import { isStatus } from "./search-queries.ts";
 
 export type NearestPage = {
   readonly product?: Hex | undefined;
@@ -16,7 +16,7 @@ export type NearestPage = {
 /** The active policies of a page's product and asset with a known distance, at `now` (Unix seconds). */
 const isNear = ({ product, asset }: NearestPage, now: bigint): SQL | undefined =>
   and(
-    isStatus(policy, "Active", now),
+    hasStatus(policy, "Active", now),
     isNotNull(policy.triggerPrice),
     gt(oracleFeed.answer, 0n),
     product && eq(policy.productId, product),

@@ -1,4 +1,5 @@
 import { and, desc, eq, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { isDue } from "../../lib/indexed/due.ts";
 import { lower } from "../../lib/lower.ts";
@@ -8,10 +9,8 @@ import type { PolicyKey } from "../chain/contracts/policy.ts";
 import { assetPrice } from "../chain/contracts/prices.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import type { FeedPage } from "../http/paging.ts";
-import { asBytes } from "../indexed/json-text.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
-import { after, always, firstRows, type WalkPeriod, walkBack } from "../indexed/walk.ts";
-import { buyerText, isCompleteRow, policyEntry, pricesText } from "./entry-json.ts";
+import { after, always, firstRows, walkBack } from "../indexed/walk.ts";
 
 /** A policy in the index, with its purchase event. Fields that the index cannot know are null. */
 export type IndexedPolicy = Omit<PolicyRecord, "shield" | "expiresAt" | "replaced"> & {
@@ -111,117 +110,41 @@ export async function findPolicy(
 
 export type PolicyPage = FeedPage & { readonly buyer: Address };
 
-/** A period that a statement receives later. */
-const laterPeriod = { from: sql.placeholder("from"), to: sql.placeholder("to") };
-/** Later than every block, Unix seconds. */
-const NO_TIME = 10n ** 15n;
-
-/** A buyer's newest policies after a position. Uses the index on buyer, block and log index. */
-function walkOf(period: WalkPeriod) {
-  const start = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
-  return walkBack(policy, [[policy.buyer, sql.placeholder("owner")]], start, period);
-}
-
-const hasPeriod = ({ from, to }: PolicyPage) => from !== undefined || to !== undefined;
-
-const parameters = (page: PolicyPage) => ({
-  ...{ owner: lower(page.buyer), offset: page.offset },
-  ...after(page.cursor),
-  ...(hasPeriod(page) ? { from: String(page.from ?? 0), to: String(page.to ?? NO_TIME) } : {}),
-});
-
-/** Whether one of the buyer's policies has lost its key: almost never, and then the page is read from two tables. */
-const replacedOf = (db: IndexQuery) =>
-  db
-    .select({ found: sql`1` })
-    .from(replacedPolicy)
-    .where(eq(replacedPolicy.buyer, sql.placeholder("owner")));
-
 /** Lengths of pages for which a statement is prepared; a shorter page reads more rows than it shows. */
 const PAGE_SIZES = [10, 50, 100];
 
-/** With an offset, Postgres merges no subquery into the outer query. (drizzle leaves out `offset(0)`.) */
-const unmerged = sql`1 offset 0`;
-
-/** Without a period, a statement has nothing to search for in the index. */
-function prepareEntries(
-  db: IndexQuery,
-  size: number,
-  { skips, period }: { readonly skips: boolean; readonly period: WalkPeriod },
-) {
-  const { where, orderBy } = walkOf(period);
-  const offset = skips ? sql.placeholder("offset") : undefined;
-  const { asset, answer, updatedAt: answeredAt } = oracleFeed;
-  // A subquery of its own: Postgres writes the text of prices once for each feed, and not for each policy.
-  const feed = db
-    .select({ asset, answer, answeredAt, prices: pricesText({ answer, answeredAt }).as("prices") })
-    .from(oracleFeed)
-    .orderBy(unmerged)
-    .as("feed");
-  const page = db
-    .select({
-      ...columns,
-      ...{ answer: feed.answer, answeredAt: feed.answeredAt, prices: feed.prices },
-      ...{ headNumber: head.number, headTime: head.timestamp },
-    })
-    .from(policy)
-    .leftJoin(product, itsProduct)
-    .leftJoin(feed, eq(feed.asset, policy.asset))
-    .innerJoin(head, always)
-    .where(where)
-    .orderBy(firstRows(orderBy, size + 1, offset))
-    .as("page");
-  const { buyer, blockNumber, logIndex } = page;
-  // The limit keeps Postgres from merging this subquery too: it would write each entry twice, for its text and for its length.
-  const written = db
-    .select({
-      ...{ buyer, blockNumber, logIndex },
-      entry: policyEntry(page, sql`${sql.placeholder("buyer")}::text`).as("entry"),
-      complete: isCompleteRow(page).as("is_complete"),
-    })
-    .from(page)
-    .orderBy(firstRows([desc(buyer), desc(blockNumber), desc(logIndex)], size + 1))
-    .as("written");
-  // The order that the rows have, so that Postgres does not sort them again.
-  const newestFirst = sql`order by ${written.buyer} desc, ${written.blockNumber} desc, ${written.logIndex} desc`;
-  // The database is in UTF-8, so that these are the bytes that arrive.
-  const end = sql`octet_length(${written.entry}) || ' ' || ${written.blockNumber} || '-' || ${written.logIndex}`;
-  const entries = db
-    .select({
-      list: asBytes(sql`string_agg(${written.entry}, ',' ${newestFirst})`).as("list"),
-      ends: sql<string | null>`string_agg(${end}, ',' ${newestFirst})`.as("ends"),
-      count: sql<number>`count(*)::int`.as("count"),
-      complete: sql<boolean | null>`bool_and(${written.complete})`.as("complete"),
-      hasReplaced: sql<boolean>`exists (${replacedOf(db)})`.as("has_replaced"),
-    })
-    .from(written)
-    .as("entries");
+/** The head, the buyer's account, and one row more than `size` of each table of policies, the newest first. */
+function prepareSize(db: IndexQuery, size: number) {
+  const owner = sql.placeholder("owner");
+  const start = { blockNumber: sql.placeholder("blockNumber"), logIndex: sql.placeholder("logIndex") };
+  const kept = walkBack(policy, [[policy.buyer, owner]], start);
+  const replaced = walkBack(replacedPolicy, [[replacedPolicy.buyer, owner]], start);
+  const page = unionAll(
+    selectPolicies(db)
+      .where(kept.where)
+      .orderBy(firstRows(kept.orderBy, size + 1)),
+    selectReplaced(db)
+      .where(replaced.where)
+      .orderBy(firstRows(replaced.orderBy, size + 1)),
+  ).as("page");
   return db
     .select()
     .from(head)
-    .leftJoin(account, eq(account.address, sql.placeholder("owner")))
-    .innerJoin(entries, always)
+    .leftJoin(account, eq(account.address, owner))
+    .leftJoin(page, always)
+    .orderBy(desc(page.blockNumber), desc(page.logIndex))
     .prepare(`policies_${size}`);
 }
 
 /**
- * Prepares the read of a page of a buyer's policies as JSON, and of the buyer's account, which holds their total. `list` has at
- * least the page's entries, null without any; `count` is above `limit` if there is a further page. `ends` has the length of each
- * entry in bytes, and its position: `952 436-12,…`. `complete` is false if a row lacks what its entry shows, `hasReplaced` true if the
- * buyer has policies of `replaced_policy`, which are in no list. Prepared because building the statement takes longer than running it.
+ * Prepares the read of a buyer's newest policies after a cursor, with the buyer's account, which holds their total. Prepared because
+ * building the statement takes longer than running it.
  */
-export function preparePolicyEntries(db: IndexQuery) {
-  const statements = PAGE_SIZES.map((size) => ({
-    size,
-    first: prepareEntries(db, size, { skips: false, period: {} }),
-    later: prepareEntries(db, size, { skips: true, period: {} }),
-    within: prepareEntries(db, size, { skips: true, period: laterPeriod }),
-  }));
-  return (page: PolicyPage) => {
-    const found = statements.find(({ size }) => size >= page.limit);
-    if (!found) throw new Error(`no page has ${page.limit} policies`);
-    const ofAll = page.offset === 0 ? found.first : found.later;
-    const statement = hasPeriod(page) ? found.within : ofAll;
-    return statement.execute({ ...parameters(page), buyer: buyerText(page.buyer) });
+export function prepareBuyerPage(db: IndexQuery) {
+  const statements = PAGE_SIZES.map((size) => ({ size, statement: prepareSize(db, size) }));
+  return ({ buyer, limit, cursor }: PolicyPage) => {
+    const found = statements.find(({ size }) => size >= limit);
+    if (!found) throw new Error(`no page has ${limit} policies`);
+    return found.statement.execute({ owner: lower(buyer), ...after(cursor) });
   };
 }

@@ -1,5 +1,5 @@
 import type { AsOf } from "../chain/block.ts";
-import { policyBody } from "../chain/policy-body.ts";
+import { policyEntry } from "../chain/policy-body.ts";
 import type { Api } from "../http/env.ts";
 import { cursorOf, cutPage } from "../http/paging.ts";
 import { pageRows } from "../indexed/feed.ts";
@@ -22,10 +22,8 @@ function percentOf(bps: number | null): string | null {
 
 /** A policy that a search found, with its distance as a percentage too. */
 async function foundPolicy(readers: PolicyReaders, row: IndexedPolicy, asOf: AsOf) {
-  const { txHash, blockNumber, logIndex } = row;
-  const body = policyBody(await completePolicy(readers, row), asOf);
-  const distanceToTriggerPercent = percentOf(body.distanceToTriggerBps);
-  return { ...body, txHash, blockNumber: String(blockNumber), logIndex, distanceToTriggerPercent };
+  const entry = policyEntry(await completePolicy(readers, row), row, asOf);
+  return { ...entry, distanceToTriggerPercent: percentOf(entry.distanceToTriggerBps) };
 }
 
 /** The search of all policies, and the active ones nearest to their trigger. */

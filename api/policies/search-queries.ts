@@ -3,10 +3,10 @@ import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
+import { hasStatus, type PolicyStatus } from "../../lib/indexed/policy-status.ts";
 import { lower } from "../../lib/lower.ts";
 import { catalogue } from "../../lib/products.ts";
 import { policy, productEvent, productStats, replacedPolicy } from "../../ponder.schema.ts";
-import type { PolicyStatus } from "../chain/policy-status.ts";
 import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
@@ -39,21 +39,6 @@ async function longestCover(db: IndexQuery): Promise<bigint> {
 
 /** Both tables of policies: those that have their key, and those whose key has come again. */
 type PolicyTable = typeof policy | typeof replacedPolicy;
-
-/** The condition of a status at `now`, as `policyStatus` has it. Without a known expiry a policy is neither active nor expired. */
-export function isStatus(table: PolicyTable, status: PolicyStatus, now: bigint): SQL {
-  const time = sql`${String(now)}::numeric`;
-  const untouched = sql`${table.triggeredAt} is null and ${table.cancelledAt} is null`;
-  const waiting = sql`coalesce(${table.waitingEndsAt} > ${time}, false)`;
-  const ended = table === replacedPolicy;
-  return {
-    Triggered: sql`${table.triggeredAt} is not null`,
-    Cancelled: sql`${table.cancelledAt} is not null and ${table.triggeredAt} is null`,
-    Waiting: ended ? sql`false` : sql`${untouched} and ${waiting}`,
-    Active: ended ? sql`false` : sql`${untouched} and not ${waiting} and ${table.expiresAt} >= ${time}`,
-    Expired: ended ? untouched : sql`${untouched} and not ${waiting} and ${table.expiresAt} < ${time}`,
-  }[status];
-}
 
 const latest = (...times: readonly (bigint | undefined)[]) =>
   times.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a));
@@ -101,7 +86,7 @@ const position = z.object({ block_number: z.string(), log_index: z.int(), replac
 function matchesOf(table: PolicyTable, { asset, status, expiresFrom, expiresTo }: PolicySearch, now: bigint) {
   return and(
     asset && eq(table.asset, asset),
-    status && isStatus(table, status, now),
+    status && hasStatus(table, status, now, { replaced: table === replacedPolicy }),
     expiresFrom === undefined ? undefined : sql`${table.expiresAt} >= ${String(expiresFrom)}`,
     expiresTo === undefined ? undefined : sql`${table.expiresAt} < ${String(expiresTo)}`,
   );

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { policyStatuses } from "../chain/policy-status.ts";
+import { policyStatuses } from "../../lib/indexed/policy-status.ts";
 import { addressInput, bytes32Input, unixSecondsInput } from "../http/field-types.ts";
 import { feedQuery, pageFields, periodInput, refuseFeedQuery } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";

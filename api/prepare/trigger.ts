@@ -3,6 +3,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { triggerCalldata } from "../../lib/chain/trigger.ts";
 import { ApiError } from "../../lib/errors.ts";
 import type { IndexedRounds } from "../../lib/indexed/due.ts";
+import { policyStatus } from "../../lib/indexed/policy-status.ts";
 import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
@@ -79,9 +80,9 @@ async function planRounds(
 
 /** Why a policy is no longer open at the block's time; undefined for an open one. */
 function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undefined {
-  if (policy.triggeredAt !== null) return finalizedIssue("Triggered");
-  if (policy.cancelled) return finalizedIssue("Cancelled");
-  return block.timestamp > policy.expiresAt ? expiredIssue(policy.expiresAt) : undefined;
+  const status = policyStatus({ ...policy, triggered: policy.triggeredAt !== null }, block.timestamp);
+  if (status === "Triggered" || status === "Cancelled") return finalizedIssue(status);
+  return status === "Expired" ? expiredIssue(policy.expiresAt) : undefined;
 }
 
 /**

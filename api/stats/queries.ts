@@ -1,6 +1,7 @@
 /** Reads the protocol's sums, and counts open policies. */
 import { asc, sql } from "drizzle-orm";
 import { z } from "zod";
+import { hasStatus, isOpen } from "../../lib/indexed/policy-status.ts";
 import { burnDay, burnSourceStats, policy, policyClock, protocolStats } from "../../ponder.schema.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 
@@ -28,13 +29,12 @@ export async function countOpenPolicies(
   const next = String(now - (now % SECONDS_PER_MINUTE) + SECONDS_PER_MINUTE);
   const later = (edge: "expiry" | "waiting") => sql`
     (select coalesce(sum(policies), 0) from ${policyClock} where edge = ${edge} and minute >= ${next})`;
-  const untouched = sql`triggered_at is null and cancelled_at is null`;
   const [row] = await db.execute(sql`
     select
       ${later("expiry")} + (select count(*) from ${policy}
-        where expires_at >= ${String(now)} and expires_at < ${next} and ${untouched}) as open,
+        where ${isOpen(policy, now)} and ${policy.expiresAt} < ${next}) as open,
       ${later("waiting")} + (select count(*) from ${policy}
-        where waiting_ends_at > ${String(now)} and waiting_ends_at < ${next} and ${untouched}) as waiting`);
+        where ${hasStatus(policy, "Waiting", now)} and ${policy.waitingEndsAt} < ${next}) as waiting`);
   return countRow.parse(row);
 }
 

@@ -1,10 +1,10 @@
 import { getAddress } from "viem";
+import { type PolicyStatus, policyStatus } from "../../lib/indexed/policy-status.ts";
 import { FEED_TO_PRICE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import type { AsOf } from "../chain/block.ts";
 import { assetPrice } from "../chain/contracts/prices.ts";
 import { distanceBps } from "../chain/policy-body.ts";
-import { type PolicyStatus, policyStatus } from "../chain/policy-status.ts";
 import { decimalOrNull } from "../http/field-types.ts";
 import { cutPage } from "../http/paging.ts";
 import { positionBody } from "../indexed/event-position.ts";

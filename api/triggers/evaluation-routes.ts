@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { policyStatuses } from "../../lib/indexed/policy-status.ts";
 import { Policy, policyParams } from "../chain/policy-schemas.ts";
-import { policyStatuses } from "../chain/policy-status.ts";
 import { nullableDecimal, UnixSeconds } from "../http/field-types.ts";
 import { cursorField, cursorText, limitInput } from "../http/paging.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";

@@ -18,6 +18,7 @@ import {
   MINIMUM_PAYOUT,
   SEQUENCER_GRACE,
 } from "../price-rules.ts";
+import { isOpen } from "./policy-status.ts";
 
 const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
@@ -55,8 +56,8 @@ export const newestFallenRounds = (): SQL =>
  * age of the newest one decides. The index cannot know whether a contract that bought a policy refuses its bonds.
  */
 const dueProof = (now: SQL): SQL<string[] | null> => sql<string[] | null>`
-  case when ${policy.triggeredAt} is null and ${policy.cancelledAt} is null and ${policy.markedExpiredAt} is null
-    and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${policy.expiresAt} >= ${now}
+  case when ${isOpen(policy, now)} and ${policy.markedExpiredAt} is null
+    and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))}
     and exists (select 1 from ${fallenRounds()} and r.updated_at >= ${now} - ${seconds(MAX_PRICE_AGE)})
   then (
     select case when count(*) = ${sql.raw(String(CONFIRMATIONS))} then json_agg(n.round_id::text order by n.round_id) end

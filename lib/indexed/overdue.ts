@@ -1,8 +1,9 @@
 /** What waits to be closed: policies whose cover has ended, and the redemption queue. By the rows alone. */
-import { and, asc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, eq, isNull } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Hex } from "viem";
 import { policy, redemptionQueue } from "../../ponder.schema.ts";
+import { hasStatus } from "./policy-status.ts";
 
 type Query = Pick<PostgresJsDatabase, "select">;
 
@@ -17,14 +18,7 @@ export const readExpired = (db: Query, now: bigint, limit: number): Promise<Expi
   db
     .select({ productId: policy.productId, policyId: policy.policyId })
     .from(policy)
-    .where(
-      and(
-        isNull(policy.triggeredAt),
-        isNull(policy.cancelledAt),
-        isNull(policy.markedExpiredAt),
-        lt(policy.expiresAt, sql`${String(now)}::numeric`),
-      ),
-    )
+    .where(and(hasStatus(policy, "Expired", now), isNull(policy.markedExpiredAt)))
     .orderBy(asc(policy.expiresAt), asc(policy.productId), asc(policy.policyId))
     .limit(limit);
 

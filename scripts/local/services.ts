@@ -118,22 +118,12 @@ function inherited(): NodeJS.ProcessEnv {
   );
 }
 
-/**
- * Options of Node for each process. By default V8 collects all of the api's memory several times a second under load ("What a read
- * costs" in docs/architecture.md).
- */
-export const nodeOptions: Readonly<Record<ServiceName, readonly string[]>> = {
-  indexer: [],
-  api: ["--initial-old-space-size=128"],
-  writer: [],
-};
-
 /** Starts a process from its bundle (`npm run build`); its output goes to `<logFolder>/<name>.log`. */
 export function startService(name: ServiceName, settings: StackSettings, logFolder: string): Promise<Child> {
   return startProcess({
     name,
     command: process.execPath,
-    args: [...nodeOptions[name], join(projectRoot, "scripts", "start.mjs"), name],
+    args: [join(projectRoot, "scripts", "start.mjs"), name],
     cwd: projectRoot,
     env: { ...inherited(), ...environment(name, settings) },
     logFile: join(logFolder, `${name}.log`),

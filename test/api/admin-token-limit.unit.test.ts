@@ -36,8 +36,7 @@ async function start(ofClient: number, ofAll: number) {
     }),
   );
   app.get("/", (c) => c.text("ok"));
-  const respondEarly = async () => false;
-  const server = await serve(app, { port: 0, host: "127.0.0.1", log, respondEarly, commonHeaders: [] });
+  const server = await serve(app, { port: 0, host: "127.0.0.1", log, commonHeaders: [], silenceMs: 60_000 });
   atEnd(() => server.close(0));
   return async (token: string | undefined, address: string): Promise<number> => {
     const headers = { "x-forwarded-for": address, ...(token !== undefined && { "x-admin-token": token }) };

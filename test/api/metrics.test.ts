@@ -116,7 +116,7 @@ test("a request above a limit is counted for the limit", async () => {
   expect(samples.get('api_limit_hits_total{limit="failed-keys"}')).toBe(refused);
 });
 
-test("answers of the index are counted by their source, also those that are served ahead of the app", async () => {
+test("answers of the index are counted by their source, also those from the cache", async () => {
   const source = (samples: Samples, from: string) =>
     samples.get(`api_index_answers_total{source="${from}"}`) ?? 0;
   const path = "/api/v1/stats/protocol";

@@ -1,5 +1,6 @@
-import { and, asc, eq, getTableColumns, gte, isNull, lt } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gte } from "drizzle-orm";
 import { getAddress, type Hex } from "viem";
+import { hasStatus } from "../../lib/indexed/policy-status.ts";
 import { policy, product } from "../../ponder.schema.ts";
 import type { Block, ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
@@ -41,9 +42,7 @@ export async function readExpiredPolicies(
     .where(
       and(
         gte(policy.expiresAt, since),
-        lt(policy.expiresAt, time),
-        isNull(policy.triggeredAt),
-        isNull(policy.cancelledAt),
+        hasStatus(policy, "Expired", time),
         isNotStored(chainId, key, policy.blockNumber),
       ),
     )

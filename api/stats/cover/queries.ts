@@ -1,7 +1,8 @@
 /** Reads the open policies, grouped. */
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { isHex } from "viem";
 import { z } from "zod";
+import { isOpen, isWaiting } from "../../../lib/indexed/policy-status.ts";
 import { policy } from "../../../ponder.schema.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 
@@ -21,14 +22,6 @@ const openRow = z.object({
 });
 export type OpenPolicies = z.output<typeof openRow>;
 
-/** For rows of `policy`: whether the policy is open at `now` (Unix seconds): active, or waiting. */
-export const isOpenAt = (now: bigint): SQL => sql`
-  expires_at >= ${String(now)}::numeric and triggered_at is null and cancelled_at is null`;
-
-/** For rows of `policy`: whether the waiting period has not ended at `now` (Unix seconds). */
-export const isWaitingAt = (now: bigint): SQL =>
-  sql`(waiting_ends_at is not null and waiting_ends_at > ${String(now)}::numeric)`;
-
 /**
  * Sums the policies that are open at `now` (Unix seconds), by product, asset, status and time until expiry. Reads each open
  * policy, by the index on the expiry, and no other: their number does not grow with history.
@@ -36,9 +29,9 @@ export const isWaitingAt = (now: bigint): SQL =>
 export async function readOpenCover(db: IndexQuery, now: bigint): Promise<OpenPolicies[]> {
   const ends = sql.raw(`array[${EXPIRY_ENDS.map((end) => end + 1).join(", ")}]::numeric[]`);
   const rows = await db.execute(sql`
-    select product_id, asset, ${isWaitingAt(now)} as waiting,
+    select product_id, asset, ${isWaiting(policy, now)} as waiting,
       width_bucket(expires_at - ${String(now)}::numeric, ${ends}) as range,
       count(*)::integer as policies, sum(coverage)::text as coverage, sum(payout)::text as payout
-    from ${policy} where ${isOpenAt(now)} group by 1, 2, 3, 4`);
+    from ${policy} where ${isOpen(policy, now)} group by 1, 2, 3, 4`);
   return z.array(openRow).parse([...rows]);
 }

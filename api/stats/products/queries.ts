@@ -2,12 +2,13 @@
 import { sql } from "drizzle-orm";
 import { type Hex, isHex } from "viem";
 import { z } from "zod";
+import { hasStatus } from "../../../lib/indexed/policy-status.ts";
 import { entryById } from "../../../lib/products.ts";
 import { policy, product, productStats, replacedPolicy } from "../../../ponder.schema.ts";
 import type { Period } from "../../http/paging.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 import { after, walkBack } from "../../indexed/walk.ts";
-import { isOpenAt, isWaitingAt, readOpenCover } from "../cover/queries.ts";
+import { readOpenCover } from "../cover/queries.ts";
 
 type Named = {
   readonly productId: Hex;
@@ -87,21 +88,21 @@ export function readFiguresOfPeriod(db: IndexQuery, period: Period, now: bigint)
     product_id, coverage, premium, payout, expires_at, triggered_at, cancelled_at, bond_amount`;
   const bought = (table: typeof policy | typeof replacedPolicy) =>
     sql`from ${table} where ${walkBack(table, [], after(undefined), { from, to }).where}`;
-  const isOpen = isOpenAt(now);
-  const isWaiting = isWaitingAt(now);
+  const isActive = hasStatus(policy, "Active", now);
+  const isWaiting = hasStatus(policy, "Waiting", now);
   async function read() {
     const rows = await db.execute(sql`
       select product_id as "productId", count(*)::integer as policies, count(triggered_at)::integer as triggered,
         count(cancelled_at)::integer as cancelled,
         (count(*) filter (where triggered_at is null and cancelled_at is null and expires_at is not null))::integer
           as untouched,
-        (count(*) filter (where is_open and not is_waiting))::integer as active,
-        (count(*) filter (where is_open and is_waiting))::integer as waiting,
+        (count(*) filter (where is_active))::integer as active,
+        (count(*) filter (where is_waiting))::integer as waiting,
         sum(coverage)::text as coverage, sum(premium)::text as premium, sum(payout)::text as payout,
         coalesce(sum(premium) filter (where cancelled_at is not null), 0)::text as "premiumRefunded",
         coalesce(sum(bond_amount), 0)::text as paid
       from (
-        select ${columns}, ${isOpen} as is_open, ${isWaiting} as is_waiting ${bought(policy)}
+        select ${columns}, ${isActive} as is_active, ${isWaiting} as is_waiting ${bought(policy)}
         union all
         select ${columns}, false, false ${bought(replacedPolicy)}) bought
       group by 1`);

@@ -1,7 +1,6 @@
 /** The queries of the analysts' reads: cover, products, claims, series and all policies. */
 import type { Hex } from "viem";
 import { test } from "vitest";
-import { policyStatuses } from "../../../api/chain/policy-status.ts";
 import { readNearest } from "../../../api/policies/nearest-queries.ts";
 import { type PolicySearch, searchPolicies } from "../../../api/policies/search-queries.ts";
 import { type ClaimQuery, readClaims } from "../../../api/stats/claims/queries.ts";
@@ -11,6 +10,7 @@ import { readFiguresOfPeriod } from "../../../api/stats/products/queries.ts";
 import { bucketsFrom } from "../../../api/stats/series/buckets.ts";
 import { readSeries } from "../../../api/stats/series/queries.ts";
 import { walletOf } from "../../../bench/fill-index.ts";
+import { policyStatuses } from "../../../lib/indexed/policy-status.ts";
 import { assetBytes32, productIdOf } from "../../../lib/products.ts";
 import { expectIndexed, type LargeIndex, PAGE_ROWS, yearsOfRows } from "./query-plans.ts";
 

@@ -7,7 +7,7 @@ import type { IndexQuery } from "../../../api/indexed/reader.ts";
 import { discountBps } from "../../../api/marketplace/listing-body.ts";
 import { findListing, type ListingSearch, searchListings } from "../../../api/marketplace/listing-queries.ts";
 import { readActiveListings, readSales } from "../../../api/marketplace/queries.ts";
-import { findPolicy, preparePolicyEntries } from "../../../api/policies/queries.ts";
+import { findPolicy, prepareBuyerPage } from "../../../api/policies/queries.ts";
 import { searchPolicies } from "../../../api/policies/search-queries.ts";
 import { readActivity } from "../../../api/stats/activity.ts";
 import { readMaturities } from "../../../api/stats/bonds/queries.ts";
@@ -65,15 +65,8 @@ export function listPlans(large: () => LargeIndex): void {
     ["a policy's rounds", (db) => readFallenRounds(db, policyKey)],
     ["a buyer's policies", (db) => searchPolicies(db, { buyer: wallet, ...first }, now())],
     ["a buyer's policies after a cursor", (db) => searchPolicies(db, { buyer: wallet, ...deep }, now())],
-    ["a buyer's policies as JSON", (db) => preparePolicyEntries(db)({ buyer: wallet, ...first })],
-    [
-      "a buyer's policies as JSON after a cursor",
-      (db) => preparePolicyEntries(db)({ buyer: wallet, ...deep }),
-    ],
-    [
-      "a buyer's policies as JSON, later ones",
-      (db) => preparePolicyEntries(db)({ buyer: wallet, limit: 10, offset: 5 }),
-    ],
+    ["a buyer's policies, prepared", (db) => prepareBuyerPage(db)({ buyer: wallet, ...first })],
+    ["a buyer's policies after a cursor, prepared", (db) => prepareBuyerPage(db)({ buyer: wallet, ...deep })],
     ["activity", (db) => readActivity(db, first)],
     ["activity after a cursor", (db) => readActivity(db, deep)],
     ["activity of a type", (db) => readActivity(db, { ...first, type })],

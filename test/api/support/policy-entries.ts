@@ -1,4 +1,4 @@
-/** The entries of a buyer's list, which Postgres writes, against the same policies one by one, which this code writes. */
+/** The entries of a buyer's list, against the same policies one by one. */
 import postgres, { type Sql } from "postgres";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -82,7 +82,7 @@ export function policyEntries(api: () => TestApi): void {
         const maybe = (value: string) => (random(8) === 0 ? value : null);
         const near = (seconds: number) => String(now - BigInt(seconds) + BigInt(random(2 * seconds + 1)));
         const row = {
-          // A few are of an unknown product: their page is read as rows.
+          // A few are of an unknown product.
           product_id: hex(1000 + (random(50) === 0 ? names.length : random(names.length)), 32),
           // Ids of 3 to 72 digits. No two are the same: of 100 to 259, none is another one times a power of ten.
           policy_id: String(BigInt(n + 100) * 10n ** BigInt(random(70))),
