@@ -1,7 +1,9 @@
 /**
  * `npm run build` bundles the three processes and the commands of the operator into `dist/`, each into one file with a source map,
- * the dashboard, and the client. A bundle starts much faster than a thousand modules that are compiled and resolved at the start.
+ * the dashboard, the explorer's script, and the client. A bundle starts much faster than a thousand modules that are compiled and resolved at the start.
  */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
@@ -88,10 +90,11 @@ export async function buildServices(): Promise<void> {
     bundle(dist, { entryPoints, plugins: [withoutGraphql, changedPackage(postgresChanges)] }),
     bundle(dist, indexerBundle(projectRoot)),
   ]);
-  replaceFiles(
-    dist,
-    bundles.flatMap(({ outputFiles }) => outputFiles),
-  );
+  const explorer = createRequire(import.meta.url).resolve("@scalar/api-reference/browser/standalone.js");
+  replaceFiles(dist, [
+    ...bundles.flatMap(({ outputFiles }) => outputFiles),
+    { path: join(dist, "scalar.js"), contents: readFileSync(explorer) },
+  ]);
   noteInputs([dashboard, client, ...bundles.map(({ metafile }) => metafile)]);
 }
 
