@@ -1,7 +1,8 @@
 /**
  * `npm run build` bundles the three processes and the commands of the operator into `dist/`, each into one file with a source map,
- * the dashboard, and the client. A bundle starts much faster than a thousand modules that are compiled and resolved at the start.
+ * the dashboard, the explorer's script, and the client. A bundle starts much faster than a thousand modules that are compiled and resolved at the start.
  */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
@@ -88,8 +89,10 @@ export async function buildServices(): Promise<void> {
     bundle(dist, { entryPoints, plugins: [withoutGraphql] }),
     bundle(dist, indexerBundle(projectRoot)),
   ]);
+  const explorer = join(projectRoot, "node_modules/@scalar/api-reference/dist/browser/standalone.js");
   replaceFiles(dist, [
     ...bundles.flatMap(({ outputFiles }) => outputFiles),
+    { path: join(dist, "scalar.js"), contents: readFileSync(explorer) },
     { path: join(dist, "patches.sha256"), contents: patchesHash() }, // `start.mjs` compares it
   ]);
   noteInputs([dashboard, client, ...bundles.map(({ metafile }) => metafile)]);

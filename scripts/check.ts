@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, lint and format, the import rules, whether `abis/` matches `contracts/`, `docs/openapi.json` the
+ * `npm run check`: types, lint and format, the import rules, files, exports and packages that nothing uses, whether `abis/` matches `contracts/`, `docs/openapi.json` the
  * API, and `ops/` the metrics.
  */
 import { spawn } from "node:child_process";
@@ -52,6 +52,7 @@ const running = [
   run("types", typescript),
   run("types of the dashboard", [...typescript, "--project", "dashboard"]),
   run("lint and format", [biome, "check", "."]),
+  run("nothing unused", [join(projectRoot, "node_modules", "knip", "bin", "knip.js"), "--no-config-hints"]),
   run("OpenAPI document", ["--import", "tsx", join("scripts", "openapi.ts"), "--check"]),
 ];
 const faults = boundaryFaults();

@@ -1,10 +1,11 @@
 /** The OpenAPI document, and the explorer, whose page loads nothing from other hosts. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { accepts } from "hono/accepts";
+import { projectRoot } from "../../lib/project-root.ts";
 import type { Api } from "../http/env.ts";
 import { openApiDocument } from "./document.ts";
 import { explorerRoute, openApiRoute } from "./routes.ts";
@@ -55,8 +56,7 @@ type Asset = { plain: Uint8Array<ArrayBuffer>; gzipped: Uint8Array<ArrayBuffer>;
 const compress = promisify(gzip);
 
 async function loadScalar(): Promise<Asset> {
-  const file = createRequire(import.meta.url).resolve("@scalar/api-reference/browser/standalone.js");
-  const plain = await readFile(file);
+  const plain = await readFile(join(projectRoot, "dist", "scalar.js"));
   const etag = `"${createHash("sha256").update(plain).digest("hex").slice(0, 32)}"`;
   return { plain: new Uint8Array(plain), gzipped: new Uint8Array(await compress(plain)), etag };
 }

@@ -92,7 +92,6 @@ export const TriggerVerdict = z
   });
 
 export type Verdict = z.infer<typeof TriggerVerdict>;
-export type VerdictCode = Verdict["code"];
 
 export const Obstacle = z
   .object({

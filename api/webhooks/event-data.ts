@@ -192,7 +192,7 @@ type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
 type AllFit<T extends Record<AnyEventType, true>> = T;
 
-/** Fails to compile unless schemas and `EventData` agree field by field. */
+/** Fails to compile unless schemas and `EventData` agree field by field. @public */
 export type Fits = AllFit<{
   [Type in AnyEventType]: Same<Plain<EventData[Type]>, Plain<z.output<(typeof eventData)[Type]>>>;
 }>;

@@ -4,9 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import {
   approveUsdc,
-  chainTime,
   mintUsdc,
-  nextBlockAt,
   openProtocol,
   type Protocol,
   RevertedError,
@@ -65,10 +63,6 @@ export async function travel(protocol: Protocol, seconds: bigint): Promise<void>
   await timeTravel(protocol, seconds);
   await refreshFeeds(protocol, owner);
 }
-
-/** Mines the next transaction exactly `seconds` after the newest block. */
-export const nextAfter = async (protocol: Protocol, seconds: bigint): Promise<void> =>
-  nextBlockAt(protocol, (await chainTime(protocol)) + seconds);
 
 /** Expects a mined transaction that reverted with exactly this reason. */
 export async function expectRevert(action: Promise<unknown>, text: string): Promise<void> {

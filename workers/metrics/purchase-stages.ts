@@ -70,5 +70,3 @@ export function createStages(
     },
   };
 }
-
-export type Stages = ReturnType<typeof createStages>;

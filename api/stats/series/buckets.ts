@@ -21,16 +21,13 @@ function monthOf(time: bigint): number {
 }
 const startOfMonth = (month: number) => BigInt(Date.UTC(Math.floor(month / 12), month % 12) / 1000);
 
-/** The bucket with a time, and its successors by their number. */
+/** The bucket with a time, and its successors by their number. The week with 1 January 1970 starts before it, at a negative time. */
 function countedFrom(interval: Interval, time: bigint): (n: number) => bigint {
   if (interval === "month") return (n) => startOfMonth(monthOf(time) + n);
   const length = interval === "week" ? SECONDS_PER_WEEK : SECONDS_PER_DAY;
   const first = interval === "week" ? time - ((time + MONDAY_BEFORE) % SECONDS_PER_WEEK) : dayOf(time);
   return (n) => first + BigInt(n) * length;
 }
-
-/** The start of the bucket with this time. The week with 1 January 1970 starts before it, at a negative time. */
-export const bucketStart = (interval: Interval, time: bigint): bigint => countedFrom(interval, time)(0);
 
 /** The start of the bucket `count` buckets before the one with this time. */
 export const bucketsBefore = (interval: Interval, time: bigint, count: number): bigint =>

@@ -42,7 +42,6 @@ const step = z.object({
     .object({ method: z.literal("POST"), path: z.string(), body: z.record(z.string(), z.string()) })
     .nullable(),
 });
-export type PreparedStep = z.output<typeof step>;
 
 const prepared = z.object({
   action: z.string(),

@@ -1,7 +1,6 @@
 /** A chain, the indexer, and a writer with the keeper. Tests let prices fall, and make processes and nodes fail. */
 
 import { type Connection, connect } from "../../../lib/db/connect.ts";
-import { privateKeyOf } from "../../../scripts/local/anvil.ts";
 import { openProtocol, type Protocol } from "../../../scripts/local/protocol/actions/index.ts";
 import { serviceWallets } from "../../../scripts/local/service-wallets.ts";
 import type { ServiceName } from "../../../scripts/local/services.ts";
@@ -42,5 +41,3 @@ export async function startKeeperSetup(options: KeeperSetupOptions = {}): Promis
   atEnd(() => connection.close());
   return { chain, protocol: openProtocol(chain.deployment, chain.url), proxy, stack, connection };
 }
-
-export const keeperKey = privateKeyOf(keeperWallet);
