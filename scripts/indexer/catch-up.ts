@@ -4,8 +4,7 @@ import type { ISql, Sql, TransactionSql } from "postgres";
 import { z } from "zod";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { DOWN_AFTER_SECONDS } from "../../lib/indexed/heartbeat.ts";
-import { indexedBlock } from "./indexed-block.ts";
-import { type Build, replaceViews, servedSchema } from "./views.ts";
+import { type Build, indexedBlock, replaceViews, servedSchema } from "./views.ts";
 
 /** Between two looks, in ms: readers wait for the new rows, and a look takes a few ms. */
 const EVERY_MS = 200;

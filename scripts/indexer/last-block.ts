@@ -4,8 +4,7 @@
  */
 import postgres, { type ReservedSql, type Sql } from "postgres";
 import { endWhenSilent } from "../../lib/db/silent-server.ts";
-import { indexedBlock } from "./indexed-block.ts";
-import { type Build, servedSchema } from "./views.ts";
+import { type Build, indexedBlock, servedSchema } from "./views.ts";
 
 /** The snapshot that the api may read; there may be none. */
 export type LastBlock = { readonly release: () => Promise<void> };

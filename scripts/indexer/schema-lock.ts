@@ -103,3 +103,16 @@ export async function clearStaleLock(sql: postgres.Sql, schema: string): Promise
   if (!row?.meta) return;
   await sql`update ${sql(schema)}._ponder_meta set value = jsonb_set(value, '{is_locked}', '0')`;
 }
+
+/** Between two heartbeats, in ms. After five missed ones readers consider the indexer dead. */
+const BEAT_MS = 2000;
+
+/** Updates this indexer's heartbeat until the process ends. A failed update is ignored; the next one replaces it. */
+export function startHeartbeat(sql: postgres.Sql, schema: string): void {
+  const beat = () =>
+    sql`update service.indexer_deployment set heartbeat_at = now() where schema_name = ${schema}`.catch(
+      () => {},
+    );
+  void beat();
+  setInterval(beat, BEAT_MS).unref();
+}

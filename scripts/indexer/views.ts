@@ -1,5 +1,6 @@
-/** The stable views that readers use, on the schema of one build. */
+/** The stable views that readers use, on the schema of one build, and the block of its rows. */
 import type { ISql, TransactionSql } from "postgres";
+import { z } from "zod";
 
 /** A build's schema, and that of the stable views. */
 export type Build = { readonly schema: string; readonly viewsSchema: string };
@@ -55,4 +56,24 @@ export async function replaceViews(tx: TransactionSql, build: Build): Promise<vo
   ]);
   // One round trip: readers wait while the views are replaced.
   await tx.unsafe(parts.flatMap(([row]) => row?.statements ?? []).join(";\n"));
+}
+
+const position = z.object({
+  ready: z.boolean(),
+  block: z.string().regex(/^\d+$/).transform(BigInt).nullable(),
+});
+
+/**
+ * The block of a build's rows, null while there is none; and whether Ponder has finished its backfill. Ponder reads the blocks
+ * before its start without a block event for each: their logs arrive, and the head stays behind them until the first live block.
+ * From then on each commit has its head.
+ */
+export async function indexedBlock(sql: ISql, schema: string): Promise<z.output<typeof position>> {
+  const own = sql(schema);
+  const [row] = await sql`
+    select coalesce((select value ->> 'is_ready' = '1' from ${own}._ponder_meta where key = 'app'), false) as ready,
+      (select h.number::text from ${own}.head h where not exists (
+        select from ${own}._ponder_checkpoint c
+        where c.chain_id = h.chain_id and substr(c.latest_checkpoint, 27, 16)::numeric > h.number)) as block`;
+  return position.parse(row);
 }
