@@ -1,6 +1,6 @@
 import { sql as statement } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../lib/db/connect.ts";
 import { freshDatabase } from "../../support/database.ts";
 
