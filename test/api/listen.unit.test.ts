@@ -81,7 +81,7 @@ function createApp() {
 
 test("a client that takes nothing of its answer is cut off; one that takes it slowly gets all of it", async () => {
   const { app, counts } = createApp();
-  const silenceMs = 5000;
+  const silenceMs = 3000;
   const server = await start(app, silenceMs);
   const stalled = await open(server, get("/large"));
   const slow = await open(server, get("/large"));
