@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import type { BuildOptions, Plugin } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
-import { buildHash } from "../indexer/schema-name.ts";
+import { buildHash, ponderManifest } from "../indexer/schema-name.ts";
 import { changedImports, changesHash, ponder, ponderChanges } from "./ponder-changes.ts";
 import { postgresChanges } from "./postgres-changes.ts";
 import { changedPackage } from "./text-changes.ts";
@@ -49,6 +49,11 @@ function importSchema(path: string): string {
   return `import(${quoted(path)}).then((all) => ({ ${entries.join(", ")} }))`;
 }
 
+/** The installed Ponder's version. */
+export const { version: ponderVersion } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(ponderManifest, "utf8")));
+
 /** Ponder with our changes, or as it is published: for benchmarks and tests. */
 export type PonderText = "changed" | "published";
 
@@ -60,7 +65,8 @@ function sourcesModule(root: string, text: PonderText): string {
   });
   const registry = ["ponder:registry", 'import("ponder:registry")'] as const;
   return [
-    `export const builtFrom = ${quoted(buildHash(root))};`,
+    `export const ponderVersion = ${quoted(ponderVersion)};`,
+    `export const builtFrom = ${quoted(buildHash(root, ponderVersion))};`,
     `export const ponderChanges = ${quoted(text === "changed" ? changesHash() : "")};`,
     "export const sources = {",
     ...[...imports, registry].map(([id, source]) => `${quoted(id)}: () => ${source},`),
