@@ -3,8 +3,7 @@
  * schema once it has caught up, and until then what they saw before. All configuration comes from the environment.
  */
 
-import { builtFrom, patches } from "indexer:sources";
-import { readFileSync } from "node:fs";
+import { builtFrom, patches, ponderVersion } from "indexer:sources";
 import { start } from "ponder/start";
 import { z } from "zod";
 import { createReadClient } from "../lib/chain/client.ts";
@@ -23,7 +22,7 @@ import { watchCatchUp } from "./indexer/catch-up.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError, startHeartbeat } from "./indexer/schema-lock.ts";
-import { buildHash, indexerSchemaName, ponderManifest } from "./indexer/schema-name.ts";
+import { buildHash, indexerSchemaName } from "./indexer/schema-name.ts";
 import { isPortFree } from "./local/ports.ts";
 import { waitFor } from "./local/wait.ts";
 
@@ -77,13 +76,10 @@ async function runPonder(config: IndexerConfig, schema: string): Promise<void> {
   // Ponder prefers PORT to its own option.
   process.env.PORT = String(config.PONDER_PORT);
   process.env.PONDER_TELEMETRY_DISABLED = "1";
-  const { version } = z
-    .object({ version: z.string() })
-    .parse(JSON.parse(readFileSync(ponderManifest, "utf8")));
   await start({
     cliOptions: {
       command: "start",
-      version,
+      version: ponderVersion,
       config: "ponder.config.ts",
       schema,
       port: config.PONDER_PORT,
@@ -98,7 +94,7 @@ async function main(): Promise<void> {
   const deployment = requireDeployment(config.DEPLOYMENT_FILE);
   const log = createLogger("indexer", config.LOG_LEVEL);
 
-  if (buildHash(projectRoot) !== builtFrom) {
+  if (buildHash(projectRoot, ponderVersion) !== builtFrom) {
     // Ponder's own check is by the files; the rows and the schema's name are by the bundle.
     throw new ConfigError([
       "the indexer's sources have changed since they were bundled: run `npm run build`",

@@ -49,6 +49,11 @@ function importSchema(path: string): string {
   return `import(${quoted(path)}).then((all) => ({ ${entries.join(", ")} }))`;
 }
 
+/** The installed Ponder's version. */
+export const { version: ponderVersion } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(ponderManifest, "utf8")));
+
 /** The module of which `bundled-sources.ts` takes what Ponder executes. */
 function sourcesModule(root: string): string {
   const imports = executedFiles(root).map((file) => {
@@ -57,7 +62,8 @@ function sourcesModule(root: string): string {
   });
   const registry = ["ponder:registry", 'import("ponder:registry")'] as const;
   return [
-    `export const builtFrom = ${quoted(buildHash(root))};`,
+    `export const ponderVersion = ${quoted(ponderVersion)};`,
+    `export const builtFrom = ${quoted(buildHash(root, ponderVersion))};`,
     `export const patches = ${quoted(patchesHash())};`,
     "export const sources = {",
     ...[...imports, registry].map(([id, source]) => `${quoted(id)}: () => ${source},`),

@@ -6,6 +6,7 @@ import type { Metafile } from "esbuild";
 import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { buildHash } from "../indexer/schema-name.ts";
+import { ponderVersion } from "./indexer-bundle.ts";
 
 const noteFile = join(projectRoot, "dist", "inputs.json");
 /** They decide how the sources are bundled; the lock file and our patches stand for all packages. */
@@ -32,7 +33,7 @@ const noteSchema = z.object({
 
 /** A hash of these files; `buildHash` counts new files of the indexer too. */
 function hashOf(files: readonly string[]): string {
-  const hash = createHash("sha256").update(buildHash(projectRoot));
+  const hash = createHash("sha256").update(buildHash(projectRoot, ponderVersion));
   for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));
   return hash.digest("hex");
 }

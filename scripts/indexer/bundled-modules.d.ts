@@ -1,5 +1,7 @@
 /** Made by `npm run build`: what the indexer's bundle has of the folder from which it was built. */
 declare module "indexer:sources" {
+  /** Ponder's version. */
+  export const ponderVersion: string;
   /** See `buildHash`. */
   export const builtFrom: string;
   /** See `patchesHash`. */

@@ -5,7 +5,7 @@ import type { Deployment } from "../../lib/deployments.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import type { IndexedFeeds } from "../../src/shared/price-feeds.ts";
 
-/** The path of Ponder's package.json, which the package does not export. */
+/** The path of Ponder's package.json, which the package does not export. Only there where the bundle is built. */
 export const ponderManifest = join(projectRoot, "node_modules", "ponder", "package.json");
 
 /** The files that determine an indexer's rows; sorted paths from the root. */
@@ -20,8 +20,8 @@ function buildFiles(root: string): string[] {
 }
 
 /** A hash of Ponder's version, the projections of a folder, and the ABIs. */
-export function buildHash(root: string): string {
-  const hash = createHash("sha256").update(readFileSync(ponderManifest));
+export function buildHash(root: string, ponderVersion: string): string {
+  const hash = createHash("sha256").update(ponderVersion);
   for (const file of buildFiles(root)) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
