@@ -7,14 +7,12 @@ COPY patches patches
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build
-# The image brings its own Node.
-RUN npm prune --omit=dev --no-audit --no-fund && rm -r node_modules/node-linux-*
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json /app/ponder.config.ts /app/ponder.schema.ts ./
-COPY --from=build /app/node_modules node_modules
+# The bundles contain their packages: the image has no node_modules.
 COPY --from=build /app/dist dist
 # What the processes read beside their bundles: the index is named after its projections, and the api serves the documents.
 COPY --from=build /app/abis abis

@@ -49,15 +49,8 @@ const common: BuildOptions = {
   platform: "node",
   target: "node24",
   format: "esm",
-  // Native modules, loaded from `node_modules` where they are installed, and the SQL parser of a Ponder API that we do not serve.
-  external: [
-    "pg-native",
-    "bufferutil",
-    "utf-8-validate",
-    "msgpackr-extract",
-    "secp256k1",
-    "pg-query-emscripten",
-  ],
+  // Native modules that their packages do without, and the SQL parser of a Ponder API that we do not serve.
+  external: ["pg-native", "bufferutil", "utf-8-validate", "msgpackr-extract", "pg-query-emscripten"],
   banner: { js: requireForPackages },
   sourcemap: "linked",
   sourcesContent: false,

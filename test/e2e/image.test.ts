@@ -4,11 +4,10 @@
  * is written, each process is found healthy, and each ends in order on SIGTERM.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { z } from "zod";
 import { projectRoot } from "../../lib/project-root.ts";
 import { freePorts } from "../../scripts/local/ports.ts";
 import { type Child, exitMessage, startProcess } from "../../scripts/local/processes.ts";
@@ -36,21 +35,6 @@ let app: string;
 const environments = new Map<Name, NodeJS.ProcessEnv>();
 const children = new Map<Name, Child>();
 
-const lockFile = z.object({ packages: z.record(z.string(), z.object({ dev: z.literal(true).optional() })) });
-
-/** Links the packages that are there once those of development are removed. */
-function linkPackages(folder: string): void {
-  const { packages } = lockFile.parse(
-    JSON.parse(readFileSync(join(projectRoot, "package-lock.json"), "utf8")),
-  );
-  for (const [path, { dev }] of Object.entries(packages)) {
-    const [root, name, nested] = path.split(/(?:^|\/)node_modules\//);
-    if (dev || root !== "" || name === undefined || nested !== undefined) continue;
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    symlinkSync(join(projectRoot, path), join(folder, name));
-  }
-}
-
 /** Copies what the image's last stage takes from the build. */
 function copyImage(): void {
   for (const text of textsOf(image, "COPY")) {
@@ -60,8 +44,7 @@ function copyImage(): void {
     for (const source of paths.map((path) => path.replace("/app/", ""))) {
       const file = join(app, target.endsWith("/") ? join(target, source.split("/").at(-1) ?? "") : target);
       mkdirSync(dirname(file), { recursive: true });
-      if (source === "node_modules") linkPackages(file);
-      else cpSync(join(projectRoot, source), file, { recursive: true });
+      cpSync(join(projectRoot, source), file, { recursive: true });
     }
   }
 }

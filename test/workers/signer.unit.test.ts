@@ -9,7 +9,6 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { assetBytes32 } from "../../lib/products.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { priceSigner } from "../../workers/oracle/price-signer.ts";
-import { publicKeyOf as recover } from "../../workers/relayer/native-account.ts";
 import { signerAccount } from "../../workers/relayer/signer/account.ts";
 import { askSigner, SignerFault } from "../../workers/relayer/signer/ask.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -74,13 +73,6 @@ test("a price's signature is the one that the key itself makes", async () => {
       },
     ),
   );
-});
-
-test("a public key is recovered in native code as viem does", async () => {
-  const hash = keccak256("0x1234");
-  const { r, s, yParity = 0 } = await sign({ hash, privateKey });
-  expect(await recover(hash, { r, s, yParity })).toBe(privateKeyToAccount(privateKey).publicKey);
-  await expect(recover(hash, { r: toHex(ORDER, { size: 32 }), s, yParity })).rejects.toThrow();
 });
 
 const data = serializeTransaction(transaction(7));

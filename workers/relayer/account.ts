@@ -2,7 +2,6 @@ import type { Address, Hex, TransactionSerializableEIP1559 } from "viem";
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { publicKeyAddress } from "../../lib/key-address.ts";
 import type { Logger } from "../../lib/log.ts";
-import { nativeAccount } from "./native-account.ts";
 import { signerAccount } from "./signer/account.ts";
 import type { SignerKey } from "./signer/ask.ts";
 
@@ -22,5 +21,5 @@ export const addressOf = (key: Key): Address =>
 
 export function openAccount(key: Key, log: Logger): Account {
   if (!("privateKey" in key)) return signerAccount(key, log);
-  return nativeAccount(key.privateKey) ?? privateKeyToAccount(key.privateKey);
+  return privateKeyToAccount(key.privateKey);
 }

@@ -2,8 +2,7 @@ import { type Hex, serializeTransaction, stringToHex } from "viem";
 import { publicKeyAddress } from "../../../lib/key-address.ts";
 import { errorText, type Logger } from "../../../lib/log.ts";
 import type { Account } from "../account.ts";
-import type { Signature } from "../native-account.ts";
-import { askSigner, type SignerKey } from "./ask.ts";
+import { askSigner, type Signature, type SignerKey } from "./ask.ts";
 
 /** No transaction: who has its signature has nothing. */
 export const TRIAL: Hex = stringToHex("Does the signer sign for this wallet?");

@@ -1,8 +1,9 @@
 /** Asks a signer with Web3Signer's API for a signature, and believes nothing that it says. */
-import { type Hex, keccak256, slice } from "viem";
+import { type Hex, keccak256, recoverPublicKey, slice } from "viem";
 import { prefixedKey } from "../../../lib/key-address.ts";
 import { errorText } from "../../../lib/log.ts";
-import { publicKeyOf, type Signature } from "../native-account.ts";
+
+export type Signature = { readonly r: Hex; readonly s: Hex; readonly yParity: number };
 
 /** A key that the signer has. */
 export type SignerKey = {
@@ -30,7 +31,7 @@ export class SignerFault extends Error {
  */
 export async function askSigner(key: SignerKey, data: Hex): Promise<Signature> {
   const signature = parseSignature(await fetchSignature(key, data));
-  const signedBy = await publicKeyOf(keccak256(data), signature).catch(() => undefined);
+  const signedBy = await recoverPublicKey({ hash: keccak256(data), signature }).catch(() => undefined);
   if (signedBy !== prefixedKey(key.publicKey)) {
     throw new SignerFault("the signer's answer is not this key's signature of the data");
   }
