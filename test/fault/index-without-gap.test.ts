@@ -68,9 +68,16 @@ async function tradeOn(): Promise<void> {
 const expectNoGap = async (forks: readonly Fork[] = []) =>
   expectAnswers(await load.stop(), [...forks, await readFork(chain)]);
 
-test("the indexer is stopped and started", async () => {
+/** The indexes of the build's tables; one that was dropped and built anew has another number. */
+const indexes = () => sql`
+  select i.indexrelid::int as number, i.indexrelid::regclass::text as name
+  from pg_index i join pg_class t on t.oid = i.indrelid
+  where t.relnamespace::regnamespace::text like 'idx_%' order by 1`;
+
+test("the indexer is stopped and started, with the same indexes", async () => {
   await startReading();
   await tradeOn();
+  const before = await indexes();
   await stack.stopService("indexer");
   await trade(historyContext(chain));
   const answers = load.seen().answers;
@@ -79,6 +86,8 @@ test("the indexer is stopped and started", async () => {
   expect(load.seen().answers).toBeGreaterThan(answers);
   await expectNoGap();
   await expect.poll(isCatchingUp).toBe(false);
+  expect(before.length).toBeGreaterThan(50);
+  expect(await indexes()).toEqual(before);
 });
 
 test("the indexer is killed while it indexes, and started", async () => {
