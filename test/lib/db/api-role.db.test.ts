@@ -115,7 +115,7 @@ describe("Postgres refuses the api", () => {
     ["a request's deletion", "delete from service.price_proof"],
     ["an oracle's signer", `insert into service.oracle_signer values (1, '${wallet}')`],
     ["the tier of a key", "update service.api_key set tier = 'paid'"],
-    ["a migration", "insert into service.migration (hash, created_at) values ('x', 9)"],
+    ["a migration", "insert into service.migration (number) values (99)"],
     ["a table in the service's schema", "create table service.thing (id int)"],
     ["a schema", "create schema thing"],
     ["a column", "alter table service.purchase add thing int"],
