@@ -141,16 +141,13 @@ const storingTraces = (sql: ISql, accepted: PendingQuery<Row[]>, traces: readonl
   )
   select * from accepted`;
 
-/** Records them in one statement, ordered by buyer, so that concurrent statements lock buyers in the same order. */
+/** Records them in one statement. */
 async function acceptTogether(
   { sql }: Connection,
   intents: readonly QuotedIntent[],
 ): Promise<Map<QuotedIntent, Acceptance>> {
-  const input = intents
-    .map(inputOf)
-    .sort((a, b) => (a.buyer < b.buyer ? -1 : a.buyer > b.buyer ? 1 : a.n - b.n));
   const accepted = sql<Row[]>`
-    select * from service.accept_purchases(${JSON.stringify(input)}::text::json)`;
+    select * from service.accept_purchases(${JSON.stringify(intents.map(inputOf))}::text::json)`;
   const traces = intents.flatMap(({ traceparent }, n) =>
     traceparent === undefined ? [] : { n, traceparent },
   );
@@ -199,8 +196,8 @@ function acceptanceOf(row: Row, intent: QuotedIntent, existing: ReadonlyMap<stri
  * Records purchases, each once: unique indexes decide, so that any number of concurrent calls make one row. A purchase that
  * failed without a transaction, or was replaced for good, frees its key. Without a key a call joins an identical purchase
  * of the same wallet until a caller has received its outcome: a client that repeats a call after a 503 must not buy twice.
- * Purchases of one buyer are recorded one at a time, so that together they stay within its funds and within a
- * delegation's cap, and those of a key with a daily limit, so that together they stay within it. Throws when the database cannot be reached.
+ * Purchases of one buyer together stay within its funds and within a delegation's cap, those of a key within its daily limit,
+ * whichever processes record them. Throws when the database cannot be reached.
  */
 export async function acceptPurchases(
   connection: Connection,

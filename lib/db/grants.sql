@@ -44,7 +44,7 @@ GRANT SELECT ON service.relayer_wallet, service.watched_block, service.sandbox_w
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
   service.is_outcome_old, service.progress_of, service.mined_up_to, service.in_flight, service.transactions_from,
   service.lock_key, service.premium_of_day, service.limited_by, service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
-  service.accept_purchase, service.accept_purchases TO cover_api;
+  service.accept_purchases TO cover_api;
 
 -- Stops: the api sets them, and can neither change nor lift one.
 GRANT SELECT, INSERT (scope, subject, reason) ON service.stop TO cover_api;
