@@ -73,11 +73,9 @@ async function sign(n: 0 | 1 = 0, given: ReadonlyMap<Address, number> = new Map(
   await assignNonces(connection.sql, {
     lease,
     given,
-    wanted: groups,
     candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
     choose: (candidates) => ({ send: candidates.flatMap(({ calls }) => calls) }),
-    gasBudget: 10n ** 30n,
   });
 }
 

@@ -478,18 +478,12 @@ CREATE TABLE service.gas_day (
   PRIMARY KEY (chain_id, day, wallet, sender)
 );
 
--- The most gas, in wei, and coverage that a round of a wallet may reserve. A round commits its plan before it reads the plans of other
--- wallets. So of two rounds at the same time one at least sees the other, and together they keep a budget without a lock. The
--- transaction that reserves deletes the plan. A crash of the server ends the plans together with the rounds.
-CREATE UNLOGGED TABLE service.round_plan (
-  round uuid PRIMARY KEY,
+-- A row for each day's budget of gas: the keeper's ('keeper'), and that of all other wallets (''). Whoever reserves gas locks the row
+-- first: rounds of several wallets follow each other, and each sees what those before it have reserved.
+CREATE TABLE service.budget_lock (
   chain_id integer NOT NULL,
-  wallet text NOT NULL,
-  gas numeric(78, 0) NOT NULL,
-  -- The gas by the wallets whose keys made the purchases.
-  client_gas jsonb NOT NULL,
-  coverage numeric(78, 0) NOT NULL,
-  planned_at timestamptz NOT NULL DEFAULT now()
+  account text NOT NULL CHECK (account IN ('', 'keeper')),
+  PRIMARY KEY (chain_id, account)
 );
 
 -- Archived nonces of the wallets, the highest of each batch. They were final, and so were all below them: none of these is a

@@ -20,6 +20,7 @@ const tables: Record<string, string[]> = {
   archived_nonce: [],
   archived_purchase: ["SELECT"],
   attempt: ["SELECT (cancels, hash, id, last_broadcast_at, max_fee, priority_fee, transaction_id, untaken)"],
+  budget_lock: [],
   compared_wallet: [],
   delegation: [
     "SELECT",
@@ -66,7 +67,6 @@ const tables: Record<string, string[]> = {
     "INSERT (block_hash, block_number, chain_id, content, kind, record, tx_hash, wallet)",
     "UPDATE (block_hash, block_number, final, record)",
   ],
-  round_plan: [],
   sandbox_wallet: ["SELECT"],
   service_transaction: ["DELETE", "SELECT", "INSERT (chain_id, claim_id, data, purpose, sender, to, value)"],
   service_transaction_progress: ["SELECT"],
@@ -93,7 +93,6 @@ const sequences: Record<string, string[]> = {
 };
 
 const functions: Record<string, boolean> = {
-  accept_purchase: true,
   accept_purchases: true,
   add_gas: false,
   announce: false,
@@ -126,7 +125,6 @@ const functions: Record<string, boolean> = {
   note_gas_day: false,
   note_outcome: false,
   note_quoted_premium: false,
-  plans_of_others: false,
   note_refused_premium: false,
   premium_of: false,
   premium_of_day: true,

@@ -54,7 +54,7 @@ export function useLedgerDatabase(): void {
     await connection.sql`
       truncate service.purchase, service.permit, service.key_premium, service.purchase_trace, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike,
         service.relayer_wallet, service.archived_nonce, service.compared_wallet,
-        service.gas_day, service.round_plan`;
+        service.gas_day`;
   });
 }
 
@@ -108,15 +108,12 @@ export async function assign(
   given: ReadonlyMap<Address, number> = new Map(),
   verify?: (tx: TransactionSql) => Promise<void>,
 ) {
-  const wanted = ids.map(wantedPurchase);
   const { assigned } = await assignNonces(connection.sql, {
     lease,
     given,
-    wanted,
     candidates: (tx) => readCandidates(tx, lease, ids, SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates) => ({ send: candidates.flatMap(({ id }) => wantedPurchase(id).calls) }),
-    gasBudget: 10n ** 30n,
     ...(verify && { verify }),
   });
   return assigned;
