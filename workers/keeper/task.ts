@@ -11,7 +11,7 @@ export const keeperPurposes = ["trigger", "expire", "queue"] as const;
 export type KeeperPurpose = (typeof keeperPurposes)[number];
 
 /** One thing that the keeper has to do, and the call that does it. */
-export type Work = {
+export type Task = {
   readonly purpose: KeeperPurpose;
   /** Null for the redemption queue. */
   readonly productId: Hex | null;
@@ -25,30 +25,30 @@ export type Work = {
   readonly data: Hex;
 };
 
-/** Names work in logs and lists. */
-export const workName = ({ purpose, productId, policyId }: Work): string =>
+/** Names a task in logs and lists. */
+export const taskName = ({ purpose, productId, policyId }: Task): string =>
   productId === null ? `${purpose} ${policyId}` : `${purpose} ${productId}/${policyId}`;
 
 /** The length of an epoch of the redemption throttle, in seconds: a week. */
 export const THROTTLE_EPOCH = 604_800n;
 
-export const triggerWork = (
+export const triggerTask = (
   { coverRouter }: Contracts,
   { productId, policyId, buyer, expiresAt, rounds }: DuePolicy,
-): Work => ({
+): Task => ({
   ...{ purpose: "trigger", productId, policyId, deadline: expiresAt, receiver: buyer },
   to: lower(coverRouter),
   data: triggerCalldata({ productId, policyId }, rounds),
 });
 
-export const expiryWork = ({ policyManager }: Contracts, policy: ExpiredPolicy): Work => ({
+export const expiryTask = ({ policyManager }: Contracts, policy: ExpiredPolicy): Task => ({
   ...{ purpose: "expire", ...policy, deadline: null, receiver: null },
   to: lower(policyManager),
   data: expiryCalldata(policy),
 });
 
 /** `now` in Unix seconds. */
-export const queueWork = ({ bondVault }: Contracts, { queueId }: QueueHead, now: bigint): Work => ({
+export const queueTask = ({ bondVault }: Contracts, { queueId }: QueueHead, now: bigint): Task => ({
   ...{ purpose: "queue", productId: null, policyId: queueId, deadline: null, receiver: null },
   to: lower(bondVault),
   data: encodeFunctionData({

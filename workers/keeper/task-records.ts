@@ -3,20 +3,20 @@ import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import { ABANDONED_SECONDS } from "../../lib/ledger/in-flight.ts";
 import type { Batch } from "./batches.ts";
-import type { Work } from "./work.ts";
+import type { Task } from "./task.ts";
 
 type ProgressState = "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "failed" | "replaced";
 
-/** What the ledger knows of some work: its failures in a row, and its newest service transaction. */
+/** What the ledger knows of a task: its failures in a row, and its newest service transaction. */
 export type TaskRecord = {
   readonly failures: number;
-  /** It has failed, and is not tried before its rest is over. */
-  readonly resting: boolean;
+  /** It has failed, and it is too early to try it again. */
+  readonly waitsToRetry: boolean;
   /** Null when nothing is under way. */
   readonly transaction: {
     readonly id: string;
     readonly state: ProgressState;
-    /** Other work is in it too. */
+    /** Other tasks are in it too. */
     readonly shared: boolean;
     /** It is not mined, and no writer has had its wallet for a minute: nobody may ever send it. */
     readonly abandoned: boolean;
@@ -26,9 +26,9 @@ export type TaskRecord = {
   } | null;
 };
 
-const keysOf = (work: readonly Work[]) =>
+const keysOf = (tasks: readonly Task[]) =>
   JSON.stringify(
-    work.map(({ purpose, productId, policyId }, n) => ({
+    tasks.map(({ purpose, productId, policyId }, n) => ({
       ...{ n, purpose, product_id: productId ?? "", policy_id: String(policyId) },
     })),
   );
@@ -42,7 +42,7 @@ const isAbandoned = (sql: ISql) => sql`
 type RecordRow = {
   n: number;
   failures: number;
-  resting: boolean;
+  waitsToRetry: boolean;
   id: string | null;
   state: ProgressState | null;
   to: Address | null;
@@ -53,49 +53,60 @@ type RecordRow = {
   failure: string | null;
 };
 
-/** Reads the records of work, in its order; undefined for work that was never begun. */
+/** Reads the records of tasks, in their order; undefined for a task that was never begun. */
 export async function readTasks(
   sql: Sql,
   chainId: number,
-  work: readonly Work[],
+  tasks: readonly Task[],
 ): Promise<(TaskRecord | undefined)[]> {
-  const records = new Array<TaskRecord | undefined>(work.length).fill(undefined);
-  if (work.length === 0) return records;
+  const records = new Array<TaskRecord | undefined>(tasks.length).fill(undefined);
+  if (tasks.length === 0) return records;
   const rows = await sql<RecordRow[]>`
-    select w.n, k.failures, k.retry_at > now() as resting, e.id, e.state, e."to",
+    select w.n, k.failures, k.retry_at > now() as "waitsToRetry", e.id, e.state, e."to",
       ${isAbandoned(sql)} as abandoned, e.block_number as "blockNumber",
       e.block_hash as "blockHash", e.failure_code as "failureCode", e.failure_message as failure
-    from json_to_recordset(${keysOf(work)}::text::json) as w (n int, purpose text, product_id text, policy_id numeric)
+    from json_to_recordset(${keysOf(tasks)}::text::json) as w (n int, purpose text, product_id text, policy_id numeric)
     join service.keeper_task k on k.chain_id = ${chainId} and k.purpose = w.purpose and k.product_id = w.product_id
       and k.policy_id = w.policy_id
     left join service.service_transaction_progress e on e.id = k.service_transaction_id`;
   for (const row of rows) {
-    const { n, failures, resting, id, state, to, abandoned, blockNumber, blockHash, failureCode, failure } =
-      row;
+    const {
+      n,
+      failures,
+      waitsToRetry,
+      id,
+      state,
+      to,
+      abandoned,
+      blockNumber,
+      blockHash,
+      failureCode,
+      failure,
+    } = row;
     const block =
       blockNumber === null || blockHash === null ? null : { number: BigInt(blockNumber), hash: blockHash };
-    const shared = to !== work[n]?.to;
+    const shared = to !== tasks[n]?.to;
     const transaction =
       id === null || state === null ? null : { id, state, shared, abandoned, block, failureCode, failure };
-    records[n] = { failures, resting, transaction };
+    records[n] = { failures, waitsToRetry, transaction };
   }
   return records;
 }
 
-/** Somebody else has begun some of the work: nothing was stored. */
+/** Somebody else has begun some of the tasks: nothing was stored. */
 class AlreadyBegun extends Error {
-  override message = "the work has begun already";
+  override message = "a task has begun already";
 }
 
 /**
  * Records a batch as a service transaction of `sender`, which is signed soon after.
- * @returns false, with nothing recorded, when another keeper has begun some of its work.
+ * @returns false, with nothing recorded, when another keeper has begun some of its tasks.
  */
 export async function beginBatch(
   sql: Sql,
   chainId: number,
   sender: Address,
-  { purpose, work, to, data }: Batch,
+  { purpose, tasks, to, data }: Batch,
 ): Promise<boolean> {
   try {
     await sql.begin(async (tx) => {
@@ -103,7 +114,7 @@ export async function beginBatch(
         insert into service.service_transaction (chain_id, sender, purpose, "to", data, value)
         values (${chainId}, ${sender}, ${`keeper_${purpose}`}, ${to}, ${data}, 0) returning id`;
       if (!row) throw new Error("the database returned no id");
-      if ((await claimTasks(tx, chainId, work, row.id)) < work.length) throw new AlreadyBegun();
+      if ((await claimTasks(tx, chainId, tasks, row.id)) < tasks.length) throw new AlreadyBegun();
     });
     return true;
   } catch (error) {
@@ -112,18 +123,18 @@ export async function beginBatch(
   }
 }
 
-/** Gives work to a service transaction, unless another one has it that may still do it. @returns how many tasks it has now. */
+/** Gives tasks to a service transaction, but those that another one has and may still do. @returns how many tasks it has now. */
 async function claimTasks(
   tx: TransactionSql,
   chainId: number,
-  work: readonly Work[],
+  tasks: readonly Task[],
   id: string,
 ): Promise<number> {
-  // In the order of the key: two keepers that claim the same work do not wait for each other in a circle.
+  // In the order of the key: two keepers that claim the same tasks do not wait for each other in a circle.
   const rows = await tx`
     insert into service.keeper_task as k (chain_id, purpose, product_id, policy_id, service_transaction_id)
     select ${chainId}::integer, w.purpose, w.product_id, w.policy_id, ${id}::uuid
-    from json_to_recordset(${keysOf(work)}::text::json) as w (purpose text, product_id text, policy_id numeric)
+    from json_to_recordset(${keysOf(tasks)}::text::json) as w (purpose text, product_id text, policy_id numeric)
     order by 1, 2, 3, 4
     on conflict (chain_id, purpose, product_id, policy_id) do update set service_transaction_id = excluded.service_transaction_id
     where k.service_transaction_id is null or exists (
@@ -133,31 +144,31 @@ async function claimTasks(
   return rows.length;
 }
 
-/** Work that failed, why, and for how long it rests, in seconds. `failures` counts this one. */
-export type FailedWork = {
-  readonly work: Work;
+/** A task that failed, why, and after how many seconds it may be tried again. `failures` counts this one. */
+export type FailedTask = {
+  readonly task: Task;
   readonly failure: string;
   readonly failures: number;
-  readonly rest: number;
+  readonly retryInSeconds: number;
   /** The service transaction that its record names; null when it names none. */
   readonly transactionId: string | null;
 };
 
-/** Notes failures. Work that another keeper has begun again meanwhile is left alone. */
-export async function noteFailures(sql: Sql, chainId: number, failed: readonly FailedWork[]): Promise<void> {
+/** Notes failures, but not of tasks that another keeper has begun again meanwhile. */
+export async function noteFailures(sql: Sql, chainId: number, failed: readonly FailedTask[]): Promise<void> {
   if (failed.length === 0) return;
-  const facts = failed.map(({ failure, failures, rest, transactionId }, n) => ({
-    ...{ n, failure, failures, rest, id: transactionId },
+  const facts = failed.map(({ failure, failures, retryInSeconds, transactionId }, n) => ({
+    ...{ n, failure, failures, retry: retryInSeconds, id: transactionId },
   }));
   await sql`
     insert into service.keeper_task as k (
       chain_id, purpose, product_id, policy_id, service_transaction_id, failures, failure, retry_at)
     select ${chainId}::integer, w.purpose, w.product_id, w.policy_id, f.id, f.failures, f.failure,
-      now() + make_interval(secs => f.rest)
-    from json_to_recordset(${keysOf(failed.map(({ work }) => work))}::text::json)
+      now() + make_interval(secs => f.retry)
+    from json_to_recordset(${keysOf(failed.map(({ task }) => task))}::text::json)
       as w (n int, purpose text, product_id text, policy_id numeric)
     join json_to_recordset(${JSON.stringify(facts)}::text::json)
-      as f (n int, failure text, failures int, rest float8, id uuid) using (n)
+      as f (n int, failure text, failures int, retry float8, id uuid) using (n)
     order by 1, 2, 3, 4
     on conflict (chain_id, purpose, product_id, policy_id) do update
     set failures = excluded.failures, failure = excluded.failure, retry_at = excluded.retry_at, service_transaction_id = null
