@@ -107,9 +107,9 @@ export async function prepareWebhooks(stack: BenchStack): Promise<WebhooksStack>
         };
       });
       await sql`
-        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
         select r.chain_id, r.wallet, r.url, array[${event}::text], r.secret, r.from_block,
-          coalesce((select passed_block from service.outbox where chain_id = r.chain_id), -1),
+          coalesce((select processed_block from service.outbox where chain_id = r.chain_id), -1),
           (select coalesce(max(seq), 0) from service.event)
         from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
           as r (chain_id int, wallet text, url text, secret text, from_block bigint)`;

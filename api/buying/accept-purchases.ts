@@ -62,7 +62,7 @@ export async function findExistingPurchase(
   const fingerprint = fingerprintOf(intent);
   const [row] = await sql<(PurchaseRow & { fingerprint: string })[]>`
     select ${purchaseColumns(sql)}, fingerprint from service.purchase_progress where id = (
-      select s.id from service.standing_purchase(
+      select s.id from service.existing_purchase(
         ${intent.chainId}, ${lower(intent.wallet)}, ${intent.idempotencyKey}, ${fingerprint}) s limit 1)`;
   if (!row) return undefined;
   if (row.fingerprint !== fingerprint) return { outcome: "conflict" };
@@ -97,7 +97,7 @@ type Row = { n: number } & (
   | { outcome: "stopped"; scope: "global" | "wallet" | "key" }
   | { outcome: "limited"; scope: "scope" | "product" }
   | { outcome: "limited"; scope: "purchase" | "day"; amount: string }
-  | { outcome: "resting"; amount: string }
+  | { outcome: "paused"; amount: string }
   | { outcome: "not_delegated"; amount: string | null }
   | { outcome: "permit_in_flight" }
   | { outcome: "funds_unknown" }
@@ -114,8 +114,8 @@ function refusalOf(row: Row, funds: Funds | undefined): Refusal | undefined {
       return row.scope === "purchase" || row.scope === "day"
         ? { kind: "limited", by: row.scope, most: BigInt(row.amount) }
         : { kind: "limited", by: row.scope };
-    case "resting":
-      return { kind: "resting", secondsLeft: Math.max(1, Number(row.amount)) };
+    case "paused":
+      return { kind: "paused", secondsLeft: Math.max(1, Number(row.amount)) };
     case "not_delegated":
       return { kind: "not_delegated", left: row.amount === null ? undefined : BigInt(row.amount) };
     case "short_of_funds":

@@ -88,6 +88,6 @@ export async function hasPurchase(
   { chainId, wallet, idempotencyKey }: { chainId: number; wallet: Address; idempotencyKey: string },
 ): Promise<boolean> {
   const rows = await sql`
-    select 1 from service.standing_purchase(${chainId}, ${lower(wallet)}, ${idempotencyKey}, '')`;
+    select 1 from service.existing_purchase(${chainId}, ${lower(wallet)}, ${idempotencyKey}, '')`;
   return rows.length > 0;
 }

@@ -113,8 +113,8 @@ describe("a transaction that is open over midnight", () => {
 
   test("gives back what it did not cost where it was counted, the newest day first", async () => {
     const { lease, id, hash } = await signedYesterday();
-    const dearer = form(id, { ...(await signer(0, call)), maxFee: 90n });
-    await storeForms(connection.sql, lease, [dearer]);
+    const costlier = form(id, { ...(await signer(0, call)), maxFee: 90n });
+    await storeForms(connection.sql, lease, [costlier]);
     expect(await days()).toEqual({ [yesterday()]: cost, [today()]: 2n * cost });
     await settle(connection.sql, [{ ...bought(hash, 7), gasCost: cost + 5n }]);
     expect(await days()).toEqual({ [yesterday()]: cost, [today()]: 5n });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   atEnd(clients.close);
   atEnd(outbox.close);
   await outbox.sql`
-    insert into service.outbox (chain_id, final_block, final_time, passed_block) values (${CHAIN}, 0, 0, 0)`;
+    insert into service.outbox (chain_id, final_block, final_time, processed_block) values (${CHAIN}, 0, 0, 0)`;
 });
 
 const burn = (block: bigint): ChainEvent => ({
@@ -43,7 +43,7 @@ const burn = (block: bigint): ChainEvent => ({
 
 async function storeBurn(block: bigint) {
   const [row] = await outbox.sql<{ version: string }[]>`
-    select pass::text as version from service.outbox where chain_id = ${CHAIN}`;
+    select version::text as version from service.outbox where chain_id = ${CHAIN}`;
   const cursor = {
     finalBlock: 0n,
     finalTime: 0n,

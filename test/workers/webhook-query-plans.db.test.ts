@@ -30,7 +30,7 @@ beforeAll(async () => {
     await admin.unsafe(`alter table service.${table} set (autovacuum_enabled = off)`);
   }
   await admin`
-    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
     select 1, '0xaa', 'http://127.0.0.1/' || n, array['*'], 'sealed', 0, 0, 0 from generate_series(1, ${WEBHOOKS}::int) n`;
 });
 

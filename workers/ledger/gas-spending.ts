@@ -74,7 +74,7 @@ export async function readCandidates(
 ): Promise<Candidate[]> {
   return tx<Candidate[]>`
     select p.id, p.wallet, service.stopped_by(p.wallet, p.key_id) is not null as stopped,
-      service.rests_until(p.wallet) is not null as paused,
+      service.paused_until(p.wallet) is not null as paused,
       p.delegation_id is null or exists (
         select 1 from service.delegation d
         where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated,

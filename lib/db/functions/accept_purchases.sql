@@ -4,7 +4,7 @@
 -- the allowance after it. It may be null (unknown) only while the buyer has no other purchase in flight.
 --
 -- The outcomes: created, joined (with the purchase), conflict, revoked, stopped (scope), limited (scope and amount: see
--- service.limited_by), resting (amount: seconds), not_delegated (amount: premium left, or null), permit_in_flight, funds_unknown,
+-- service.limited_by), paused (amount: seconds), not_delegated (amount: premium left, or null), permit_in_flight, funds_unknown,
 -- short_of_funds (amount: premiums in flight).
 --
 -- Each turn of the loop judges the purchases that do not depend on each other's outcome, in one statement: mostly all of them.
@@ -52,14 +52,14 @@ BEGIN
         SELECT b.*, f.held, f.in_flight FROM (SELECT DISTINCT t.chain_id, t.buyer, t.funds_block FROM turn t) b
         CROSS JOIN LATERAL service.bought_by(b.chain_id, b.buyer, b.funds_block) f),
       checked AS (
-        SELECT t.*, e.id AS existing, s.stopped, l.reached, l.amount AS limit_left, d.id AS delegation_id, d.premium_left, s.rest, b.held,
+        SELECT t.*, e.id AS existing, s.stopped, l.reached, l.amount AS limit_left, d.id AS delegation_id, d.premium_left, s.pause, b.held,
           CASE
             WHEN t.revoked_at IS NOT NULL THEN 'revoked'
             WHEN e.fingerprint = t.fingerprint THEN 'joined'
             WHEN e.id IS NOT NULL THEN 'conflict'
             WHEN s.stopped IS NOT NULL THEN 'stopped'
             WHEN l.reached IS NOT NULL THEN 'limited'
-            WHEN s.rest IS NOT NULL THEN 'resting'
+            WHEN s.pause IS NOT NULL THEN 'paused'
             WHEN t.wallet <> t.buyer AND coalesce(d.premium_left < t.premium, true) THEN 'not_delegated'
             WHEN t.permit_value IS NOT NULL AND service.has_permit_in_flight(t.chain_id, t.buyer) THEN 'permit_in_flight'
             WHEN b.in_flight + t.earlier_number = 0 OR b.held + t.earlier_premium + t.premium <= t.funds THEN 'created'
@@ -70,8 +70,8 @@ BEGIN
         FROM turn t
         JOIN bought b ON b.chain_id = t.chain_id AND b.buyer = t.buyer AND b.funds_block IS NOT DISTINCT FROM t.funds_block
         CROSS JOIN LATERAL (SELECT service.stopped_by(t.wallet, t.key_id) AS stopped,
-          ceil(extract(epoch FROM service.rests_until(t.wallet) - now())) AS rest) s
-        LEFT JOIN LATERAL service.standing_purchase(t.chain_id, t.wallet, t.idempotency_key, t.fingerprint) e ON true
+          ceil(extract(epoch FROM service.paused_until(t.wallet) - now())) AS pause) s
+        LEFT JOIN LATERAL service.existing_purchase(t.chain_id, t.wallet, t.idempotency_key, t.fingerprint) e ON true
         LEFT JOIN LATERAL service.limited_by(t.key_id, t.product_id, t.premium) l ON t.limited
         LEFT JOIN LATERAL service.delegation_in_force(t.chain_id, t.router, t.buyer, t.wallet, t.premium) d ON t.wallet <> t.buyer),
       verdict AS MATERIALIZED (
@@ -79,9 +79,9 @@ BEGIN
           SELECT c.*, bool_and(c.outcome IS NOT NULL) OVER (PARTITION BY c.chain_id, c.buyer ORDER BY c.n) AS is_certain FROM checked c) v
         WHERE v.is_certain),
       ended AS (
-        UPDATE service.purchase p SET standing = false FROM verdict v
+        UPDATE service.purchase p SET answers_repeats = false FROM verdict v
         WHERE v.outcome = 'created' AND v.idempotency_key IS NULL AND p.wallet = v.wallet AND p.chain_id = v.chain_id
-          AND p.fingerprint = v.fingerprint AND p.idempotency_key IS NULL AND p.standing AND service.is_outcome_old(p.id)
+          AND p.fingerprint = v.fingerprint AND p.idempotency_key IS NULL AND p.answers_repeats AND service.is_outcome_old(p.id)
         RETURNING 1),
       created AS (
         INSERT INTO service.purchase AS p (
@@ -107,7 +107,7 @@ BEGIN
         SELECT a.created, a.key_id, (now() AT TIME ZONE 'utc')::date, a.premium FROM answer a WHERE a.created IS NOT NULL AND a.has_day)
       SELECT a.n, a.outcome, coalesce(a.created, a.existing), a.created_at,
         CASE a.outcome WHEN 'stopped' THEN a.stopped WHEN 'limited' THEN a.reached END,
-        CASE a.outcome WHEN 'limited' THEN a.limit_left WHEN 'resting' THEN a.rest WHEN 'not_delegated' THEN a.premium_left
+        CASE a.outcome WHEN 'limited' THEN a.limit_left WHEN 'paused' THEN a.pause WHEN 'not_delegated' THEN a.premium_left
           WHEN 'short_of_funds' THEN a.held END
       FROM answer a WHERE a.outcome <> 'created' OR a.created IS NOT NULL ORDER BY a.n
     LOOP

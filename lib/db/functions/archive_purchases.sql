@@ -4,7 +4,7 @@
 --   - none while the chain has unknown transactions, because a nonce without a row shows an unknown one;
 --   - none that another session has locked: it never waits, so that it is in nobody's deadlock.
 -- A refused purchase without any transaction has cost nothing and holds no key, and anybody can make any number of them: it is
--- deleted instead of archived. What was counted from archived ones stays: the premiums of delegations, the gas of days, strikes.
+-- deleted instead of archived. What was counted from archived ones stays: the premiums of delegations, the gas of days, reverts of buyers.
 CREATE OR REPLACE FUNCTION service.archive_purchases(of_chain integer, before timestamptz, batch integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE

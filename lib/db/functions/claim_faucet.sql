@@ -3,7 +3,7 @@
 -- `gas` is the highest gas cost of one transfer. The caller waits for `patience` for the outcome; until then nobody else may
 -- join the claim. Afterwards a call for the same wallet by the same client may, until a caller receives the outcome.
 -- The outcomes: claimed, joined (with the claim), stopped (by the operator), wallet_limited, client_limited, day_full,
--- client_rests (until when), funds_unknown, out_of_eth.
+-- client_paused (until when), funds_unknown, out_of_eth.
 -- The rows of the wallet's slot, the client's slot and the day serialise claims that share a limit; every claim locks them in
 -- this order, so no two wait for each other. The advisory lock on the faucet serialises promises, so that together they stay
 -- within its balance.

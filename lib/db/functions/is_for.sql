@@ -9,6 +9,6 @@ CREATE OR REPLACE FUNCTION service.is_for(e service.event, w service.webhook) RE
     ELSE e.reverted_at IS NULL
       AND CASE e.type WHEN 'token_burned' THEN 'token_burned' = ANY (w.events)
         ELSE w.wallet = ANY (e.parties) AND w.events && ARRAY['*', e.type] END
-      AND (e.block_number > w.from_block OR (e.block_number <= w.passed_block AND e.seq > w.passed_event))
+      AND (e.block_number > w.from_block OR (e.block_number <= w.processed_block AND e.seq > w.processed_event))
   END
 $$;

@@ -1,4 +1,4 @@
--- After an outcome has changed: tells its waiters, counts strikes, frees or takes back the idempotency key, charges the
+-- After an outcome has changed: tells its waiters, counts reverts of the buyer, frees or takes back the idempotency key, charges the
 -- delegation and the daily limit of the API key.
 CREATE OR REPLACE FUNCTION service.note_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -13,19 +13,19 @@ BEGIN
   END IF;
   SELECT * INTO bought FROM service.purchase p WHERE p.id = NEW.intent;
   IF NEW.failed_by IS DISTINCT FROM OLD.failed_by THEN
-    DELETE FROM service.strike s WHERE s.transaction_id = NEW.id;
+    DELETE FROM service.buyer_revert b WHERE b.transaction_id = NEW.id;
     -- The sandbox's purchases do not count, because its wallet buys for everybody.
     IF NEW.failed_by = 'buyer' AND bought.key_id IS NOT NULL THEN
-      INSERT INTO service.strike (transaction_id, wallet) VALUES (NEW.id, bought.wallet);
+      INSERT INTO service.buyer_revert (transaction_id, wallet) VALUES (NEW.id, bought.wallet);
     END IF;
   END IF;
   IF NEW.final_at IS NOT NULL AND OLD.final_at IS NULL
     AND (NEW.outcome = 'replaced' OR NEW.failed_by = 'protocol' AND bought.idempotency_key IS NOT NULL) THEN
-    UPDATE service.purchase p SET standing = false WHERE p.id = NEW.intent AND p.standing;
+    UPDATE service.purchase p SET answers_repeats = false WHERE p.id = NEW.intent AND p.answers_repeats;
   ELSIF OLD.final_at IS NOT NULL AND NEW.final_at IS NULL AND bought.idempotency_key IS NOT NULL THEN
     -- A deep reorganisation: it may be mined again, so that its key is not free, unless the key was used again.
-    UPDATE service.purchase p SET standing = true WHERE p.id = NEW.intent AND NOT p.standing AND NOT EXISTS (
-      SELECT FROM service.standing_purchase(p.chain_id, p.wallet, p.idempotency_key, p.fingerprint));
+    UPDATE service.purchase p SET answers_repeats = true WHERE p.id = NEW.intent AND NOT p.answers_repeats AND NOT EXISTS (
+      SELECT FROM service.existing_purchase(p.chain_id, p.wallet, p.idempotency_key, p.fingerprint));
   END IF;
   UPDATE service.key_premium k SET failed = NOT k.failed
   WHERE k.purchase_id = NEW.intent AND k.failed <> (NEW.final_at IS NOT NULL AND NEW.outcome <> 'done');

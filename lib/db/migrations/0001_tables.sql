@@ -117,20 +117,20 @@ CREATE TABLE service.purchase (
   created_at timestamptz NOT NULL DEFAULT now(),
   -- Whether a repeated call is answered with this purchase. With an idempotency key: until the key is free again, because
   -- nothing was bought and nothing can be. Without one: until a caller has received the outcome.
-  standing boolean NOT NULL DEFAULT true,
+  answers_repeats boolean NOT NULL DEFAULT true,
   -- Why nothing was signed, and since when that is certain.
   failure_code text,
   failure_message text,
   refused_at timestamptz,
   CONSTRAINT purchase_refusal CHECK (num_nonnulls(failure_code, failure_message, refused_at) IN (0, 3)),
-  CONSTRAINT purchase_refused_stands CHECK (refused_at IS NULL OR NOT standing)
+  CONSTRAINT purchase_refused_answers_nothing CHECK (refused_at IS NULL OR NOT answers_repeats)
 );
 -- One purchase per wallet and idempotency key.
 CREATE UNIQUE INDEX purchase_idempotency ON service.purchase (wallet, idempotency_key)
-  WHERE idempotency_key IS NOT NULL AND standing;
+  WHERE idempotency_key IS NOT NULL AND answers_repeats;
 -- Without a key: one purchase per wallet and content until a caller receives its outcome.
 CREATE UNIQUE INDEX purchase_open_without_key ON service.purchase (wallet, chain_id, fingerprint)
-  WHERE idempotency_key IS NULL AND standing;
+  WHERE idempotency_key IS NULL AND answers_repeats;
 
 -- The permit (EIP-2612) that a purchase came with: its buyer's signature that sets the allowance of the chain's cover router. It
 -- is sent before the purchase where the allowance is lower.
@@ -177,7 +177,7 @@ CREATE TABLE service.archived_purchase (
   quoted_premium numeric(78, 0) NOT NULL,
   delegation_id bigint,
   created_at timestamptz NOT NULL,
-  standing boolean NOT NULL,
+  answers_repeats boolean NOT NULL,
   state text NOT NULL CHECK (state IN ('confirmed', 'failed', 'replaced')),
   tx_hash text,
   block_number bigint,
@@ -193,7 +193,7 @@ CREATE TABLE service.archived_purchase (
 );
 -- A key that an archived purchase holds answers with it, and buys nothing else.
 CREATE UNIQUE INDEX archived_purchase_idempotency ON service.archived_purchase (wallet, idempotency_key)
-  WHERE idempotency_key IS NOT NULL AND standing;
+  WHERE idempotency_key IS NOT NULL AND answers_repeats;
 
 -- The trace (W3C `traceparent`) of the request that made a purchase, if it named one. A table of its own, so that purchases without
 -- a trace cost nothing. It stays when its purchase is archived.
@@ -453,16 +453,16 @@ CREATE TABLE service.watched_block (
 );
 
 -- Purchases that reverted by their buyers' own making: each cost the operator gas.
-CREATE TABLE service.strike (
+CREATE TABLE service.buyer_revert (
   -- It stays when its transaction is archived.
   transaction_id bigint PRIMARY KEY,
   -- The wallet of the API key that made the purchase.
   wallet text NOT NULL,
-  struck_at timestamptz NOT NULL DEFAULT now()
+  reverted_at timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX strike_wallet ON service.strike (wallet, struck_at);
+CREATE INDEX buyer_revert_wallet ON service.buyer_revert (wallet, reverted_at);
 -- Finds the clients that may be paused.
-CREATE INDEX strike_time ON service.strike (struck_at);
+CREATE INDEX buyer_revert_time ON service.buyer_revert (reverted_at);
 
 -- Gas spent in a UTC day, in wei: per wallet whose API keys made purchases, of the keeper (wallet 'keeper'), and in total without
 -- the keeper's (wallet ''), because the keeper has a budget of its own. A transaction that is in no block counts with its highest
@@ -593,9 +593,9 @@ CREATE TABLE service.webhook (
   previous_secret_until timestamptz,
   -- The chain's newest block at the creation: the subscription receives the events of later blocks.
   from_block bigint NOT NULL,
-  -- The outbox's position at the creation. A later event in a block that it had passed came by a reorganisation.
-  passed_block bigint NOT NULL,
-  passed_event bigint NOT NULL,
+  -- The outbox's position at the creation. A later event in a block that it had processed came by a reorganisation.
+  processed_block bigint NOT NULL,
+  processed_event bigint NOT NULL,
   -- Deleted: invisible to its owner; a chore removes its deliveries, and then the row.
   state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'undeliverable', 'deleted')),
   -- While undeliverable: it may have missed every event after this one.
@@ -688,11 +688,10 @@ CREATE TABLE service.outbox (
   final_block bigint NOT NULL,
   -- Expiries up to this time (Unix seconds) are recorded, and final.
   final_time bigint NOT NULL,
-  -- The newest block with events recorded in any pass.
-  passed_block bigint NOT NULL,
-  -- Rises with each pass that wrote: of two concurrent passes, the second finds it changed and starts again.
-  pass bigint NOT NULL DEFAULT 0,
-  passed_at timestamptz NOT NULL DEFAULT now(),
+  -- The newest block with recorded events.
+  processed_block bigint NOT NULL,
+  -- Rises with each write: of two concurrent writers, the second finds it changed and starts again.
+  version bigint NOT NULL DEFAULT 0,
   -- The newest block up to which every event is recorded, and none that is off its chain: while the index's head descends from
   -- it, and the index is the same build, only later blocks are read. All null where that is unknown.
   taken_block bigint,

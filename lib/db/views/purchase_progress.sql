@@ -2,7 +2,7 @@
 -- of a cancellation.
 CREATE OR REPLACE VIEW service.purchase_progress AS
 SELECT p.id, p.chain_id, p.wallet, p.key_id, p.idempotency_key, p.fingerprint, p.product_id, p.coverage_amount, p.asset,
-  p.buyer, p.quoted_premium, p.delegation_id, p.created_at, p.standing,
+  p.buyer, p.quoted_premium, p.delegation_id, p.created_at, p.answers_repeats,
   service.progress_of(p.refused_at, t, f.hash, f.untaken) AS state,
   coalesce(t.hash, f.hash) AS tx_hash, t.block_number, t.block_hash, t.policy_id, t.premium_paid,
   coalesce(p.failure_code, t.failure_code) AS failure_code, coalesce(p.failure_message, t.failure_message) AS failure_message,
@@ -14,6 +14,6 @@ LEFT JOIN LATERAL (
   WHERE t.block_number IS NULL AND a.transaction_id = t.id AND NOT a.cancels ORDER BY a.id DESC LIMIT 1) f ON true
 UNION ALL
 SELECT id, chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer, quoted_premium,
-  delegation_id, created_at, standing, state, tx_hash, block_number, block_hash, policy_id, premium_paid, failure_code,
+  delegation_id, created_at, answers_repeats, state, tx_hash, block_number, block_hash, policy_id, premium_paid, failure_code,
   failure_message, settled_at, final_at
 FROM service.archived_purchase;

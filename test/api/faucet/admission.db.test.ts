@@ -198,7 +198,7 @@ describe("a limit", () => {
     await sql`update service.faucet_claim set freed_at = freed_at - interval '9 minutes' where id = ${first}`;
     await refused(6, "onchain_revert");
     const result = await tryClaim(7, { client: clientOf(1) });
-    expect(result.outcome).toBe("client_rests");
+    expect(result.outcome).toBe("client_paused");
     expect("secondsLeft" in result && result.secondsLeft).toBeGreaterThan(50);
     expect("secondsLeft" in result && result.secondsLeft).toBeLessThanOrEqual(60);
     expect((await tryClaim(7)).outcome).toBe("claimed");

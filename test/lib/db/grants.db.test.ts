@@ -21,6 +21,7 @@ const tables: Record<string, string[]> = {
   archived_purchase: ["SELECT"],
   attempt: ["SELECT (cancels, hash, id, last_broadcast_at, max_fee, priority_fee, transaction_id, untaken)"],
   budget_lock: [],
+  buyer_revert: ["SELECT"],
   compared_wallet: [],
   delegation: [
     "SELECT",
@@ -55,7 +56,7 @@ const tables: Record<string, string[]> = {
   purchase: [
     "SELECT",
     "INSERT (asset, buyer, chain_id, coverage_amount, delegation_id, fingerprint, idempotency_key, key_id, product_id, quoted_premium, wallet)",
-    "UPDATE (standing)",
+    "UPDATE (answers_repeats)",
   ],
   purchase_progress: ["SELECT"],
   purchase_trace: ["INSERT (purchase_id, traceparent)"],
@@ -71,13 +72,12 @@ const tables: Record<string, string[]> = {
   service_transaction: ["DELETE", "SELECT", "INSERT (chain_id, claim_id, data, purpose, sender, to, value)"],
   service_transaction_progress: ["SELECT"],
   stop: ["SELECT", "INSERT (reason, scope, subject)"],
-  strike: ["SELECT"],
   transaction: ["SELECT"],
   waiting: ["SELECT", "UPDATE (wake_at)"],
   watched_block: ["SELECT"],
   webhook: [
     "SELECT",
-    "INSERT (chain_id, events, from_block, passed_block, passed_event, secret, url, wallet)",
+    "INSERT (chain_id, events, from_block, processed_block, processed_event, secret, url, wallet)",
     "UPDATE (position, previous_secret, previous_secret_until, secret, state, undeliverable_at)",
   ],
 };
@@ -101,6 +101,7 @@ const functions: Record<string, boolean> = {
   bought_by: true,
   claim_faucet: true,
   delegation_in_force: true,
+  existing_purchase: true,
   faucet_limit: true,
   free_claim: false,
   gas_account: false,
@@ -126,12 +127,11 @@ const functions: Record<string, boolean> = {
   note_outcome: false,
   note_quoted_premium: false,
   note_refused_premium: false,
+  paused_until: true,
   premium_of: false,
   premium_of_day: true,
   progress_of: true,
   raise_watermarks: false,
-  rests_until: true,
-  standing_purchase: true,
   stopped_by: true,
   transaction_history: false,
   transactions_from: true,
@@ -211,9 +211,9 @@ test("a migration takes back what was granted by hand, and a new table is closed
 
 test("a process of an older version leaves the grants of a newer one in place", async () => {
   await sql`insert into service.migration (number) select max(number) + 1 from service.migration`;
-  await sql`grant insert on service.strike to ${sql(API_ROLE)}`;
+  await sql`grant insert on service.buyer_revert to ${sql(API_ROLE)}`;
   await migrateService(databaseUrl);
-  expect(await readTables()).toEqual({ ...tables, strike: ["INSERT", "SELECT"] });
+  expect(await readTables()).toEqual({ ...tables, buyer_revert: ["INSERT", "SELECT"] });
   await sql`delete from service.migration where number = (select max(number) from service.migration)`;
   await migrateService(databaseUrl);
   expect(await readTables()).toEqual(tables);

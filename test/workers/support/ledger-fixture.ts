@@ -52,7 +52,7 @@ export function useLedgerDatabase(): void {
   });
   afterEach(async () => {
     await connection.sql`
-      truncate service.purchase, service.permit, service.key_premium, service.purchase_trace, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike,
+      truncate service.purchase, service.permit, service.key_premium, service.purchase_trace, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.buyer_revert,
         service.relayer_wallet, service.archived_nonce, service.compared_wallet,
         service.gas_day`;
   });
