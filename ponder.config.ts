@@ -28,8 +28,12 @@ const aggregators = prices.flatMap(({ phases }) => phases.map(({ aggregator }) =
  */
 const rpcAliases = 16;
 
+/** Empty, it keeps Ponder from sending its own as a parameter of the session's start, which poolers refuse. */
+const databaseUrl = new URL(config.DATABASE_URL);
+databaseUrl.searchParams.set("statement_timeout", "");
+
 export default createConfig({
-  database: { kind: "postgres", connectionString: config.DATABASE_URL, poolConfig: { max: PONDER_SESSIONS } },
+  database: { kind: "postgres", connectionString: databaseUrl.href, poolConfig: { max: PONDER_SESSIONS } },
   chains: {
     main: {
       id: chainId,

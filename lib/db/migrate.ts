@@ -6,6 +6,7 @@ import { ensureApiRole } from "./api-role.ts";
 import { connect } from "./connect.ts";
 import { defineFunctions } from "./functions.ts";
 import { grantService, MIGRATION_LOCK } from "./grants.ts";
+import { prepareOwnerLogin } from "./login-settings.ts";
 import { sqlState } from "./sql-state.ts";
 
 /**
@@ -58,8 +59,10 @@ async function update(tx: TransactionSql, options: { anew: boolean }): Promise<v
  *   stays locked for two seconds
  */
 export async function migrateService(databaseUrl: string): Promise<void> {
+  await prepareOwnerLogin(databaseUrl);
   const { sql, close } = connect(databaseUrl, { name: "migrate", max: 1, statementTimeout: 0 });
   try {
+    await sql`select set_config('statement_timeout', '0', false)`;
     await sql`select pg_advisory_lock(hashtextextended(${MIGRATION_LOCK}, 0))`;
     await sql`select set_config('lock_timeout', ${String(LOCK_MS)}, false)`;
     await ensureApiRole(sql);

@@ -10,6 +10,8 @@ export const lostCommitExitCode = 5;
 
 /** Ponder sends this on each new connection. Commits then do not wait for the disk. */
 const COMMIT_EARLY = "SET synchronous_commit = off;";
+/** Sent instead: Ponder's longest statements take longer than the login's time limit. */
+const STATEMENT_TIMEOUT = "SET statement_timeout = '10min';";
 
 const isCommit = (statement: unknown): boolean =>
   typeof statement === "object" && statement !== null && "text" in statement && statement.text === "commit";
@@ -21,7 +23,9 @@ const isCommit = (statement: unknown): boolean =>
  */
 export function keepCommits(onFailure: (error: unknown) => void): void {
   interceptStatements((statement, send) => {
-    const sent = send(typeof statement === "string" ? statement.replace(COMMIT_EARLY, "") : statement);
+    const sent = send(
+      typeof statement === "string" ? statement.replace(COMMIT_EARLY, STATEMENT_TIMEOUT) : statement,
+    );
     if (isCommit(statement) && sent instanceof Promise) sent.catch(onFailure);
     return sent;
   });

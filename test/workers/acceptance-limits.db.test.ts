@@ -5,7 +5,7 @@ import { numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../api/buying/accept-purchases.ts";
 import type { Funds } from "../../api/buying/refusal-reasons.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
+import { asApi } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { refusePurchase } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -25,7 +25,7 @@ let keyId: number;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
   connection = connect(databaseUrl, { name: "test" });
-  api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
+  api = connect(asApi(databaseUrl), { name: "test-api" });
   atEnd(() => connection.close());
   atEnd(() => api.close());
   const [key] = await connection.sql<{ id: string }[]>`

@@ -81,7 +81,7 @@ async function rowsScanned(): Promise<Map<string, number>> {
 /** Runs the outbox for each of these blocks; resolves to the subscriptions with new deliveries. */
 async function runOutbox(blocks: readonly number[]): Promise<string[]> {
   const writes = connect(databaseUrl, { name: "outbox", max: 1 });
-  const snapshots = connect(databaseUrl, { name: "outbox-index", max: 1, snapshots: true });
+  const snapshots = connect(databaseUrl, { name: "outbox-index", max: 1 });
   const announced: string[] = [];
   const context = createOutboxContext({
     ...{ sql: writes.sql, snapshots: snapshots.sql, viewsSchema: SCRATCH, chainId: 8453, confirmations: 1 },

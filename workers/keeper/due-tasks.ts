@@ -1,3 +1,4 @@
+import { inSnapshot } from "../../lib/db/snapshot.ts";
 import { readDue } from "../../lib/indexed/due.ts";
 import { noneWithoutIndex } from "../../lib/indexed/errors.ts";
 import { readExpired, readQueueHead } from "../../lib/indexed/overdue.ts";
@@ -52,7 +53,7 @@ async function fromIndex(context: KeeperContext): Promise<DueTasks | undefined> 
 
 /** Reads what is due from the index, in one snapshot. */
 const lookAtIndex = ({ index, contracts }: KeeperContext): Promise<DueTasks | undefined> =>
-  index.transaction(async (tx) => {
+  inSnapshot(index, async (tx) => {
     const due = await readDue(tx);
     if (!due) return undefined;
     const { head: block, policies } = due;

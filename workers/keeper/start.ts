@@ -40,7 +40,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
   const { multicall3 } = deployment;
   const ending = new AbortController();
   readFrom(indexed, viewsSchema);
-  const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true, snapshots: true });
+  const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true });
   const relayContext: ServiceTransactionContext = {
     ...engine,
     gasBudget,

@@ -1,5 +1,7 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
+import { beginWith } from "../../lib/db/connect.ts";
 import { lockOutbox } from "../../lib/webhooks/outbox-lock.ts";
+import { STATEMENT_MS } from "./context.ts";
 import { createDeliveries, type NumberedEvent } from "./create-deliveries.ts";
 import { type EventRow, eventRow, isForAnyWallet, reversalRow, type StoredEvent } from "./event.ts";
 import type { Plan } from "./plan-events.ts";
@@ -101,7 +103,7 @@ export async function storeEvents(
   if (reverted.length + events.length === 0) {
     return (await moveCursor(sql, chainId, cursor, to)) ? [] : undefined;
   }
-  return sql.begin(async (tx) => {
+  return beginWith(sql, { statement_timeout: `${STATEMENT_MS}ms` }, async (tx) => {
     await lockOutbox(tx, chainId);
     if (!(await moveCursor(tx, chainId, cursor, to))) return undefined;
     const vanished = reverted.map(({ event }) => event);

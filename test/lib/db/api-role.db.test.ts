@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { readLedger } from "../../../api/admin/ledger-queries.ts";
 import { faucetTerms } from "../../../api/faucet/terms.ts";
 import { mintCalldata } from "../../../lib/chain/mock-usdc.ts";
-import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { API_ROLE, asApi } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
 import { addStop, clearStop, setStop } from "../../../lib/ledger/stops.ts";
@@ -20,8 +20,8 @@ const faucet = `0x${"f".repeat(40)}`;
 const token = `0x${"c".repeat(40)}`;
 const relayer = `0x${"d".repeat(40)}`;
 
-function openAs(url: string, role?: string): Connection {
-  const connection = connect(url, { name: "test", max: 1, ...(role === undefined ? {} : { role }) });
+function open(url: string): Connection {
+  const connection = connect(url, { name: "test", max: 1 });
   atEnd(connection.close);
   return connection;
 }
@@ -29,7 +29,7 @@ function openAs(url: string, role?: string): Connection {
 describe("Postgres refuses the api", () => {
   let api: Connection;
   beforeAll(async () => {
-    api = openAs(await freshDatabase(), API_ROLE);
+    api = open(asApi(await freshDatabase()));
   });
 
   test.each([
@@ -129,7 +129,7 @@ describe("Postgres refuses the api", () => {
 });
 
 test("the api sets a stop by the same call as the operator's, once, and the ledger's report is readable to it", async () => {
-  const { sql } = openAs(await freshDatabase(), API_ROLE);
+  const { sql } = open(asApi(await freshDatabase()));
   expect(await addStop(sql, { scope: "global" }, "first")).toMatchObject({
     isNew: true,
     stop: { scope: "global", reason: "first", setBy: "api" },
@@ -145,11 +145,11 @@ test("the api sets a stop by the same call as the operator's, once, and the ledg
 
 test("of service transactions the api inserts a claim's two transfers from the faucet's wallet, and no other call", async () => {
   const database = await freshDatabase();
-  const owner = openAs(database);
+  const owner = open(database);
   await owner.sql`
     insert into service.relayer_wallet (chain_id, address, role)
     values (1, ${faucet}, 'faucet'), (1, ${relayer}, 'relayer'), (2, ${faucet}, 'keeper')`;
-  const { sql } = openAs(database, API_ROLE);
+  const { sql } = open(asApi(database));
   const claimOf = async (sender: string, chainId = 1) => {
     const [claim] = await sql<{ id: string }[]>`
       insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
@@ -192,7 +192,7 @@ test("of service transactions the api inserts a claim's two transfers from the f
 });
 
 test("a purchase of the api's counts against its delegation, which the api cannot change itself", async () => {
-  const { sql } = openAs(await freshDatabase(), API_ROLE);
+  const { sql } = open(asApi(await freshDatabase()));
   await sql`
     insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
     values (1, ${wallet}, ${wallet}, ${`0x${"b".repeat(40)}`}, 10, now(), 0, ${word})`;
@@ -240,7 +240,7 @@ describe("on a server without the role", () => {
     }
     await Promise.all(urls.map(migrateService));
     for (const one of urls) {
-      const { sql } = openAs(one, API_ROLE);
+      const { sql } = open(asApi(one));
       expect(
         await sql`select current_user as role from service.stop right join (select 1) as one on true`,
       ).toEqual([{ role: API_ROLE }]);

@@ -1,7 +1,7 @@
 /** What the api's role may do. A new table, column, sequence or function of `service` must be entered here, and decided on. */
 import postgres from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
-import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { API_ROLE, asApi } from "../../../lib/db/api-role.ts";
 import { connect } from "../../../lib/db/connect.ts";
 import { grantViews } from "../../../lib/db/grants.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
@@ -224,7 +224,7 @@ test("what queue and index create later in their schemas is open to the api at o
   await grantViews(sql, "indexer");
   await sql`create table bullmq.added (id bigserial)`;
   await sql`create view indexer.added as select id from bullmq.added`;
-  const api = connect(databaseUrl, { name: "test", role: API_ROLE, max: 1 });
+  const api = connect(asApi(databaseUrl), { name: "test", max: 1 });
   atEnd(api.close);
   await api.sql`insert into bullmq.added default values`;
   expect(await api.sql`select id::int as id from indexer.added`).toEqual([{ id: 1 }]);

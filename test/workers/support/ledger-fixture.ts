@@ -5,7 +5,7 @@ import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../api/buying/accept-purchases.ts";
-import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { asApi } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
@@ -43,7 +43,7 @@ export function useLedgerDatabase(): void {
   beforeAll(async () => {
     databaseUrl = await freshDatabase();
     connection = connect(databaseUrl, { name: "test" });
-    api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
+    api = connect(asApi(databaseUrl), { name: "test-api" });
     atEnd(() => connection.close());
     atEnd(() => api.close());
     const [key] = await connection.sql<{ id: string }[]>`
