@@ -206,5 +206,8 @@ export async function prepareApiLogin(databaseUrl: string): Promise<void> {
 export async function readSettings(sql: Sql): Promise<{ others: string[]; stored: boolean }> {
   const { migrates } = await readSession(sql);
   const wanted = migrates ? compared : comparedOfApi;
-  return { others: await differences(sql, wanted), stored: await areStored(sql, { ...wanted, ...ofTcp }) };
+  const stored = await areStored(sql, { ...wanted, ...ofTcp });
+  const [service] = await sql`select from pg_namespace where nspname = 'service'`;
+  // Before the first start there is nothing to compare.
+  return { others: stored || service ? await differences(sql, wanted) : [], stored };
 }

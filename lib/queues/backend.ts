@@ -88,14 +88,6 @@ class ClientWithErrorListener extends pg.Client {
   }
 }
 
-/** A crash of the server may lose the last wake-ups, and the tables replace them: no job waits for the disk. */
-class QueueClient extends ClientWithErrorListener {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
-    this.once("connect", () => this.query("set synchronous_commit = off").catch(() => {}));
-  }
-}
-
 const QUEUE_SCHEMA = "bullmq";
 
 /**
@@ -126,13 +118,23 @@ const poolSize = (name: QueueName) => (name === "purchases" ? 2 : 1);
 export const countQueueSessions = (name: QueueName, { redisUrl }: QueueOptions, listens = false) =>
   countSessions(redisUrl === undefined ? poolSize(name) + Number(listens) : 0);
 
+/** Options in the URL, also empty ones, keep BullMQ from sending its search path as a parameter, which poolers refuse. */
+function withOptions(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  if (!url.searchParams.has("options")) url.searchParams.set("options", "");
+  return url.href;
+}
+
 const postgresConnection = (name: QueueName, { databaseUrl }: QueueOptions): PostgresPoolConfig => ({
-  connectionString: databaseUrl,
+  connectionString: withOptions(databaseUrl),
   schema: QUEUE_SCHEMA,
   max: poolSize(name),
-  Client: QueueClient,
+  Client: ClientWithErrorListener,
   connectionTimeoutMillis: TIMEOUT_MS,
   stream: () => watchedSocket(STATEMENT_TIMEOUT_MS),
+  // A crash of the server may lose the last wake-ups, and the tables replace them: no job waits for the disk.
+  onConnect: (client: pg.ClientBase) =>
+    client.query(`set search_path = ${QUEUE_SCHEMA}; set synchronous_commit = off`),
 });
 
 /** The sending side of a queue. */
