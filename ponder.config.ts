@@ -1,3 +1,4 @@
+import type { ClientBase } from "pg";
 import { createConfig } from "ponder";
 import { zeroAddress } from "viem";
 import { bondMarketplaceAbi } from "./abis/BondMarketplace.ts";
@@ -28,8 +29,17 @@ const aggregators = prices.flatMap(({ phases }) => phases.map(({ aggregator }) =
  */
 const rpcAliases = 16;
 
+/** Empty, it keeps Ponder from sending its own as a parameter of the session's start, which poolers refuse. */
+const databaseUrl = new URL(config.DATABASE_URL);
+databaseUrl.searchParams.set("statement_timeout", "");
+const poolConfig = {
+  max: PONDER_SESSIONS,
+  // Ponder's own limit: the login's is for short statements.
+  onConnect: (client: ClientBase) => client.query("set statement_timeout = '2min'"),
+};
+
 export default createConfig({
-  database: { kind: "postgres", connectionString: config.DATABASE_URL, poolConfig: { max: PONDER_SESSIONS } },
+  database: { kind: "postgres", connectionString: databaseUrl.href, poolConfig },
   chains: {
     main: {
       id: chainId,

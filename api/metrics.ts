@@ -1,6 +1,4 @@
 /** `GET /metrics` of the API, for Prometheus, on a port of its own. */
-
-import type { Sql } from "postgres";
 import { Registry } from "prom-client";
 import type { ApiConfig } from "../lib/config.ts";
 import type { Logger } from "../lib/log.ts";
@@ -26,15 +24,17 @@ export function createApiMetrics(): ApiMetrics {
 }
 
 /** The seconds that an empty statement takes. */
-async function statementSeconds(sql: Sql): Promise<number> {
+async function statementSeconds(emptyStatement: EmptyStatement): Promise<number> {
   const begun = performance.now();
-  await sql`select`;
+  await emptyStatement();
   return (performance.now() - begun) / 1000;
 }
 
+type EmptyStatement = () => PromiseLike<unknown>;
+
 export type MetricsSources = {
-  /** The pools by name. */
-  readonly pools: Readonly<Record<string, Sql>>;
+  /** An empty statement of each pool, by the pool's name. */
+  readonly pools: Readonly<Record<string, EmptyStatement>>;
   /** Undefined without one. */
   readonly standby: { isUsed(): boolean } | undefined;
   readonly readIndexLag: () => Promise<bigint>;
@@ -53,8 +53,8 @@ export function startApiMetrics(
   const poolWait = openGauge(registry, apiMetrics.poolWait);
   const indexLag = openGauge(registry, apiMetrics.indexLag);
   const standbyUsed = openGauge(registry, apiMetrics.standbyUsed);
-  async function collectPool(pool: string, sql: Sql): Promise<void> {
-    const seconds = await valueWithin(SOURCE_MS, statementSeconds(sql));
+  async function collectPool(pool: string, emptyStatement: EmptyStatement): Promise<void> {
+    const seconds = await valueWithin(SOURCE_MS, statementSeconds(emptyStatement));
     if (seconds === undefined) poolWait.remove({ pool });
     else poolWait.set({ pool }, seconds);
   }
@@ -72,7 +72,7 @@ export function startApiMetrics(
     collect() {
       collectStandby();
       return Promise.all([
-        ...Object.entries(pools).map(([pool, sql]) => collectPool(pool, sql)),
+        ...Object.entries(pools).map(([pool, emptyStatement]) => collectPool(pool, emptyStatement)),
         collectLag(),
       ]);
     },

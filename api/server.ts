@@ -6,8 +6,9 @@ import { createReadClient } from "../lib/chain/client.ts";
 import { createScanClients } from "../lib/chain/scan-clients.ts";
 import { type ApiConfig, apiConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
-import { API_ROLE } from "../lib/db/api-role.ts";
+import { asApi } from "../lib/db/api-role.ts";
 import { connect } from "../lib/db/connect.ts";
+import { apiDatabase, prepareApiLogin } from "../lib/db/login-settings.ts";
 import { requireMigrated } from "../lib/db/migrate.ts";
 import { reportSessions } from "../lib/db/report-sessions.ts";
 import { readDeployment, requireTestnetDeployment } from "../lib/deployments.ts";
@@ -25,6 +26,7 @@ import { createClaimWaiter } from "./faucet/claim-waiter.ts";
 import { createKeyFinder } from "./http/api-keys.ts";
 import { clientOf } from "./http/client-address.ts";
 import { readCommonHeaders } from "./http/common-headers.ts";
+import { openCounts } from "./http/limits/counters.ts";
 import { openLimits } from "./http/limits/limits.ts";
 import { serve } from "./http/listen.ts";
 import { openStandby } from "./indexed/standby.ts";
@@ -34,7 +36,7 @@ import { createTargets } from "./webhooks/url-check.ts";
 
 /** Timeout of one call to the chain's node, in ms; with one retry a response stays within five seconds. */
 const CHAIN_TIMEOUT_MS = 2000;
-/** Postgres ends a statement that runs longer, in ms. */
+/** As long as Postgres lets a statement of the api's own login run, in ms. */
 const STATEMENT_TIMEOUT_MS = 4000;
 /** Longest wait for the database's migrations before listening, in ms, so that clients do not see missing tables at a start. */
 const MIGRATIONS_MS = 3000;
@@ -56,41 +58,36 @@ function openTestnet(config: ApiConfig, mainChainId: number, sql: Sql, queueOpti
   return {
     deployment,
     client: createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS }),
-    claims: createClaimWaiter(config.DATABASE_URL, sql),
+    claims: createClaimWaiter(queueOptions.databaseUrl, sql),
     queue: openTestnetQueue(queueOptions),
     faucetClientLimit: config.FAUCET_CLIENT_LIMIT,
   };
 }
 
 /** Opens connections, clients and queues, without waiting for their servers. */
-function open(config: ApiConfig, log: Logger) {
-  const {
-    DATABASE_URL: databaseUrl,
-    DATABASE_READ_URL: readUrl,
-    REDIS_URL: redisUrl,
-    RPC_URL: rpcUrl,
-  } = config;
+async function open(config: ApiConfig, log: Logger) {
+  const { DATABASE_READ_URL: standbyUrl, REDIS_URL: redisUrl, RPC_URL: rpcUrl } = config;
+  const databaseUrl = await apiDatabase(config.DATABASE_URL);
+  const readUrl = standbyUrl && (databaseUrl === config.DATABASE_URL ? standbyUrl : asApi(standbyUrl));
   const deployment = readDeployment(config.DEPLOYMENT_FILE);
-  const restricted = { role: API_ROLE, statementTimeout: STATEMENT_TIMEOUT_MS };
-  const connection = connect(databaseUrl, { name: "api", ...restricted, max: 5 });
-  const indexConnection = connect(databaseUrl, { name: "api-index", ...restricted, max: 5, snapshots: true });
-  const counts = connect(databaseUrl, { name: "api-counts", ...restricted, max: 2, durable: false });
+  const pool = { statementTimeout: STATEMENT_TIMEOUT_MS, max: 5 };
+  const connection = connect(databaseUrl, { name: "api", ...pool });
+  const indexConnection = connect(databaseUrl, { name: "api-index", ...pool });
+  const counts = openCounts(databaseUrl);
   const onError = (error: Error) => log.warn({ err: errorText(error) }, "the queue reports an error");
-  const queueOptions = { databaseUrl, role: API_ROLE, redisUrl, onError };
+  const queueOptions = { databaseUrl, redisUrl, onError };
   const readClient = (options: { retryCount: number; batch?: boolean }) =>
     createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS, ...options });
   const client = readClient({ retryCount: 1 });
   return {
+    databaseUrl,
     deployment,
     connection,
     indexConnection,
     standby:
       readUrl === undefined
         ? undefined
-        : openStandby({
-            ...{ url: readUrl, primaryUrl: databaseUrl, pool: { ...restricted, max: 5 } },
-            ...{ deployment, log },
-          }),
+        : openStandby({ url: readUrl, primaryUrl: databaseUrl, pool, deployment, log }),
     counts,
     client,
     // Not retried and not batched: it runs code that strangers chose, which must not delay other checks.
@@ -99,7 +96,7 @@ function open(config: ApiConfig, log: Logger) {
     simulationClient: readClient({ retryCount: 0, batch: false }),
     scanClients: createScanClients(deployment, rpcUrl),
     isLocalChain: createLocalChainCheck({ client, deployment }),
-    limits: openLimits(config, counts.sql, log),
+    limits: openLimits(config, counts.pool, log),
     waiter: createPurchaseWaiter(databaseUrl, connection.sql),
     proofs: createProofWaiter(databaseUrl, connection),
     purchases: openPurchaseQueue(queueOptions),
@@ -108,7 +105,7 @@ function open(config: ApiConfig, log: Logger) {
   };
 }
 
-type Opened = ReturnType<typeof open>;
+type Opened = Awaited<ReturnType<typeof open>>;
 
 /** Closes everything that was opened; what does not close in time is left to the end of the process. */
 async function close(opened: Opened, migrated: Promise<unknown>): Promise<void> {
@@ -129,7 +126,7 @@ async function main(): Promise<void> {
   readFrom(indexed, config.VIEWS_SCHEMA);
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // each waiting purchase listens
-  const opened = open(config, log);
+  const opened = await open(config, log);
   const { deployment, testnet, purchases, webhooks, isLocalChain } = opened;
   const commonHeaders = await readCommonHeaders();
   const metrics = createApiMetrics();
@@ -152,17 +149,26 @@ async function main(): Promise<void> {
   });
   const { connection, indexConnection, standby, counts } = opened;
   const pools = {
-    api: connection.sql,
-    "api-index": indexConnection.sql,
-    "api-counts": counts.sql,
-    ...(standby && { "api-standby": standby.sql }),
+    api: () => connection.sql`select`,
+    "api-index": () => indexConnection.sql`select`,
+    "api-counts": () => counts.pool.query("select"),
+    ...(standby && { "api-standby": () => standby.sql`select` }),
   };
   const stopMetrics = await startApiMetrics(metrics, config, { pools, standby, readIndexLag, log });
-  const migrated = retryUntilReady("the migrations of writer or indexer", { log, signal: stop.signal }, () =>
-    requireMigrated(opened.connection.sql),
+  const migrated = retryUntilReady(
+    "the migrations of writer or indexer",
+    { log, signal: stop.signal },
+    async () => {
+      await prepareApiLogin(opened.databaseUrl);
+      await requireMigrated(opened.connection.sql);
+    },
   )
     .then(() => reportSessions(config.DATABASE_URL, log))
-    .catch(() => {}); // it ends before the migration only at a stop
+    .catch((error: unknown) => {
+      if (stop.signal.aborted) return;
+      log.fatal(errorText(error));
+      process.exit(1);
+    });
   await Promise.race([migrated, sleep(MIGRATIONS_MS)]);
   const silenceMs = config.PURCHASE_WAIT_MS + SILENCE_MARGIN_MS;
   const server = await serve(app, { port: config.PORT, host: config.HOST, log, commonHeaders, silenceMs });

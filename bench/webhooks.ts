@@ -49,9 +49,9 @@ async function subscribe(
   const rows = urls.map((url) => ({ url, secret: sealer.seal(newSecret(), wallet) }));
   await sql`delete from service.webhook`;
   await sql`
-    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
     select ${chainId}, ${wallet}, r.url, array[${event}::text], r.secret, ${String(await miner.newest())}::bigint,
-      coalesce((select passed_block from service.outbox where chain_id = ${chainId}), -1),
+      coalesce((select processed_block from service.outbox where chain_id = ${chainId}), -1),
       (select coalesce(max(seq), 0) from service.event)
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r (url text, secret text)`;
 }

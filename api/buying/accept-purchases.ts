@@ -62,7 +62,7 @@ export async function findExistingPurchase(
   const fingerprint = fingerprintOf(intent);
   const [row] = await sql<(PurchaseRow & { fingerprint: string })[]>`
     select ${purchaseColumns(sql)}, fingerprint from service.purchase_progress where id = (
-      select s.id from service.standing_purchase(
+      select s.id from service.existing_purchase(
         ${intent.chainId}, ${lower(intent.wallet)}, ${intent.idempotencyKey}, ${fingerprint}) s limit 1)`;
   if (!row) return undefined;
   if (row.fingerprint !== fingerprint) return { outcome: "conflict" };
@@ -97,7 +97,7 @@ type Row = { n: number } & (
   | { outcome: "stopped"; scope: "global" | "wallet" | "key" }
   | { outcome: "limited"; scope: "scope" | "product" }
   | { outcome: "limited"; scope: "purchase" | "day"; amount: string }
-  | { outcome: "resting"; amount: string }
+  | { outcome: "paused"; amount: string }
   | { outcome: "not_delegated"; amount: string | null }
   | { outcome: "permit_in_flight" }
   | { outcome: "funds_unknown" }
@@ -114,8 +114,8 @@ function refusalOf(row: Row, funds: Funds | undefined): Refusal | undefined {
       return row.scope === "purchase" || row.scope === "day"
         ? { kind: "limited", by: row.scope, most: BigInt(row.amount) }
         : { kind: "limited", by: row.scope };
-    case "resting":
-      return { kind: "resting", secondsLeft: Math.max(1, Number(row.amount)) };
+    case "paused":
+      return { kind: "paused", secondsLeft: Math.max(1, Number(row.amount)) };
     case "not_delegated":
       return { kind: "not_delegated", left: row.amount === null ? undefined : BigInt(row.amount) };
     case "short_of_funds":
@@ -141,16 +141,13 @@ const storingTraces = (sql: ISql, accepted: PendingQuery<Row[]>, traces: readonl
   )
   select * from accepted`;
 
-/** Records them in one statement, ordered by buyer, so that concurrent statements lock buyers in the same order. */
+/** Records them in one statement. */
 async function acceptTogether(
   { sql }: Connection,
   intents: readonly QuotedIntent[],
 ): Promise<Map<QuotedIntent, Acceptance>> {
-  const input = intents
-    .map(inputOf)
-    .sort((a, b) => (a.buyer < b.buyer ? -1 : a.buyer > b.buyer ? 1 : a.n - b.n));
   const accepted = sql<Row[]>`
-    select * from service.accept_purchases(${JSON.stringify(input)}::text::json)`;
+    select * from service.accept_purchases(${JSON.stringify(intents.map(inputOf))}::text::json)`;
   const traces = intents.flatMap(({ traceparent }, n) =>
     traceparent === undefined ? [] : { n, traceparent },
   );
@@ -199,8 +196,8 @@ function acceptanceOf(row: Row, intent: QuotedIntent, existing: ReadonlyMap<stri
  * Records purchases, each once: unique indexes decide, so that any number of concurrent calls make one row. A purchase that
  * failed without a transaction, or was replaced for good, frees its key. Without a key a call joins an identical purchase
  * of the same wallet until a caller has received its outcome: a client that repeats a call after a 503 must not buy twice.
- * Purchases of one buyer are recorded one at a time, so that together they stay within its funds and within a
- * delegation's cap, and those of a key with a daily limit, so that together they stay within it. Throws when the database cannot be reached.
+ * Purchases of one buyer together stay within its funds and within a delegation's cap, those of a key within its daily limit,
+ * whichever processes record them. Throws when the database cannot be reached.
  */
 export async function acceptPurchases(
   connection: Connection,

@@ -74,7 +74,7 @@ export function refusalError(
       return new ApiError("purchases_stopped", `The operator has stopped ${stopScopes[refusal.scope]}.`);
     case "limited":
       return keyLimitError(refusal, request.productId, premium);
-    case "resting":
+    case "paused":
       return new ApiError(
         "purchases_paused",
         "Three purchases of this key's wallet reverted within an hour: it may buy again when the pause is over.",

@@ -15,7 +15,7 @@ export type Refusal =
   | { kind: "limited"; by: "scope" | "product" }
   | { kind: "limited"; by: "purchase" | "day"; most: bigint }
   /** Too many purchases of the key's wallet reverted: they are paused. */
-  | { kind: "resting"; secondsLeft: number }
+  | { kind: "paused"; secondsLeft: number }
   /** The buyer is another wallet. `left` is the rest of its delegation's cap (6 decimals), undefined without a delegation. */
   | { kind: "not_delegated"; left: bigint | undefined }
   /** Another permit of the buyer is not mined yet, and would be undone by this one or undo it. */

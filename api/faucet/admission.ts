@@ -21,7 +21,7 @@ export type ClaimRequest = {
   funds: FaucetFunds | undefined;
 };
 
-type Limit = "wallet_limited" | "client_limited" | "day_full" | "client_rests";
+type Limit = "wallet_limited" | "client_limited" | "day_full" | "client_paused";
 
 export type Admission =
   /**
@@ -32,7 +32,7 @@ export type Admission =
   /** By the operator. */
   | { outcome: "stopped" }
   /**
-   * `until` is when all limits of the claim have ended, in `secondsLeft` seconds. `client_rests`: within 10 minutes the
+   * `until` is when all limits of the claim have ended, in `secondsLeft` seconds. `client_paused`: within 10 minutes the
    * client made five claims for wallets that cannot be paid.
    */
   | { outcome: Limit; until: Date; secondsLeft: number }
@@ -65,7 +65,7 @@ export async function claimFaucet(sql: ISql, request: ClaimRequest): Promise<Adm
     case "wallet_limited":
     case "client_limited":
     case "day_full":
-    case "client_rests":
+    case "client_paused":
       return { outcome: row.outcome, until: row.until, secondsLeft: row.secondsLeft };
     default:
       return { outcome: row.outcome };

@@ -73,7 +73,7 @@ function refusal(admission: Exclude<Admission, Admitted>): ApiError {
         `All ${dailyCap} grants of this UTC day are given: the next day begins at ${admission.until.toISOString()}.`,
         { retryAfter: admission.secondsLeft, nextEligibleAt: admission.until },
       );
-    case "client_rests":
+    case "client_paused":
       return new ApiError(
         "ip_rate_limited",
         `Five claims of your address could not be paid because the transfers would revert: try again at ${admission.until.toISOString()}.`,

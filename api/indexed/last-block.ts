@@ -5,6 +5,7 @@
 import { sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { z } from "zod";
+import { ONE_SNAPSHOT } from "../../lib/db/snapshot.ts";
 import { sqlState } from "../../lib/db/sql-state.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
 import type { IndexQuery, IndexReaderParts } from "./reader.ts";
@@ -39,7 +40,7 @@ export async function readAtLastBlock<T>(
   return db
     .transaction(async (tx) => {
       // Sent together, they take one round trip.
-      const taken = tx.execute(sql.raw(`set transaction snapshot '${snapshot}'`)).then(
+      const taken = tx.execute(sql.raw(`${ONE_SNAPSHOT}; set transaction snapshot '${snapshot}'`)).then(
         () => {},
         (error: unknown) => {
           gone = isGone(error);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import { type Connection, isConnectionError } from "../../lib/db/connect.ts";
+import { inSnapshot } from "../../lib/db/snapshot.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { isNotBuilt, isSwap } from "../../lib/indexed/errors.ts";
 import { within } from "../../lib/timeout.ts";
@@ -84,7 +85,7 @@ class NoHead extends Error {
 
 export type IndexReaderParts = {
   readonly connection: Connection;
-  /** For reads of the index: each transaction sees one snapshot. */
+  /** For reads of the index. */
   readonly indexConnection: Connection;
   /** Is asked for reads of the index first; undefined without one. */
   readonly standby: Standby | undefined;
@@ -121,14 +122,14 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
 
   /**
    * Reads the index; while it catches up, at the last block before.
-   * @param read runs on a pool; with `inSnapshot` it runs in a transaction
+   * @param read runs on a pool; with `together` it runs in a transaction
    */
   async function answer<T extends { readonly asOf: AsOf }>(
     read: (query: IndexQuery) => Promise<T | undefined>,
-    { inSnapshot }: { inSnapshot: boolean },
+    { together }: { together: boolean },
   ): Promise<T> {
     const begun = performance.now();
-    const run = (on: PostgresJsDatabase) => (inSnapshot ? on.transaction(read) : read(on));
+    const run = (on: PostgresJsDatabase) => (together ? inSnapshot(on, read) : read(on));
     const now = () => attempt(() => run(db));
     const newest = async () => (await standby?.read(run)) ?? (await now());
     async function lastBlock(): Promise<T | undefined> {
@@ -164,13 +165,13 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
   const newestHead = prepared((on) => selectHead(on).prepare("head"));
 
   return {
-    rows: (query) => answer(rowsOf(query), { inSnapshot: false }),
+    rows: (query) => answer(rowsOf(query), { together: false }),
     prepare(build) {
       const statement = prepared(build);
       return (params) =>
         answer(
           rowsOf((on) => statement(on)(params)),
-          { inSnapshot: false },
+          { together: false },
         );
     },
     read: (query) =>
@@ -181,7 +182,7 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
           const [asOf, value] = await Promise.all([known, query(on, known)]);
           return { asOf, value };
         },
-        { inSnapshot: true },
+        { together: true },
       ),
     async head() {
       const read = async (on: IndexQuery) => {
@@ -189,7 +190,7 @@ export function createIndexReader(parts: IndexReaderParts): IndexReader {
         const asOf = asOfHead(row, chainId);
         return asOf && { asOf };
       };
-      return (await answer(read, { inSnapshot: false })).asOf;
+      return (await answer(read, { together: false })).asOf;
     },
   };
 }

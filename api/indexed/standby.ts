@@ -107,10 +107,9 @@ const late = () => new Error(`no answer within ${ANSWER_MS} ms`);
 /** Connects to the standby, and compares it with the primary until it is closed. It starts, and keeps running, without either. */
 export function openStandby({ url, primaryUrl, pool, deployment, log }: StandbyOptions): Standby {
   const { chainId } = deployment;
-  const options = { ...pool, snapshots: true };
-  const connection = connect(url, { ...options, name: "api-standby", otherServer: true });
+  const connection = connect(url, { ...pool, name: "api-standby", otherServer: true });
   // Of their own, so that no comparison waits behind slow reads.
-  const watchOptions = { ...options, name: "api-standby-watch", max: 1 };
+  const watchOptions = { ...pool, name: "api-standby-watch", max: 1 };
   const watch = connect(url, { ...watchOptions, otherServer: true });
   const primaryWatch = connect(primaryUrl, watchOptions);
   const open = (sql: Sql) => drizzle(sql, { casing: "snake_case" });

@@ -10,12 +10,12 @@ import { defaultProduct, SANDBOX_COVERAGE } from "./terms.ts";
 import type { SandboxState } from "./wallet.ts";
 
 function reasonOf(state: SandboxState): string | null {
-  return (state.status === "ready" ? state.found.fault : state.reason) ?? null;
+  return (state.status === "ready" ? state.check.fault : state.reason) ?? null;
 }
 
 function fundsBody(state: SandboxState): SandboxInfoBody["funds"] {
-  if (state.status === "disabled" || !state.found) return null;
-  const { usdc, allowance, ether, checkedAt } = state.found;
+  if (state.status === "disabled" || !state.check) return null;
+  const { usdc, allowance, ether, checkedAt } = state.check;
   return {
     usdc: String(usdc),
     allowance: String(allowance),

@@ -16,12 +16,12 @@ export type WalletCheck = {
 
 /** Whether the sandbox can buy now, and if not, why; a purchase is refused with `code`. */
 export type SandboxState =
-  | { status: "ready"; wallet: Address; found: WalletCheck }
+  | { status: "ready"; wallet: Address; check: WalletCheck }
   | {
       status: "unready";
       wallet: Address;
       /** Undefined until the writer has checked the wallet. */
-      found: WalletCheck | undefined;
+      check: WalletCheck | undefined;
       code: "relayer_unavailable" | "sandbox_unready";
       reason: string;
     }
@@ -48,7 +48,7 @@ type Row = Pick<WalletCheck, "canBuy" | "checkedAt"> & {
   fault: string | null;
 };
 
-async function readFound(sql: Sql, chainId: number, wallet: Address): Promise<WalletCheck | undefined> {
+async function readCheck(sql: Sql, chainId: number, wallet: Address): Promise<WalletCheck | undefined> {
   const [row] = await sql<Row[]>`
     select usdc, allowance, ether, can_buy as "canBuy", fault, checked_at as "checkedAt"
     from service.sandbox_wallet where chain_id = ${chainId} and wallet = ${lower(wallet)}`;
@@ -72,14 +72,14 @@ export async function readSandbox(sql: Sql, chainId: number): Promise<SandboxSta
     const reason = "The operator has stopped the sandbox's purchases.";
     return { status: "disabled", wallet, code: "purchases_stopped", reason };
   }
-  const found = await readFound(sql, chainId, wallet);
+  const check = await readCheck(sql, chainId, wallet);
   if (!alive) {
     const reason = "No writer sends from the sandbox's wallet at present.";
-    return { status: "unready", wallet, found, code: "relayer_unavailable", reason };
+    return { status: "unready", wallet, check, code: "relayer_unavailable", reason };
   }
-  if (found?.canBuy) return { status: "ready", wallet, found };
-  const reason = found?.fault ?? "The wallet has not been checked yet.";
-  return { status: "unready", wallet, found, code: "sandbox_unready", reason };
+  if (check?.canBuy) return { status: "ready", wallet, check };
+  const reason = check?.fault ?? "The wallet has not been checked yet.";
+  return { status: "unready", wallet, check, code: "sandbox_unready", reason };
 }
 
 /** Whether the sandbox has a purchase with this key. One that failed without a transaction, or was replaced, does not count. */
@@ -88,6 +88,6 @@ export async function hasPurchase(
   { chainId, wallet, idempotencyKey }: { chainId: number; wallet: Address; idempotencyKey: string },
 ): Promise<boolean> {
   const rows = await sql`
-    select 1 from service.standing_purchase(${chainId}, ${lower(wallet)}, ${idempotencyKey}, '')`;
+    select 1 from service.existing_purchase(${chainId}, ${lower(wallet)}, ${idempotencyKey}, '')`;
   return rows.length > 0;
 }

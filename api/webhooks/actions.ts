@@ -19,7 +19,7 @@ const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 500;
 /** Longest wait for a wake-up of the writer, in ms; without it the writer finds the rows by itself. */
 const WAKE_SOON_MS = 250;
-/** Concurrent calls that wait for the outbox's lock: a large pass holds it for seconds, and others need connections too. */
+/** Concurrent calls that wait for the outbox's lock: a large run holds it for seconds, and others need connections too. */
 const MAX_OUTBOX_CALLS = 4;
 /** Timeout of the work under the outbox's lock, in ms: a little before the client gets its 503, for the commit. */
 const OUTBOX_TIMEOUT_MS = DEPENDENCY_TIMEOUT_MS - 500;

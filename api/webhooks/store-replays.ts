@@ -1,7 +1,7 @@
 /**
  * Sends events again: to a subscription that was undeliverable, or because its subscriber asks for a replay.
  *
- * Each transaction holds the outbox, so that no event is lost between it and a pass, and no reverted event is sent. It
+ * Each transaction holds the outbox, so that no event is lost between it and a run of the outbox, and no reverted event is sent. It
  * handles a limited number of events, so that it holds the outbox only briefly. It locks the subscription first, so that a
  * call that waits for the subscription does not hold the outbox.
  */
@@ -14,7 +14,7 @@ type Condition = PendingQuery<Row[]>;
 
 /** Events are sent again for this many days. */
 export const REPLAY_DAYS = 30;
-/** The most events of one kind per transaction: a pass of the outbox waits for a round, and other calls wait for the pass. */
+/** The most events of one kind per transaction: the outbox waits for a round, and other calls wait for the outbox. */
 const ROUND = 500;
 
 /**

@@ -51,9 +51,9 @@ export type NewWebhook = {
  * Records a subscription. Not idempotent: each call creates another. A lock on the wallet serialises concurrent calls, so
  * that each counts the subscriptions of those before it.
  *
- * Each pass of the outbox either sees the subscription or has stored its events before: later events are of a block after
- * `passed_block`, or have a higher number than `passed_event`. When the node lags behind the outbox, the subscription still
- * starts after the blocks that the outbox has passed.
+ * Each run of the outbox either sees the subscription or has stored its events before: later events are of a block after
+ * `processed_block`, or have a higher number than `processed_event`. When the node lags behind the outbox, the subscription still
+ * starts after the blocks that the outbox has processed.
  * @returns undefined when the wallet has reached its limit
  */
 export async function createWebhook(
@@ -62,7 +62,7 @@ export async function createWebhook(
   { head, url, events, secret }: NewWebhook,
   wanted: AbortSignal,
 ): Promise<Webhook | undefined> {
-  const passed = sql`coalesce((select passed_block from service.outbox where chain_id = ${owner.chain}), -1)`;
+  const processed = sql`coalesce((select processed_block from service.outbox where chain_id = ${owner.chain}), -1)`;
   return abortableTransaction(sql, wanted, async (tx) => {
     const key = `service:webhooks:${owner.chain}:${lower(owner.wallet)}`;
     await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
@@ -70,9 +70,9 @@ export async function createWebhook(
     if (others.length >= MAX_WEBHOOKS) return undefined;
     await lockOutboxShared(tx, owner.chain);
     const [row] = await tx<Webhook[]>`
-      insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+      insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
       values (${owner.chain}, ${lower(owner.wallet)}, ${url}, ${[...events]}::text[], ${secret},
-        greatest(${String(head)}::bigint, ${passed}), ${passed}, coalesce((select max(seq) from service.event), 0))
+        greatest(${String(head)}::bigint, ${processed}), ${processed}, coalesce((select max(seq) from service.event), 0))
       returning ${columns(tx)}`;
     if (!row) throw new Error("the database returned no row for a new webhook");
     return row;

@@ -3,11 +3,17 @@ import { ConfigError } from "../config-error.ts";
 import { sqlState } from "./sql-state.ts";
 
 /**
- * The Postgres role that every connection of the api takes on, whatever its login is: with one superuser for all processes
- * the api is as restricted as with a login of its own. `grants.sql` says what the role may do. It belongs to the server, and
- * all of the server's databases share it.
+ * The Postgres role that every connection of the api takes on: a login of its own by the login's settings, that of the owner by
+ * its URL. `grants.sql` says what the role may do. It belongs to the server, and all of the server's databases share it.
  */
 export const API_ROLE = "cover_api";
+
+/** With this parameter of its URL a session of the owner's login takes on the api's role: one login then serves all processes. */
+export function asApi(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set("options", `-c role=${API_ROLE}`);
+  return url.href;
+}
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 

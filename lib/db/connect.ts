@@ -2,40 +2,24 @@ import postgres from "postgres";
 import { countSessions } from "./sessions.ts";
 import { endWhenSilent } from "./silent-server.ts";
 
-/** Far above any pause between two statements of a transaction, and below the wallets' leases, in ms. */
-const IDLE_IN_TRANSACTION_MS = 5000;
-
 /**
  * A pool of connections to Postgres. Connections open on first use, and again after a failure, so a process starts while the
- * database is down. Do not wrap the pool in drizzle where rows have timestamps: drizzle turns them into text.
+ * database is down. Their settings are those of the login (`login-settings.ts`). Do not wrap the pool in drizzle where rows have
+ * timestamps: drizzle turns them into text.
  *
  * - `name` shows in `pg_stat_activity`; `max` is the pool's size.
- * - `role`: the Postgres role that the connections take on, by default the login's own.
- * - `statementTimeout` and `lockTimeout`, in ms (default 10 s, and none): the server ends a statement, or its wait for a lock.
- *   If the server is silent for longer, the connection ends, and its statements fail: they may have run all the same.
- * - `snapshots`: read only, and each transaction sees one snapshot.
- * - `durable: false`: a commit does not wait for the disk. A crash of the server loses up to half a second of commits.
+ * - `statementTimeout`, in ms, 10 s as the login's: if the server is silent for longer, the connection ends, and its statements
+ *   fail: they may have run all the same. A longer one must be set on the server too.
  * - `freshPlans`: each statement is planned anew, for tables that may grow a thousandfold within a minute: a plan made for a
  *   small table would scan it.
  * - `otherServer`: not that of `DATABASE_URL`, so its sessions are not counted with those.
  */
 export function connect(
   url: string,
-  {
-    name,
-    role,
-    max = 10,
-    statementTimeout = 10_000,
-    lockTimeout = 0,
-    freshPlans = false,
-    snapshots = false,
-    durable = true,
-    otherServer = false,
-  }: ConnectOptions,
+  { name, max = 10, statementTimeout = 10_000, freshPlans = false, otherServer = false }: ConnectOptions,
 ) {
-  const { parameters, ...watch } = endWhenSilent(statementTimeout);
   const sql = postgres(url, {
-    ...watch,
+    ...endWhenSilent(statementTimeout),
     max,
     connect_timeout: 3,
     // postgres.js doubles its pause between attempts without a limit; a recovered database should be found within 2 s.
@@ -43,29 +27,38 @@ export function connect(
     onnotice: () => {},
     // It reads the array types on each first connection, and an error of that read has no handler: it ends the process.
     fetch_types: false,
+    prepare: !freshPlans,
     types: { textArray: listOf(TEXT_ARRAY), uuidArray: listOf(UUID_ARRAY) },
-    connection: {
-      application_name: name,
-      ...(role === undefined ? {} : { role }),
-      ...parameters,
-      lock_timeout: lockTimeout,
-      ...(freshPlans ? { plan_cache_mode: "force_custom_plan" } : {}),
-      // A process that is suspended within a transaction holds its locks no longer than this.
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      ...(snapshots
-        ? { default_transaction_isolation: "repeatable read", default_transaction_read_only: true }
-        : {}),
-      ...(durable ? {} : { synchronous_commit: "off" }),
-    },
+    // Poolers refuse other parameters.
+    connection: { application_name: name },
   });
-  prepareAll(sql);
-  prepareTransactions(sql);
+  const { unsafe } = sql;
+  Object.assign(sql, {
+    // drizzle's statements come here. A prepared one takes one round trip instead of two, and half of Postgres' CPU for a page.
+    unsafe: (...[query, parameters, options]: Parameters<typeof unsafe>) =>
+      unsafe(query, parameters, { prepare: true, ...options }),
+  });
   const uncount = countSessions(otherServer ? 0 : max);
   const close = () => {
     uncount();
     return sql.end({ timeout: 5 });
   };
   return { sql, close };
+}
+
+/** Runs a transaction with settings of its own. They are sent with its first statement. */
+export async function beginWith<T>(
+  sql: postgres.Sql,
+  settings: Readonly<Record<string, string>>,
+  body: (tx: postgres.TransactionSql) => Promise<T>,
+): Promise<T> {
+  const statements = Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`);
+  const { result } = await sql.begin(async (tx) => {
+    const set = tx.unsafe(statements.join("; ")).execute();
+    const [result] = await Promise.all([body(tx), set]);
+    return { result };
+  });
+  return result;
 }
 
 /** Postgres' type ids of the array parameters in statements (`any(… ::text[])`). */
@@ -84,40 +77,11 @@ const listOf = (type: number) => ({
   parse: (text: string) => text,
 });
 
-/**
- * drizzle sends its statements through `unsafe`, which reads the types of the parameters from the server each time. A
- * prepared statement needs one round trip instead of two, and several can be sent without waiting for the first.
- */
-function prepareAll(client: postgres.ISql): void {
-  const { unsafe } = client;
-  Object.assign(client, {
-    unsafe: (...[query, parameters, options]: Parameters<typeof unsafe>) =>
-      unsafe(query, parameters, { prepare: true, ...options }),
-  });
-}
-
-function prepareTransactions(sql: postgres.Sql): void {
-  type Body = (tx: postgres.TransactionSql) => unknown;
-  const { begin } = sql;
-  const prepared = (body: Body) => (tx: postgres.TransactionSql) => {
-    prepareAll(tx);
-    return body(tx);
-  };
-  Object.assign(sql, {
-    begin: (...args: [body: Body] | [options: string, body: Body]) =>
-      args.length === 1 ? begin(prepared(args[0])) : begin(args[0], prepared(args[1])),
-  });
-}
-
 export type ConnectOptions = {
   name: string;
-  role?: string;
   max?: number;
   statementTimeout?: number;
-  lockTimeout?: number;
   freshPlans?: boolean;
-  snapshots?: boolean;
-  durable?: boolean;
   otherServer?: boolean;
 };
 export type Connection = ReturnType<typeof connect>;

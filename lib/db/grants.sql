@@ -32,19 +32,19 @@ GRANT USAGE ON SEQUENCE service.delegation_id_seq TO cover_api;
 -- Purchases as they are accepted. Later the api notes only that a caller has the outcome, or that the queue is down. The
 -- writer alone signs them and records their outcomes.
 GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer,
-    quoted_premium, delegation_id), UPDATE (standing)
+    quoted_premium, delegation_id), UPDATE (answers_repeats)
   ON service.purchase TO cover_api;
 GRANT SELECT, INSERT (purchase_id, value, deadline, signature) ON service.permit TO cover_api;
 GRANT INSERT (purchase_id, traceparent) ON service.purchase_trace TO cover_api;
 GRANT SELECT, INSERT (purchase_id, key_id, day, premium) ON service.key_premium TO cover_api;
 GRANT SELECT, UPDATE (wake_at) ON service.waiting TO cover_api;
-GRANT SELECT ON service.transaction, service.strike, service.archived_purchase TO cover_api;
+GRANT SELECT ON service.transaction, service.buyer_revert, service.archived_purchase TO cover_api;
 GRANT SELECT ON service.purchase_progress, service.service_transaction_progress TO cover_api;
 GRANT SELECT ON service.relayer_wallet, service.watched_block, service.sandbox_wallet TO cover_api;
-GRANT EXECUTE ON FUNCTION service.stopped_by, service.rests_until, service.lock_buyer, service.standing_purchase,
+GRANT EXECUTE ON FUNCTION service.stopped_by, service.paused_until, service.lock_buyer, service.existing_purchase,
   service.is_outcome_old, service.progress_of, service.mined_up_to, service.in_flight, service.transactions_from,
   service.lock_key, service.premium_of_day, service.limited_by, service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
-  service.accept_purchase, service.accept_purchases TO cover_api;
+  service.accept_purchases TO cover_api;
 
 -- Stops: the api sets them, and can neither change nor lift one.
 GRANT SELECT, INSERT (scope, subject, reason) ON service.stop TO cover_api;
@@ -72,7 +72,7 @@ GRANT SELECT, DELETE, INSERT (chain_id, kind, wallet, tx_hash, content, record, 
   ON service.report TO cover_api;
 
 -- Subscriptions: creation, deletion, new secrets, and the end of being undeliverable. The lease is the writer's.
-GRANT SELECT, INSERT (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event),
+GRANT SELECT, INSERT (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event),
     UPDATE (state, position, undeliverable_at, secret, previous_secret, previous_secret_until)
   ON service.webhook TO cover_api;
 GRANT USAGE ON SEQUENCE service.webhook_id_seq TO cover_api;

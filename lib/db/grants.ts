@@ -1,6 +1,6 @@
 /** What the api's role may do: in the schema `service` as `grants.sql` says, and in the schemas of BullMQ and Ponder. */
 import { join } from "node:path";
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import { projectRoot } from "../project-root.ts";
 import { API_ROLE } from "./api-role.ts";
 
@@ -8,7 +8,7 @@ import { API_ROLE } from "./api-role.ts";
 export const MIGRATION_LOCK = "service:migrate";
 
 /** Grants what `grants.sql` says, and revokes everything else. The caller holds {@link MIGRATION_LOCK}. */
-export const grantService = async (sql: Sql): Promise<void> => {
+export const grantService = async (sql: ISql): Promise<void> => {
   await sql.file(join(projectRoot, "lib", "db", "grants.sql"));
 };
 

@@ -10,8 +10,6 @@ const STATEMENT_TIMEOUT_MS = 3000;
 export type ListenOptions = {
   /** Shows in `pg_stat_activity`. */
   name: string;
-  /** The Postgres role that the connection takes on, by default the login's own. */
-  role?: string;
   channel: string;
   /** Called for each notification; `payload` is empty when it has none. */
   onNotification: (payload: string) => void;
@@ -23,16 +21,15 @@ export type ListenOptions = {
  * Listens on a channel with a connection of its own; it starts, and reconnects, while Postgres is down. Not with the `listen` of
  * postgres.js, which sends nothing for a channel that it knows, and so has no heartbeat to find a lost connection.
  */
-export function listenTo(databaseUrl: string, { name, role, channel, ...on }: ListenOptions) {
+export function listenTo(databaseUrl: string, { name, channel, ...on }: ListenOptions) {
   let closed = false;
   let listening = false;
   let next: NodeJS.Timeout | undefined;
 
-  const { parameters, ...watch } = endWhenSilent(STATEMENT_TIMEOUT_MS);
   // postgres.js has this option, and its types do not name it.
   const notifications = { onnotify: (_channel: string, payload: string) => on.onNotification(payload) };
   const sql = postgres(databaseUrl, {
-    ...watch,
+    ...endWhenSilent(STATEMENT_TIMEOUT_MS),
     ...notifications,
     max: 1,
     idle_timeout: undefined,
@@ -40,7 +37,7 @@ export function listenTo(databaseUrl: string, { name, role, channel, ...on }: Li
     connect_timeout: 3,
     backoff: false,
     fetch_types: false, // see `connect`
-    connection: { application_name: name, ...parameters, ...(role === undefined ? {} : { role }) },
+    connection: { application_name: name },
     onclose: () => {
       if (listening) listenIn(0);
       listening = false;

@@ -63,19 +63,11 @@ type Target = {
 };
 
 /**
- * Options of postgres.js for connections that end when the server is silent. The server's system does the same with a client
- * that vanished, and so frees its locks.
+ * Options of postgres.js for connections that end when the server is silent.
  *
  * @param statementTimeout as in {@link watchedSocket}; without one, an unused connection stays open
  */
 export function endWhenSilent(statementTimeout: number) {
-  const parameters = {
-    tcp_keepalives_idle: KEEP_ALIVE_SECONDS,
-    tcp_keepalives_interval: 2,
-    tcp_keepalives_count: 3,
-    tcp_user_timeout: 10_000,
-    statement_timeout: statementTimeout,
-  };
   function socket({ host: [host], port: [port], path }: Target): Socket {
     const opened = watchedSocket(statementTimeout);
     // postgres.js takes the name that a certificate must have from here.
@@ -84,6 +76,6 @@ export function endWhenSilent(statementTimeout: number) {
     if (host === undefined || port === undefined) throw new Error("the database's URL names no host");
     return opened.connect(port, host);
   }
-  const options = { keep_alive: KEEP_ALIVE_SECONDS, parameters, socket };
+  const options = { keep_alive: KEEP_ALIVE_SECONDS, socket };
   return statementTimeout === 0 ? options : { ...options, idle_timeout: IDLE_SECONDS };
 }

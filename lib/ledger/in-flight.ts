@@ -49,8 +49,8 @@ export type PausedClient = { wallet: Address; until: Date };
 export async function pausedClients(sql: ISql, limit: number): Promise<PausedClient[]> {
   return sql<PausedClient[]>`
     select wallet, until from (
-      select wallet, service.rests_until(wallet) as until
-      from (select distinct wallet from service.strike where struck_at > now() - interval '1 hour') struck) w
+      select wallet, service.paused_until(wallet) as until
+      from (select distinct wallet from service.buyer_revert where reverted_at > now() - interval '1 hour') reverted) w
     where until > now() order by until desc, wallet limit ${limit}`;
 }
 

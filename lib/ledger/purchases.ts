@@ -17,7 +17,7 @@ export async function readPurchases(sql: ISql, ids: readonly string[]): Promise<
 
 /** A caller receives the outcome: the same request without an idempotency key is a new purchase from now on. */
 export async function noteOutcomeReceived(sql: ISql, id: string): Promise<void> {
-  await sql`update service.purchase set standing = false where id = ${id} and idempotency_key is null and standing`;
+  await sql`update service.purchase set answers_repeats = false where id = ${id} and idempotency_key is null and answers_repeats`;
 }
 
 /** Lets the writer's sweeper find a purchase at once, because its wake-up was lost. */

@@ -1,5 +1,4 @@
 import type { Sql } from "postgres";
-import { API_ROLE } from "../db/api-role.ts";
 import { listenTo } from "../db/listen.ts";
 import { isSettled, type Purchase } from "./purchase.ts";
 import { readPurchases } from "./purchases.ts";
@@ -66,7 +65,7 @@ export function createWaiter<T extends { id: string }>(
 
   const onStart = () => void resolveSettled(waiting.keys());
   const name = `${what}-waiter`;
-  const listener = listenTo(databaseUrl, { name, role: API_ROLE, channel, onNotification, onStart });
+  const listener = listenTo(databaseUrl, { name, channel, onNotification, onStart });
   const poll = setInterval(() => {
     if (waiting.size > 0) void resolveSettled(waiting.keys());
   }, POLL_MS);

@@ -34,8 +34,6 @@ export type WakeUp = {
 
 export type QueueOptions = {
   databaseUrl: string;
-  /** The Postgres role that the connections take on, by default the login's own. */
-  role?: string;
   redisUrl: string | undefined;
   /** Called when a connection breaks; BullMQ reconnects by itself. */
   onError?: (error: Error) => void;
@@ -43,7 +41,7 @@ export type QueueOptions = {
 
 /** How long a wake-up or a connection may take before the caller goes on without it, in ms. */
 const TIMEOUT_MS = 3000;
-/** Postgres ends a statement of BullMQ that runs longer, in ms; its jobs are few. */
+/** As long as the login's, in ms; jobs are few. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** The same for the creation of the queue's schema, which waits for another writer's. */
 const MIGRATION_TIMEOUT_MS = 60_000;
@@ -104,6 +102,7 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
   });
   try {
     await client.connect();
+    await client.query(`set statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
     await runMigrations(client, QUEUE_SCHEMA);
   } finally {
     await client.end();
@@ -119,16 +118,23 @@ const poolSize = (name: QueueName) => (name === "purchases" ? 2 : 1);
 export const countQueueSessions = (name: QueueName, { redisUrl }: QueueOptions, listens = false) =>
   countSessions(redisUrl === undefined ? poolSize(name) + Number(listens) : 0);
 
-const postgresConnection = (name: QueueName, { databaseUrl, role }: QueueOptions): PostgresPoolConfig => ({
-  connectionString: databaseUrl,
+/** Options in the URL, also empty ones, keep BullMQ from sending its search path as a parameter, which poolers refuse. */
+function withOptions(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  if (!url.searchParams.has("options")) url.searchParams.set("options", "");
+  return url.href;
+}
+
+const postgresConnection = (name: QueueName, { databaseUrl }: QueueOptions): PostgresPoolConfig => ({
+  connectionString: withOptions(databaseUrl),
   schema: QUEUE_SCHEMA,
   max: poolSize(name),
   Client: ClientWithErrorListener,
   connectionTimeoutMillis: TIMEOUT_MS,
-  statement_timeout: STATEMENT_TIMEOUT_MS,
   stream: () => watchedSocket(STATEMENT_TIMEOUT_MS),
   // A crash of the server may lose the last wake-ups, and the tables replace them: no job waits for the disk.
-  options: `-c synchronous_commit=off${role === undefined ? "" : ` -c role=${role}`}`,
+  onConnect: (client: pg.ClientBase) =>
+    client.query(`set search_path = ${QUEUE_SCHEMA}; set synchronous_commit = off`),
 });
 
 /** The sending side of a queue. */

@@ -21,7 +21,7 @@ export async function webhookFigures(sql: ISql, chainId: number): Promise<Webhoo
         from service.delivery d join service.webhook w on w.id = d.webhook_id
         where d.state = 'pending' and d.next_attempt_at <= now() and w.state = 'active') as oldest,
       (select count(*)::int from service.webhook where chain_id = ${chainId} and state = 'undeliverable') as undeliverable,
-      (select passed_block::text from service.outbox where chain_id = ${chainId}) as processed`;
+      (select processed_block::text from service.outbox where chain_id = ${chainId}) as processed`;
   if (!row) throw new Error("the database returned no figures");
   return row;
 }

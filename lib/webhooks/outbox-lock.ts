@@ -6,6 +6,7 @@
  * `update`, so overlapping requests would starve the outbox.
  */
 import type { Sql, TransactionSql } from "postgres";
+import { beginWith } from "../db/connect.ts";
 
 /** The name of the lock; `hashtextextended` makes its number. */
 export const outboxLock = (chainId: number) => `service:outbox:${chainId}`;
@@ -22,16 +23,13 @@ export const lockOutboxShared = (tx: TransactionSql, chainId: number) =>
 const LOCK_MS = 1500;
 
 /** Runs a transaction with a lock timeout, and rolls it back when `signal` is aborted before it commits. */
-export async function abortableTransaction<T>(
+export const abortableTransaction = <T>(
   sql: Sql,
   signal: AbortSignal,
   work: (tx: TransactionSql) => Promise<T>,
-): Promise<T> {
-  const { result } = await sql.begin(async (tx) => {
-    await tx.unsafe(`set local lock_timeout = ${LOCK_MS}`);
-    const worked = { result: await work(tx) };
+): Promise<T> =>
+  beginWith(sql, { lock_timeout: `${LOCK_MS}ms` }, async (tx) => {
+    const result = await work(tx);
     signal.throwIfAborted();
-    return worked;
+    return result;
   });
-  return result;
-}

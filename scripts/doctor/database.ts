@@ -1,6 +1,13 @@
 /** Checks Postgres: its settings, what the login may do, and whether it has sessions enough. */
 import type { Sql } from "postgres";
 import { connect } from "../../lib/db/connect.ts";
+import {
+  isPooledByTransaction,
+  OLD_SESSIONS,
+  readSettings,
+  TRANSACTION_MODE,
+  USE_SESSIONS,
+} from "../../lib/db/login-settings.ts";
 import { errorText } from "../../lib/log.ts";
 import { examineDatabaseClock } from "./clock.ts";
 import { type Finding, findingsOf, isFault } from "./finding.ts";
@@ -96,6 +103,15 @@ async function examineServer(sql: Sql, url: string): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok(`Postgres ${server.versionText} loses no commit`)];
 }
 
+/** Checks what `lib/db/login-settings.ts` gives the login. */
+async function examineSettings(sql: Sql, { url }: NamedDatabase): Promise<Finding[]> {
+  if (await isPooledByTransaction(url)) return [fault(TRANSACTION_MODE, USE_SESSIONS)];
+  const { others, stored } = await readSettings(sql);
+  if (others.length === 0) return [];
+  const text = `in sessions of DATABASE_URL ${others.join(", ")}`;
+  return stored ? [fault(text, OLD_SESSIONS)] : [warning(text, "start the processes: they set their login")];
+}
+
 type Room = { limit: number; present: number; ofLogin: number; ofDatabase: number };
 
 async function examineSessions(sql: Sql, { processes, settings }: NamedDatabase): Promise<Finding[]> {
@@ -104,7 +120,7 @@ async function examineSessions(sql: Sql, { processes, settings }: NamedDatabase)
     select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
         - coalesce(current_setting('reserved_connections', true), '0')::int as limit,
       (select sum(numbackends)::int - 1 from pg_stat_database) as present,
-      (select rolconnlimit from pg_roles where rolname = current_user) as "ofLogin",
+      (select rolconnlimit from pg_roles where rolname = session_user) as "ofLogin",
       (select datconnlimit from pg_database where datname = current_database()) as "ofDatabase"`;
   if (!room) throw new Error("Postgres did not tell its limits");
   const names = processes.join(", ");
@@ -148,13 +164,14 @@ export async function examineDatabase(database: NamedDatabase): Promise<Finding[
   try {
     const server = await examineServer(sql, url);
     const rights = await examineRights(sql, database);
+    const session = await examineSettings(sql, database);
     const sessions = await examineSessions(sql, database);
     const clock = examineDatabaseClock(await clockOffset(sql));
     // Only the owner may read the table. The api's own login may not, before it takes on its role.
     const writer = rights.some(isFault) ? undefined : settings.writer;
     const secrets =
       writer && database.processes.includes("writer") ? await examineStoredSecrets(sql, writer) : [];
-    return [...server, ...rights, ...sessions, clock, ...secrets];
+    return [...server, ...rights, ...session, ...sessions, clock, ...secrets];
   } catch (error) {
     const remedy = "start Postgres, or correct DATABASE_URL: server, login, password and database";
     return [

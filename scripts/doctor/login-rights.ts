@@ -18,14 +18,14 @@ type Rights = {
 };
 
 const readRights = (sql: Sql) => sql<Rights[]>`
-  select current_user as login, r.rolsuper as superuser, r.rolcreaterole as "createsRoles",
-    has_database_privilege(current_database(), 'CREATE') as "createsSchemas",
-    a.oid is not null as "roleExists", pg_has_role(a.oid, 'MEMBER') as "inRole",
-    pg_get_userbyid(s.nspowner) as owner, pg_has_role(s.nspowner, 'USAGE') as owns
+  select session_user as login, r.rolsuper as superuser, r.rolcreaterole as "createsRoles",
+    has_database_privilege(session_user, current_database(), 'CREATE') as "createsSchemas",
+    a.oid is not null as "roleExists", pg_has_role(session_user, a.oid, 'MEMBER') as "inRole",
+    pg_get_userbyid(s.nspowner) as owner, pg_has_role(session_user, s.nspowner, 'USAGE') as owns
   from pg_roles r
   left join pg_roles a on a.rolname = ${API_ROLE}
   left join pg_namespace s on s.nspname = 'service'
-  where r.rolname = current_user`;
+  where r.rolname = session_user`;
 
 /** What writer and indexer need: they migrate. */
 function examineOwner({ login, superuser, createsRoles, createsSchemas, ...rest }: Rights): Finding[] {

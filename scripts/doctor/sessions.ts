@@ -2,8 +2,8 @@
 import { hasKeeper, hasOracle } from "../../workers/common/wallet-keys.ts";
 import type { ProcessName, Settings } from "./settings.ts";
 
-const BASE: Readonly<Record<ProcessName, number>> = { indexer: 14, api: 17, writer: 24 };
-const TESTNET = { api: 2, writer: 6 } as const;
+const BASE: Readonly<Record<ProcessName, number>> = { indexer: 14, api: 17, writer: 23 };
+const TESTNET = { api: 2, writer: 5 } as const;
 /** For the comparisons with a standby. */
 const STANDBY = 1;
 const ORACLE = 2;

@@ -1,7 +1,6 @@
 /** Checks the standby of Postgres that the api reads the index from. */
 import type { Sql } from "postgres";
 import type { ApiConfig } from "../../lib/config.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { type DatabaseCopy, readDatabaseCopy } from "../../lib/db/database-copy.ts";
 import { errorText } from "../../lib/log.ts";
@@ -33,8 +32,7 @@ export async function examineStandby({
 }: Pick<ApiConfig, "DATABASE_URL" | "DATABASE_READ_URL">): Promise<Finding[]> {
   if (url === undefined) return [];
   const primary = await readPrimary(primaryUrl);
-  const session = { name: "doctor", role: API_ROLE, max: 1, statementTimeout: STATEMENT_MS };
-  const { sql, close } = connect(url, session);
+  const { sql, close } = connect(url, { name: "doctor", max: 1, statementTimeout: STATEMENT_MS });
   try {
     const { database, isStandby } = await readDatabaseCopy(sql);
     const findings: Finding[] = [];

@@ -11,10 +11,11 @@ export type LastBlock = { readonly release: () => Promise<void> };
 
 /**
  * Begins a transaction and returns its snapshot's name. It reads nothing itself: a lock on a table would keep Ponder from
- * changing its triggers.
+ * changing its triggers. Vacuum is held back for `maxAge` seconds at most, even if this process is suspended.
  */
-async function exportSnapshot(session: ReservedSql): Promise<string> {
+async function exportSnapshot(session: ReservedSql, maxAge: number): Promise<string> {
   await session`begin isolation level repeatable read read only`;
+  await session.unsafe(`set local idle_in_transaction_session_timeout = '${maxAge}s'`);
   const [row] = await session<{ id: string }[]>`select pg_export_snapshot() as id`;
   if (row === undefined) throw new Error("Postgres exported no snapshot");
   return row.id;
@@ -67,27 +68,21 @@ export async function beginCatchUp(
   }
   await showLastBlock(sql, build);
   // Without a time limit: its transaction rests until its release.
-  const { parameters, ...watch } = endWhenSilent(0);
   const holder = postgres(databaseUrl, {
-    ...watch,
+    ...endWhenSilent(0),
     max: 1,
     idle_timeout: undefined,
     max_lifetime: null,
     connect_timeout: 3,
     fetch_types: false, // see `connect`
     onnotice: () => {},
-    connection: {
-      application_name: `${build.schema}_last_block`,
-      ...parameters,
-      // Vacuum is held back no longer than this, even if this process is suspended.
-      idle_in_transaction_session_timeout: maxAge * 1000,
-    },
+    connection: { application_name: `${build.schema}_last_block` },
   });
   const release = () => holder.end({ timeout: 0 });
   try {
     // The driver reserves only a connection that is open already.
     await holder`select`;
-    const snapshot = await exportSnapshot(await holder.reserve());
+    const snapshot = await exportSnapshot(await holder.reserve(), maxAge);
     const readable = await hasBlock(sql, snapshot, build.viewsSchema);
     await hideRows(sql, build, readable ? snapshot : null);
     if (!readable) await release();

@@ -33,16 +33,15 @@ export async function lockSchema(
 ): Promise<SchemaLock> {
   let holder: number | undefined;
   let released = false;
-  const { parameters, ...watch } = endWhenSilent(statementTimeoutMs);
   const sql = postgres(databaseUrl, {
-    ...watch,
+    ...endWhenSilent(statementTimeoutMs),
     max: 1,
     // The lock ends with its session, so an idle or old session must stay open.
     idle_timeout: undefined,
     max_lifetime: null,
     connect_timeout: 3,
     fetch_types: false, // see `connect`
-    connection: { application_name: `${schema}_guard`, ...parameters },
+    connection: { application_name: `${schema}_guard` },
     onnotice: () => {},
     onclose: () => {
       if (holder !== undefined) void retake();

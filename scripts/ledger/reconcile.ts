@@ -15,10 +15,10 @@ import { purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
 import { isEmptyTransfer } from "../../workers/relayer/recovery/context.ts";
 import type { NonceHolder } from "../../workers/relayer/recovery/nonce-holder.ts";
 import {
-  type FoundTransactions,
   findUnknown,
-  foundKey,
   keeperTargets,
+  type MinedUnknown,
+  nonceKey,
   type ReconcileContext,
   reconcileWallet,
 } from "../../workers/relayer/recovery/reconcile.ts";
@@ -64,7 +64,7 @@ const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations
   usdc: lower(deployment.contracts.usdc),
   keeperTargets: keeperTargets(deployment),
   confirmations,
-  found: new Map(),
+  minedUnknown: new Map(),
   // The tables say what the log would.
   log: createLogger("ledger", "silent"),
 });
@@ -86,7 +86,7 @@ async function reconcileChain(context: Context, left: Set<Hex>): Promise<number>
     for (const hash of left) if (await acceptIn(context, address, hash)) left.delete(hash);
     await recordCertain(context, address);
     for (const { nonce } of await findUnknown(context, { chainId, address })) {
-      rows.unknown.push(unknownRow(address, nonce, context.found.get(foundKey(address, nonce))));
+      rows.unknown.push(unknownRow(address, nonce, context.minedUnknown.get(nonceKey(address, nonce))));
     }
     rows.lacked.push(...(await lackedRows(sql, chainId, address, mined)));
   }
@@ -123,16 +123,16 @@ async function printWaiting({ sql, chainId }: Context): Promise<void> {
 }
 
 /** Finds as many of a wallet's unknown transactions in blocks as there are. */
-async function findAll({ found, ...context }: Context, address: Address): Promise<void> {
-  for (let before = -1; before < found.size; ) {
-    before = found.size;
-    await findUnknown({ ...context, found }, { chainId: context.chainId, address });
+async function findAll({ minedUnknown, ...context }: Context, address: Address): Promise<void> {
+  for (let before = -1; before < minedUnknown.size; ) {
+    before = minedUnknown.size;
+    await findUnknown({ ...context, minedUnknown }, { chainId: context.chainId, address });
   }
 }
 
 async function acceptIn(context: Context, wallet: Address, hash: Hex): Promise<boolean> {
-  const { sql, chain, chainId, confirmations, found } = context;
-  const holder = holderOf(found, wallet, hash);
+  const { sql, chain, chainId, confirmations, minedUnknown } = context;
+  const holder = holderOf(minedUnknown, wallet, hash);
   if (!holder) return false;
   const head = await chain.block("latest");
   if (!head || head.number - holder.blockNumber < BigInt(confirmations)) return false;
@@ -142,8 +142,8 @@ async function acceptIn(context: Context, wallet: Address, hash: Hex): Promise<b
   return true;
 }
 
-const holderOf = (found: FoundTransactions, wallet: Address, hash: Hex): NonceHolder | undefined =>
-  [...found.values()].find((holder) => holder.from === wallet && holder.hash === hash);
+const holderOf = (minedUnknown: MinedUnknown, wallet: Address, hash: Hex): NonceHolder | undefined =>
+  [...minedUnknown.values()].find((holder) => holder.from === wallet && holder.hash === hash);
 
 /** Records a wallet's unknown transactions that are certain. A writer that holds the wallet does so itself. */
 async function recordCertain(context: Context, address: Address): Promise<void> {

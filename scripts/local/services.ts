@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
+import { asApi } from "../../lib/db/api-role.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import { type Child, exitMessage, startProcess } from "./processes.ts";
 import { waitFor } from "./wait.ts";
@@ -51,7 +52,7 @@ const unset = "";
 function environment(name: ServiceName, settings: StackSettings): Record<string, string> {
   const { testnet } = settings;
   const shared = {
-    DATABASE_URL: settings.databaseUrl,
+    DATABASE_URL: name === "api" ? asApi(settings.databaseUrl) : settings.databaseUrl,
     REDIS_URL: settings.redisUrl ?? unset,
     VIEWS_SCHEMA: "indexer",
     RPC_URL: settings.rpcUrl,

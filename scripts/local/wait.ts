@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ConfigError } from "../../lib/config-error.ts";
 
 /** `probe` is called every `intervalMs` until it returns something other than `undefined`. */
 export type Wait<T> = {
@@ -13,7 +14,7 @@ export type Wait<T> = {
 };
 
 /**
- * Polls until there is a result. An error from `probe` counts as "not yet".
+ * Polls until there is a result. An error from `probe` counts as "not yet", unless waiting does not correct it (`ConfigError`).
  * @throws on the timeout or when there is a reason to give up; the cause is the last error of `probe`.
  */
 export async function waitFor<T>({
@@ -31,6 +32,7 @@ export async function waitFor<T>({
       if (result !== undefined) return result;
       lastError = undefined;
     } catch (error) {
+      if (error instanceof ConfigError) throw error;
       lastError = error;
     }
     const reason = giveUpReason?.();

@@ -167,7 +167,7 @@ test("wallets that nobody sends from, lack transactions or cannot sign say so; s
         now() - make_interval(mins => ${age}))`;
   }
   for (const id of [1, 2, 3]) {
-    await sql`insert into service.strike values (${-id}, ${client.toLowerCase()})`;
+    await sql`insert into service.buyer_revert values (${-id}, ${client.toLowerCase()})`;
   }
   await sql`
     insert into service.keeper_task (chain_id, purpose, product_id, policy_id, failures, failure)

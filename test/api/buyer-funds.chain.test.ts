@@ -2,7 +2,7 @@
 import { type Address, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { createBuyerFunds } from "../../api/buying/buyer-funds.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
+import { asApi } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain } from "../support/chain.ts";
@@ -35,7 +35,7 @@ test("callers that wait for the writer at the same time share one poll of the da
       { connection: on, deployment },
       { head: async () => head, funds: async () => ({ balance: 1n, allowance: 1n }) },
     );
-  const callers = connect(databaseUrl, { name: "callers", role: API_ROLE });
+  const callers = connect(asApi(databaseUrl), { name: "callers" });
   const buyers = Array.from({ length: CALLERS }, (_, n): Address => numberToHex(n + 1, { size: 20 }));
   const separate = fundsOver(callers);
   const answers = await Promise.all(buyers.map((buyer) => separate.newest(buyer)));

@@ -36,7 +36,7 @@ beforeAll(async () => {
     select ${chainId}::int, 'trigger', '0x' || repeat('ab', 32), n, n % 7, case when n % 7 > 0 then 'refused' end
     from generate_series(1, ${ROWS}::int) n`;
   await sql`insert into service.webhook
-      (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event, state, position, undeliverable_at)
+      (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event, state, position, undeliverable_at)
     select ${chainId}::int, ${wallet}, 'http://127.0.0.1/', array['*'], 'sealed', 0, 0, 0,
       case when n % 100 = 0 then 'undeliverable' else 'active' end, case when n % 100 = 0 then 0 end,
       case when n % 100 = 0 then now() end

@@ -77,7 +77,7 @@ beforeAll(async () => {
   await createHead(primary);
   server = await startStandby(primaryUrl);
   proxy = await startTcpProxy(server.databaseUrl);
-  connection = connect(primaryUrl, { name: "test-index", max: 2, snapshots: true });
+  connection = connect(primaryUrl, { name: "test-index", max: 2 });
   atEnd(connection.close);
   ({ standby, index } = openReads(proxy.url));
 });

@@ -124,37 +124,37 @@ describe("a webhook", () => {
     expect([answer.status, answer.json]).toEqual([201, expect.objectContaining({ events })]);
   });
 
-  test("starts at the later of the chain's head and the outbox's last passed block", async () => {
+  test("starts at the later of the chain's head and the outbox's last processed block", async () => {
     const { sql } = connection;
     const owner = await newSubscriber(api);
     const start = async (id: number) => {
       const [row] =
-        await sql`select from_block, passed_block, passed_event from service.webhook where id = ${id}`;
+        await sql`select from_block, processed_block, processed_event from service.webhook where id = ${id}`;
       return row;
     };
     const head = String(await api.chain.client.getBlockNumber());
     const before = await owner.subscribe(LOCAL_URL);
-    expect(await start(before.id)).toEqual({ from_block: head, passed_block: "-1", passed_event: "0" });
-    await sql`insert into service.outbox (chain_id, final_block, final_time, passed_block) values (8453, 1, 1, 7)`;
+    expect(await start(before.id)).toEqual({ from_block: head, processed_block: "-1", processed_event: "0" });
+    await sql`insert into service.outbox (chain_id, final_block, final_time, processed_block) values (8453, 1, 1, 7)`;
     const [event] = await sql<{ seq: string }[]>`
       insert into service.event (chain_id, id, key, type, parties, body) values (8453, 'a', 'a', 'webhook_test', '{}', '')
       returning seq`;
     const after = await owner.subscribe(LOCAL_URL);
-    expect(await start(after.id)).toEqual({ from_block: head, passed_block: "7", passed_event: event?.seq });
-    await sql`update service.outbox set passed_block = 1000000`;
+    expect(await start(after.id)).toEqual({ from_block: head, processed_block: "7", processed_event: event?.seq });
+    await sql`update service.outbox set processed_block = 1000000`;
     const behind = await owner.subscribe(LOCAL_URL);
-    expect(await start(behind.id)).toMatchObject({ from_block: "1000000", passed_block: "1000000" });
+    expect(await start(behind.id)).toMatchObject({ from_block: "1000000", processed_block: "1000000" });
 
-    // A running pass is serialised before the creation: it does not see the webhook, so its blocks are excluded.
+    // A running outbox is serialised before the creation: it does not see the webhook, so its blocks are excluded.
     const passing = await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtextextended(${outboxLock(8453)}, 0))`;
-      await tx`update service.outbox set passed_block = 2000000`;
+      await tx`update service.outbox set processed_block = 2000000`;
       const made = owner.subscribe(LOCAL_URL);
       await waitForLockWaiter(tx);
       return { made };
     });
     const { id } = await passing.made;
-    expect(await start(id)).toMatchObject({ from_block: "2000000", passed_block: "2000000" });
+    expect(await start(id)).toMatchObject({ from_block: "2000000", processed_block: "2000000" });
     await sql`delete from service.outbox`;
   });
 });

@@ -1,10 +1,12 @@
 /**
  * A database as in production: its owner, with which writer and indexer log in, is no superuser, and the api's login may do
- * nothing but take on the role `cover_api`. What this proves: the api creates nothing and works once the others have migrated;
- * its rights survive a new build of the indexer, which replaces the views, and a restart of every process.
+ * nothing but take on the role `cover_api`; the database has another style of dates and another time zone. What this proves: the
+ * api creates nothing and works once the others have migrated; its rights survive a new build of the indexer, which replaces the
+ * views, and a restart of every process; times are read as they were written.
  */
 import postgres from "postgres";
 import { beforeAll, expect, inject, test } from "vitest";
+import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { API_ROLE } from "../../lib/db/api-role.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
@@ -45,6 +47,9 @@ async function databaseWithLogins(): Promise<{ owner: string; api: string }> {
   // Without INHERIT a connection that does not take on the role may do nothing at all.
   const restricted = await login("api", `noinherit in role ${API_ROLE}`);
   await server`alter database ${server(name)} owner to ${server(owner.role)}`;
+  for (const foreign of ["DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'", "lock_timeout = '1ms'"]) {
+    await server.unsafe(`alter database ${name} set ${foreign}`);
+  }
   return { owner: owner.url, api: restricted.url };
 }
 
@@ -59,11 +64,16 @@ beforeAll(async () => {
   api = { chain, stack, request, protocol: openProtocol(chain.deployment, chain.url) };
 });
 
+const dated = z.object({ createdAt: z.coerce.date() });
+
 /** Buys a policy, and waits until the index shows it. */
 async function buyAndRead(): Promise<void> {
   const answer = await buyer.buy({}, { "idempotency-key": crypto.randomUUID() });
   expect(answer.status, answer.text).toBe(201);
-  const { productId, policyId } = receiptOf(answer);
+  const { productId, policyId, purchaseId } = receiptOf(answer);
+  const { json } = await api.request(`/api/v1/purchases/${purchaseId}`, { headers: buyer.headers });
+  const { createdAt } = dated.parse(json);
+  expect(Math.abs(Date.now() - createdAt.getTime())).toBeLessThan(600_000);
   await waitFor({
     what: "the policy in the index",
     probe: async () => {

@@ -46,7 +46,7 @@ test("two apis, two writers and an indexer fit the default of Postgres, and none
   );
   if (!api || !writer || !indexer) throw new Error("a process did not count its sessions");
   // As docs/operating.md states them: this stack has neither a testnet nor a key that signs prices.
-  expect({ api, writer, indexer }).toEqual({ api: 17, writer: 24, indexer: 14 });
+  expect({ api, writer, indexer }).toEqual({ api: 17, writer: 23, indexer: 14 });
   expect(
     2 * api + 2 * writer + indexer,
     `api ${api}, writer ${writer}, indexer ${indexer}`,

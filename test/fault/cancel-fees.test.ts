@@ -151,6 +151,6 @@ test("a permit and its purchase were signed at the fee cap and are not mined in 
   expect(await allowanceOf(chain, signed.buyer.address)).toBe(0n);
   expect(await permitsTaken(chain, signed.buyer)).toBe(0n);
   expect(await balance()).toBe(before);
-  expect(await sql`select 1 from service.strike`).toEqual([]);
+  expect(await sql`select 1 from service.buyer_revert`).toEqual([]);
   await expectOnePolicy(setup, await buyWith(setup, signed));
 });

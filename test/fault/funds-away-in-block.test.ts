@@ -55,7 +55,7 @@ const pause = (paused: boolean): Sent => {
 };
 const strikesOf = async ({ account }: Buyer) => {
   const wallet = account.address.toLowerCase();
-  return (await setup.connection.sql`select 1 from service.strike where wallet = ${wallet}`).length;
+  return (await setup.connection.sql`select 1 from service.buyer_revert where wallet = ${wallet}`).length;
 };
 const newKeys = () => Array.from({ length: COUNT }, () => ({ "idempotency-key": randomUUID() }));
 

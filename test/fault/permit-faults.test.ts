@@ -45,7 +45,7 @@ test("a stranger sends the same permit while ours is in the pool: ours reverts, 
   await mineEverySecond(chain);
   expect((await chain.client.waitForTransactionReceipt({ hash })).status).toBe("success");
   await expectOnePolicy(setup, bought, ["permit reverted", "purchase done"]);
-  expect(await ledger.connection.sql`select 1 from service.strike`).toEqual([]);
+  expect(await ledger.connection.sql`select 1 from service.buyer_revert`).toEqual([]);
 });
 
 test("the permit expires before it is signed: the purchase fails with that reason, nothing is sent, and a new permit buys", async () => {

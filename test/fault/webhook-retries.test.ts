@@ -162,9 +162,9 @@ async function subscribeMany(count: number, reply: Reply): Promise<Subscribed[]>
   const { chainId } = world.chain.deployment;
   const head = Number(await world.chain.client.getBlockNumber());
   await world.connection.sql`
-    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
     select ${chainId}, ${wallet}, r.url, '{token_burned}', r.secret, ${head},
-      coalesce((select passed_block from service.outbox where chain_id = ${chainId}), -1),
+      coalesce((select processed_block from service.outbox where chain_id = ${chainId}), -1),
       (select coalesce(max(seq), 0) from service.event)
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (url text, secret text)`;
   return all;

@@ -180,9 +180,9 @@ test("a database with rows, and another migration, are refused", async () => {
   const text = gunzipSync(await readFile(file())).toString("utf8");
   await writeFile(changed, gzipSync(text.replace(`"migration":${newestMigration()}`, '"migration":7')));
   await expect(load(sql, url, changed)).rejects.toThrow("the backup has migration 7, and this version");
-  await sql`insert into service.migration (hash, created_at) values ('newer', ${newestMigration() + 1})`;
+  await sql`insert into service.migration (number) values (${newestMigration() + 1})`;
   await expect(load(sql, url, file())).rejects.toThrow(`and the database ${newestMigration() + 1}`);
-  await sql`delete from service.migration where hash = 'newer'`;
+  await sql`delete from service.migration where number > ${newestMigration()}`;
   await sql`insert into service.api_key (key_hash, wallet, tier) values ('k', ${wallet}, 'free')`;
   await expect(load(sql, url, file())).rejects.toThrow(
     "schema service is not empty: there are rows in api_key",

@@ -2,6 +2,7 @@
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
+import { prepareOwnerLogin } from "../../lib/db/login-settings.ts";
 import { createSealer } from "../../lib/webhooks/secrets.ts";
 import type { Finding } from "../../scripts/doctor/finding.ts";
 import type { ProcessName } from "../../scripts/doctor/settings.ts";
@@ -79,7 +80,7 @@ describe("Postgres", () => {
     expectFault(
       limited,
       "Postgres",
-      /open 56 sessions at most, and the database allows 20/,
+      /open 55 sessions at most, and the database allows 20/,
       /CONNECTION LIMIT/,
     );
     const small = await startOwnPostgres("cover", { ...SAFE, max_connections: 40 });
@@ -111,6 +112,20 @@ describe("Postgres", () => {
     await sql`grant cover_api to weak`;
     expect(faultsOf(await weak(["api"]))).toEqual([]);
     expect(warningsOf(await doctor.examine({}, ["api"])).join()).toContain("may do more than the role");
+  });
+
+  test("sessions that lack their login's settings", async () => {
+    await sql`create schema if not exists service`;
+    expect(warningsOf(await doctor.examine()).join()).toContain('search_path is ""$user", public"');
+    await prepareOwnerLogin(doctor.databaseUrl);
+    expect(warningsOf(await doctor.examine()).join()).not.toContain("search_path");
+    const DATABASE_URL = `${doctor.databaseUrl}?options=-c%20DateStyle%3DGerman`;
+    expectFault(
+      await doctor.examine({ DATABASE_URL }),
+      "Postgres",
+      /DateStyle is "German, DMY"/,
+      /RECONNECT/,
+    );
   });
 
   test("a database that cannot hold every text", async () => {

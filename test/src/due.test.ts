@@ -153,8 +153,8 @@ test("a new phase of a feed counts from the log with which it begins, also for e
   expect(await child.exited).toEqual({ code: 4, signal: null });
   // As when the old build has indexed many more blocks before it ended: the phase's block is final for the outbox.
   await world.connection.sql`
-    update service.outbox set pass = pass + 1, final_block = ${String(begin.number)}::bigint,
-      passed_block = ${String(begin.number)}::bigint, final_time = ${String(begin.timestamp)}::bigint`;
+    update service.outbox set version = version + 1, final_block = ${String(begin.number)}::bigint,
+      processed_block = ${String(begin.number)}::bigint, final_time = ${String(begin.timestamp)}::bigint`;
   await world.stack.restart("indexer");
   await rows.caughtUp(chain.client, slowMs);
   await expectPolicies(rows, chain);

@@ -23,13 +23,13 @@ export const mayRest = (tx: ISql) => tx`set local idle_in_transaction_session_ti
 export const stayOpen = (tx: ISql) => tx`select`;
 
 /** Waits until a session of this database is blocked on a lock of this type. */
-export const waitForLockWaiter = (sql: ISql, type: "advisory" | "relation" = "advisory") =>
+export const waitForLockWaiter = (sql: ISql, type: "advisory" | "relation" | "transactionid" = "advisory") =>
   waitFor({
     what: "a session to wait for the lock",
     probe: async () => {
       const waiting = await sql`
-        select 1 from pg_locks where locktype = ${type} and not granted
-        and database = (select oid from pg_database where datname = current_database())`;
+        select 1 from pg_locks l join pg_stat_activity a using (pid)
+        where l.locktype = ${type} and not l.granted and a.datname = current_database()`;
       return waiting.length > 0 || undefined;
     },
     intervalMs: 20,

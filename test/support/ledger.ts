@@ -12,7 +12,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { acceptPurchases } from "../../api/buying/accept-purchases.ts";
 import type { Funds } from "../../api/buying/refusal-reasons.ts";
 import type { Permit } from "../../lib/chain/permit.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
+import { asApi } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
 import { isSettled, type Purchase, type PurchaseRequest } from "../../lib/ledger/purchase.ts";
@@ -88,10 +88,9 @@ export async function openLedger(
 ): Promise<TestLedger> {
   await migrateService(databaseUrl);
   const connection = connect(databaseUrl, { name: "test" });
-  const api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
+  const api = connect(asApi(databaseUrl), { name: "test-api" });
   const queue = openPurchaseQueue({
-    databaseUrl,
-    role: API_ROLE,
+    databaseUrl: asApi(databaseUrl),
     redisUrl: redisUrl ?? (await redisOf(databaseUrl)),
   });
   atEnd(async () => {

@@ -42,11 +42,9 @@ export async function assignServiceTransactions(
   const { assigned } = await assignNonces(sql, {
     lease,
     given: new Map(),
-    wanted: groups,
     candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
     choose: (candidates) => ({ send: candidates.flatMap((group) => group.calls) }),
-    gasBudget: 10n ** 30n,
   });
   return assigned;
 }

@@ -5,7 +5,7 @@ import { numberToHex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../api/buying/accept-purchases.ts";
 import type { Funds } from "../../api/buying/refusal-reasons.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
+import { asApi } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { refusePurchase } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -25,7 +25,7 @@ let keyId: number;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
   connection = connect(databaseUrl, { name: "test" });
-  api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
+  api = connect(asApi(databaseUrl), { name: "test-api" });
   atEnd(() => connection.close());
   atEnd(() => api.close());
   const [key] = await connection.sql<{ id: string }[]>`
@@ -33,7 +33,7 @@ beforeAll(async () => {
   keyId = Number(key?.id);
 });
 afterEach(async () => {
-  await connection.sql`truncate service.purchase, service.permit, service.key_premium, service.waiting, service.transaction, service.attempt, service.strike, service.delegation, service.stop`;
+  await connection.sql`truncate service.purchase, service.permit, service.key_premium, service.waiting, service.transaction, service.attempt, service.buyer_revert, service.delegation, service.stop`;
 });
 
 const wish = (more: Partial<QuotedIntent> = {}, from: Address = agent): QuotedIntent => ({
@@ -200,7 +200,7 @@ async function reverted(failedBy: "buyer" | "protocol", minutesAgo: readonly num
     const failure = { failure_code: "onchain_revert", failure_message: "x", failed_by: failedBy };
     await mine(acceptance.purchase.id, 1, { outcome: "reverted", ...failure });
     await connection.sql`
-      update service.strike set struck_at = now() - make_interval(mins => ${minutes})
+      update service.buyer_revert set reverted_at = now() - make_interval(mins => ${minutes})
       where transaction_id = (select max(id) from service.transaction)`;
   }
 }
@@ -214,7 +214,7 @@ test.each([
   await reverted("buyer", minutesAgo);
   const next = await accept(wish(), plenty);
   if (rests === undefined) return expect(next).toMatchObject({ outcome: "created" });
-  if (next.outcome !== "refused" || next.by.kind !== "resting") throw new Error(JSON.stringify(next.outcome));
+  if (next.outcome !== "refused" || next.by.kind !== "paused") throw new Error(JSON.stringify(next.outcome));
   expect(next.by.secondsLeft).toBeLessThanOrEqual(rests);
   expect(next.by.secondsLeft).toBeGreaterThan(rests - 60);
 });

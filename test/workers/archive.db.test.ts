@@ -146,7 +146,7 @@ test("what was counted from purchases stays: premiums of delegations, gas of day
   const counted = async () => [
     await connection.sql`select premium_spent from service.delegation where id = ${delegation?.id ?? 0}`,
     await connection.sql`select * from service.gas_day order by 1, 2, 3`,
-    await connection.sql`select * from service.strike`,
+    await connection.sql`select * from service.buyer_revert`,
   ];
   const before = await counted();
   expect(before).toMatchObject([[{ premium_spent: "292000" }], [{}, {}], [{}]]);

@@ -29,9 +29,9 @@ let webhookId: string;
 beforeEach(async () => {
   const { sql } = connection;
   await sql`truncate service.webhook, service.event, service.outbox restart identity cascade`;
-  await sql`insert into service.outbox (chain_id, final_block, final_time, passed_block) values (${chainId}, 0, 0, 0)`;
+  await sql`insert into service.outbox (chain_id, final_block, final_time, processed_block) values (${chainId}, 0, 0, 0)`;
   const [webhook] = await sql<{ id: string }[]>`
-    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
     values (${chainId}, ${wallet}, 'https://example.com/', '{bond_minted,token_burned}', 'sealed', 0, -1, 0)
     returning id::text`;
   webhookId = webhook?.id ?? "";
@@ -61,7 +61,7 @@ function eventIn(
 /** Stores new events and reversals as a run of the outbox does. */
 async function store(events: readonly ChainEvent[], reverted: readonly StoredEvent[] = []): Promise<void> {
   const [row] = await connection.sql<{ version: string }[]>`
-    select pass::text as version from service.outbox where chain_id = ${chainId}`;
+    select version::text as version from service.outbox where chain_id = ${chainId}`;
   const at = { finalBlock: 0n, processedBlock: 7n };
   const cursor = { ...at, finalTime: 0n, taken: undefined, version: row?.version ?? "0" };
   const orphaned = reverted.map((event) => ({

@@ -50,11 +50,9 @@ test("a client that is over its own budget does not hold back the other purchase
   const { choice, assigned } = await assignNonces(connection.sql, {
     lease,
     given: new Map(),
-    wanted: groups,
     candidates: (tx) => readCandidates(tx, lease, [within, over], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
-    ...budgets,
   });
   expect(assigned).toMatchObject([{ id: within, nonce: 0 }]);
   expect(choice.refuse).toMatchObject([{ id: over, failure: { code: "gas_budget_exceeded" } }]);
@@ -66,7 +64,7 @@ test("an empty transfer is raised beyond the day's budget, together with a call 
   const open = await openTransactions(connection.sql, chainId, relayer, 10);
   const wanted = open.map(({ id }, n) => ({ id, cost: 2n * cost, reserved: cost, isEmpty: n === 1 }));
   const gasBudget = 3n * cost;
-  const raised = await reserveRaises(connection.sql, lease, gasBudget, wanted, (spending) =>
+  const raised = await reserveRaises(connection.sql, lease, (spending) =>
     chooseRaises(wanted, spending, { balance, gasBudget }),
   );
   expect(raised).toEqual(wanted);
@@ -104,7 +102,7 @@ describe("a transaction that is open over midnight", () => {
     const raiseTo = async (times: bigint) => {
       const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
       const wanted = [{ id, cost: times * cost, reserved: open?.reserved ?? 0n, isEmpty: false }];
-      return reserveRaises(connection.sql, lease, gasBudget, wanted, (spending) =>
+      return reserveRaises(connection.sql, lease, (spending) =>
         chooseRaises(wanted, spending, { balance, gasBudget }),
       );
     };
@@ -115,8 +113,8 @@ describe("a transaction that is open over midnight", () => {
 
   test("gives back what it did not cost where it was counted, the newest day first", async () => {
     const { lease, id, hash } = await signedYesterday();
-    const dearer = form(id, { ...(await signer(0, call)), maxFee: 90n });
-    await storeForms(connection.sql, lease, [dearer]);
+    const costlier = form(id, { ...(await signer(0, call)), maxFee: 90n });
+    await storeForms(connection.sql, lease, [costlier]);
     expect(await days()).toEqual({ [yesterday()]: cost, [today()]: 2n * cost });
     await settle(connection.sql, [{ ...bought(hash, 7), gasCost: cost + 5n }]);
     expect(await days()).toEqual({ [yesterday()]: cost, [today()]: 5n });

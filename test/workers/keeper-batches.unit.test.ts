@@ -2,15 +2,15 @@
 import { decodeFunctionData, getAddress, multicall3Abi } from "viem";
 import { expect, test } from "vitest";
 import { type Batch, batchesOf, type Ready, strictCall } from "../../workers/keeper/batches.ts";
-import { multicall3, triggerOf } from "./support/keeper-work.ts";
+import { multicall3, triggerOf } from "./support/keeper-triggers.ts";
 
 const ready = (n: number, { gas = 100_000n, alone = false } = {}): Ready => ({
-  work: triggerOf(n),
+  task: triggerOf(n),
   gas,
   alone,
 });
 const idsOf = (batches: readonly Batch[]) =>
-  batches.map(({ work }) => work.map(({ policyId }) => Number(policyId)));
+  batches.map(({ tasks }) => tasks.map(({ policyId }) => Number(policyId)));
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 function callsOf({ data }: Pick<Batch, "data">) {
@@ -19,7 +19,7 @@ function callsOf({ data }: Pick<Batch, "data">) {
   return args[0];
 }
 
-test("a batch makes the calls of its work in their order, and each may fail without the others", () => {
+test("a batch makes the calls of its tasks in their order, and each may fail without the others", () => {
   const [batch, ...others] = batchesOf(
     upTo(3).map((n) => ready(n)),
     multicall3,
@@ -38,17 +38,17 @@ test("the gas of a batch by its simulation stays within ten million", () => {
     upTo(250).map((n) => ready(n)),
     multicall3,
   );
-  expect(batches.map(({ work }) => work.length)).toEqual([100, 100, 50]);
+  expect(batches.map(({ tasks }) => tasks.length)).toEqual([100, 100, 50]);
   expect(idsOf(batches).flat()).toEqual(upTo(250));
 });
 
-test("work that is to be alone has a transaction of its own, and leaves the batch before it open", () => {
+test("a task that is to be alone has a transaction of its own, and leaves the batch before it open", () => {
   const batches = batchesOf([ready(0), ready(1, { alone: true }), ready(2)], multicall3);
   expect(idsOf(batches)).toEqual([[0, 2], [1]]);
   expect(batches[1]).toMatchObject({ to: triggerOf(1).to, data: triggerOf(1).data });
 });
 
-test("a single piece of work is called without Multicall3, also one that needs more gas than a batch has", () => {
+test("a single task is called without Multicall3, also one that needs more gas than a batch has", () => {
   expect(batchesOf([ready(0, { gas: 20_000_000n })], multicall3)).toMatchObject([
     { to: triggerOf(0).to, data: triggerOf(0).data },
   ]);

@@ -1,17 +1,17 @@
-/** What the keeper begins when ether, gas budget or the node do not suffice for all of its work. */
+/** What the keeper begins when ether, gas budget or the node do not suffice for all of its tasks. */
 import { expect, test } from "vitest";
 import { batchesOf, type Ready } from "../../workers/keeper/batches.ts";
-import { behindFresh } from "../../workers/keeper/free-work.ts";
 import { affordable, type Funds, payableGas } from "../../workers/keeper/funds.ts";
 import { judgedResults } from "../../workers/keeper/simulate.ts";
-import { multicall3, triggerOf } from "./support/keeper-work.ts";
+import { failedLast } from "../../workers/keeper/startable-tasks.ts";
+import { multicall3, triggerOf } from "./support/keeper-triggers.ts";
 
 const funds = (more: Partial<Funds> = {}): Funds => ({
   ...{ balance: 10_000n, spent: 0n, gasBudget: 10_000n, maxFee: 2n },
   ...more,
 });
 const ready = (n: number, more: Partial<Ready> = {}): Ready => ({
-  ...{ work: triggerOf(n), gas: 300_000n, alone: false },
+  ...{ task: triggerOf(n), gas: 300_000n, alone: false },
   ...more,
 });
 
@@ -35,22 +35,22 @@ test("with ether for three triggers, forty due ones are begun three at a time", 
     multicall3,
     1_000_000n,
   );
-  expect(batches[0]?.work).toHaveLength(3);
+  expect(batches[0]?.tasks).toHaveLength(3);
   expect(affordable(batches, 1_000_000n)).toEqual(batches.slice(0, 1));
 });
 
 test("a call that costs too much does not stop cheaper ones after it", () => {
   const all = [ready(0, { alone: true, gas: 2_000_000n }), ready(1), ready(2)];
   const batches = batchesOf(all, multicall3, 1_000_000n);
-  expect(affordable(batches, 1_000_000n).map(({ work }) => work)).toEqual([[triggerOf(1), triggerOf(2)]]);
+  expect(affordable(batches, 1_000_000n).map(({ tasks }) => tasks)).toEqual([[triggerOf(1), triggerOf(2)]]);
 });
 
-test("work that has failed comes behind all that has not, in the order of its deadlines", () => {
-  const free = [3, 0, 1, 0].map((failures, n) => ({
-    work: triggerOf(n),
-    record: { failures, resting: false, transaction: null },
+test("tasks that have failed come behind all that have not, in the order of their deadlines", () => {
+  const startable = [3, 0, 1, 0].map((failures, n) => ({
+    task: triggerOf(n),
+    record: { failures, waitsToRetry: false, transaction: null },
   }));
-  expect(behindFresh(free).map(({ work }) => Number(work.policyId))).toEqual([1, 3, 0, 2]);
+  expect(failedLast(startable).map(({ task }) => Number(task.policyId))).toEqual([1, 3, 0, 2]);
 });
 
 test("a call that the node cannot judge holds up no other; a node that judges none does not answer", () => {

@@ -1,10 +1,10 @@
-/** The keeper's tasks in the ledger: one transaction for each piece of work, failures, and when a keeper was at work. */
+/** The keeper's tasks in the ledger: one transaction for each, failures, and when a keeper was at work. */
 import type { Address } from "viem";
 import { beforeEach, expect, test } from "vitest";
 import { batchesOf } from "../../workers/keeper/batches.ts";
-import { beginBatch, noteFailures, readTasks } from "../../workers/keeper/tasks.ts";
+import type { Task } from "../../workers/keeper/task.ts";
+import { beginBatch, noteFailures, readTasks } from "../../workers/keeper/task-records.ts";
 import { noteWatch } from "../../workers/keeper/watch.ts";
-import type { Work } from "../../workers/keeper/work.ts";
 import { assignNonces, NoncesWithheld, type WantedCall } from "../../workers/ledger/assign-nonces.ts";
 import { gasSpentToday, readSpending } from "../../workers/ledger/gas-spending.ts";
 import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
@@ -14,7 +14,7 @@ import {
   overdueServiceTransactions,
   waitingServiceTransactions,
 } from "../../workers/ledger/service-transactions.ts";
-import { multicall3, triggerOf } from "./support/keeper-work.ts";
+import { multicall3, triggerOf } from "./support/keeper-triggers.ts";
 import { chainId, connection, newLease, relayer, useLedgerDatabase } from "./support/ledger-fixture.ts";
 
 useLedgerDatabase();
@@ -37,17 +37,17 @@ beforeEach(async () => {
 
 const [a, b, c] = [triggerOf(1), triggerOf(2), triggerOf(3)];
 
-/** Begins work in one transaction of this keeper. @returns false when another one has begun some of it. */
-async function begin(work: readonly Work[], sender: Address = keeper): Promise<boolean> {
+/** Begins tasks in one transaction of this keeper. @returns false when another one has begun some of it. */
+async function begin(tasks: readonly Task[], sender: Address = keeper): Promise<boolean> {
   const [batch] = batchesOf(
-    work.map((one) => ({ work: one, gas: 1n, alone: false })),
+    tasks.map((task) => ({ task, gas: 1n, alone: false })),
     multicall3,
   );
-  if (!batch) throw new Error("no work");
+  if (!batch) throw new Error("no task");
   return beginBatch(connection.sql, chainId, sender, batch);
 }
 
-const read = (...work: Work[]) => readTasks(connection.sql, chainId, work);
+const read = (...tasks: Task[]) => readTasks(connection.sql, chainId, tasks);
 const waiting = (sender: Address) => waitingServiceTransactions(connection.sql, chainId, sender, 10);
 
 /** Refuses the newest transaction of a keeper before it is signed. */
@@ -73,34 +73,32 @@ async function sign(n: 0 | 1 = 0, given: ReadonlyMap<Address, number> = new Map(
   await assignNonces(connection.sql, {
     lease,
     given,
-    wanted: groups,
     candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
     choose: (candidates) => ({ send: candidates.flatMap(({ calls }) => calls) }),
-    gasBudget: 10n ** 30n,
   });
 }
 
 const signedBy = (sender: Address) => connection.sql<{ intent: string }[]>`
   select intent from service.transaction where wallet = ${sender} order by nonce`;
 
-const failed = (work: Work, transactionId: string | null, failures = 1) => ({
-  ...{ work, failure: "it reverts", failures, rest: 60, transactionId },
+const failed = (task: Task, transactionId: string | null, failures = 1) => ({
+  ...{ task, failure: "it reverts", failures, retryInSeconds: 60, transactionId },
 });
-const idOf = async (work: Work) => (await read(work))[0]?.transaction?.id ?? null;
+const idOf = async (task: Task) => (await read(task))[0]?.transaction?.id ?? null;
 
-test("work that was never begun has no record; begun work has its transaction, in the order of the question", async () => {
+test("a task that was never begun has no record; a begun one has its transaction, in the order of the question", async () => {
   expect(await begin([a, b])).toBe(true);
   const [ofB, ofC, ofA] = await read(b, c, a);
   expect(ofC).toBeUndefined();
   expect(ofA).toEqual(ofB);
   expect(ofA).toMatchObject({
-    ...{ failures: 0, resting: false },
+    ...{ failures: 0, waitsToRetry: false },
     transaction: { state: "accepted", shared: true, abandoned: false, block: null, failureCode: null },
   });
 });
 
-test("two keepers claim the same work: one has all of its batch, and nothing of the other's is recorded", async () => {
+test("two keepers claim the same tasks: one has all of its batch, and nothing of the other's is recorded", async () => {
   const begun = await Promise.all([begin([a, b], keeper), begin([b, c], other)]);
   expect(begun.toSorted()).toEqual([false, true]);
   const first = begun[0] ? keeper : other;
@@ -109,7 +107,7 @@ test("two keepers claim the same work: one has all of its batch, and nothing of 
   expect((await read(a, b, c)).filter((record) => record)).toHaveLength(2);
 });
 
-test("twenty keepers claim overlapping work at once, in every order: each piece has one transaction", async () => {
+test("twenty keepers claim overlapping tasks at once, in every order: each has one transaction", async () => {
   const all = Array.from({ length: 10 }, (_, n) => triggerOf(n));
   await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
@@ -121,7 +119,7 @@ test("twenty keepers claim overlapping work at once, in every order: each piece 
   expect(owned).toHaveLength(groups.length);
 });
 
-test("work is begun again once its transaction was refused, and not before", async () => {
+test("a task is begun again once its transaction was refused, and not before", async () => {
   await begin([a]);
   expect(await begin([a], other)).toBe(false);
   await refuse();
@@ -129,7 +127,7 @@ test("work is begun again once its transaction was refused, and not before", asy
   expect(await begin([a], other)).toBe(true);
 });
 
-test("work of a keeper whose writer has been away for a minute is begun by another", async () => {
+test("a task of a keeper whose writer has been away for a minute is begun by another", async () => {
   await begin([a, b]);
   await sign();
   const leaveFor = (seconds: number) => connection.sql`
@@ -143,18 +141,18 @@ test("work of a keeper whose writer has been away for a minute is begun by anoth
   expect((await read(a))[0]?.transaction).toMatchObject({ abandoned: false, shared: false });
 });
 
-test("a failure lets work rest, and releases it from its transaction", async () => {
+test("a failure lets a task wait, and releases it from its transaction", async () => {
   await begin([a, b]);
   await refuse();
   await noteFailures(connection.sql, chainId, [failed(a, await idOf(a))]);
   const [ofA, ofB] = await read(a, b);
-  expect(ofA).toEqual({ failures: 1, resting: true, transaction: null });
+  expect(ofA).toEqual({ failures: 1, waitsToRetry: true, transaction: null });
   expect(ofB?.transaction).toMatchObject({ state: "failed", shared: true });
   await connection.sql`update service.keeper_task set retry_at = now()`;
-  expect((await read(a))[0]).toMatchObject({ failures: 1, resting: false });
+  expect((await read(a))[0]).toMatchObject({ failures: 1, waitsToRetry: false });
 });
 
-test("a failure is noted for work that was never begun", async () => {
+test("a failure is noted for a task that was never begun", async () => {
   await noteFailures(connection.sql, chainId, [failed(a, null), failed(b, null, 4)]);
   expect((await read(a, b)).map((record) => record?.failures)).toEqual([1, 4]);
 });
@@ -167,7 +165,7 @@ test("a failure that another keeper's transaction has overtaken is not noted", a
   for (const seen of [first, null]) await noteFailures(connection.sql, chainId, [failed(a, seen)]);
   expect((await read(a))[0]).toMatchObject({
     failures: 0,
-    resting: false,
+    waitsToRetry: false,
     transaction: { state: "accepted" },
   });
 });

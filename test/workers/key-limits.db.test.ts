@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../api/buying/accept-purchases.ts";
 import type { KeyLimits } from "../../api/http/key-limits.ts";
 import { issueKey, revokeKey } from "../../api/keys/store.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
+import { asApi } from "../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { refusePurchase } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -25,8 +25,8 @@ beforeAll(async () => {
   const databaseUrl = await freshDatabase();
   connection = connect(databaseUrl, { name: "test" });
   apis = [
-    connect(databaseUrl, { name: "test-api-1", role: API_ROLE }),
-    connect(databaseUrl, { name: "test-api-2", role: API_ROLE }),
+    connect(asApi(databaseUrl), { name: "test-api-1" }),
+    connect(asApi(databaseUrl), { name: "test-api-2" }),
   ];
   for (const opened of [connection, ...apis]) atEnd(() => opened.close());
 });

@@ -79,8 +79,8 @@ describe("the gas costs of a day", () => {
     expect(await days()).toEqual(await sums());
     const [first, second] = await openTransactions(connection.sql, chainId, relayer, 2);
     if (!first || !second) throw new Error("nothing is open");
-    const dearer = { ...(await signer(0, call)), maxFee: 90n };
-    await storeForms(connection.sql, lease, [form(first.id, dearer)]);
+    const costlier = { ...(await signer(0, call)), maxFee: 90n };
+    await storeForms(connection.sql, lease, [form(first.id, costlier)]);
     expect(await days()).toEqual(await sums());
     await Promise.all(
       signed.slice(2).map((one, n) => settle(connection.sql, [bought(one.signed.hash, 7 + n)])),

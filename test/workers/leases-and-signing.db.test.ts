@@ -46,8 +46,8 @@ describe("a lease", () => {
     await expect(sign(old, [id])).rejects.toThrow(LeaseLost);
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     if (!open || !first) throw new Error("nothing is open");
-    const dearer = form(open.id, await signer(0, call));
-    await expect(storeForms(connection.sql, old, [dearer])).rejects.toThrow(LeaseLost);
+    const costlier = form(open.id, await signer(0, call));
+    await expect(storeForms(connection.sql, old, [costlier])).rejects.toThrow(LeaseLost);
     await connection.sql`update service.relayer_wallet set next_nonce = 9`;
     await storeFillers(connection.sql, old, [5], call);
     expect(await connection.sql`select nonce from service.transaction`).toHaveLength(1);

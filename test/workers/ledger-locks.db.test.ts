@@ -72,7 +72,7 @@ test("raises and outcomes lock transactions in one order, so that they do not de
   await withOther(async (other) => {
     const lock = (id: number) => other`select 1 from service.transaction where id = ${id} for update`;
     await lock(low.id);
-    const asked = reserveRaises(connection.sql, lease, 10n ** 30n, raises, () => raises);
+    const asked = reserveRaises(connection.sql, lease, () => raises);
     await untilStatementWaits();
     await lock(high.id);
     await other`commit`;

@@ -125,9 +125,9 @@ async function acceptedIds(): Promise<string[]> {
 }
 
 async function assign(ids: readonly string[]) {
-  const wanted = ids.map(wantedPurchase);
   const { assigned } = await assignNonces(sql, {
-    ...{ lease, given: new Map(), wanted, gasBudget: 10n ** 30n },
+    lease,
+    given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, ids, 3600),
     clients: (candidates: readonly Candidate[]) => candidates.map(({ wallet }) => wallet),
     choose: (candidates) => ({
@@ -222,7 +222,7 @@ const tests: Record<string, () => Promise<void>> = {
   "raising fees": () =>
     expectIndexed(assigned, (all) => {
       const raises = all.map(({ transactionId: id }) => ({ id, cost: 2n, reserved: 1n, isEmpty: false }));
-      return reserveRaises(sql, lease, 10n ** 30n, raises, () => raises);
+      return reserveRaises(sql, lease, () => raises);
     }),
   "settling outcomes, and noting that a caller has one": () =>
     expectIndexed(outcomes, async (all) => {

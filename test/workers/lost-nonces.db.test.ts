@@ -9,7 +9,7 @@ import { createLogger } from "../../lib/log.ts";
 import { type Call, NoncesWithheld } from "../../workers/ledger/assign-nonces.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
 import { compareWallet } from "../../workers/relayer/recovery/compare-wallet.ts";
-import { type FoundTransactions, foundKey } from "../../workers/relayer/recovery/reconcile.ts";
+import { type MinedUnknown, nonceKey } from "../../workers/relayer/recovery/reconcile.ts";
 import {
   accepted,
   assign,
@@ -36,11 +36,16 @@ const LATER = { number: 30n, timestamp: 2n ** 40n };
 async function loseNonce() {
   const lease = await newLease(3);
   const given = new Map([[relayer, 4]]);
-  const found: FoundTransactions = new Map();
+  const minedUnknown: MinedUnknown = new Map();
   const context = {
     ...{ sql: connection.sql, chainId, coverRouter: router, usdc, keeperTargets: [] },
     log: createLogger("test", "silent"),
-    ...{ wallets: { given }, found, goneSince: new Map(), lostNonces: new Map<typeof relayer, number>() },
+    ...{
+      wallets: { given },
+      minedUnknown,
+      unknownMissingSince: new Map(),
+      lostNonces: new Map<typeof relayer, number>(),
+    },
     price: async <T extends Call>(call: T) => ({ ...call, l1Fee: 0n }),
   };
   const compare = (count: number, head: typeof BEHIND) => {
@@ -92,7 +97,7 @@ async function missUnknown() {
   const lost = await loseNonce();
   lost.given.clear();
   await noteUnknown(connection.sql, chainId, relayer, 5);
-  lost.goneSince.set(relayer, performance.now() - LONG);
+  lost.unknownMissingSince.set(relayer, performance.now() - LONG);
   return lost;
 }
 
@@ -104,9 +109,9 @@ test("unknown transactions that a node which is behind lacks stay unknown, howev
 });
 
 test("an unknown transaction that was found in a block after the head stays unknown", async () => {
-  const { found, compare } = await missUnknown();
+  const { minedUnknown, compare } = await missUnknown();
   const holder = { ...call, nonce: 3, from: relayer, hash: word(9), signed: undefined };
-  found.set(foundKey(relayer, 3), { ...holder, blockNumber: LATER.number + 1n });
+  minedUnknown.set(nonceKey(relayer, 3), { ...holder, blockNumber: LATER.number + 1n });
   await compare(3, LATER);
   expect(await nonces()).toEqual([3, 4]);
 });

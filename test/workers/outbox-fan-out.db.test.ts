@@ -39,12 +39,12 @@ beforeEach(async () => {
   block = 0n;
   await admin`truncate service.webhook, service.event, service.outbox restart identity cascade`;
   await admin`
-    insert into service.outbox (chain_id, final_block, final_time, passed_block) values (${CHAIN}, 0, 0, 0)`;
+    insert into service.outbox (chain_id, final_block, final_time, processed_block) values (${CHAIN}, 0, 0, 0)`;
 });
 
 /** Adds active subscriptions, each of a wallet of its own unless one is given. */
 const subscribe = (count: number, events: readonly string[], wallet: string | null = null) => admin`
-  insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+  insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
   select ${CHAIN}, coalesce(${wallet}::text, '0x' || lpad(to_hex(n), 40, '0')), 'https://example.com/', ${[...events]}::text[],
     'sealed', 0, -1, 0
   from generate_series(1, ${count}::int) n`;
@@ -71,7 +71,7 @@ const bond = () => eventOf("bond_minted");
 /** Stores new events and reversals as a run of the outbox does. */
 async function store(events: readonly ChainEvent[], reverted: readonly StoredEvent[] = []) {
   const [row] = await admin<{ version: string }[]>`
-    select pass::text as version from service.outbox where chain_id = ${CHAIN}`;
+    select version::text as version from service.outbox where chain_id = ${CHAIN}`;
   const at = { finalBlock: 0n, processedBlock: block };
   const cursor = { ...at, finalTime: 0n, taken: undefined, version: row?.version ?? "0" };
   const orphaned = reverted.map((event) => ({ kind: "orphaned" as const, event, canonicalBlockHash: hash }));

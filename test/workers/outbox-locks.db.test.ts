@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { createWebhook, listWebhooks } from "../../api/webhooks/store.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
+import { asApi } from "../../lib/db/api-role.ts";
 import { type Connection, connect, isConnectionError } from "../../lib/db/connect.ts";
 import { sqlState } from "../../lib/db/sql-state.ts";
 import { abortableTransaction, lockOutboxShared, outboxLock } from "../../lib/webhooks/outbox-lock.ts";
@@ -23,12 +23,12 @@ let clients: Connection;
 let outbox: Connection;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
-  clients = connect(databaseUrl, { name: "clients", role: API_ROLE, statementTimeout: 30_000 });
+  clients = connect(asApi(databaseUrl), { name: "clients", statementTimeout: 30_000 });
   outbox = connect(databaseUrl, { name: "outbox", max: 1, statementTimeout: 30_000 });
   atEnd(clients.close);
   atEnd(outbox.close);
   await outbox.sql`
-    insert into service.outbox (chain_id, final_block, final_time, passed_block) values (${CHAIN}, 0, 0, 0)`;
+    insert into service.outbox (chain_id, final_block, final_time, processed_block) values (${CHAIN}, 0, 0, 0)`;
 });
 
 const burn = (block: bigint): ChainEvent => ({
@@ -43,7 +43,7 @@ const burn = (block: bigint): ChainEvent => ({
 
 async function storeBurn(block: bigint) {
   const [row] = await outbox.sql<{ version: string }[]>`
-    select pass::text as version from service.outbox where chain_id = ${CHAIN}`;
+    select version::text as version from service.outbox where chain_id = ${CHAIN}`;
   const cursor = {
     finalBlock: 0n,
     finalTime: 0n,

@@ -55,11 +55,11 @@ beforeAll(async () => {
       select block_number::bigint as i, block_hash, tx_hash, buyer from ${sql(SCRATCH)}.policy
       where log_index = 100 and block_number <= ${HEAD - UNFINAL / 2}) p`;
   await sql`
-    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
     select 8453, ${sql.unsafe(walletExpression("i", sizes.wallets))}, 'https://example.com/', array['policy_purchased'], 's', 0, -1, 0
     from generate_series(1, ${sizes.wallets * EACH}) i`;
   await sql`
-    insert into service.outbox (chain_id, final_block, final_time, passed_block)
+    insert into service.outbox (chain_id, final_block, final_time, processed_block)
     values (8453, ${HEAD - UNFINAL}, ${now - 3600}, ${HEAD - UNFINAL / 2})`;
   setDatabaseSchema(indexed, SCRATCH);
 }, 900_000);
@@ -81,7 +81,7 @@ async function rowsScanned(): Promise<Map<string, number>> {
 /** Runs the outbox for each of these blocks; resolves to the subscriptions with new deliveries. */
 async function runOutbox(blocks: readonly number[]): Promise<string[]> {
   const writes = connect(databaseUrl, { name: "outbox", max: 1 });
-  const snapshots = connect(databaseUrl, { name: "outbox-index", max: 1, snapshots: true });
+  const snapshots = connect(databaseUrl, { name: "outbox-index", max: 1 });
   const announced: string[] = [];
   const context = createOutboxContext({
     ...{ sql: writes.sql, snapshots: snapshots.sql, viewsSchema: SCRATCH, chainId: 8453, confirmations: 1 },

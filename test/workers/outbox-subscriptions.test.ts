@@ -94,7 +94,7 @@ test("an undeliverable subscription gets no deliveries, and its missed events ca
   const away = await world.subscribe(alice);
   const { sql } = world.connection;
   await sql`
-    update service.webhook set state = 'undeliverable', undeliverable_at = now(), position = passed_event
+    update service.webhook set state = 'undeliverable', undeliverable_at = now(), position = processed_event
     where id = ${away}`;
   await issueBonds(chain, alice, 10n);
   await world.processed();

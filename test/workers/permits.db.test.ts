@@ -204,8 +204,8 @@ test("a permit's gas counts for the day of its purchase's client: its reservatio
   expect(await spent()).toEqual(both(100n + COST));
   await settle(connection.sql, [bought(purchase?.hash, 7)]);
   expect(await spent()).toEqual(both(200n));
-  const dearer = { ...(await signer(0, call)), maxFee: 60n };
+  const costlier = { ...(await signer(0, call)), maxFee: 60n };
   await drop(7);
-  await storeForms(connection.sql, lease, [form(first?.transactionId ?? 0, dearer)]);
+  await storeForms(connection.sql, lease, [form(first?.transactionId ?? 0, costlier)]);
   expect(await spent()).toEqual(both(3n * COST));
 });

@@ -36,7 +36,7 @@ describe("waiting for a purchase", () => {
     const id = await accepted();
     const waiting = waiter.wait(id, 20_000);
     await connection.sql`
-      update service.purchase set failure_code = 'oracle_stale', failure_message = 'm', refused_at = now(), standing = false
+      update service.purchase set failure_code = 'oracle_stale', failure_message = 'm', refused_at = now(), answers_repeats = false
       where id = ${id}`;
     expect((await waiting).state).toBe("failed");
     await waiter.close();

@@ -32,7 +32,6 @@ beforeEach(async () => {
 const openNow = () => openTransactions(connection.sql, chainId, relayer, 10);
 /** The fixture signs each call at 30 wei per gas. */
 const signedCost = costOf({ ...call, l1Fee: 0n }, 30n);
-const budget = 10n ** 30n;
 
 test("a raise is reserved at once: concurrent rounds see each other's, and the day counts them", async () => {
   await sign(lease, await Promise.all([accepted(), accepted()]));
@@ -47,9 +46,7 @@ test("a raise is reserved at once: concurrent rounds see each other's, and the d
     seen.push(spending.reserved);
     return spending.reserved + cost - signedCost <= balance ? [raiseOf(id)] : [];
   };
-  const chosen = await Promise.all(
-    open.map(({ id }) => reserveRaises(connection.sql, lease, budget, [raiseOf(id)], choose(id))),
-  );
+  const chosen = await Promise.all(open.map(({ id }) => reserveRaises(connection.sql, lease, choose(id))));
   expect(chosen.flat()).toHaveLength(1);
   expect(seen).toEqual([2n * signedCost, 4n * signedCost]);
   expect(await gasSpentToday(connection.sql, chainId)).toBe(4n * signedCost);
@@ -62,14 +59,14 @@ test("nothing is reserved for a transaction that was mined meanwhile", async () 
   await settle(connection.sql, [bought(first?.signed.hash, 7)]);
   const more = { reserved: signedCost, isEmpty: false };
   const raises = [mined, other].map(({ id }) => ({ id, cost: 2n * signedCost, ...more }));
-  const chosen = await reserveRaises(connection.sql, lease, budget, raises, () => raises);
+  const chosen = await reserveRaises(connection.sql, lease, () => raises);
   expect(chosen).toMatchObject([{ id: other.id, cost: 2n * signedCost }]);
 });
 
 test("a writer that has lost the wallet's lease reserves nothing", async () => {
   await connection.sql`update service.relayer_wallet set lease_until = now() - interval '1 second'`;
   await takeLease(connection.sql, { chainId, address: relayer, owner: "they" });
-  await expect(reserveRaises(connection.sql, lease, budget, [], () => [])).rejects.toThrow(LeaseLost);
+  await expect(reserveRaises(connection.sql, lease, () => [])).rejects.toThrow(LeaseLost);
 });
 
 test("the newest form counts, and after a reorganisation the one that was mined, until another is signed", async () => {

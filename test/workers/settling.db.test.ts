@@ -121,7 +121,7 @@ describe("settling", () => {
       expect(await accept(newPurchase(key))).toMatchObject({ outcome: "joined" });
       await confirm(7);
       expect(await accept(newPurchase(key))).toMatchObject({ outcome });
-      const strikes = await connection.sql`select wallet from service.strike`;
+      const strikes = await connection.sql`select wallet from service.buyer_revert`;
       expect(strikes).toHaveLength(failedBy === "buyer" ? 1 : 0);
     },
   );

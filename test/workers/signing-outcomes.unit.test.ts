@@ -48,7 +48,7 @@ describe("a purchase that reverts in the sequence", () => {
   });
 
   test("waits when one before it costs more than was quoted", () => {
-    expect(kinds([{ ...buys, premium: 11n }, reverts], {})).toEqual(["dearer", "waits"]);
+    expect(kinds([{ ...buys, premium: 11n }, reverts], {})).toEqual(["premium_risen", "waits"]);
   });
 });
 
@@ -65,7 +65,7 @@ test("a purchase for more than its quoted premium is not sent; one for less is",
     },
     new Map([["down", sent]]),
   );
-  expect(outcomes.get("up")).toEqual({ kind: "dearer", quoted: 10n, premium: 11n });
+  expect(outcomes.get("up")).toEqual({ kind: "premium_risen", quoted: 10n, premium: 11n });
   expect(outcomes.get("down")).toBe(sent);
 });
 

@@ -119,7 +119,7 @@ describe.each([
     }
     expect(await policiesOnChain(chain, request.buyer)).toHaveLength(1);
     expect(await noncesUsed()).toBe(before + 1);
-    expect(await ledger.connection.sql`select 1 from service.strike`).toHaveLength(0);
+    expect(await ledger.connection.sql`select 1 from service.buyer_revert`).toHaveLength(0);
     // Their keys are free.
     const again = { ...request, coverageAmount: 100_000_000n };
     const key = keys[settled.indexOf(refused[0] ?? expect.fail())];

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
 import { deleteWebhook } from "../../api/webhooks/store.ts";
-import { API_ROLE } from "../../lib/db/api-role.ts";
+import { asApi } from "../../lib/db/api-role.ts";
 import { connect } from "../../lib/db/connect.ts";
 import {
   claimDeliveries,
@@ -26,7 +26,7 @@ let remove: (id: string) => Promise<boolean>;
 beforeAll(async () => {
   world = await openDeliveries();
   receivers = await startReceivers();
-  const { sql, close } = connect(world.databaseUrl, { name: "api", role: API_ROLE, max: 1 });
+  const { sql, close } = connect(asApi(world.databaseUrl), { name: "api", max: 1 });
   atEnd(close);
   remove = (id) => deleteWebhook(sql, { chain: CHAIN, wallet: WALLET }, Number(id));
 });
@@ -75,7 +75,7 @@ test("neither the last attempt nor a returned delivery restores it", async () =>
     ...{ webhookId: id, deliveryId: last.id, takenAt: last.takenAt },
     ...{ attempt: refusedAttempt, kind: "exhausted" },
   };
-  await makeUndeliverable(world.sql, settlement);
+  await world.sql.begin((tx) => makeUndeliverable(tx, settlement));
   await unclaimDeliveries(world.sql, [unsent]);
   expect(await releaseLeases(world.sql, writer, [id])).toEqual(new Map());
   expect(await world.webhook(id)).toMatchObject({ state: "deleted", position: null, leased: false });
@@ -118,5 +118,5 @@ test("its rows are removed in rounds, and other subscriptions stay", async () =>
     ...{ webhookId: many.id, deliveryId: "1", takenAt: new Date().toISOString() },
     ...{ attempt: refusedAttempt, kind: "exhausted" },
   };
-  await makeUndeliverable(sql, late);
+  await sql.begin((tx) => makeUndeliverable(tx, late));
 });

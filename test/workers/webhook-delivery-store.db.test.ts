@@ -16,11 +16,11 @@ beforeAll(async () => {
 });
 
 function openStore() {
-  const quick = connect(world.databaseUrl, { name: "test-store", lockTimeout: 250 });
+  const quick = connect(world.databaseUrl, { name: "test-store" });
   const patient = connect(world.databaseUrl, { name: "test-patient" });
   atEnd(quick.close);
   atEnd(patient.close);
-  const pools = { sql: quick.sql, asyncCommit: quick.sql, patient: patient.sql };
+  const pools = { sql: quick.sql, patient: patient.sql };
   const writer = { chainId: CHAIN, token: randomUUID() };
   return createDeliveryStore(pools, writer, createLogger("test", "silent"));
 }

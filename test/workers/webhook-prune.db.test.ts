@@ -6,7 +6,7 @@ import { CHAIN, openDeliveries } from "./support/deliveries.ts";
 test("after thirty days delivered rows and events without deliveries are deleted, and undelivered rows stay", async () => {
   const world = await openDeliveries();
   const { sql } = world;
-  await sql`insert into service.outbox (chain_id, final_block, final_time, passed_block) values (${CHAIN}, 1, 0, 1)`;
+  await sql`insert into service.outbox (chain_id, final_block, final_time, processed_block) values (${CHAIN}, 1, 0, 1)`;
   const { id } = await world.subscribe("http://127.0.0.1/old");
   const names = [
     "delivered",

@@ -30,7 +30,7 @@ beforeAll(async () => {
     await admin.unsafe(`alter table service.${table} set (autovacuum_enabled = off)`);
   }
   await admin`
-    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
     select 1, '0xaa', 'http://127.0.0.1/' || n, array['*'], 'sealed', 0, 0, 0 from generate_series(1, ${WEBHOOKS}::int) n`;
 });
 
@@ -67,8 +67,8 @@ const settlements = (batches: readonly Batch[]) =>
 async function deliverOnce(webhookIds: readonly string[]): Promise<number> {
   const batches = await claimDeliveries(pools.sql, writer, webhookIds);
   const settled = settlements([...batches.values()]);
-  await settleDeliveries(pools.asyncCommit, settled);
-  await releaseLeases(pools.asyncCommit, writer, webhookIds);
+  await settleDeliveries(pools.sql, settled);
+  await releaseLeases(pools.sql, writer, webhookIds);
   return settled.length;
 }
 
@@ -89,9 +89,7 @@ async function rowsScanned(): Promise<number> {
 
 /** Has each of the pools' sessions report what it has read so far. */
 async function reportReads(): Promise<void> {
-  const report = (sql: Connection["sql"]) =>
-    [1, 2].map(() => sql.begin((tx) => tx`select pg_stat_force_next_flush()`));
-  await Promise.all([...report(pools.sql), ...report(pools.asyncCommit)]);
+  await Promise.all([1, 2, 3, 4].map(() => pools.sql.begin((tx) => tx`select pg_stat_force_next_flush()`)));
   await admin`select pg_stat_force_next_flush()`;
 }
 

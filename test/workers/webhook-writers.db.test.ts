@@ -126,7 +126,7 @@ test("a delivery that was cancelled during its attempt is not retried, and makes
     settlement(batch, 0, { kind: "failed", retryIn: 60 }),
     settlement(batch, 2, { kind: "delivered" }),
   ]);
-  await makeUndeliverable(world.sql, settlement(batch, 1, { kind: "exhausted" }));
+  await world.sql.begin((tx) => makeUndeliverable(tx, settlement(batch, 1, { kind: "exhausted" })));
   expect(await world.deliveries(id)).toMatchObject([
     { state: "cancelled", failures: 6, takenAt: null, attempts: [refusedAttempt] },
     { state: "cancelled", failures: 6, takenAt: null, attempts: [refusedAttempt] },

@@ -1,7 +1,7 @@
 /** Puts the keeper's calls into transactions. Pure. */
 import { type Address, decodeFunctionData, encodeFunctionData, type Hex, multicall3Abi } from "viem";
 import { lower } from "../../lib/lower.ts";
-import type { KeeperPurpose, Work } from "./work.ts";
+import type { KeeperPurpose, Task } from "./task.ts";
 
 /** The most gas of one call: a buyer's contract may spend it when it receives its bonds, at the keeper's cost. */
 export const MAX_CALL_GAS = 2_000_000n;
@@ -13,35 +13,35 @@ const BATCH_GAS = 10_000_000n;
 /** The most gas that the simulation of a batch may take. */
 export const MAX_BATCH_GAS = 13_000_000n;
 
-/** Work whose simulation succeeded; `alone`: its call shares no transaction, because it could use up the others' gas. */
-export type Ready = { readonly work: Work; readonly gas: bigint; readonly alone: boolean };
+/** A task whose simulation succeeded; `alone`: its call shares no transaction, because it could use up the others' gas. */
+export type Ready = { readonly task: Task; readonly gas: bigint; readonly alone: boolean };
 
-/** Work of one purpose that is done in one transaction, and its call. */
+/** Tasks of one purpose that are done in one transaction, and its call. */
 export type Batch = {
   readonly purpose: KeeperPurpose;
-  readonly work: readonly Work[];
+  readonly tasks: readonly Task[];
   /** By simulation. */
   readonly gas: bigint;
   readonly to: Address;
   readonly data: Hex;
 };
 
-const single = (work: Work, gas: bigint): Batch => ({
-  ...{ purpose: work.purpose, work: [work], gas, to: work.to, data: work.data },
+const single = (task: Task, gas: bigint): Batch => ({
+  ...{ purpose: task.purpose, tasks: [task], gas, to: task.to, data: task.data },
 });
 
-type Group = { first: Work; others: Work[]; gas: bigint };
+type Group = { first: Task; others: Task[]; gas: bigint };
 
 function batchOf({ first, others, gas }: Group, multicall3: Address): Batch {
   if (others.length === 0) return single(first, gas);
-  const work = [first, ...others];
-  const calls = work.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
+  const tasks = [first, ...others];
+  const calls = tasks.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
   const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
-  return { purpose: first.purpose, work, gas, to: lower(multicall3), data };
+  return { purpose: first.purpose, tasks, gas, to: lower(multicall3), data };
 }
 
 /**
- * Groups work of one purpose, in its order, as far as the gas of a batch reaches; without Multicall3 one by one.
+ * Groups tasks of one purpose, in their order, as far as the gas of a batch reaches; without Multicall3 one by one.
  * @param payable the gas that can be paid for: a batch that needs more would wait in vain, where a part of it could be done.
  */
 export function batchesOf(
@@ -49,17 +49,17 @@ export function batchesOf(
   multicall3: Address | undefined,
   payable: bigint = BATCH_GAS,
 ): Batch[] {
-  if (multicall3 === undefined) return ready.map(({ work, gas }) => single(work, gas));
+  if (multicall3 === undefined) return ready.map(({ task, gas }) => single(task, gas));
   const limit = payable < BATCH_GAS ? payable : BATCH_GAS;
   const groups: Group[] = [];
   let open: Group | undefined;
-  for (const { work, gas, alone } of ready) {
+  for (const { task, gas, alone } of ready) {
     if (!alone && open && open.gas + gas <= limit) {
-      open.others.push(work);
+      open.others.push(task);
       open.gas += gas;
       continue;
     }
-    const group = { first: work, others: [], gas };
+    const group = { first: task, others: [], gas };
     groups.push(group);
     if (!alone) open = group;
   }

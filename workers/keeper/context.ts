@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
-import type { FoundWork } from "./find-work.ts";
+import type { DueTasks } from "./due-tasks.ts";
 import type { CoverChain } from "./from-chain/cover-chain.ts";
 import type { Funds } from "./funds.ts";
 
@@ -22,9 +22,9 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   /** Called when a batch is recorded. */
   readonly onBatch: () => void;
   readonly meter: KeeperMeter;
-  /** The names of work that needs no look for a while. */
-  readonly resting: LRUCache<string, true>;
-  /** Work whose call reverted in a block that the index did not have yet, by its name: the newest block then. */
+  /** The names of tasks that are left alone for a while: somebody else has done them, or they would change nothing yet. */
+  readonly leftAlone: LRUCache<string, true>;
+  /** Tasks whose call reverted in a block that the index did not have yet, by name: the newest block then. */
   readonly reverted: LRUCache<string, bigint>;
   /** After the node has refused a sequence of calls, they are simulated one by one until then, by `performance.now()`. */
   sequenceFrom: number;
@@ -34,9 +34,9 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   idle: { hash: string | undefined; since: number };
   /** Whether the last look was at the index; undefined before the first. */
   usesIndex: boolean | undefined;
-  /** When the chain was last read for due policies, by `performance.now()`, and what was found. */
+  /** When the chain was last read for due policies, by `performance.now()`, and what was due then. */
   scannedAt: number;
-  scanned: FoundWork | undefined;
+  scanned: DueTasks | undefined;
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;
@@ -46,6 +46,6 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   fault: string | undefined;
   /** What the wallet could pay for when it was last checked; undefined before that, and while it cannot send. */
   funds: Funds | undefined;
-  /** Whether work of the last round waits because funds or budget do not cover it. */
+  /** Whether tasks of the last round wait because funds or budget do not cover it. */
   lacksFunds: boolean;
 };

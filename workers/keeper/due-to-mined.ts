@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { z } from "zod";
+import { inSnapshot } from "../../lib/db/snapshot.ts";
 import { fallenRounds } from "../../lib/indexed/due.ts";
 import { firstRounds } from "../../lib/indexed/first-rounds.ts";
 import { CONFIRMATIONS, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
@@ -30,13 +31,13 @@ const resumedAt = sql`greatest(
  * after a later outage of the sequencer; if no fallen round is young enough by then, from the next one. One without rounds that the
  * index knows is left out. Undefined while the index has no complete block.
  *
- * @param index each transaction is one snapshot. Rejects while there is no index.
+ * Rejects while there is no index.
  */
 export const readDueToMined = (
   index: PostgresJsDatabase,
   since: bigint | undefined,
 ): Promise<DueToMined | undefined> =>
-  index.transaction(async (tx) => {
+  inSnapshot(index, async (tx) => {
     const [now] = await tx.select({ until: head.number }).from(head);
     if (!now || since === undefined) return now && { ...now, seconds: [] };
     // Lateral, so that Postgres looks each policy up by its key, also without statistics.

@@ -1,7 +1,14 @@
-/** How much gas the keeper can pay for. Pure. */
+/** How much gas the keeper can pay for. */
+import { formatEther, getAddress } from "viem";
 import { smaller } from "../common/bigints.ts";
+import { costOf } from "../ledger/call-cost.ts";
+import { readSpending } from "../ledger/gas-spending.ts";
+import { initialFees } from "../relayer/fees.ts";
+import type { Wallet } from "../relayer/wallets.ts";
+import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
 import type { Batch } from "./batches.ts";
-import type { KeeperPurpose } from "./work.ts";
+import type { KeeperContext } from "./context.ts";
+import type { KeeperPurpose } from "./task.ts";
 
 /** What the keeper can spend, in wei: its balance without what its open transactions may cost, and the day's gas budget. */
 export type Funds = {
@@ -12,6 +19,32 @@ export type Funds = {
   /** What new transactions pay for a unit of gas at most. */
   readonly maxFee: bigint;
 };
+
+/** The gas of one trigger, rounded up, with the margin of a signed call. */
+const TYPICAL_GAS = 600_000n;
+
+/** What the keeper can pay for now, or, in words, why it cannot send a trigger. Rejects when node or database are down. */
+export async function checkFunds(
+  { sql, chain, market, maxCallFee, gasBudget }: KeeperContext,
+  { address, lease }: Wallet,
+): Promise<{ fault: string } | { fault: undefined; funds: Funds }> {
+  const [now, balance, { all: spent, reserved, relayerStopped }] = await Promise.all([
+    market.now(),
+    chain.balance(address),
+    readSpending(sql, lease, []),
+  ]);
+  if (relayerStopped) return { fault: "The operator has stopped it." };
+  const fees = initialFees(now, maxCallFee);
+  if (!fees) return { fault: gasTooExpensive };
+  const cost = costOf({ gasLimit: TYPICAL_GAS, l1Fee: 0n }, fees.maxFee);
+  if (spent + cost > gasBudget) return { fault: gasBudgetSpent };
+  if (balance < cost) {
+    return {
+      fault: `${getAddress(address)} has ${formatEther(balance)} ETH and needs ${formatEther(cost)} ETH for a trigger at the present price of gas.`,
+    };
+  }
+  return { fault: undefined, funds: { balance: balance - reserved, spent, gasBudget, maxFee: fees.maxFee } };
+}
 
 /**
  * The gas, by simulation, that new transactions of a purpose may take: a signed call has a quarter more. Only triggers use the

@@ -2,16 +2,15 @@ import { noteFault } from "../ledger/leases.ts";
 import { type Wallet, walletsOf } from "../relayer/wallets.ts";
 import { batchesOf } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
-import { checkFunds } from "./fault.ts";
-import { type FoundWork, findWork } from "./find-work.ts";
-import { freeWork } from "./free-work.ts";
-import { affordable, type Funds, payableGas } from "./funds.ts";
-import { readyWork } from "./ready-work.ts";
-import { beginBatch } from "./tasks.ts";
+import { type DueTasks, findDueTasks } from "./due-tasks.ts";
+import { affordable, checkFunds, type Funds, payableGas } from "./funds.ts";
+import { succeedingTasks } from "./simulate.ts";
+import { startableTasks } from "./startable-tasks.ts";
+import { keeperPurposes } from "./task.ts";
+import { beginBatch } from "./task-records.ts";
 import { watch } from "./watch.ts";
-import { keeperPurposes } from "./work.ts";
 
-/** Work that is simulated in one round at most, so that the first batches are sent soon. */
+/** Most tasks that are simulated in one round, so that the first batches are sent soon. */
 const ROUND = 200;
 /** How often the wallet is checked while there is nothing to do, in ms. */
 const CHECK_MS = 5000;
@@ -28,15 +27,15 @@ export async function keep(context: KeeperContext): Promise<boolean> {
     context.measuredTo = undefined; // the writer that has the wallet measures
     return false;
   }
-  const found = await findWork(context);
-  if (!found) return false;
-  context.meter.due(found.work);
-  const isIdle = found.work.length === 0 && performance.now() - context.checkedAt < CHECK_MS;
+  const due = await findDueTasks(context);
+  if (!due) return false;
+  context.meter.due(due.tasks);
+  const isIdle = due.tasks.length === 0 && performance.now() - context.checkedAt < CHECK_MS;
   if (!isIdle) await checkWallet(context, wallet);
   const { funds } = context;
   if (!funds) return false;
-  const isMore = await begin(context, wallet, found, funds);
-  await watch(context, found.head.timestamp);
+  const isMore = await begin(context, wallet, due, funds);
+  await watch(context, due.head.timestamp);
   return isMore;
 }
 
@@ -56,20 +55,15 @@ async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void
 }
 
 /** Records batches of what can be done and paid for. @returns whether there is more to do at once. */
-async function begin(
-  context: KeeperContext,
-  wallet: Wallet,
-  found: FoundWork,
-  funds: Funds,
-): Promise<boolean> {
+async function begin(context: KeeperContext, wallet: Wallet, due: DueTasks, funds: Funds): Promise<boolean> {
   const { sql, chainId, multicall3, meter, onBatch } = context;
-  const free = await freeWork(context, found);
-  const payable = free.filter(({ work }) => payableGas(funds, work.purpose) > 0n);
+  const startable = await startableTasks(context, due);
+  const payable = startable.filter(({ task }) => payableGas(funds, task.purpose) > 0n);
   const chosen = payable.slice(0, ROUND);
-  const ready = await readyWork(context, wallet.address, chosen, found.head);
-  let lacksFunds = payable.length < free.length;
+  const ready = await succeedingTasks(context, wallet.address, chosen, due.head);
+  let lacksFunds = payable.length < startable.length;
   for (const purpose of keeperPurposes) {
-    const ofPurpose = ready.filter(({ work }) => work.purpose === purpose);
+    const ofPurpose = ready.filter(({ task }) => task.purpose === purpose);
     const gas = payableGas(funds, purpose);
     const batches = batchesOf(ofPurpose, multicall3, gas);
     const begun = affordable(batches, gas);
@@ -85,7 +79,7 @@ async function begin(
   return chosen.length === ROUND && !lacksFunds;
 }
 
-/** Tells the operator once that some work waits for ether, or for tomorrow's gas budget. */
+/** Tells the operator once that some tasks wait for ether, or for tomorrow's gas budget. */
 function noteLack(context: KeeperContext, lacksFunds: boolean): void {
   if (lacksFunds && !context.lacksFunds)
     context.log.warn(

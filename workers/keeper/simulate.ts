@@ -4,9 +4,12 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText } from "../../lib/log.ts";
-import { MAX_CALL_GAS } from "./batches.ts";
+import { MAX_CALL_GAS, type Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
-import type { Work } from "./work.ts";
+import type { DueTasks } from "./due-tasks.ts";
+import { type FailedAttempt, LONGEST_UNSENT, storeFailures } from "./failed-tasks.ts";
+import type { StartableTask } from "./startable-tasks.ts";
+import { type Task, taskName } from "./task.ts";
 
 /**
  * What a call would do now. `done`: somebody else has done it. `idle`: it would change nothing yet. `unknown`: the node does not know
@@ -22,7 +25,7 @@ export type Simulated =
 /** Calls in one request: a node runs a sequence within the gas of a block. */
 const SEQUENCE = 40;
 /** After a node has refused a sequence it is asked for one again when this time has passed, in ms. */
-const SEQUENCE_REST_MS = 60_000;
+const SEQUENCE_RETRY_MS = 60_000;
 /** Estimates at a time, when calls are simulated one by one. */
 const ESTIMATES = 8;
 
@@ -30,18 +33,105 @@ const ofRevert = (revert: Revert): Simulated =>
   revert.name === "ALREADY_FINALIZED" ? { kind: "done" } : { kind: "reverts", reason: revert.text };
 
 /**
- * Simulates work in the newest state, each call by itself. Rejects when the node does not answer.
- * @param due the block in which the work was found.
+ * Simulates tasks and returns those that succeed, in their order. One that somebody else has done is left alone until the index shows
+ * it; one that reverts has failed.
  */
-export async function simulateWork(
+export async function succeedingTasks(
   context: KeeperContext,
   from: Address,
-  work: readonly Work[],
+  startable: readonly StartableTask[],
+  { number, timestamp }: DueTasks["head"],
+): Promise<Ready[]> {
+  const simulated = await simulateTasks(
+    context,
+    from,
+    startable.map(({ task }) => task),
+    number,
+  );
+  // Together, because requests of one tick share an HTTP request: one after the other they would delay a crash's first batch.
+  const foreign = await Promise.all(
+    startable.map(({ task }, n) => simulated[n]?.kind === "works" && runsForeignCode(context, task)),
+  );
+  const newest = await newestAfter(context, simulated, number);
+  const ready: Ready[] = [];
+  const failures: FailedAttempt[] = [];
+  for (const [n, one] of startable.entries()) {
+    const result = simulated[n];
+    switch (result?.kind) {
+      case "works":
+        context.reverted.delete(taskName(one.task));
+        ready.push({ task: one.task, gas: result.gas, alone: hasFailed(one) || foreign[n] === true });
+        break;
+      case "reverts":
+        if (hasReverted(context, one.task, { head: number, newest }))
+          failures.push({ ...one, reason: result.reason });
+        break;
+      case "done":
+        context.meter.doneByOthers(one.task);
+        context.leftAlone.set(taskName(one.task), true);
+        break;
+      case "idle":
+        context.leftAlone.set(taskName(one.task), true);
+        break;
+      case "unknown":
+        break;
+    }
+  }
+  await storeFailures(context, failures, timestamp, LONGEST_UNSENT);
+  return ready;
+}
+
+/** The node's newest block after a simulation in which calls reverted, otherwise `head`: no call ran in a later one. */
+async function newestAfter(
+  { chain }: KeeperContext,
+  simulated: readonly Simulated[],
+  head: bigint,
+): Promise<bigint> {
+  if (!simulated.some(({ kind }) => kind === "reverts")) return head;
+  return (await chain.block("latest"))?.number ?? head;
+}
+
+/**
+ * Whether a revert counts as a failure. One in a block that the index does not have yet proves nothing: in that block the task may
+ * not be due any more. It counts if the task is still due once the index has that block, and reverts again.
+ */
+function hasReverted(
+  { reverted }: Pick<KeeperContext, "reverted">,
+  task: Task,
+  { head, newest }: { head: bigint; newest: bigint },
+): boolean {
+  const name = taskName(task);
+  const first = reverted.get(name);
+  if (newest <= head || (first !== undefined && first <= head)) {
+    reverted.delete(name);
+    return true;
+  }
+  if (first === undefined) reverted.set(name, newest);
+  return false;
+}
+
+/** A call that has failed before, or whose batch was refused, may fail again, with the gas of those beside it. */
+const hasFailed = ({ record }: StartableTask): boolean =>
+  record !== undefined && (record.failures > 0 || record.transaction?.failureCode === "onchain_revert");
+
+/** Whether the receiver of the bonds is a contract, whose code may do anything when it receives them. */
+async function runsForeignCode({ chain }: KeeperContext, { receiver }: Task): Promise<boolean> {
+  return receiver !== null && (await chain.hasCode(receiver));
+}
+
+/**
+ * Simulates tasks in the newest state, each call by itself. Rejects when the node does not answer.
+ * @param due the block in which they were due.
+ */
+async function simulateTasks(
+  context: KeeperContext,
+  from: Address,
+  tasks: readonly Task[],
   due: bigint,
 ): Promise<Simulated[]> {
   const simulated: Simulated[] = [];
-  for (let first = 0; first < work.length; first += SEQUENCE) {
-    simulated.push(...(await simulateSequence(context, from, work.slice(first, first + SEQUENCE), due)));
+  for (let first = 0; first < tasks.length; first += SEQUENCE) {
+    simulated.push(...(await simulateSequence(context, from, tasks.slice(first, first + SEQUENCE), due)));
   }
   return simulated;
 }
@@ -49,14 +139,14 @@ export async function simulateWork(
 async function simulateSequence(
   context: KeeperContext,
   from: Address,
-  work: readonly Work[],
+  tasks: readonly Task[],
   due: bigint,
 ): Promise<Simulated[]> {
-  const { block, calls } = await runSequence(context, from, work);
-  if (block < due) return work.map(() => ({ kind: "unknown" }));
+  const { block, calls } = await runSequence(context, from, tasks);
+  if (block < due) return tasks.map(() => ({ kind: "unknown" }));
   const limited = pLimit(ESTIMATES);
   const results = await Promise.allSettled(
-    work.map((one, n) => resultOf(calls[n], one) ?? limited(() => estimate(context, from, one))),
+    tasks.map((one, n) => resultOf(calls[n], one) ?? limited(() => estimate(context, from, one))),
   );
   return judgedResults(results);
 }
@@ -76,7 +166,7 @@ export function judgedResults(results: readonly PromiseSettledResult<Simulated>[
 async function runSequence(
   context: KeeperContext,
   from: Address,
-  work: readonly Work[],
+  tasks: readonly Task[],
 ): Promise<{ block: bigint; calls: readonly SimulatedCall[] }> {
   const { chain, log } = context;
   const head = await chain.block("latest");
@@ -85,37 +175,37 @@ async function runSequence(
   if (performance.now() < context.sequenceFrom) return oneByOne;
   try {
     return await chain.simulate(
-      work.map((one) => callOf(from, one)),
+      tasks.map((one) => callOf(from, one)),
       head,
     );
   } catch (error) {
-    context.sequenceFrom = performance.now() + SEQUENCE_REST_MS;
+    context.sequenceFrom = performance.now() + SEQUENCE_RETRY_MS;
     log.warn({ err: errorText(error) }, "eth_simulateV1 failed: the keeper's calls are simulated one by one");
     return oneByOne;
   }
 }
 
-const callOf = (from: Address, { to, data }: Work): CallRequest => ({ from, to, data, gas: MAX_CALL_GAS });
+const callOf = (from: Address, { to, data }: Task): CallRequest => ({ from, to, data, gas: MAX_CALL_GAS });
 
 /** Undefined where the call failed without a reason: the sequence's gas may have ended. */
-function resultOf(call: SimulatedCall | undefined, work: Work): Simulated | undefined {
+function resultOf(call: SimulatedCall | undefined, task: Task): Simulated | undefined {
   if (!call) return undefined;
   if (!call.succeeded) return call.revert && ofRevert(call.revert);
-  return isIdle(work, call.output) ? { kind: "idle" } : { kind: "works", gas: call.gas };
+  return isIdle(task, call.output) ? { kind: "idle" } : { kind: "works", gas: call.gas };
 }
 
 /** `processQueue` succeeds when it pays nothing: the throttle of the week is used up. */
-const isIdle = ({ purpose }: Work, output: `0x${string}`): boolean =>
+const isIdle = ({ purpose }: Task, output: `0x${string}`): boolean =>
   purpose === "queue" &&
   decodeFunctionResult({ abi: bondVaultAbi, functionName: "processQueue", data: output }) === 0n;
 
-async function estimate({ chain }: KeeperContext, from: Address, work: Work): Promise<Simulated> {
-  const call = callOf(from, work);
+async function estimate({ chain }: KeeperContext, from: Address, task: Task): Promise<Simulated> {
+  const call = callOf(from, task);
   try {
     const gas = await chain.estimateGas(call, MAX_CALL_GAS);
-    if (work.purpose !== "queue") return { kind: "works", gas };
-    const { data = "0x" } = await chain.client.call({ account: from, to: work.to, data: work.data });
-    return isIdle(work, data) ? { kind: "idle" } : { kind: "works", gas };
+    if (task.purpose !== "queue") return { kind: "works", gas };
+    const { data = "0x" } = await chain.client.call({ account: from, to: task.to, data: task.data });
+    return isIdle(task, data) ? { kind: "idle" } : { kind: "works", gas };
   } catch (error) {
     const revert = findRevert(error);
     if (revert) return ofRevert(revert);

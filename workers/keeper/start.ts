@@ -13,16 +13,16 @@ import { MAX_BATCH_GAS, strictCall } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { openCoverChain } from "./from-chain/cover-chain.ts";
 import { keep } from "./keep.ts";
-import { forgetTasks } from "./tasks.ts";
+import { forgetTasks } from "./task-records.ts";
 
-/** How often the keeper looks for work, in ms: while there is some, and while there is none. */
+/** How often the keeper looks for due tasks, in ms: while there are some, and while there are none. */
 const LOOK_MS = 300;
 const IDLE_LOOK_MS = 700;
 /** How often recorded batches are looked for, in ms; a new one ends the pause. */
 const RELAY_MS = 1000;
-/** Work that somebody else has done, or that would change nothing yet, is looked at again after this time, in ms. */
-const REST_MS = 10_000;
-/** Most names of work that are remembered. */
+/** A task that somebody else has done, or that would change nothing yet, is looked at again after this time, in ms. */
+const LEFT_ALONE_MS = 10_000;
+/** Most names of tasks that are remembered. */
 const MAX_NAMES = 10_000;
 /** How often the audit goes on, in ms: it reads the logs of the longest cover. */
 const AUDIT_MS = 600_000;
@@ -40,7 +40,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
   const { multicall3 } = deployment;
   const ending = new AbortController();
   readFrom(indexed, viewsSchema);
-  const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true, snapshots: true });
+  const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true });
   const relayContext: ServiceTransactionContext = {
     ...engine,
     gasBudget,
@@ -67,7 +67,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     usesIndex: undefined,
     scannedAt: performance.now(),
     scanned: undefined,
-    resting: new LRUCache({ max: MAX_NAMES, ttl: REST_MS }),
+    leftAlone: new LRUCache({ max: MAX_NAMES, ttl: LEFT_ALONE_MS }),
     reverted: new LRUCache({ max: MAX_NAMES }),
     sequenceFrom: 0,
     checkedAt: Number.NEGATIVE_INFINITY,

@@ -2,10 +2,9 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
 import { isUncompared } from "./compared-wallets.ts";
-import type { Spending } from "./gas-spending.ts";
+import { readSpending, type Spending, whileBudgetLocked } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 import { givenNonces, holdsUp } from "./unknown-transactions.ts";
-import { type Budgets, withinBudgets } from "./within-budgets.ts";
 
 /** The call of a transaction; `value` in wei, `gasLimit` in gas. */
 export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
@@ -30,16 +29,15 @@ export const costOfGroup = ({ calls }: WantedGroup): bigint =>
 export type Assigned = WantedCall & { transactionId: number; nonce: number };
 
 /** Who may be sent now, and which of them are. */
-export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }> = Budgets & {
+export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }> = {
   lease: Lease;
   /** By wallet, the nonce that follows the highest one that this writer has given out. */
   given: ReadonlyMap<Address, number>;
   /** Locks and reads, in the order in which they are to be sent, those of the wanted that still wait to be signed. */
   candidates: (tx: TransactionSql) => Promise<readonly Candidate[]>;
-  /** Whatever may be sent. */
-  wanted: readonly WantedGroup[];
   /** The wallets whose keys ask for them: their day's gas is read too. */
   clients: (candidates: readonly Candidate[]) => readonly Address[];
+  /** Chooses within the budgets: nobody else reserves gas meanwhile. */
   choose: (candidates: readonly Candidate[], spending: Spending) => Choice;
   /** Runs once the nonces are stored. If it rejects, they are undone. */
   verify?: (tx: TransactionSql, choice: Choice) => Promise<void>;
@@ -58,25 +56,22 @@ export class NoncesWithheld extends Error {
 }
 
 /**
- * Gives the chosen calls the next nonces of a wallet and stores them, in one transaction of the database, within the day's
- * budgets. Nothing is signed here: a nonce that never gets its bytes, because the process died, is signed by the recovery
+ * Gives the chosen calls the next nonces of a wallet and stores them, in one transaction of the database. Nothing is signed here: a nonce that never gets its bytes, because the process died, is signed by the recovery
  * for the same call. The statement that takes the nonces checks the fencing token.
  * @throws LeaseLost
  * @throws NoncesWithheld
- * @throws RoundsCompete
  */
 export async function assignNonces<Candidate, Choice extends { send: readonly WantedCall[] }>(
   sql: Sql,
-  { lease, given, candidates, wanted, clients, choose, verify, ...budgets }: Assignment<Candidate, Choice>,
+  { lease, given, candidates, clients, choose, verify }: Assignment<Candidate, Choice>,
 ): Promise<{ choice: Choice; assigned: Assigned[] }> {
-  const plan = wanted.map((group) => ({ purchaseId: group.id, cost: costOfGroup(group) }));
-  return withinBudgets(sql, lease, { ...budgets, plan }, async (tx, readSpending) => {
+  return whileBudgetLocked(sql, lease, async (tx) => {
     const waiting = await candidates(tx);
-    const choice = choose(waiting, await readSpending(clients(waiting)));
-    if (choice.send.length === 0) return { choice, assigned: [], reserves: false };
+    const choice = choose(waiting, await readSpending(tx, lease, clients(waiting)));
+    if (choice.send.length === 0) return { choice, assigned: [] };
     const assigned = await store(tx, { lease, given }, choice.send);
     await verify?.(tx, choice);
-    return { choice, assigned, reserves: true };
+    return { choice, assigned };
   });
 }
 

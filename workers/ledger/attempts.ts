@@ -43,7 +43,7 @@ export async function storeForms(sql: Sql, lease: Lease, forms: readonly Form[])
         ), open as (
           select t.id, t.gas_reserved from service.transaction t join forms on forms.transaction_id = t.id
           where t.state = 'open' and t.chain_id = ${lease.chainId} and t.wallet = ${lease.address} order by t.id for update of t
-        ), dearer as (
+        ), costlier as (
           update service.transaction t set gas_reserved = forms.cost from forms join open on open.id = forms.transaction_id
           where t.id = open.id and forms.cost > open.gas_reserved
         )

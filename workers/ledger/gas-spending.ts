@@ -1,6 +1,41 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Address } from "viem";
-import type { Lease } from "./leases.ts";
+import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+
+/** The most that gas may cost in a UTC day, in wei: all of it, and that of one client's wallet. */
+export type Budgets = { gasBudget: bigint; gasBudgetPerWallet?: bigint };
+
+/**
+ * The longest wait for a lock in a round, in ms; a round takes a few. A writer that is suspended in one keeps the budget's row for
+ * five seconds, and other writers need their connections for more than to wait for it.
+ */
+const LOCK_MS = 2000;
+
+/**
+ * Runs `work` in a transaction that reserves gas. It holds the row of the budget that the wallet spends from, so that rounds of
+ * several wallets follow each other, and each sees the gas and the coverage that those before it have reserved. No lock comes before
+ * this one: whoever waits for it keeps nobody waiting. Nodes and signers are not asked meanwhile.
+ * @throws LeaseLost
+ */
+export function whileBudgetLocked<Result>(
+  sql: Sql,
+  lease: Lease,
+  work: (tx: TransactionSql) => Promise<Result>,
+): Promise<Result> {
+  const { chainId, address } = lease;
+  const done = sql.begin(async (tx) => {
+    const [, , held] = await Promise.all([
+      tx`select set_config('lock_timeout', ${String(LOCK_MS)}, true)`,
+      tx`
+        select 1 from service.budget_lock
+        where chain_id = ${chainId} and account = service.gas_account(${chainId}, ${address}) for update`,
+      tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} for update`,
+    ]);
+    if (held.length === 0) throw new LeaseLost(lease);
+    return { result: await work(tx) };
+  });
+  return done.then(({ result }) => result);
+}
 
 /** A purchase of a signing round, with the facts that decide whether it is signed. */
 export type Candidate = {
@@ -39,7 +74,7 @@ export async function readCandidates(
 ): Promise<Candidate[]> {
   return tx<Candidate[]>`
     select p.id, p.wallet, service.stopped_by(p.wallet, p.key_id) is not null as stopped,
-      service.rests_until(p.wallet) is not null as paused,
+      service.paused_until(p.wallet) is not null as paused,
       p.delegation_id is null or exists (
         select 1 from service.delegation d
         where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated,
@@ -57,51 +92,28 @@ export async function readCandidates(
 
 /** Reads the day's gas costs that count for the lease's wallet, and those of these clients' wallets, and its open transactions. */
 export async function readSpending(tx: ISql, lease: Lease, clients: readonly Address[]): Promise<Spending> {
-  const [[relayer], day] = await Promise.all([
+  const { chainId, address } = lease;
+  const [[relayer], days] = await Promise.all([
     tx<{ reserved: string; stopped: boolean }[]>`
       select coalesce(sum(t.gas_reserved + t.value), 0) as reserved,
-        service.stopped_by(${lease.address}, null) is not null as stopped
+        service.stopped_by(${address}, null) is not null as stopped
       from service.relayer_wallet w join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
-      where w.chain_id = ${lease.chainId} and w.address = ${lease.address}`,
-    readDay(tx, lease, clients),
+      where w.chain_id = ${chainId} and w.address = ${address}`,
+    tx<{ client: Address | null; spent: string }[]>`
+      select nullif(g.wallet, a.account) as client, sum(g.wei) as spent
+      from service.gas_account(${chainId}, ${address}) as a (account) join service.gas_day g
+        on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date
+        and g.wallet = any(array_append(${[...new Set(clients)]}::text[], a.account))
+      group by 1`,
   ]);
   if (!relayer) throw new Error("the database returned no sum");
+  const spent = new Map(days.map(({ client, spent }) => [client, BigInt(spent)]));
   return {
-    all: day.all.spent,
-    byWallet: new Map([...day.byClient].map(([client, { spent }]) => [client, spent])),
+    all: spent.get(null) ?? 0n,
+    byWallet: new Map([...spent].flatMap(([client, wei]) => (client ? [[client, wei]] : []))),
     reserved: BigInt(relayer.reserved),
     relayerStopped: relayer.stopped,
   };
-}
-
-/** Gas of a day in wei: what transactions cost, and what the rounds of other wallets plan besides. */
-type DayGas = { spent: bigint; planned: bigint };
-
-/** Reads the day's gas of the budget that the lease's wallet spends from (`all`), and that of these clients' wallets. */
-export async function readDay(
-  tx: ISql,
-  { chainId, address }: Lease,
-  clients: readonly Address[],
-): Promise<{ all: DayGas; byClient: ReadonlyMap<Address, DayGas> }> {
-  const rows = await tx<{ client: Address | null; spent: string; planned: string }[]>`
-    with budget as materialized (select a as account, array_append(${[...new Set(clients)]}::text[], a) as wallets
-      from service.gas_account(${chainId}, ${address}) a
-    ), gas (wallet, spent, planned) as (
-      select g.wallet, g.wei, 0 from budget b join service.gas_day g
-        on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date and g.wallet = any(b.wallets)
-      union all
-      select w.wallet, 0, w.gas from budget b, service.plans_of_others(${chainId}, ${address}) r, lateral (
-        select service.gas_account(r.chain_id, r.wallet), r.gas
-        union all select key, value::numeric from jsonb_each_text(r.client_gas)) w (wallet, gas)
-      where w.wallet = any(b.wallets)
-    )
-    select nullif(g.wallet, b.account) as client, sum(g.spent) as spent, sum(g.planned) as planned
-    from budget b, gas g group by 1`;
-  const days = new Map(
-    rows.map(({ client, spent, planned }) => [client, { spent: BigInt(spent), planned: BigInt(planned) }]),
-  );
-  const byClient = [...days].flatMap(([client, gas]): [Address, DayGas][] => (client ? [[client, gas]] : []));
-  return { all: days.get(null) ?? { spent: 0n, planned: 0n }, byClient: new Map(byClient) };
 }
 
 /** The gas costs of this UTC day in wei, without the keeper's, with the most that transactions may cost that are not mined yet. */

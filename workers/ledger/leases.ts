@@ -1,7 +1,7 @@
 import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
-import type { Budgets } from "./within-budgets.ts";
+import type { Budgets } from "./gas-spending.ts";
 
 /**
  * One writer owns a wallet at a time. The fencing token rises with each new owner. Every statement that takes a nonce
@@ -32,29 +32,25 @@ const noted = (wei: bigint | undefined): string | null => (wei === undefined ? n
 
 /**
  * Takes the lease of a wallet; undefined while another writer has it. `address` is lowercase. Without a `role` the wallet keeps
- * its own; a new one is a relayer. The operator is shown the `budgets`; without them the wallet keeps its own. Deletes the plans of
- * earlier owners: their rounds can reserve nothing any more.
+ * its own; a new one is a relayer. The operator is shown the `budgets`; without them the wallet keeps its own.
  */
 export async function takeLease(
   sql: Sql,
   { chainId, address, owner, role, budgets }: Omit<Lease, "token"> & { role?: WalletRole; budgets?: Budgets },
 ): Promise<Lease | undefined> {
   await sql`
+    with budgets as (
+      insert into service.budget_lock (chain_id, account) values (${chainId}, ''), (${chainId}, 'keeper') on conflict do nothing)
     insert into service.relayer_wallet (chain_id, address) values (${chainId}, ${address}) on conflict do nothing`;
   const [row] = await sql<{ token: string }[]>`
-    with taken as (
-      update service.relayer_wallet
-      set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-        fencing_token = fencing_token + 1, heartbeat_at = now(),
-        role = coalesce(${role ?? null}::text, role),
-        gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
-        client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
-      where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
-      returning chain_id, address, fencing_token as token
-    ), left_behind as (
-      delete from service.round_plan r using taken where r.chain_id = taken.chain_id and r.wallet = taken.address
-    )
-    select token from taken`;
+    update service.relayer_wallet
+    set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+      fencing_token = fencing_token + 1, heartbeat_at = now(),
+      role = coalesce(${role ?? null}::text, role),
+      gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
+      client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
+    where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
+    returning fencing_token as token`;
   return row && { chainId, address, owner, token: row.token };
 }
 
@@ -78,25 +74,13 @@ export async function hasOtherRelayers(
   return rows.length > 0;
 }
 
-/** A round takes less, in seconds: an older plan was left behind by a writer that died or lost the database. */
-const ROUND_SECONDS = 20;
-
-/**
- * Extends a lease, also one that has expired and that no other writer has taken; false when it is lost. Deletes plans that the
- * wallet's rounds left behind; a round whose plan is gone reserves nothing.
- */
+/** Extends a lease, also one that has expired and that no other writer has taken; false when it is lost. */
 export async function renewLease(sql: Sql, { chainId, address, owner, token }: Lease): Promise<boolean> {
   const rows = await sql`
-    with renewed as (
-      update service.relayer_wallet
-      set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), heartbeat_at = now()
-      where chain_id = ${chainId} and address = ${address} and lease_owner = ${owner} and fencing_token = ${token}
-      returning chain_id, address
-    ), left_behind as (
-      delete from service.round_plan r using renewed where r.chain_id = renewed.chain_id and r.wallet = renewed.address
-        and r.planned_at < now() - make_interval(secs => ${ROUND_SECONDS})
-    )
-    select address from renewed`;
+    update service.relayer_wallet
+    set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), heartbeat_at = now()
+    where chain_id = ${chainId} and address = ${address} and lease_owner = ${owner} and fencing_token = ${token}
+    returning address`;
   return rows.length > 0;
 }
 

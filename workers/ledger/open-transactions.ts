@@ -67,7 +67,7 @@ export async function openTransactions(
       t.gas_reserved as reserved, t.dropped_hash as "droppedHash",
       extract(epoch from now() - t.opened_at)::float8 as "openFor",
       coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false)
-        or t.kind = 'purchase' and p.idempotency_key is not null and not p.standing as stopped,
+        or t.kind = 'purchase' and p.idempotency_key is not null and not p.answers_repeats as stopped,
       service.stopped_by(t.wallet, null) is not null as halted, coalesce(a.attempts, '[]') as attempts
     from service.relayer_wallet w
     cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t

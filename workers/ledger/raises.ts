@@ -1,7 +1,6 @@
 import type { Sql } from "postgres";
-import type { Spending } from "./gas-spending.ts";
+import { readSpending, type Spending, whileBudgetLocked } from "./gas-spending.ts";
 import type { Lease } from "./leases.ts";
-import { withinBudgets } from "./within-budgets.ts";
 
 /** An open transaction, and the most that it may cost with a higher fee, in wei. */
 export type Raise = {
@@ -14,24 +13,17 @@ export type Raise = {
 };
 
 /**
- * Reserves the cost of the chosen raises, before they are signed, within the day's budget.
- *
- * @param gasBudget the most that gas may cost in a UTC day, in wei.
+ * Reserves the cost of the raises that `choose` takes within the day's budget, before they are signed.
  * @returns the chosen raises that are still open.
  * @throws LeaseLost
- * @throws RoundsCompete
  */
-export async function reserveRaises<Wanted extends Raise>(
+export function reserveRaises<Chosen extends Raise>(
   sql: Sql,
   lease: Lease,
-  gasBudget: bigint,
-  wanted: readonly Wanted[],
-  choose: (spending: Spending) => readonly Wanted[],
-): Promise<Wanted[]> {
-  const dearer = wanted.filter(({ cost, reserved }) => cost > reserved);
-  const plan = dearer.map(({ cost, reserved }) => ({ purchaseId: null, cost: cost - reserved }));
-  const { raises } = await withinBudgets(sql, lease, { gasBudget, plan }, async (tx, readSpending) => {
-    const chosen = choose(await readSpending([]));
+  choose: (spending: Spending) => readonly Chosen[],
+): Promise<Chosen[]> {
+  return whileBudgetLocked(sql, lease, async (tx) => {
+    const chosen = choose(await readSpending(tx, lease, []));
     const rows = chosen.map(({ id, cost }) => ({ id, cost: String(cost) }));
     // Outcomes lock transactions in the order of their ids too: no deadlocks.
     const reserved = await tx<{ id: string }[]>`
@@ -44,12 +36,6 @@ export async function reserveRaises<Wanted extends Raise>(
       update service.transaction t set gas_reserved = greatest(gas_reserved, open.cost)
       from open where t.id = open.id returning t.id`;
     const open = new Set(reserved.map(({ id }) => Number(id)));
-    const raised = chosen.filter(({ cost, reserved }) => cost > reserved);
-    return {
-      raises: chosen.filter(({ id }) => open.has(id)),
-      reserves: raised.some(({ isEmpty }) => !isEmpty),
-      exempt: raised.reduce((sum, raise) => (raise.isEmpty ? sum + raise.cost - raise.reserved : sum), 0n),
-    };
+    return chosen.filter(({ id }) => open.has(id));
   });
-  return raises;
 }

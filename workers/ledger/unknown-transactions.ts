@@ -158,7 +158,7 @@ const lockUnknown = (sql: ISql, nonce: number) => sql`
   where ${nonce} >= unknown_from and ${nonce} < unknown_below`;
 
 /** The signed form of a transaction that was found, and its intent; null for a filler. */
-export type FoundForm = Pick<Form, "signed" | "cost"> & { intent: string | null; call: Call };
+export type MatchedForm = Pick<Form, "signed" | "cost"> & { intent: string | null; call: Call };
 
 /**
  * Records an unknown transaction with its signed form: as that of the purchase, service transaction or permit `intent`, or as a
@@ -169,7 +169,7 @@ export type FoundForm = Pick<Form, "signed" | "cost"> & { intent: string | null;
 export async function recordUnknown(
   sql: Sql,
   lease: Lease,
-  { nonce, intent, call, signed, cost }: FoundForm & { nonce: number },
+  { nonce, intent, call, signed, cost }: MatchedForm & { nonce: number },
 ): Promise<boolean> {
   const rows = await sql`
     with wallet as (${lockUnknown(sql, nonce)} and ${leaseHeld(sql, lease)} returning chain_id, address), waiting as (

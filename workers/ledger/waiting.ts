@@ -50,7 +50,7 @@ export async function refusePurchase(
   const rows = await sql`
     with taken as (delete from service.waiting where intent = ${id} returning intent), refused as (
       update service.purchase p
-      set failure_code = ${code}, failure_message = ${message}, refused_at = now(), standing = false
+      set failure_code = ${code}, failure_message = ${message}, refused_at = now(), answers_repeats = false
       from taken where p.id = taken.intent returning p.id)
     select service.announce('purchase', id) from refused`;
   return rows.length > 0;

@@ -3,14 +3,14 @@ import type { Registry } from "prom-client";
 import { openCounter, openGauge, openHistogram } from "../../lib/metrics/description.ts";
 import { keeperMetrics } from "../../lib/metrics/keeper-metrics.ts";
 import { valueWithin } from "../../lib/timeout.ts";
-import { SET_ASIDE_AFTER } from "../keeper/back-off.ts";
 import type { Batch } from "../keeper/batches.ts";
-import { type KeeperPurpose, keeperPurposes, type Work } from "../keeper/work.ts";
+import { SET_ASIDE_AFTER } from "../keeper/failed-tasks.ts";
+import { type KeeperPurpose, keeperPurposes, type Task } from "../keeper/task.ts";
 
 /** Timeout of the database, in ms. A scrape has a time limit too, so its response omits a slower answer. */
 const SOURCE_MS = 2000;
 
-/** What became of a piece of the keeper's work. */
+/** The outcomes of the keeper's tasks. */
 const outcomes = ["begun", "done_by_others", "failed"] as const;
 
 /** Measures the keeper as it works. */
@@ -24,16 +24,16 @@ export function createKeeperMeter(registry: Registry) {
   // Export zeros from the start, because a rate needs a first value.
   for (const purpose of keeperPurposes) for (const outcome of outcomes) count(purpose, outcome, 0);
   return {
-    due(found: readonly Work[]): void {
+    due(tasks: readonly Task[]): void {
       for (const purpose of keeperPurposes)
-        due.set({ purpose }, found.filter((one) => one.purpose === purpose).length);
+        due.set({ purpose }, tasks.filter((one) => one.purpose === purpose).length);
     },
     canSend: (can: boolean): void => canSend.set(can ? 1 : 0),
-    begun: ({ purpose, work: begun }: Batch): void => count(purpose, "begun", begun.length),
+    begun: ({ purpose, tasks }: Batch): void => count(purpose, "begun", tasks.length),
     /** A policy was triggered so many seconds after it became due. */
     dueToMined: (seconds: number): void => dueToMined.observe(seconds),
-    doneByOthers: ({ purpose }: Work): void => count(purpose, "done_by_others"),
-    failed: ({ purpose }: Work): void => count(purpose, "failed"),
+    doneByOthers: ({ purpose }: Task): void => count(purpose, "done_by_others"),
+    failed: ({ purpose }: Task): void => count(purpose, "failed"),
   };
 }
 

@@ -9,9 +9,12 @@ import type { ReadBlock } from "./read-block.ts";
  */
 export const MAX_EVENTS = 500;
 
+/** Longest statement of the outbox's transactions, in ms: a busy block may have very many events. */
+export const STATEMENT_MS = 60_000;
+
 export type OutboxSettings = {
   sql: Connection["sql"];
-  /** Runs read-only transactions that see one snapshot. */
+  /** For reads of the index. */
   snapshots: Connection["sql"];
   readBlock: ReadBlock;
   viewsSchema: string;

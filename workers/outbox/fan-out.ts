@@ -4,8 +4,9 @@
  * leaves each subscription with its delivery or still to come. Claims keep the order of events meanwhile.
  */
 import type { Sql, TransactionSql } from "postgres";
+import { beginWith } from "../../lib/db/connect.ts";
 import { lockOutbox } from "../../lib/webhooks/outbox-lock.ts";
-import type { OutboxContext } from "./context.ts";
+import { type OutboxContext, STATEMENT_MS } from "./context.ts";
 
 /** Deliveries in one batch: its transaction takes a tenth of a second. */
 const BATCH_DELIVERIES = 2000;
@@ -47,7 +48,7 @@ export function createBatch(
   chainId: number,
   limit = BATCH_DELIVERIES,
 ): Promise<string[] | undefined> {
-  return sql.begin(async (tx) => {
+  return beginWith(sql, { statement_timeout: `${STATEMENT_MS}ms` }, async (tx) => {
     await lockOutbox(tx, chainId);
     const events = await nextEvents(tx, chainId);
     const [first] = events;

@@ -12,11 +12,11 @@ export type Cursor = {
   readonly finalBlock: bigint;
   /** The events of policies that expired before this time are final too. Unix seconds. */
   readonly finalTime: bigint;
-  /** The newest processed block (column `passed_block`). */
+  /** The newest processed block. */
   readonly processedBlock: bigint;
   /** Undefined where it is unknown how far the last run was complete. */
   readonly taken: Taken | undefined;
-  /** Rises with each write, so that only one of two concurrent writers succeeds (column `pass`). A decimal. */
+  /** Rises with each write, so that only one of two concurrent writers succeeds. A decimal. */
   readonly version: string;
 };
 
@@ -83,8 +83,8 @@ export async function readProgress(
       ${head.number}::text as number, ${head.hash} as hash, ${head.timestamp}::text as timestamp,
       (select ${checkpointBlock(sql`finalized_checkpoint`)}::text
         from ${views}."_ponder_checkpoint" where chain_id = ${chainId}) as finalized,
-      o.pass::text as version, o.final_block::text as "finalBlock", o.final_time::text as "finalTime",
-      o.passed_block::text as "processedBlock", o.taken_block::text as "takenBlock", o.taken_hash as "takenHash",
+      o.version::text as version, o.final_block::text as "finalBlock", o.final_time::text as "finalTime",
+      o.processed_block::text as "processedBlock", o.taken_block::text as "takenBlock", o.taken_hash as "takenHash",
       o.taken_time::text as "takenTime", o.taken_build as "takenBuild"
     from ${head} left join service.outbox o on o.chain_id = ${chainId}
     where ${eq(head.chainId, chainId)}`);

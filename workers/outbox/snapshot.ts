@@ -1,4 +1,5 @@
-import type { OutboxContext } from "./context.ts";
+import { inSnapshot } from "../../lib/db/snapshot.ts";
+import { type OutboxContext, STATEMENT_MS } from "./context.ts";
 import { readDuePolicies } from "./due-policies.ts";
 import type { StoredEvent } from "./event.ts";
 import { type NewEvents, readBlocksAhead, readDoubtfulEvents, readNewEvents } from "./event-queries.ts";
@@ -31,23 +32,27 @@ export const takeSnapshot = (
   cursor: Cursor,
   { after, since, continues }: Window,
 ) =>
-  context.db.transaction(async (tx): Promise<Snapshot | undefined> => {
-    const { viewsSchema, chainId, eventLimit: limit } = context;
-    const { build, head } = progress;
-    const upTo = confirmedHeight(context, progress);
-    const all = !continues && context.dueBuild !== build;
-    // One round trip: none of these waits for the answer of another.
-    const [now, doubtful, ahead, logs, due, expired] = await Promise.all([
-      readProgress(tx, viewsSchema, chainId),
-      readDoubtfulEvents(tx, chainId, { after, upTo: head.number, time: head.timestamp }),
-      readBlocksAhead(tx, chainId, head.number),
-      readNewEvents(tx, chainId, { after, upTo, limit }),
-      readDuePolicies(tx, chainId, { all, after, since, upTo, limit: limit + 1 }),
-      readExpiredPolicies(tx, chainId, { since, time: head.timestamp, limit }),
-    ]);
-    const unchanged =
-      now && indexState(now) === indexState(progress) && now.cursor?.version === cursor.version;
-    if (!unchanged) return undefined;
-    const events = withDuePolicies(logs, due, limit);
-    return { ...progress, cursor, doubtful, ahead, logs: events, expired, limit };
-  });
+  inSnapshot(
+    context.db,
+    async (tx): Promise<Snapshot | undefined> => {
+      const { viewsSchema, chainId, eventLimit: limit } = context;
+      const { build, head } = progress;
+      const upTo = confirmedHeight(context, progress);
+      const all = !continues && context.dueBuild !== build;
+      // One round trip: none of these waits for the answer of another.
+      const [now, doubtful, ahead, logs, due, expired] = await Promise.all([
+        readProgress(tx, viewsSchema, chainId),
+        readDoubtfulEvents(tx, chainId, { after, upTo: head.number, time: head.timestamp }),
+        readBlocksAhead(tx, chainId, head.number),
+        readNewEvents(tx, chainId, { after, upTo, limit }),
+        readDuePolicies(tx, chainId, { all, after, since, upTo, limit: limit + 1 }),
+        readExpiredPolicies(tx, chainId, { since, time: head.timestamp, limit }),
+      ]);
+      const unchanged =
+        now && indexState(now) === indexState(progress) && now.cursor?.version === cursor.version;
+      if (!unchanged) return undefined;
+      const events = withDuePolicies(logs, due, limit);
+      return { ...progress, cursor, doubtful, ahead, logs: events, expired, limit };
+    },
+    `set local statement_timeout = ${STATEMENT_MS}`,
+  );

@@ -5,7 +5,7 @@ import { readFrom } from "../../lib/indexed/views-schema.ts";
 import type { Logger } from "../../lib/log.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { startLoop } from "../common/loop.ts";
-import { createOutboxContext } from "./context.ts";
+import { createOutboxContext, STATEMENT_MS } from "./context.ts";
 import { fanOut } from "./fan-out.ts";
 import { processBlocks } from "./process-blocks.ts";
 import { createBlockReader } from "./read-block.ts";
@@ -14,8 +14,6 @@ import { createBlockReader } from "./read-block.ts";
 const POLL_MS = 1000;
 /** Longer than a restart of a node, in ms. */
 const HOLD_MS = 20_000;
-/** In ms. */
-const STATEMENT_TIMEOUT_MS = 60_000;
 
 export type OutboxOptions = {
   config: {
@@ -44,11 +42,10 @@ export function startOutbox(options: OutboxOptions): Outbox {
   const { config, deployment, holdMs = HOLD_MS, onDeliveries, log } = options;
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema } = config;
   readFrom(indexed, viewsSchema);
-  const statementTimeout = STATEMENT_TIMEOUT_MS;
   // Tables may grow a thousandfold in a minute: a plan cached while they were small would scan them completely.
-  const common = { max: 1, statementTimeout, freshPlans: true };
+  const common = { max: 1, statementTimeout: STATEMENT_MS, freshPlans: true };
   const connection = connect(url, { name: "outbox", ...common });
-  const snapshots = connect(url, { name: "outbox-index", ...common, snapshots: true });
+  const snapshots = connect(url, { name: "outbox-index", ...common });
   const context = createOutboxContext({
     sql: connection.sql,
     snapshots: snapshots.sql,

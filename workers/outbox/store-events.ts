@@ -1,5 +1,7 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
+import { beginWith } from "../../lib/db/connect.ts";
 import { lockOutbox } from "../../lib/webhooks/outbox-lock.ts";
+import { STATEMENT_MS } from "./context.ts";
 import { createDeliveries, type NumberedEvent } from "./create-deliveries.ts";
 import { type EventRow, eventRow, isForAnyWallet, reversalRow, type StoredEvent } from "./event.ts";
 import type { Plan } from "./plan-events.ts";
@@ -12,12 +14,12 @@ async function moveCursor(sql: ISql, chainId: number, from: Cursor, to: NewCurso
   const { taken } = to;
   const rows = await sql`
     update service.outbox
-    set pass = pass + 1, passed_at = now(), final_block = ${String(to.finalBlock)}::bigint,
-      final_time = ${String(to.finalTime)}::bigint, passed_block = ${String(to.processedBlock)}::bigint,
+    set version = version + 1, final_block = ${String(to.finalBlock)}::bigint,
+      final_time = ${String(to.finalTime)}::bigint, processed_block = ${String(to.processedBlock)}::bigint,
       taken_block = ${taken ? String(taken.block.number) : null}::bigint, taken_hash = ${taken?.block.hash ?? null},
       taken_time = ${taken ? String(taken.block.timestamp) : null}::bigint, taken_build = ${taken?.build ?? null}
-    where chain_id = ${chainId} and pass = ${from.version}::bigint
-    returning pass`;
+    where chain_id = ${chainId} and version = ${from.version}::bigint
+    returning version`;
   return rows.length > 0;
 }
 
@@ -101,7 +103,7 @@ export async function storeEvents(
   if (reverted.length + events.length === 0) {
     return (await moveCursor(sql, chainId, cursor, to)) ? [] : undefined;
   }
-  return sql.begin(async (tx) => {
+  return beginWith(sql, { statement_timeout: `${STATEMENT_MS}ms` }, async (tx) => {
     await lockOutbox(tx, chainId);
     if (!(await moveCursor(tx, chainId, cursor, to))) return undefined;
     const vanished = reverted.map(({ event }) => event);
@@ -123,7 +125,7 @@ export async function insertCursor(
   cursor: Omit<NewCursor, "taken">,
 ): Promise<void> {
   await sql`
-    insert into service.outbox (chain_id, final_block, final_time, passed_block)
+    insert into service.outbox (chain_id, final_block, final_time, processed_block)
     values (${chainId}, ${String(cursor.finalBlock)}::bigint, ${String(cursor.finalTime)}::bigint,
       ${String(cursor.processedBlock)}::bigint)
     on conflict do nothing`;

@@ -62,11 +62,10 @@ export function createEngine(options: EngineOptions): Engine {
   const { chainId } = deployment;
   const { MAX_FEE_GWEI: maxFee, CONFIRMATIONS: confirmations } = config;
   const { sql, close } = connect(config.DATABASE_URL, { name: "writer", max: connections });
-  const notes = connect(config.DATABASE_URL, { name: "writer-notes", max: 1, durable: false });
 
   const market = createFeeMarket(chain, config.MAX_PRIORITY_FEE_GWEI);
   const head = createChainHead(chain);
-  const send = createSender({ sql, notes: notes.sql, chain, meter, log });
+  const send = createSender({ sql, chain, meter, log });
   const coverRouter = lower(deployment.contracts.coverRouter);
   const settler = { sql, chain, coverRouter, meter, log };
   const owner = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
@@ -108,14 +107,14 @@ export function createEngine(options: EngineOptions): Engine {
       usdc: lower(deployment.contracts.usdc),
       keeperTargets: keeperTargets(deployment),
       nextSearchAt: new Map(),
-      found: new Map(),
-      goneSince: new Map(),
+      minedUnknown: new Map(),
+      unknownMissingSince: new Map(),
       lostNonces: new Map(),
-      lackedAt: new Map(),
+      finalMissingAt: new Map(),
     },
     loops,
     lastSent: Number.NEGATIVE_INFINITY,
-    closeConnections: () => Promise.all([close(), notes.close()]),
+    closeConnections: close,
   };
   return engine;
 }

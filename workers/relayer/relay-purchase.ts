@@ -117,7 +117,7 @@ async function finishRound(context: RelayContext, id: string, outcome: SigningOu
       );
     case "refused":
       return failPurchase(context, id, outcome.failure);
-    case "dearer":
+    case "premium_risen":
       return failOnceConfirmed(context, id, failures.premiumRisen(outcome.quoted, outcome.premium));
     case "reverts": {
       const fail = failures.isBuyersRevert(outcome.revert) ? failOnceConfirmed : failPurchase;

@@ -1,4 +1,3 @@
-import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
 import { noteSent, type Sent, type Signed, withheldHashes } from "../ledger/attempts.ts";
@@ -8,19 +7,16 @@ import { type BroadcastResult, broadcastResultOf } from "./node-errors.ts";
 /** Most hashes of one statement. */
 const ROUND = 100;
 
-export type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & {
-  /** For writes that a crash may lose: a transaction that was sent and not noted is sent again. */
-  notes: Sql;
-};
+export type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log">;
 
 /**
  * Broadcasts stored transactions, unless the operator has stopped them or the database has lost them, and notes those that no node took, and repeated ones.
  * Sending the same bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a
  * purchase. Rejects, with nothing sent, when the database cannot be asked for the operator's stops.
  */
-export function createSender({ sql, notes, chain, meter, log }: SenderOptions) {
+export function createSender({ sql, chain, meter, log }: SenderOptions) {
   const readWithheld = createBatcher((hashes: Hex[]) => withheldHashes(sql, hashes), ROUND);
-  const note = createBatcher((sent: Sent[]) => noteSent(notes, sent), ROUND);
+  const note = createBatcher((sent: Sent[]) => noteSent(sql, sent), ROUND);
 
   /** @param again the bytes were sent before. */
   return async function send(

@@ -5,7 +5,6 @@ import type { WantedCall, WantedGroup } from "../ledger/assign-nonces.ts";
 import { costOf } from "../ledger/call-cost.ts";
 import { coverInFlight } from "../ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
-import { RoundsCompete } from "../ledger/round-plans.ts";
 import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts";
 import { choosePurchases } from "./choose-purchases.ts";
 import { type Fees, initialFees } from "./fees.ts";
@@ -148,17 +147,13 @@ async function sendAble(
   const wanted = new Map(groups.map((group) => [group.id, group]));
   const { choice, sent } = await sendRound(context, wallet, fees, {
     candidates: (tx) => readCandidates(tx, wallet.lease, [...wanted.keys()], SIGN_WITHIN_SECONDS),
-    wanted: groups,
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),
     async verify(tx, { send }) {
       const ids = send.map(({ id }) => id);
-      const { inFlight, planned } = await coverInFlight(tx, wallet.lease, block, ids);
-      const missing = inFlight - capacityLeft;
+      const missing = (await coverInFlight(tx, context.chainId, block, ids)) - capacityLeft;
       if (missing > 0n) throw new CapacityInDoubt(missing);
-      if (missing + planned > 0n) throw new RoundsCompete();
     },
-    ...budgets,
   });
   meter.signed(sent.filter(({ id }) => wanted.has(id)));
   if (choice.send.length > 0) onSent();

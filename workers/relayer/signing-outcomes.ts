@@ -5,14 +5,14 @@ import type { Failure } from "./purchase-failures.ts";
 import type { SimulatedRound } from "./simulate-round.ts";
 
 /**
- * What a signing round did with a purchase. `permit_sent`: its permit alone was sent. `dearer`: it would take a higher premium
+ * What a signing round did with a purchase. `permit_sent`: its permit alone was sent. `premium_risen`: it would take a higher premium
  * than was quoted (6 decimals). `taken`: it no longer waited to be signed.
  */
 export type SigningOutcome =
   | { kind: "sent" | "permit_sent"; broadcast: Promise<void> }
   | { kind: "refused"; failure: Failure }
   | { kind: "reverts"; revert: Revert }
-  | { kind: "dearer"; quoted: bigint; premium: bigint }
+  | { kind: "premium_risen"; quoted: bigint; premium: bigint }
   | { kind: "waits"; reason: unknown }
   | { kind: "taken" };
 export type SigningOutcomes = ReadonlyMap<string, SigningOutcome>;
@@ -35,7 +35,7 @@ export function outcomesOf(
     } else if (one.kind === "unknown") {
       outcomes.set(id, { kind: "waits", reason: one.fault });
     } else if (one.kind === "buys" && one.premium > quotedPremium) {
-      outcomes.set(id, { kind: "dearer", quoted: quotedPremium, premium: one.premium });
+      outcomes.set(id, { kind: "premium_risen", quoted: quotedPremium, premium: one.premium });
       isCertain = false;
     } else {
       const outcome = sent.get(id) ?? { kind: "taken" };

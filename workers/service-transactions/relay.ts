@@ -87,10 +87,8 @@ async function relayWalletServiceTransactions(
   }));
   const { choice, sent } = await sendRound(context, wallet, fees, {
     candidates: (tx) => lockGroups(tx, wanted),
-    wanted,
     clients: () => [],
     choose: (candidates, spending) => chooseServiceTransactions(candidates, spending, { balance, gasBudget }),
-    gasBudget,
   });
   if (choice.send.length > 0) context.onSent();
   const chosen = new Set(choice.send.map(({ id }) => id));

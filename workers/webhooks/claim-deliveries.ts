@@ -1,4 +1,4 @@
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 
 /**
  * SQL that claims deliveries. One writer at a time has a subscription's lease, which expires by the database's clock. A delivery
@@ -49,7 +49,7 @@ type Row = Omit<Batch, "deliveries"> & ClaimedDelivery;
  * arrived would not be due, although the statement sees them, and later events would be sent first.
  */
 export async function claimDeliveries(
-  sql: Sql,
+  sql: ISql,
   writer: Writer,
   webhookIds: readonly string[],
 ): Promise<ReadonlyMap<string, Batch>> {
@@ -108,7 +108,7 @@ export async function claimDeliveries(
 }
 
 /** Restores deliveries that were claimed and not sent. */
-export async function unclaimDeliveries(sql: Sql, deliveries: readonly ClaimedDelivery[]): Promise<void> {
+export async function unclaimDeliveries(sql: ISql, deliveries: readonly ClaimedDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   const rows = deliveries.map(({ id, takenAt, previousTakenAt }) => ({ id, takenAt, previousTakenAt }));
   await sql`
@@ -130,7 +130,7 @@ export async function leaveLease(sql: Sql, writer: Writer, webhookId: string): P
  * @returns ms until each subscription's next delivery is due, 0 when it is due already; none for one without pending deliveries.
  */
 export async function releaseLeases(
-  sql: Sql,
+  sql: ISql,
   writer: Writer,
   webhookIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import { createBatcher } from "../../lib/batcher.ts";
-import { isConnectionError } from "../../lib/db/connect.ts";
+import { beginWith, isConnectionError } from "../../lib/db/connect.ts";
 import { sqlState } from "../../lib/db/sql-state.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import {
@@ -72,31 +72,43 @@ function batchStatements<Item, Result>(
   };
 }
 
+/** Lock timeout of a statement for many subscriptions: a locked one must not delay the others. */
+const quick = { lock_timeout: "250ms" };
+/** For writes that a crash of the server may lose, because the event is then sent again. */
+const quickAsync = { ...quick, synchronous_commit: "off" };
+
 /**
- * `sql` commits to the disk, because a delivery must be marked as taken before it is sent. `asyncCommit` is for writes that a
- * crash of the server may lose, because the event is then sent again. Both have a short lock timeout. `patient` has none: it
- * runs statements for one subscription, which wait for its locked rows after the statement for many has failed.
+ * A delivery is marked as taken, on the disk, before it is sent. `patient` runs statements for one subscription, which wait for
+ * its locked rows after the statement for many has failed.
  */
 export function createDeliveryStore(
-  { sql, asyncCommit, patient }: Record<"sql" | "asyncCommit" | "patient", Sql>,
+  { sql, patient }: Record<"sql" | "patient", Sql>,
   writer: Writer,
   log: Logger,
 ): DeliveryStore {
-  const claimOn = (on: Sql) => (ids: string[]) => claimDeliveries(on, writer, ids);
-  const settleOn = (on: Sql) => (outcomes: OtherOutcome[]) => settleDeliveries(on, outcomes);
-  const endOn = (on: Sql) => async (failures: LastFailure[]) => {
-    for (const one of failures) await makeUndeliverable(on, one);
-  };
-  const unclaimOn = (on: Sql) => (lists: (readonly ClaimedDelivery[])[]) =>
-    unclaimDeliveries(on, lists.flat());
-  const releaseOn = (on: Sql) => (ids: string[]) => releaseLeases(on, writer, ids);
-  const claim = batchStatements(claimOn(sql), claimOn(patient), CLAIM_ROUND);
-  const settleOthers = batchStatements(settleOn(asyncCommit), settleOn(patient), ROUND);
+  const batched = <Item, Result>(
+    max: number,
+    settings: Readonly<Record<string, string>>,
+    run: (on: TransactionSql, items: Item[]) => Promise<Result>,
+  ) =>
+    batchStatements<Item, Result>(
+      (items) => beginWith(sql, settings, (tx) => run(tx, items)),
+      (items) => beginWith(patient, { lock_timeout: "0" }, (tx) => run(tx, items)),
+      max,
+    );
+  const claim = batched(CLAIM_ROUND, quick, (on, ids: string[]) => claimDeliveries(on, writer, ids));
+  const settleOthers = batched(ROUND, quickAsync, (on, outcomes: OtherOutcome[]) =>
+    settleDeliveries(on, outcomes),
+  );
   // Each in a transaction of its own: what a round has stored would be stored again if a later one of it failed.
-  const settleLast = batchStatements(endOn(asyncCommit), endOn(patient), 1);
+  const settleLast = batched(1, quickAsync, async (on, failures: LastFailure[]) => {
+    for (const one of failures) await makeUndeliverable(on, one);
+  });
   const settle = (one: Settlement) => (one.kind === "exhausted" ? settleLast(one) : settleOthers(one));
-  const unclaim = batchStatements(unclaimOn(asyncCommit), unclaimOn(patient), ROUND);
-  const release = batchStatements(releaseOn(asyncCommit), releaseOn(patient), ROUND);
+  const unclaim = batched(ROUND, quickAsync, (on, lists: (readonly ClaimedDelivery[])[]) =>
+    unclaimDeliveries(on, lists.flat()),
+  );
+  const release = batched(ROUND, quickAsync, (on, ids: string[]) => releaseLeases(on, writer, ids));
   let retrying = true;
 
   return {

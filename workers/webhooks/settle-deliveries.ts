@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { ISql, TransactionSql } from "postgres";
 import type { Attempt } from "../../lib/webhooks/attempt.ts";
 import { MAX_FAILURES } from "./retry-schedule.ts";
 
@@ -22,7 +22,7 @@ export type OtherOutcome = AnyAttempt &
 /** The outcome of an attempt. */
 export type Settlement = OtherOutcome | LastFailure;
 
-export async function settleDeliveries(sql: Sql, settlements: readonly OtherOutcome[]): Promise<void> {
+export async function settleDeliveries(sql: ISql, settlements: readonly OtherOutcome[]): Promise<void> {
   await storeAttempts(sql, settlements);
 }
 
@@ -31,10 +31,7 @@ export async function settleDeliveries(sql: Sql, settlements: readonly OtherOutc
  * delivery since decides. A delivery that was cancelled, or delivered by another attempt, stays so.
  * @returns the ids of the pending deliveries that have no attempt left.
  */
-async function storeAttempts(
-  sql: Sql | TransactionSql,
-  settlements: readonly Settlement[],
-): Promise<string[]> {
+async function storeAttempts(sql: ISql, settlements: readonly Settlement[]): Promise<string[]> {
   const rows = settlements.map((one) => ({
     id: one.deliveryId,
     taken_at: one.takenAt,
@@ -62,21 +59,19 @@ async function storeAttempts(
 }
 
 /**
- * Stores the last attempt, and makes its subscription and all its pending deliveries undeliverable. `position` points before
- * the first undelivered event. It locks the subscription before its deliveries, as every transaction does.
+ * Stores the last attempt, and makes its subscription and all its pending deliveries undeliverable, in the caller's transaction.
+ * `position` points before the first undelivered event. It locks the subscription before its deliveries, as every transaction does.
  */
-export async function makeUndeliverable(sql: Sql, settlement: LastFailure): Promise<void> {
-  await sql.begin(async (tx) => {
-    const { webhookId } = settlement;
-    await tx`select 1 from service.webhook where id = ${webhookId}::bigint for no key update`;
-    if ((await storeAttempts(tx, [settlement])).length === 0) return;
-    await tx`
-      with waiting as (
-        update service.delivery set state = 'undeliverable'
-        where webhook_id = ${webhookId}::bigint and state = 'pending' and not test returning event_seq
-      )
-      update service.webhook set state = 'undeliverable', undeliverable_at = now(), lease_until = '-infinity',
-        lease_token = null, position = (select min(event_seq) - 1 from waiting)
-      where id = ${webhookId}::bigint and state = 'active'`;
-  });
+export async function makeUndeliverable(tx: TransactionSql, settlement: LastFailure): Promise<void> {
+  const { webhookId } = settlement;
+  await tx`select 1 from service.webhook where id = ${webhookId}::bigint for no key update`;
+  if ((await storeAttempts(tx, [settlement])).length === 0) return;
+  await tx`
+    with waiting as (
+      update service.delivery set state = 'undeliverable'
+      where webhook_id = ${webhookId}::bigint and state = 'pending' and not test returning event_seq
+    )
+    update service.webhook set state = 'undeliverable', undeliverable_at = now(), lease_until = '-infinity',
+      lease_token = null, position = (select min(event_seq) - 1 from waiting)
+    where id = ${webhookId}::bigint and state = 'active'`;
 }

@@ -1,14 +1,15 @@
 /** Where requests are counted: in this process, in Redis, or in Postgres. */
 import type { Redis } from "ioredis";
-import type postgres from "postgres";
+import { LRUCache } from "lru-cache";
+import pg from "pg";
 import {
   type RateLimiterAbstract,
-  RateLimiterMemory,
   RateLimiterPostgres,
   RateLimiterRedis,
   RateLimiterRes,
 } from "rate-limiter-flexible";
-import { createBatcher } from "../../../lib/batcher.ts";
+import { countSessions } from "../../../lib/db/sessions.ts";
+import { watchedSocket } from "../../../lib/db/silent-server.ts";
 import { fromDatabase } from "../dependency-timeout.ts";
 
 /** At most `limit` requests per client within `seconds`, from the client's first request on. */
@@ -60,32 +61,31 @@ const counterOf = (limiter: RateLimiterAbstract, { limit }: Window): Counter => 
   },
 });
 
-/** The library's counter in memory, with at most `MAX_CLIENTS` clients. */
-class BoundedMemory extends RateLimiterMemory {
-  /** In the order in which their windows began; some windows may have ended. */
-  readonly #clients = new Set<string>();
-
-  override async consume(client: string): Promise<RateLimiterRes> {
-    const counted = await super.consume(client);
-    if (counted.isFirstInDuration) this.#remember(client);
-    return counted;
-  }
-
-  #remember(client: string): void {
-    this.#clients.delete(client);
-    this.#clients.add(client);
-    if (this.#clients.size <= MAX_CLIENTS) return;
-    for (const oldest of this.#clients) {
-      this.#clients.delete(oldest);
-      void this.delete(oldest);
-      return;
-    }
-  }
+/** Counts in this process only; never rejects. The library's own store in memory has no bound. */
+export function countInMemory({ limit, seconds }: Window): Counter {
+  const windows = new LRUCache<string, { used: number; readonly endsAt: number }>({ max: MAX_CLIENTS });
+  const countOf = ({ used, endsAt }: { used: number; endsAt: number }, exceeded: boolean): Count => ({
+    used,
+    msBeforeNext: endsAt - performance.now(),
+    exceeded,
+  });
+  const running = (client: string) => {
+    const window = windows.peek(client);
+    return window && window.endsAt > performance.now() ? window : undefined;
+  };
+  return {
+    async consume(client) {
+      const window = running(client) ?? { used: 0, endsAt: performance.now() + seconds * 1000 };
+      window.used += 1;
+      windows.set(client, window);
+      return countOf(window, window.used > limit);
+    },
+    async look(client) {
+      const window = running(client);
+      return window ? countOf(window, window.used >= limit) : null;
+    },
+  };
 }
-
-/** Counts in this process only; never rejects. */
-export const countInMemory = (window: Window): Counter =>
-  counterOf(new BoundedMemory(optionsOf(window)), window);
 
 /** Counts over all processes; rejects at once while Redis is down. */
 export const countInRedis = (window: Window, redis: Redis): Counter =>
@@ -99,70 +99,38 @@ export const countInRedis = (window: Window, redis: Redis): Counter =>
     window,
   );
 
-/** Most requests counted by one statement. */
-const ROUND = 100;
-
-/** The library's statement that counts a request; its first value is the client's key, its third the end of a new window. */
-const COUNT = "rate_limit:rlflx-upsert";
-
-type Query = { name: string; text: string; values: (string | number | null)[] };
-type Counted = { points: number; expire: string };
-
-/**
- * Counts a round of requests in one statement. Each gets the count as if its client's requests had come one after the other.
- * Rows are locked in the order of their keys, so that no two processes wait for each other.
- */
-async function countRound(sql: postgres.Sql, round: readonly Query[]): Promise<Map<Query, Counted>> {
-  const clients = new Map<string, Query[]>();
-  for (const query of round) {
-    const key = String(query.values[0]);
-    clients.set(key, [...(clients.get(key) ?? []), query]);
-  }
-  const input = [...clients].map(([key, queries]) => ({
-    key,
-    points: queries.length,
-    expire: queries[0]?.values[2],
-  }));
-  const now = Date.now();
-  const rows = await sql<(Counted & { key: string })[]>`
-    insert into service.rate_limit as counted (key, points, expire)
-    select key, points, expire from json_to_recordset(${JSON.stringify(input)}::text::json)
-      as t (key text, points int, expire bigint) order by key
-    on conflict (key) do update set
-      points = excluded.points + case when counted.expire <= ${now} then 0 else counted.points end,
-      expire = case when counted.expire <= ${now} then excluded.expire else counted.expire end
-    returning key, points, expire`;
-  return new Map(
-    rows.flatMap(({ key, points, expire }) =>
-      (clients.get(key) ?? []).map(
-        (query, n, { length }) => [query, { points: points - length + n + 1, expire }] as const,
-      ),
-    ),
-  );
-}
-
-/** Adapts our connections to the library, which expects a pool of `pg` and uses only this method. */
-function poolOf(sql: postgres.Sql) {
-  const count = createBatcher((round: Query[]) => countRound(sql, round), ROUND);
+/** Connections to Postgres that count. A crash of the server may lose the last counts. */
+export function openCounts(databaseUrl: string) {
+  const max = 2;
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: "api-counts",
+    max,
+    connectionTimeoutMillis: 3000,
+    stream: () => watchedSocket(4000),
+    onConnect: (client) => client.query("set synchronous_commit = off"),
+  });
+  pool.on("error", () => {}); // reported where a count fails
+  const uncount = countSessions(max);
   return {
-    async query(query: Query) {
-      if (query.name === COUNT) return { rows: [(await count(query)).get(query)], rowCount: 1 };
-      const rows = await sql.unsafe(query.text, query.values);
-      return { rows, rowCount: rows.count };
+    pool,
+    async close(): Promise<void> {
+      uncount();
+      await pool.end();
     },
   };
 }
 
 /**
- * Counts over all processes, exactly: the statement that counts concurrent requests locks their clients' rows. The library deletes rows an hour
- * after their window, every five minutes.
+ * Counts over all processes, exactly: the statement that counts locks its client's row. The library deletes rows an hour after
+ * their window, every five minutes.
  * Rejects with ApiError `database_unavailable` while Postgres is down.
  */
-export function countInPostgres(window: Window, sql: postgres.Sql): Counter {
+export function countInPostgres(window: Window, pool: pg.Pool): Counter {
   const limiter = new RateLimiterPostgres({
     ...optionsOf(window),
     ...blockedOnceExceeded(window),
-    storeClient: poolOf(sql),
+    storeClient: pool,
     storeType: "pool",
     schemaName: "service",
     tableName: "rate_limit",

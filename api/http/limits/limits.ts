@@ -1,6 +1,6 @@
 /** The rate limits of this API. Each has its own counter: a client that exceeds one may still use the others. */
 import { Redis } from "ioredis";
-import type postgres from "postgres";
+import type pg from "pg";
 import type { ApiConfig } from "../../../lib/config.ts";
 import { errorText, type Logger } from "../../../lib/log.ts";
 import type { KeyTier } from "../api-keys.ts";
@@ -55,7 +55,7 @@ function connectRedis(url: string, commandTimeout: number): Redis {
 
 /**
  * Opens the limits without waiting for a connection. Without Redis, or while it is down, each process counts the loose
- * limits in memory, and the exact ones are counted in Postgres (`sql`).
+ * limits in memory, and the exact ones are counted in Postgres.
  */
 export function openLimits(
   config: Pick<
@@ -69,7 +69,7 @@ export function openLimits(
     | "ONBOARD_RATE_LIMIT"
     | "SANDBOX_RATE_LIMIT"
   >,
-  sql: postgres.Sql,
+  counts: pg.Pool,
   log: Logger,
 ): OpenLimits {
   const { REDIS_URL: url } = config;
@@ -83,7 +83,12 @@ export function openLimits(
   };
   const exact = (name: string, limit: number, seconds: number) => {
     const window: Window = { name, limit, seconds };
-    return createLimiter({ window, redis: exactRedis, fallback: countInPostgres(window, sql), onRedisError });
+    return createLimiter({
+      window,
+      redis: exactRedis,
+      fallback: countInPostgres(window, counts),
+      onRedisError,
+    });
   };
   return {
     publicReads: loose("public", config.PUBLIC_RATE_LIMIT),

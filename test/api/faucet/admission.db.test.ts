@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type Admission, type ClaimRequest, claimFaucet } from "../../../api/faucet/admission.ts";
 import { noteClaimReported, stopAwaiting } from "../../../api/faucet/claims.ts";
 import { faucetTerms } from "../../../api/faucet/terms.ts";
-import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { asApi } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import {
@@ -40,7 +40,7 @@ async function claimOrJoin(n: number, more: Partial<ClaimRequest> = {}) {
 /** Two connection pools, as two api processes would have. */
 let pools: Connection[] = [];
 beforeAll(() => {
-  pools = [1, 2].map((n) => connect(databaseUrl, { name: `pool-${n}`, role: API_ROLE }));
+  pools = [1, 2].map((n) => connect(asApi(databaseUrl), { name: `pool-${n}` }));
   atEnd(async () => {
     await Promise.all(pools.map((pool) => pool.close()));
   });
@@ -198,7 +198,7 @@ describe("a limit", () => {
     await sql`update service.faucet_claim set freed_at = freed_at - interval '9 minutes' where id = ${first}`;
     await refused(6, "onchain_revert");
     const result = await tryClaim(7, { client: clientOf(1) });
-    expect(result.outcome).toBe("client_rests");
+    expect(result.outcome).toBe("client_paused");
     expect("secondsLeft" in result && result.secondsLeft).toBeGreaterThan(50);
     expect("secondsLeft" in result && result.secondsLeft).toBeLessThanOrEqual(60);
     expect((await tryClaim(7)).outcome).toBe("claimed");

@@ -35,7 +35,7 @@ export function webhookDeletions({ webhook, connection }: WebhookTest): void {
     await sql`insert into service.delivery (webhook_id, event_seq) select ${webhook().id}, seq from service.event`;
     await sql.begin(async (tx) => {
       await mayRest(tx);
-      // The locks of an outbox pass and of a writer.
+      // The locks of the outbox and of a writer.
       await tx`select 1 from service.webhook where id = ${webhook().id} for key share`;
       await tx`select 1 from service.delivery where webhook_id = ${webhook().id} for update`;
       expect((await remove()).status).toBe(200);

@@ -51,7 +51,7 @@ export async function startWebhookApi(): Promise<{ api: TestApi; connection: Con
   atEnd(() => connection.close());
   await newSubscriber(api); // returns once the tables exist
   await connection.sql`
-    insert into service.outbox (chain_id, final_block, final_time, passed_block) values (8453, 1, 1, 1)`;
+    insert into service.outbox (chain_id, final_block, final_time, processed_block) values (8453, 1, 1, 1)`;
   return { api, connection };
 }
 

@@ -82,7 +82,7 @@ export function retryCalls({ webhook, connection }: WebhookTest): void {
       ]);
     });
 
-    test("waits for a running outbox pass, and includes its events", async () => {
+    test("waits for a running outbox, and includes its events", async () => {
       const position = await webhook().newestSeq();
       await webhook().markUndeliverable(position);
       const passing = connection().sql.begin(async (tx) => {
@@ -91,7 +91,7 @@ export function retryCalls({ webhook, connection }: WebhookTest): void {
         await tx`
         insert into service.event (chain_id, id, key, type, block_number, parties, body) values
           (8453, ${`late-${webhook().id}`}, ${`late-${webhook().id}`}, 'bond_minted', ${webhook().firstBlock}, array[${webhook().owner.wallet.toLowerCase()}], '{}')`;
-        // The pass sees an undeliverable webhook, so it creates no delivery.
+        // The outbox sees an undeliverable webhook, so it creates no delivery.
         await waitForLockWaiter(tx);
         return { answer };
       });

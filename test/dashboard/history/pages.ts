@@ -198,7 +198,7 @@ export function testPages(history: () => TestApi): void {
         await tx`set local session_replication_role = replica`;
         await tx`
       with added as (
-        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
         values (8453, ${seedAccounts.alice.address.toLowerCase()}, 'https://hooks.example', array['*'], 'sealed', 0, 0, 0)
         returning id)
       insert into service.delivery (webhook_id, event_seq, next_attempt_at)

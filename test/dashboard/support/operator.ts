@@ -44,7 +44,7 @@ async function insertFlights(sql: Sql, wallet: string): Promise<void> {
 }
 
 async function insertTroubles(sql: Sql, { keeper, client }: Rows): Promise<void> {
-  for (const id of [1, 2, 3]) await sql`insert into service.strike values (${-id}, ${client.toLowerCase()})`;
+  for (const id of [1, 2, 3]) await sql`insert into service.buyer_revert values (${-id}, ${client.toLowerCase()})`;
   await sql`
     insert into service.keeper_task (chain_id, purpose, product_id, policy_id, failures, failure)
     values (${CHAIN}, 'queue', '', 5, 2, 'the vault is empty')`;
@@ -57,7 +57,7 @@ async function insertTroubles(sql: Sql, { keeper, client }: Rows): Promise<void>
     values (${CHAIN}, ${keeper.toLowerCase()}, 'keeper_trigger', ${keeper.toLowerCase()}, '0x', 0, 'onchain_revert', 'too late', now())`;
   await sql`
     insert into service.webhook
-      (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event, state, position, undeliverable_at)
+      (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event, state, position, undeliverable_at)
     select 8453, ${client.toLowerCase()}, 'https://hooks.example:8443/secret-path?token=t', array['*'], 'sealed', 0, 0, 0,
       'undeliverable', 0, now() from generate_series(1, 60)`;
 }

@@ -120,7 +120,7 @@ export const caughtUp = ({ chain, connection }: WebhookWorld, timeoutMs: number)
     probe: async () => {
       const head = await chain.client.getBlockNumber();
       const [row] = await connection.sql<{ done: boolean }[]>`
-        select passed_block >= ${String(head)}::bigint and not exists (
+        select processed_block >= ${String(head)}::bigint and not exists (
           select 1 from service.delivery where state = 'pending' and attempts = '[]') as done from service.outbox`;
       return row?.done === true ? true : undefined;
     },

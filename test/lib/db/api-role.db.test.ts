@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { readLedger } from "../../../api/admin/ledger-queries.ts";
 import { faucetTerms } from "../../../api/faucet/terms.ts";
 import { mintCalldata } from "../../../lib/chain/mock-usdc.ts";
-import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { API_ROLE, asApi } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
 import { addStop, clearStop, setStop } from "../../../lib/ledger/stops.ts";
@@ -20,8 +20,8 @@ const faucet = `0x${"f".repeat(40)}`;
 const token = `0x${"c".repeat(40)}`;
 const relayer = `0x${"d".repeat(40)}`;
 
-function openAs(url: string, role?: string): Connection {
-  const connection = connect(url, { name: "test", max: 1, ...(role === undefined ? {} : { role }) });
+function open(url: string): Connection {
+  const connection = connect(url, { name: "test", max: 1 });
   atEnd(connection.close);
   return connection;
 }
@@ -29,7 +29,7 @@ function openAs(url: string, role?: string): Connection {
 describe("Postgres refuses the api", () => {
   let api: Connection;
   beforeAll(async () => {
-    api = openAs(await freshDatabase(), API_ROLE);
+    api = open(asApi(await freshDatabase()));
   });
 
   test.each([
@@ -48,7 +48,7 @@ describe("Postgres refuses the api", () => {
     ["reading signed forms", "select signed from service.attempt"],
     ["gas that was spent", `insert into service.gas_day values (1, now(), '${wallet}', 1)`],
     ["a gas budget's state", "update service.gas_day set wei = 0"],
-    ["the outbox's position", "update service.outbox set passed_block = 0"],
+    ["the outbox's position", "update service.outbox set processed_block = 0"],
     ["another outbox", "insert into service.outbox values (1, 0, 0, 0)"],
     ["the ledger's position", "update service.watched_block set number = 0"],
     ["a wallet's nonce", "update service.relayer_wallet set next_nonce = 0"],
@@ -93,8 +93,8 @@ describe("Postgres refuses the api", () => {
     ],
     ["that something is never signed", "delete from service.waiting"],
     ["when something began to wait", "update service.waiting set created_at = now()"],
-    ["a strike", `insert into service.strike values (1, '${wallet}')`],
-    ["the end of a rest", "delete from service.strike"],
+    ["a revert of a buyer", `insert into service.buyer_revert values (1, '${wallet}')`],
+    ["the end of a pause", "delete from service.buyer_revert"],
     ["a purchase's deletion", "delete from service.purchase"],
     ["a delegation's spending", "update service.delegation set premium_spent = 0"],
     ["a delegation's cap", "update service.delegation set total_premium_cap = 1"],
@@ -115,7 +115,7 @@ describe("Postgres refuses the api", () => {
     ["a request's deletion", "delete from service.price_proof"],
     ["an oracle's signer", `insert into service.oracle_signer values (1, '${wallet}')`],
     ["the tier of a key", "update service.api_key set tier = 'paid'"],
-    ["a migration", "insert into service.migration (hash, created_at) values ('x', 9)"],
+    ["a migration", "insert into service.migration (number) values (99)"],
     ["a table in the service's schema", "create table service.thing (id int)"],
     ["a schema", "create schema thing"],
     ["a column", "alter table service.purchase add thing int"],
@@ -129,7 +129,7 @@ describe("Postgres refuses the api", () => {
 });
 
 test("the api sets a stop by the same call as the operator's, once, and the ledger's report is readable to it", async () => {
-  const { sql } = openAs(await freshDatabase(), API_ROLE);
+  const { sql } = open(asApi(await freshDatabase()));
   expect(await addStop(sql, { scope: "global" }, "first")).toMatchObject({
     isNew: true,
     stop: { scope: "global", reason: "first", setBy: "api" },
@@ -145,11 +145,11 @@ test("the api sets a stop by the same call as the operator's, once, and the ledg
 
 test("of service transactions the api inserts a claim's two transfers from the faucet's wallet, and no other call", async () => {
   const database = await freshDatabase();
-  const owner = openAs(database);
+  const owner = open(database);
   await owner.sql`
     insert into service.relayer_wallet (chain_id, address, role)
     values (1, ${faucet}, 'faucet'), (1, ${relayer}, 'relayer'), (2, ${faucet}, 'keeper')`;
-  const { sql } = openAs(database, API_ROLE);
+  const { sql } = open(asApi(database));
   const claimOf = async (sender: string, chainId = 1) => {
     const [claim] = await sql<{ id: string }[]>`
       insert into service.faucet_claim (chain_id, faucet, wallet, client, awaited_until)
@@ -192,7 +192,7 @@ test("of service transactions the api inserts a claim's two transfers from the f
 });
 
 test("a purchase of the api's counts against its delegation, which the api cannot change itself", async () => {
-  const { sql } = openAs(await freshDatabase(), API_ROLE);
+  const { sql } = open(asApi(await freshDatabase()));
   await sql`
     insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
     values (1, ${wallet}, ${wallet}, ${`0x${"b".repeat(40)}`}, 10, now(), 0, ${word})`;
@@ -240,7 +240,7 @@ describe("on a server without the role", () => {
     }
     await Promise.all(urls.map(migrateService));
     for (const one of urls) {
-      const { sql } = openAs(one, API_ROLE);
+      const { sql } = open(asApi(one));
       expect(
         await sql`select current_user as role from service.stop right join (select 1) as one on true`,
       ).toEqual([{ role: API_ROLE }]);

@@ -1,7 +1,7 @@
 /** What the api's role may do. A new table, column, sequence or function of `service` must be entered here, and decided on. */
 import postgres from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
-import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { API_ROLE, asApi } from "../../../lib/db/api-role.ts";
 import { connect } from "../../../lib/db/connect.ts";
 import { grantViews } from "../../../lib/db/grants.ts";
 import { migrateService } from "../../../lib/db/migrate.ts";
@@ -16,9 +16,12 @@ const tables: Record<string, string[]> = {
     "INSERT (key_hash, label, max_premium_per_day, max_premium_per_purchase, products, scopes, tier, wallet)",
     "UPDATE (last_used_at, revoked_at)",
   ],
+  applied_functions: [],
   archived_nonce: [],
   archived_purchase: ["SELECT"],
   attempt: ["SELECT (cancels, hash, id, last_broadcast_at, max_fee, priority_fee, transaction_id, untaken)"],
+  budget_lock: [],
+  buyer_revert: ["SELECT"],
   compared_wallet: [],
   delegation: [
     "SELECT",
@@ -53,7 +56,7 @@ const tables: Record<string, string[]> = {
   purchase: [
     "SELECT",
     "INSERT (asset, buyer, chain_id, coverage_amount, delegation_id, fingerprint, idempotency_key, key_id, product_id, quoted_premium, wallet)",
-    "UPDATE (standing)",
+    "UPDATE (answers_repeats)",
   ],
   purchase_progress: ["SELECT"],
   purchase_trace: ["INSERT (purchase_id, traceparent)"],
@@ -65,18 +68,16 @@ const tables: Record<string, string[]> = {
     "INSERT (block_hash, block_number, chain_id, content, kind, record, tx_hash, wallet)",
     "UPDATE (block_hash, block_number, final, record)",
   ],
-  round_plan: [],
   sandbox_wallet: ["SELECT"],
   service_transaction: ["DELETE", "SELECT", "INSERT (chain_id, claim_id, data, purpose, sender, to, value)"],
   service_transaction_progress: ["SELECT"],
   stop: ["SELECT", "INSERT (reason, scope, subject)"],
-  strike: ["SELECT"],
   transaction: ["SELECT"],
   waiting: ["SELECT", "UPDATE (wake_at)"],
   watched_block: ["SELECT"],
   webhook: [
     "SELECT",
-    "INSERT (chain_id, events, from_block, passed_block, passed_event, secret, url, wallet)",
+    "INSERT (chain_id, events, from_block, processed_block, processed_event, secret, url, wallet)",
     "UPDATE (position, previous_secret, previous_secret_until, secret, state, undeliverable_at)",
   ],
 };
@@ -87,13 +88,11 @@ const sequences: Record<string, string[]> = {
   delegation_id_seq: ["USAGE"],
   delivery_id_seq: ["USAGE"],
   event_seq_seq: ["USAGE"],
-  migration_id_seq: [],
   transaction_id_seq: [],
   webhook_id_seq: ["USAGE"],
 };
 
 const functions: Record<string, boolean> = {
-  accept_purchase: true,
   accept_purchases: true,
   add_gas: false,
   announce: false,
@@ -102,6 +101,7 @@ const functions: Record<string, boolean> = {
   bought_by: true,
   claim_faucet: true,
   delegation_in_force: true,
+  existing_purchase: true,
   faucet_limit: true,
   free_claim: false,
   gas_account: false,
@@ -126,14 +126,12 @@ const functions: Record<string, boolean> = {
   note_gas_day: false,
   note_outcome: false,
   note_quoted_premium: false,
-  plans_of_others: false,
   note_refused_premium: false,
+  paused_until: true,
   premium_of: false,
   premium_of_day: true,
   progress_of: true,
   raise_watermarks: false,
-  rests_until: true,
-  standing_purchase: true,
   stopped_by: true,
   transaction_history: false,
   transactions_from: true,
@@ -212,11 +210,11 @@ test("a migration takes back what was granted by hand, and a new table is closed
 });
 
 test("a process of an older version leaves the grants of a newer one in place", async () => {
-  await sql`insert into service.migration (hash, created_at) select 'newer', max(created_at) + 1 from service.migration`;
-  await sql`grant insert on service.strike to ${sql(API_ROLE)}`;
+  await sql`insert into service.migration (number) select max(number) + 1 from service.migration`;
+  await sql`grant insert on service.buyer_revert to ${sql(API_ROLE)}`;
   await migrateService(databaseUrl);
-  expect(await readTables()).toEqual({ ...tables, strike: ["INSERT", "SELECT"] });
-  await sql`delete from service.migration where hash = 'newer'`;
+  expect(await readTables()).toEqual({ ...tables, buyer_revert: ["INSERT", "SELECT"] });
+  await sql`delete from service.migration where number = (select max(number) from service.migration)`;
   await migrateService(databaseUrl);
   expect(await readTables()).toEqual(tables);
 });
@@ -226,7 +224,7 @@ test("what queue and index create later in their schemas is open to the api at o
   await grantViews(sql, "indexer");
   await sql`create table bullmq.added (id bigserial)`;
   await sql`create view indexer.added as select id from bullmq.added`;
-  const api = connect(databaseUrl, { name: "test", role: API_ROLE, max: 1 });
+  const api = connect(asApi(databaseUrl), { name: "test", max: 1 });
   atEnd(api.close);
   await api.sql`insert into bullmq.added default values`;
   expect(await api.sql`select id::int as id from indexer.added`).toEqual([{ id: 1 }]);

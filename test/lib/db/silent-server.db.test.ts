@@ -21,6 +21,7 @@ async function open({ onTestFinished }: TestContext, max: number) {
   onTestFinished(async () => {
     await Promise.all([pool.close(), direct.close()]);
   });
+  await direct.sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set statement_timeout = '1s'`);
   return { url, proxy, sql: pool.sql, direct: direct.sql };
 }
 

@@ -88,7 +88,7 @@ function rows(sql: Sql) {
     async subscribe(url: string, wallet = WALLET): Promise<{ id: string; secret: string }> {
       const secret = newSecret();
       const [row] = await sql<{ id: string }[]>`
-        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
         values (${CHAIN}, ${wallet}, ${url}, '{*}', ${sealer.seal(secret, wallet)}, 0, -1, 0) returning id::text`;
       if (!row) throw new Error("no webhook was stored");
       return { id: row.id, secret };

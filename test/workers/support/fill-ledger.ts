@@ -84,7 +84,7 @@ const hotRows = (hot: number): [table: string, insert: string][] => {
 };
 
 const archivedRows = (hot: number, archived: number) =>
-  `insert into service.archived_purchase (${PURCHASE_COLUMNS}, standing, state, tx_hash, block_number, block_hash, policy_id,
+  `insert into service.archived_purchase (${PURCHASE_COLUMNS}, answers_repeats, state, tx_hash, block_number, block_hash, policy_id,
     premium_paid, settled_at, final_at, transactions)
   select ${purchaseOf("old")}, true, 'confirmed', ${hash("i")}, i, ${hash("i")}, i, 292000, at, at,
     json_build_array(json_build_object('wallet', '${filled.relayer}', 'nonce', i::text, 'state', 'final', 'createdAt', at,

@@ -5,7 +5,7 @@ import type { Address, Hex } from "viem";
 import { numberToHex } from "viem";
 import { afterEach, beforeAll } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../api/buying/accept-purchases.ts";
-import { API_ROLE } from "../../../lib/db/api-role.ts";
+import { asApi } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
@@ -43,7 +43,7 @@ export function useLedgerDatabase(): void {
   beforeAll(async () => {
     databaseUrl = await freshDatabase();
     connection = connect(databaseUrl, { name: "test" });
-    api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
+    api = connect(asApi(databaseUrl), { name: "test-api" });
     atEnd(() => connection.close());
     atEnd(() => api.close());
     const [key] = await connection.sql<{ id: string }[]>`
@@ -52,9 +52,9 @@ export function useLedgerDatabase(): void {
   });
   afterEach(async () => {
     await connection.sql`
-      truncate service.purchase, service.permit, service.key_premium, service.purchase_trace, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.strike,
+      truncate service.purchase, service.permit, service.key_premium, service.purchase_trace, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.buyer_revert,
         service.relayer_wallet, service.archived_nonce, service.compared_wallet,
-        service.gas_day, service.round_plan`;
+        service.gas_day`;
   });
 }
 
@@ -108,15 +108,12 @@ export async function assign(
   given: ReadonlyMap<Address, number> = new Map(),
   verify?: (tx: TransactionSql) => Promise<void>,
 ) {
-  const wanted = ids.map(wantedPurchase);
   const { assigned } = await assignNonces(connection.sql, {
     lease,
     given,
-    wanted,
     candidates: (tx) => readCandidates(tx, lease, ids, SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates) => ({ send: candidates.flatMap(({ id }) => wantedPurchase(id).calls) }),
-    gasBudget: 10n ** 30n,
     ...(verify && { verify }),
   });
   return assigned;

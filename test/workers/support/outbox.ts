@@ -105,9 +105,9 @@ export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}
     async subscribe(wallet, { events = ["*"], fromBlock, url = "https://example.com/" } = {}) {
       const head = fromBlock ?? (await chain.client.getBlockNumber());
       const [row] = await sql<{ id: number }[]>`
-        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, passed_block, passed_event)
+        insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
         select ${chainId}, ${wallet.toLowerCase()}, ${url}, ${events}::text[], 'sealed', ${String(head)}::bigint,
-          coalesce((select passed_block from service.outbox where chain_id = ${chainId}), -1),
+          coalesce((select processed_block from service.outbox where chain_id = ${chainId}), -1),
           coalesce((select max(seq) from service.event where chain_id = ${chainId}), 0)
         returning id::integer`;
       if (!row) throw new Error("no subscription");
@@ -120,7 +120,7 @@ export async function startOutboxWorld(chain: TestChain, { indexer = true } = {}
         probe: async () => {
           const head = await chain.client.getBlockNumber();
           const [row] = await sql<{ block: number }[]>`
-            select passed_block::integer as block from service.outbox where chain_id = ${chainId}`;
+            select processed_block::integer as block from service.outbox where chain_id = ${chainId}`;
           return row && row.block >= Number(head) - confirmations + 1 ? true : undefined;
         },
       });

@@ -64,14 +64,12 @@ export async function assignWith(
   return assignNonces(connection.sql, {
     lease,
     given: new Map(),
-    wanted: [...groups.values()],
     candidates: (tx) => readCandidates(tx, lease, [ids.purchase], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose:
       choose?.(calls) ??
       ((candidates, spending) =>
         choosePurchases(candidates, groups, spending, { ...budgets, balance: 10n ** 30n })),
-    ...budgets,
   });
 }
 

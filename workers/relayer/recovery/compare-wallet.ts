@@ -5,13 +5,13 @@ import { compareNonce } from "../compare-nonces.ts";
 import type { Wallet } from "../wallets.ts";
 import type { RecoveryContext } from "./context.ts";
 import { countAt, type HeadChain, laterHead } from "./later-head.ts";
-import { type FoundTransactions, type ReconcileContext, reconcileWallet } from "./reconcile.ts";
+import { type MinedUnknown, type ReconcileContext, reconcileWallet } from "./reconcile.ts";
 
 /** Unknown transactions that the chain has lacked again for this time, in ms, are gone; a node that is behind catches up. */
 const GONE_AFTER_MS = 30_000;
 
 type CompareWalletContext = ReconcileContext &
-  Pick<RecoveryContext, "chainId" | "goneSince" | "lostNonces"> & {
+  Pick<RecoveryContext, "chainId" | "unknownMissingSince" | "lostNonces"> & {
     readonly chain: HeadChain;
     readonly wallets: Pick<RecoveryContext["wallets"], "given">;
   };
@@ -26,16 +26,16 @@ export async function compareWallet(
   { address, lease }: Pick<Wallet, "address" | "lease">,
   pending: number,
 ): Promise<void> {
-  const { sql, chainId, goneSince } = context;
+  const { sql, chainId, unknownMissingSince } = context;
   await compareNonce(context, address, pending);
   const { next, unknownBelow } = await readNonces(sql, chainId, address);
   await compareGiven(context, address, next);
   if (unknownBelow === null) return;
-  if (pending >= unknownBelow) goneSince.delete(address);
-  const since = goneSince.get(address) ?? performance.now();
-  if (pending < unknownBelow) goneSince.set(address, since);
+  if (pending >= unknownBelow) unknownMissingSince.delete(address);
+  const since = unknownMissingSince.get(address) ?? performance.now();
+  if (pending < unknownBelow) unknownMissingSince.set(address, since);
   if (performance.now() - since >= GONE_AFTER_MS) await forgetGone(context, { address, lease }, since);
-  if (await reconcileWallet(context, lease)) goneSince.delete(address);
+  if (await reconcileWallet(context, lease)) unknownMissingSince.delete(address);
 }
 
 /** Lets nonces be given out again that this writer gave out and the ledger has lost, once a later head shows which of them were sent. */
@@ -62,18 +62,18 @@ async function compareGiven(context: CompareWalletContext, wallet: Address, next
 
 /** Forgets unknown transactions that a head later than `since` lacks too. */
 async function forgetGone(
-  { sql, chain, found }: CompareWalletContext,
+  { sql, chain, minedUnknown }: CompareWalletContext,
   { address, lease }: Pick<Wallet, "address" | "lease">,
   since: number,
 ): Promise<void> {
   const head = await laterHead(chain, since);
   if (!head) return;
   const count = await countAt(chain, address, head.number);
-  if (!hasFoundAbove(found, address, count, head)) await forgetUnknown(sql, lease, count);
+  if (!isMinedAbove(minedUnknown, address, count, head)) await forgetUnknown(sql, lease, count);
 }
 
-/** Whether a transaction that the head lacks was found in a block after it: the node is behind. */
-const hasFoundAbove = (found: FoundTransactions, wallet: Address, count: number, head: Block): boolean =>
-  [...found.values()].some(
+/** Whether a transaction that the head lacks is in a block after it: the node is behind. */
+const isMinedAbove = (minedUnknown: MinedUnknown, wallet: Address, count: number, head: Block): boolean =>
+  [...minedUnknown.values()].some(
     ({ from, nonce, blockNumber }) => from === wallet && nonce >= count && blockNumber > head.number,
   );

@@ -4,7 +4,7 @@ import type { Call } from "../../ledger/assign-nonces.ts";
 import type { ChainContext } from "../chain-context.ts";
 import type { SettleReceipts } from "../settle-receipts.ts";
 import type { Wallet } from "../wallets.ts";
-import type { FoundTransactions } from "./reconcile.ts";
+import type { MinedUnknown } from "./reconcile.ts";
 
 export type RecoveryContext = ChainContext & {
   readonly confirmations: number;
@@ -20,13 +20,13 @@ export type RecoveryContext = ChainContext & {
   readonly coverRouter: Address;
   readonly usdc: Address;
   readonly keeperTargets: readonly Address[];
-  readonly found: FoundTransactions;
+  readonly minedUnknown: MinedUnknown;
   /** Since when the chain has lacked a wallet's unknown transactions again, by `performance.now()`. */
-  readonly goneSince: Map<Address, number>;
+  readonly unknownMissingSince: Map<Address, number>;
   /** Since when a wallet's ledger was seen to lack nonces that this writer has given out, by `performance.now()`. */
   readonly lostNonces: Map<Address, number>;
   /** The head at which the chain was first seen to lack a wallet's final transactions. */
-  readonly lackedAt: Map<Address, bigint>;
+  readonly finalMissingAt: Map<Address, bigint>;
 };
 
 /** A plain transfer costs exactly this much gas. */

@@ -7,8 +7,8 @@ import { costOf } from "../../ledger/call-cost.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
-  type FoundForm,
   isKeeperWallet,
+  type MatchedForm,
   recordUnknown,
   unsentPermit,
   waitingPurchase,
@@ -36,9 +36,9 @@ export const keeperTargets = ({
     ...(multicall3 ? [multicall3] : []),
   ].map(lower);
 
-/** By wallet and nonce. */
-export type FoundTransactions = Map<string, NonceHolder>;
-export const foundKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
+/** Unknown transactions in blocks, by wallet and nonce. */
+export type MinedUnknown = Map<string, NonceHolder>;
+export const nonceKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
 
 export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
   readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
@@ -46,8 +46,7 @@ export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
   readonly usdc: Address;
   /** The contracts that the keeper calls. */
   readonly keeperTargets: readonly Address[];
-  /** Unknown transactions that were found in blocks. */
-  readonly found: FoundTransactions;
+  readonly minedUnknown: MinedUnknown;
 };
 
 /**
@@ -59,11 +58,11 @@ export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
  * @throws LeaseLost
  */
 export async function reconcileWallet(context: ReconcileContext, lease: Lease): Promise<boolean> {
-  const { sql, found, log } = context;
+  const { sql, minedUnknown, log } = context;
   const { address } = lease;
   const unknown = await findUnknown(context, lease);
   for (const { nonce } of unknown) {
-    const sent = found.get(foundKey(address, nonce));
+    const sent = minedUnknown.get(nonceKey(address, nonce));
     const match = sent && (await matchOf(context, lease, sent));
     if (match && (await recordUnknown(sql, lease, { nonce, ...match })))
       log.warn(
@@ -73,7 +72,7 @@ export async function reconcileWallet(context: ReconcileContext, lease: Lease): 
   }
   if (!(await endUnknown(sql, lease))) return false;
   log.warn({ wallet: address }, "all transactions of the wallet on the chain are known again");
-  for (const { nonce } of unknown) found.delete(foundKey(address, nonce));
+  for (const { nonce } of unknown) minedUnknown.delete(nonceKey(address, nonce));
   return true;
 }
 
@@ -82,11 +81,13 @@ export async function reconcileWallet(context: ReconcileContext, lease: Lease): 
  * @returns the unknown nonces.
  */
 export async function findUnknown(
-  { sql, chain, found, log }: Pick<ReconcileContext, "sql" | "chain" | "found" | "log">,
+  { sql, chain, minedUnknown, log }: Pick<ReconcileContext, "sql" | "chain" | "minedUnknown" | "log">,
   { chainId, address }: Pick<Lease, "chainId" | "address">,
 ): Promise<UnknownNonce[]> {
   const unknown = (await unknownNonces(sql, chainId)).filter(({ wallet }) => wallet === address);
-  const sought = unknown.filter(({ nonce }) => !found.has(foundKey(address, nonce))).slice(0, SEARCHES);
+  const sought = unknown
+    .filter(({ nonce }) => !minedUnknown.has(nonceKey(address, nonce)))
+    .slice(0, SEARCHES);
   const head = sought.length > 0 ? await chain.block("latest") : undefined;
   for (const { nonce } of head ? sought : []) {
     const holder = await findNonceHolder(chain, address, nonce, head?.number ?? 0n).catch(
@@ -100,7 +101,7 @@ export async function findUnknown(
     );
     // Where one is in no block yet, those after it are not either.
     if (!holder) break;
-    found.set(foundKey(address, nonce), holder);
+    minedUnknown.set(nonceKey(address, nonce), holder);
   }
   return unknown;
 }
@@ -113,19 +114,19 @@ async function matchOf(
   { sql, price, coverRouter, usdc, keeperTargets }: ReconcileContext,
   lease: Lease,
   sent: SentTransaction,
-): Promise<FoundForm | undefined> {
+): Promise<MatchedForm | undefined> {
   const { to, data, value, gasLimit, signed } = sent;
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
-  const found = { call, signed, cost: costOf(await price(call), signed.maxFee) };
-  if (isEmptyTransfer(lease.address, call)) return { ...found, intent: null };
+  const form = { call, signed, cost: costOf(await price(call), signed.maxFee) };
+  if (isEmptyTransfer(lease.address, call)) return { ...form, intent: null };
   const purchase = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
   const intent =
     (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
     (to === usdc ? await unsentPermit(sql, lease.chainId, coverRouter, data) : undefined) ??
     (await waitingServiceTransaction(sql, lease, call));
-  if (intent !== undefined) return { ...found, intent };
+  if (intent !== undefined) return { ...form, intent };
   // What the keeper has sent does no harm when it is sent again: what is still due is asked anew.
   const isKeepers = value === 0n && keeperTargets.includes(to) && (await isKeeperWallet(sql, lease));
-  return isKeepers ? { ...found, intent: null } : undefined;
+  return isKeepers ? { ...form, intent: null } : undefined;
 }

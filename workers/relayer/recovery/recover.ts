@@ -36,7 +36,7 @@ export async function recover(context: RecoveryContext): Promise<void> {
 
 /** The leased wallets with something to recover. While there is none, one request and one statement find that for all of them. */
 async function walletsToRecover(context: RecoveryContext): Promise<Wallet[]> {
-  const { sql, chain, chainId, wallets, lostNonces, lackedAt } = context;
+  const { sql, chain, chainId, wallets, lostNonces, finalMissingAt } = context;
   const leased = leasedWallets(wallets);
   if (leased.length === 0) return [];
   const counts = await Promise.all(
@@ -52,7 +52,7 @@ async function walletsToRecover(context: RecoveryContext): Promise<Wallet[]> {
   const busy = await busyWallets(sql, chainId, counts);
   // A difference that is over is to be forgotten, too.
   return leased.filter(
-    ({ address }) => busy.has(address) || lostNonces.has(address) || lackedAt.has(address),
+    ({ address }) => busy.has(address) || lostNonces.has(address) || finalMissingAt.has(address),
   );
 }
 
@@ -124,9 +124,9 @@ async function signUnsigned(
       return { id, nonce, reserved, isEmpty, cancels, call: one, cost: costOf(one, fees.maxFee) };
     }),
   );
-  const dearer = priced.filter(({ isEmpty, cost, reserved }) => !isEmpty && cost > reserved);
-  const afforded = dearer.length === 0 ? [] : await affordRaises(context, wallet, dearer);
-  const waiting = dearer.find((one) => !afforded.includes(one));
+  const costlier = priced.filter(({ isEmpty, cost, reserved }) => !isEmpty && cost > reserved);
+  const afforded = costlier.length === 0 ? [] : await affordRaises(context, wallet, costlier);
+  const waiting = costlier.find((one) => !afforded.includes(one));
   if (waiting) {
     const reason = "the gas budget or the wallet's balance does not allow its cost at the present fee";
     context.log.warn({ wallet: wallet.address, nonce: waiting.nonce, reason }, "a call without bytes waits");
@@ -151,20 +151,20 @@ async function signUnsigned(
  * transaction, and the nonce is read at the head's own height.
  */
 async function reopenLacked(
-  { sql, chain, chainId, lackedAt, log }: RecoveryContext,
+  { sql, chain, chainId, finalMissingAt, log }: RecoveryContext,
   { address }: Wallet,
   minedNonce: number,
 ): Promise<void> {
   const head = (await lacksFinal(sql, chainId, address, minedNonce)) && (await chain.block("latest"));
   const atHead = head ? await chain.nonce(address, head.number) : minedNonce;
   if (!head || !(await lacksFinal(sql, chainId, address, atHead, head.number))) {
-    lackedAt.delete(address);
+    finalMissingAt.delete(address);
     return;
   }
-  const first = lackedAt.get(address) ?? head.number;
-  lackedAt.set(address, first);
+  const first = finalMissingAt.get(address) ?? head.number;
+  finalMissingAt.set(address, first);
   if (head.number === first) return;
-  lackedAt.delete(address);
+  finalMissingAt.delete(address);
   const hashes = await reopenFinal(sql, chainId, address, atHead);
   log.error(
     { wallet: address, minedNonce: atHead, hashes },

@@ -7,7 +7,7 @@ import {
   claimFaucet,
   type FaucetFunds,
 } from "../../../../api/faucet/admission.ts";
-import { API_ROLE } from "../../../../lib/db/api-role.ts";
+import { asApi } from "../../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../../lib/db/connect.ts";
 import type { Lease } from "../../../../workers/ledger/leases.ts";
 import { confirmBlocks, markLost } from "../../../../workers/ledger/outcomes.ts";
@@ -39,7 +39,7 @@ export function useDatabase(): void {
   beforeAll(async () => {
     databaseUrl = await freshDatabase();
     connection = connect(databaseUrl, { name: "test" });
-    api = connect(databaseUrl, { name: "test-api", role: API_ROLE });
+    api = connect(asApi(databaseUrl), { name: "test-api" });
     atEnd(() => connection.close());
     atEnd(() => api.close());
   });

@@ -1,0 +1,89 @@
+/** Which due tasks may be begun, from what the ledger knows of them. */
+import type { Hex } from "viem";
+import type { KeeperContext } from "./context.ts";
+import type { DueTasks } from "./due-tasks.ts";
+import { type FailedAttempt, storeFailures } from "./failed-tasks.ts";
+import { type Task, taskName } from "./task.ts";
+import { readTasks, type TaskRecord } from "./task-records.ts";
+
+/** A task that may be begun, with what the ledger knows of it. */
+export type StartableTask = { readonly task: Task; readonly record: TaskRecord | undefined };
+
+export type TaskState =
+  | { readonly kind: "startable" }
+  /** Its transaction is under way, or it waits after a failure. */
+  | { readonly kind: "busy" }
+  /** It is still due although its transaction was mined in `block`, or refused (null). */
+  | {
+      readonly kind: "failed";
+      readonly reason: string;
+      readonly block: { readonly number: bigint; readonly hash: Hex } | null;
+    };
+
+/** Decides whether a task may be begun. @param head the block of the index in which it was due: a transaction above it may have done it. */
+export function judgeTask(record: TaskRecord | undefined, head: bigint): TaskState {
+  if (!record) return { kind: "startable" };
+  const { transaction, waitsToRetry } = record;
+  if (!transaction) return { kind: waitsToRetry ? "busy" : "startable" };
+  const { state, shared, abandoned, block, failureCode, failure } = transaction;
+  if (abandoned) return { kind: waitsToRetry ? "busy" : "startable" };
+  switch (state) {
+    case "accepted":
+    case "signed":
+    case "broadcast":
+      return { kind: "busy" };
+    case "mined":
+    case "confirmed":
+      if (block === null || block.number > head) return { kind: "busy" };
+      return { kind: "failed", reason: `its call failed in block ${block.number}`, block };
+    case "failed": {
+      if (block !== null && block.number > head) return { kind: "busy" };
+      const reason = failure ?? "it failed without a reason";
+      // Refused before it was signed, because the wallet could not sign, or because a call beside it would fail by now, above all
+      // one that a stranger has made: the task itself has not failed.
+      if (block === null && (shared || failureCode !== "onchain_revert"))
+        return { kind: waitsToRetry ? "busy" : "startable" };
+      return { kind: "failed", reason, block };
+    }
+    case "replaced":
+      return { kind: "startable" };
+  }
+}
+
+/**
+ * The due tasks that are not under way and do not wait after a failure, in their order, those that have failed last. Notes what was
+ * mined and has changed nothing.
+ */
+export async function startableTasks(
+  context: KeeperContext,
+  { head, tasks }: DueTasks,
+): Promise<StartableTask[]> {
+  const { sql, chainId, leftAlone } = context;
+  const looked = tasks.filter((task) => !leftAlone.has(taskName(task)));
+  const records = await readTasks(sql, chainId, looked);
+  const startable: StartableTask[] = [];
+  const failed: FailedAttempt[] = [];
+  for (const [n, task] of looked.entries()) {
+    const record = records[n];
+    const state = judgeTask(record, head.number);
+    if (state.kind === "startable") startable.push({ task, record });
+    else if (state.kind === "failed" && (await isInChain(context, state)))
+      failed.push({ task, record, reason: state.reason });
+  }
+  await storeFailures(context, failed, head.timestamp);
+  return failedLast(startable);
+}
+
+/** Puts tasks that have failed last: however many fail, the first attempt of the others does not wait for them. */
+export function failedLast(startable: readonly StartableTask[]): StartableTask[] {
+  const hasFailed = ({ record }: StartableTask): boolean => record !== undefined && record.failures > 0;
+  return [...startable.filter((one) => !hasFailed(one)), ...startable.filter(hasFailed)];
+}
+
+/** Whether the block of a failure is the chain's: in a block that a reorganisation has dropped nothing has failed. */
+async function isInChain(
+  { chain }: KeeperContext,
+  { block }: Extract<TaskState, { kind: "failed" }>,
+): Promise<boolean> {
+  return block === null || (await chain.block(block.number))?.hash === block.hash;
+}

@@ -1,0 +1,184 @@
+/** SQL of the keeper's tasks: what is under way for each policy, and what has failed. */
+import type { ISql, Sql, TransactionSql } from "postgres";
+import type { Address, Hex } from "viem";
+import { ABANDONED_SECONDS } from "../../lib/ledger/in-flight.ts";
+import type { Batch } from "./batches.ts";
+import type { Task } from "./task.ts";
+
+type ProgressState = "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "failed" | "replaced";
+
+/** What the ledger knows of a task: its failures in a row, and its newest service transaction. */
+export type TaskRecord = {
+  readonly failures: number;
+  /** It has failed, and it is too early to try it again. */
+  readonly waitsToRetry: boolean;
+  /** Null when nothing is under way. */
+  readonly transaction: {
+    readonly id: string;
+    readonly state: ProgressState;
+    /** Other tasks are in it too. */
+    readonly shared: boolean;
+    /** It is not mined, and no writer has had its wallet for a minute: nobody may ever send it. */
+    readonly abandoned: boolean;
+    readonly block: { readonly number: bigint; readonly hash: Hex } | null;
+    readonly failureCode: string | null;
+    readonly failure: string | null;
+  } | null;
+};
+
+const keysOf = (tasks: readonly Task[]) =>
+  JSON.stringify(
+    tasks.map(({ purpose, productId, policyId }, n) => ({
+      ...{ n, purpose, product_id: productId ?? "", policy_id: String(policyId) },
+    })),
+  );
+
+/** Whether nobody may ever send the service transaction `e`: another keeper's writer has died with its key. */
+const isAbandoned = (sql: ISql) => sql`
+  (e.state in ('accepted', 'signed', 'broadcast') and not exists (
+    select from service.relayer_wallet w where w.chain_id = e.chain_id and w.address = e.sender
+      and w.lease_until > now() - make_interval(secs => ${ABANDONED_SECONDS})))`;
+
+type RecordRow = {
+  n: number;
+  failures: number;
+  waitsToRetry: boolean;
+  id: string | null;
+  state: ProgressState | null;
+  to: Address | null;
+  abandoned: boolean;
+  blockNumber: string | null;
+  blockHash: Hex | null;
+  failureCode: string | null;
+  failure: string | null;
+};
+
+/** Reads the records of tasks, in their order; undefined for a task that was never begun. */
+export async function readTasks(
+  sql: Sql,
+  chainId: number,
+  tasks: readonly Task[],
+): Promise<(TaskRecord | undefined)[]> {
+  const records = new Array<TaskRecord | undefined>(tasks.length).fill(undefined);
+  if (tasks.length === 0) return records;
+  const rows = await sql<RecordRow[]>`
+    select w.n, k.failures, k.retry_at > now() as "waitsToRetry", e.id, e.state, e."to",
+      ${isAbandoned(sql)} as abandoned, e.block_number as "blockNumber",
+      e.block_hash as "blockHash", e.failure_code as "failureCode", e.failure_message as failure
+    from json_to_recordset(${keysOf(tasks)}::text::json) as w (n int, purpose text, product_id text, policy_id numeric)
+    join service.keeper_task k on k.chain_id = ${chainId} and k.purpose = w.purpose and k.product_id = w.product_id
+      and k.policy_id = w.policy_id
+    left join service.service_transaction_progress e on e.id = k.service_transaction_id`;
+  for (const row of rows) {
+    const {
+      n,
+      failures,
+      waitsToRetry,
+      id,
+      state,
+      to,
+      abandoned,
+      blockNumber,
+      blockHash,
+      failureCode,
+      failure,
+    } = row;
+    const block =
+      blockNumber === null || blockHash === null ? null : { number: BigInt(blockNumber), hash: blockHash };
+    const shared = to !== tasks[n]?.to;
+    const transaction =
+      id === null || state === null ? null : { id, state, shared, abandoned, block, failureCode, failure };
+    records[n] = { failures, waitsToRetry, transaction };
+  }
+  return records;
+}
+
+/** Somebody else has begun some of the tasks: nothing was stored. */
+class AlreadyBegun extends Error {
+  override message = "a task has begun already";
+}
+
+/**
+ * Records a batch as a service transaction of `sender`, which is signed soon after.
+ * @returns false, with nothing recorded, when another keeper has begun some of its tasks.
+ */
+export async function beginBatch(
+  sql: Sql,
+  chainId: number,
+  sender: Address,
+  { purpose, tasks, to, data }: Batch,
+): Promise<boolean> {
+  try {
+    await sql.begin(async (tx) => {
+      const [row] = await tx<{ id: string }[]>`
+        insert into service.service_transaction (chain_id, sender, purpose, "to", data, value)
+        values (${chainId}, ${sender}, ${`keeper_${purpose}`}, ${to}, ${data}, 0) returning id`;
+      if (!row) throw new Error("the database returned no id");
+      if ((await claimTasks(tx, chainId, tasks, row.id)) < tasks.length) throw new AlreadyBegun();
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof AlreadyBegun) return false;
+    throw error;
+  }
+}
+
+/** Gives tasks to a service transaction, but those that another one has and may still do. @returns how many tasks it has now. */
+async function claimTasks(
+  tx: TransactionSql,
+  chainId: number,
+  tasks: readonly Task[],
+  id: string,
+): Promise<number> {
+  // In the order of the key: two keepers that claim the same tasks do not wait for each other in a circle.
+  const rows = await tx`
+    insert into service.keeper_task as k (chain_id, purpose, product_id, policy_id, service_transaction_id)
+    select ${chainId}::integer, w.purpose, w.product_id, w.policy_id, ${id}::uuid
+    from json_to_recordset(${keysOf(tasks)}::text::json) as w (purpose text, product_id text, policy_id numeric)
+    order by 1, 2, 3, 4
+    on conflict (chain_id, purpose, product_id, policy_id) do update set service_transaction_id = excluded.service_transaction_id
+    where k.service_transaction_id is null or exists (
+      select 1 from service.service_transaction_progress e
+      where e.id = k.service_transaction_id and (e.state in ('failed', 'replaced') or ${isAbandoned(tx)}))
+    returning 1`;
+  return rows.length;
+}
+
+/** A task that failed, why, and after how many seconds it may be tried again. `failures` counts this one. */
+export type FailedTask = {
+  readonly task: Task;
+  readonly failure: string;
+  readonly failures: number;
+  readonly retryInSeconds: number;
+  /** The service transaction that its record names; null when it names none. */
+  readonly transactionId: string | null;
+};
+
+/** Notes failures, but not of tasks that another keeper has begun again meanwhile. */
+export async function noteFailures(sql: Sql, chainId: number, failed: readonly FailedTask[]): Promise<void> {
+  if (failed.length === 0) return;
+  const facts = failed.map(({ failure, failures, retryInSeconds, transactionId }, n) => ({
+    ...{ n, failure, failures, retry: retryInSeconds, id: transactionId },
+  }));
+  await sql`
+    insert into service.keeper_task as k (
+      chain_id, purpose, product_id, policy_id, service_transaction_id, failures, failure, retry_at)
+    select ${chainId}::integer, w.purpose, w.product_id, w.policy_id, f.id, f.failures, f.failure,
+      now() + make_interval(secs => f.retry)
+    from json_to_recordset(${keysOf(failed.map(({ task }) => task))}::text::json)
+      as w (n int, purpose text, product_id text, policy_id numeric)
+    join json_to_recordset(${JSON.stringify(facts)}::text::json)
+      as f (n int, failure text, failures int, retry float8, id uuid) using (n)
+    order by 1, 2, 3, 4
+    on conflict (chain_id, purpose, product_id, policy_id) do update
+    set failures = excluded.failures, failure = excluded.failure, retry_at = excluded.retry_at, service_transaction_id = null
+    where k.service_transaction_id is not distinct from excluded.service_transaction_id`;
+}
+
+/** Forgets tasks whose transaction has been final for this long: their policies are closed for good. */
+export async function forgetTasks(sql: Sql, chainId: number, days: number): Promise<void> {
+  await sql`
+    delete from service.keeper_task k using service.transaction t
+    where k.chain_id = ${chainId} and t.intent = k.service_transaction_id and t.lost_to is null
+      and t.final_at < now() - make_interval(days => ${days})`;
+}
