@@ -53,7 +53,7 @@ const pause = (paused: boolean): Sent => {
   const data = encodeFunctionData({ abi: coverRouterAbi, functionName: "setPaused", args: [paused] });
   return { account: setup.chain.owner, to: setup.chain.deployment.contracts.coverRouter, data };
 };
-const strikesOf = async ({ account }: Buyer) => {
+const buyerRevertsOf = async ({ account }: Buyer) => {
   const wallet = account.address.toLowerCase();
   return (await setup.connection.sql`select 1 from service.buyer_revert where wallet = ${wallet}`).length;
 };
@@ -85,7 +85,7 @@ test("the buyer revokes its allowance for the block: each purchase counts, and t
   const keys = newKeys();
   const answers = await buyBetween(buyer, [approve(buyer, 0n)], [approve(buyer, maxUint256)], keys);
   expect(answers.map(failure)).toEqual(keys.map(() => REVERTED));
-  expect(await strikesOf(buyer)).toBe(COUNT);
+  expect(await buyerRevertsOf(buyer)).toBe(COUNT);
   expect(failure(await buyer.buy())).toEqual([429, "purchases_paused"]);
   // As after any other revert for the buyer's funds, a key is not free.
   expect(failure(await buyer.buy({}, keys[0]))).toEqual(REVERTED);
@@ -102,14 +102,14 @@ test("the buyer's USDC is elsewhere for the block: each purchase counts", async 
   const away = pay(buyer.account, chain.owner, all);
   const answers = await buyBetween(buyer, [away], [pay(chain.owner, buyer.account, all)]);
   expect(answers.map(failure)).toEqual(answers.map(() => REVERTED));
-  expect(await strikesOf(buyer)).toBe(COUNT);
+  expect(await buyerRevertsOf(buyer)).toBe(COUNT);
 });
 
 test("the allowance suffices for one purchase of the block: the others count", async () => {
   const buyer = buyerAt(2);
   const answers = await buyBetween(buyer, [approve(buyer, PREMIUM)], [approve(buyer, maxUint256)]);
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 502, 502]);
-  expect(await strikesOf(buyer)).toBe(2);
+  expect(await buyerRevertsOf(buyer)).toBe(2);
 });
 
 test("a pause begins and ends in the block, in which the buyer sets an allowance that suffices: none counts, and the keys buy", async () => {
@@ -119,7 +119,7 @@ test("a pause begins and ends in the block, in which the buyer sets an allowance
   const first = [pause(true), approve(buyer, PREMIUM * BigInt(COUNT))];
   const answers = await buyBetween(buyer, first, [pause(false)], keys);
   expect(answers.map(failure)).toEqual(keys.map(() => REVERTED));
-  expect(await strikesOf(buyer)).toBe(0);
+  expect(await buyerRevertsOf(buyer)).toBe(0);
   const repeated = await Promise.all(keys.map((key) => buyer.buy({}, key)));
   expect(repeated.map(({ status }) => status)).toEqual(keys.map(() => 201));
   expect(await policiesOnChain(chain, buyer.account.address)).toHaveLength(COUNT);

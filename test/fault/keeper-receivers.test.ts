@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 beforeEach(() => act.refreshFeeds(setup.protocol, owner));
 
-/** Ends the rests of these policies one after the other until all have failed so often. */
+/** Ends the waits of these policies one after the other until all have failed so often. */
 const failUntil = (ids: readonly bigint[], failures: number) =>
   waitFor({
     what: `${ids.length} policies to have failed ${failures} times`,

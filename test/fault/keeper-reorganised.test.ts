@@ -56,7 +56,7 @@ async function crashInTwoParts(feed: "BTC" | "ETH" = "BTC"): Promise<bigint> {
   return pushLow(setup, feed);
 }
 
-/** Waits until all are triggered. What has failed, because its transaction changed nothing, does not rest. */
+/** Waits until all are triggered. What has failed, because its transaction changed nothing, does not wait. */
 const untilTriggeredWithoutRest = (ids: readonly bigint[]) =>
   waitFor({
     what: `${ids.length} policies to be triggered`,

@@ -1,6 +1,6 @@
 /**
  * The owner pauses the router while three purchases of one buyer are in flight. What this proves: they revert, and that is not
- * the buyer's fault: the buyer need not rest, and each key buys once the revert is final and the pause is over.
+ * the buyer's fault: the buyer is not paused, and each key buys once the revert is final and the pause is over.
  */
 import { expect, test } from "vitest";
 import { setRouterPaused } from "../../scripts/local/protocol/actions/index.ts";

@@ -206,17 +206,17 @@ async function reverted(failedBy: "buyer" | "protocol", minutesAgo: readonly num
 }
 
 test.each([
-  { what: "two reverts", minutesAgo: [1, 2], rests: undefined },
-  { what: "three reverts within an hour", minutesAgo: [20, 30, 70], rests: 40 * 60 },
-  { what: "three reverts in more than an hour", minutesAgo: [10, 30, 71], rests: undefined },
-  { what: "three reverts, the last more than an hour ago", minutesAgo: [61, 70, 80], rests: undefined },
-])("after $what a wallet is paused for: $rests seconds", async ({ minutesAgo, rests }) => {
+  { what: "two reverts", minutesAgo: [1, 2], paused: undefined },
+  { what: "three reverts within an hour", minutesAgo: [20, 30, 70], paused: 40 * 60 },
+  { what: "three reverts in more than an hour", minutesAgo: [10, 30, 71], paused: undefined },
+  { what: "three reverts, the last more than an hour ago", minutesAgo: [61, 70, 80], paused: undefined },
+])("after $what a wallet is paused for: $paused seconds", async ({ minutesAgo, paused }) => {
   await reverted("buyer", minutesAgo);
   const next = await accept(wish(), plenty);
-  if (rests === undefined) return expect(next).toMatchObject({ outcome: "created" });
+  if (paused === undefined) return expect(next).toMatchObject({ outcome: "created" });
   if (next.outcome !== "refused" || next.by.kind !== "paused") throw new Error(JSON.stringify(next.outcome));
-  expect(next.by.secondsLeft).toBeLessThanOrEqual(rests);
-  expect(next.by.secondsLeft).toBeGreaterThan(rests - 60);
+  expect(next.by.secondsLeft).toBeLessThanOrEqual(paused);
+  expect(next.by.secondsLeft).toBeGreaterThan(paused - 60);
 });
 
 test("a wallet is not paused for reverts that the protocol caused", async () => {

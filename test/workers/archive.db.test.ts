@@ -137,7 +137,7 @@ test("a refused purchase that was never signed is deleted instead, and leaves it
   expect(await accept(newPurchase(key))).toMatchObject({ outcome: "created" });
 });
 
-test("what was counted from purchases stays: premiums of delegations, gas of days, strikes", async () => {
+test("what was counted from purchases stays: premiums of delegations, gas of days, reverts of buyers", async () => {
   const [delegation] = await connection.sql<{ id: string }[]>`
     insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
     values (${chainId}, ${router}, ${relayer}, ${wallet}, 1000000000, now() + interval '1 day', 1, ${word(3)}) returning id`;

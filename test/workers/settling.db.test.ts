@@ -121,8 +121,8 @@ describe("settling", () => {
       expect(await accept(newPurchase(key))).toMatchObject({ outcome: "joined" });
       await confirm(7);
       expect(await accept(newPurchase(key))).toMatchObject({ outcome });
-      const strikes = await connection.sql`select wallet from service.buyer_revert`;
-      expect(strikes).toHaveLength(failedBy === "buyer" ? 1 : 0);
+      const reverts = await connection.sql`select wallet from service.buyer_revert`;
+      expect(reverts).toHaveLength(failedBy === "buyer" ? 1 : 0);
     },
   );
 

@@ -1,13 +1,13 @@
 -- Records purchases, or records nothing and returns the reason, one row for each. It locks the buyers, then the keys with a daily
 -- limit, before it reads anything, so that any number of concurrent calls, in any number of processes, stay within the limits of a
--- single one. `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled; with a permit, it has
--- the allowance after it. It may be null (unknown) only while the buyer has no other purchase in flight.
+-- single one. `funds` is what the buyer can pay as of `funds_block`, a block up to which the ledger is settled; with a permit, it
+-- has the allowance after it. It may be null (unknown) only while the buyer has no other purchase in flight.
 --
 -- The outcomes: created, joined (with the purchase), conflict, revoked, stopped (scope), limited (scope and amount: see
 -- service.limited_by), paused (amount: seconds), not_delegated (amount: premium left, or null), permit_in_flight, funds_unknown,
 -- short_of_funds (amount: premiums in flight).
 --
--- Each turn of the loop judges the purchases that do not depend on each other's outcome, in one statement: mostly all of them.
+-- Each turn of the loop judges, in one statement, the purchases that do not depend on each other's outcome: mostly all of them.
 CREATE OR REPLACE FUNCTION service.accept_purchases(purchases json) RETURNS TABLE (
   n integer, outcome text, purchase_id uuid, accepted_at timestamptz, scope text, amount numeric
 ) LANGUAGE plpgsql AS $$
@@ -43,7 +43,7 @@ BEGIN
         FROM service.wanted_purchases(purchases) x LEFT JOIN service.api_key k ON k.id = x.key_id
         WHERE x.n <> ALL (judged)),
       turn AS MATERIALIZED (
-        -- Those of the same buyer that come before in this turn.
+        -- `earlier`: those of the same buyer that come before in this turn.
         SELECT w.*, coalesce(sum(w.premium) OVER earlier, 0) AS earlier_premium, count(*) OVER earlier AS earlier_number
         FROM (SELECT x.*, bool_and(x.is_first) OVER (PARTITION BY x.chain_id, x.buyer ORDER BY x.n) AS is_free FROM wanted x) w
         WHERE w.is_free
@@ -52,7 +52,8 @@ BEGIN
         SELECT b.*, f.held, f.in_flight FROM (SELECT DISTINCT t.chain_id, t.buyer, t.funds_block FROM turn t) b
         CROSS JOIN LATERAL service.bought_by(b.chain_id, b.buyer, b.funds_block) f),
       checked AS (
-        SELECT t.*, e.id AS existing, s.stopped, l.reached, l.amount AS limit_left, d.id AS delegation_id, d.premium_left, s.pause, b.held,
+        SELECT t.*, e.id AS existing, s.stopped, s.pause, l.reached, l.amount AS limit_left, d.id AS delegation_id, d.premium_left,
+          b.held,
           CASE
             WHEN t.revoked_at IS NOT NULL THEN 'revoked'
             WHEN e.fingerprint = t.fingerprint THEN 'joined'
@@ -76,7 +77,8 @@ BEGIN
         LEFT JOIN LATERAL service.delegation_in_force(t.chain_id, t.router, t.buyer, t.wallet, t.premium) d ON t.wallet <> t.buyer),
       verdict AS MATERIALIZED (
         SELECT * FROM (
-          SELECT c.*, bool_and(c.outcome IS NOT NULL) OVER (PARTITION BY c.chain_id, c.buyer ORDER BY c.n) AS is_certain FROM checked c) v
+          SELECT c.*, bool_and(c.outcome IS NOT NULL) OVER (PARTITION BY c.chain_id, c.buyer ORDER BY c.n) AS is_certain
+          FROM checked c) v
         WHERE v.is_certain),
       ended AS (
         UPDATE service.purchase p SET answers_repeats = false FROM verdict v
@@ -87,8 +89,8 @@ BEGIN
         INSERT INTO service.purchase AS p (
           chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer, quoted_premium,
           delegation_id)
-        SELECT v.chain_id, v.wallet, v.key_id, v.idempotency_key, v.fingerprint, v.product_id, v.coverage, v.asset, v.buyer, v.premium,
-          v.delegation_id
+        SELECT v.chain_id, v.wallet, v.key_id, v.idempotency_key, v.fingerprint, v.product_id, v.coverage, v.asset, v.buyer,
+          v.premium, v.delegation_id
         -- The count runs the update first.
         FROM verdict v WHERE v.outcome = 'created' AND (SELECT count(*) FROM ended) >= 0
         -- Concurrent calls for other buyers meet the same keys in the same order.
@@ -96,15 +98,16 @@ BEGIN
         ON CONFLICT DO NOTHING RETURNING p.id, p.created_at, p.wallet, p.idempotency_key, p.fingerprint),
       answer AS MATERIALIZED (
         SELECT v.*, c.id AS created, c.created_at FROM verdict v
-        LEFT JOIN created c ON c.wallet = v.wallet AND c.fingerprint = v.fingerprint AND c.idempotency_key IS NOT DISTINCT FROM v.idempotency_key
-          AND v.outcome = 'created'),
+        LEFT JOIN created c ON v.outcome = 'created' AND c.wallet = v.wallet AND c.fingerprint = v.fingerprint
+          AND c.idempotency_key IS NOT DISTINCT FROM v.idempotency_key),
       permits AS (
         INSERT INTO service.permit (purchase_id, value, deadline, signature)
         SELECT a.created, a.permit_value, a.permit_deadline, a.permit_signature
         FROM answer a WHERE a.created IS NOT NULL AND a.permit_value IS NOT NULL),
       premiums AS (
         INSERT INTO service.key_premium (purchase_id, key_id, day, premium)
-        SELECT a.created, a.key_id, (now() AT TIME ZONE 'utc')::date, a.premium FROM answer a WHERE a.created IS NOT NULL AND a.has_day)
+        SELECT a.created, a.key_id, (now() AT TIME ZONE 'utc')::date, a.premium
+        FROM answer a WHERE a.created IS NOT NULL AND a.has_day)
       SELECT a.n, a.outcome, coalesce(a.created, a.existing), a.created_at,
         CASE a.outcome WHEN 'stopped' THEN a.stopped WHEN 'limited' THEN a.reached END,
         CASE a.outcome WHEN 'limited' THEN a.limit_left WHEN 'paused' THEN a.pause WHEN 'not_delegated' THEN a.premium_left

@@ -7,7 +7,7 @@ import { eventsOnChain } from "../../fault/support/webhook-truth.ts";
 import { dueOnChain } from "../../support/due-on-chain.ts";
 import type { SoakWorld } from "./world.ts";
 
-/** Far longer than the keeper's rests after failures: those are for a quarter of an hour's cover at most. */
+/** Far longer than the keeper's waits after failures: those are for a quarter of an hour's cover at most. */
 const KEEPER_MS = 600_000;
 
 /** The policies with an event of this name, once for each. */
