@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
-import { isRunning } from "../scripts/local/pids.ts";
+import { commandLine, isRunning } from "../scripts/local/pids.ts";
 import { benchDev } from "./dev.ts";
 import { benchIndex } from "./indexing.ts";
 import { benchPurchases } from "./purchases.ts";
@@ -27,13 +27,16 @@ async function end(exitCode: number): Promise<never> {
   process.exit(exitCode);
 }
 
-/** Ends the run by signal, and when `run.mjs` or its npm is killed, so that no process of a stack stays behind. */
+/** Ends the run by signal, and when `run.mjs`, npm or npm's shell is killed, so that no process of a stack stays behind. */
 function endWithParents(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end(130));
-  const parent = process.ppid;
-  const grandparent = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(parent)], { encoding: "utf8" }));
+  const parents: number[] = [];
+  for (let pid = process.ppid; commandLine(pid)?.includes("bench"); ) {
+    parents.push(pid);
+    pid = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }));
+  }
   setInterval(() => {
-    if (process.ppid !== parent || !isRunning(grandparent)) void end(1);
+    if (!parents.every(isRunning)) void end(1);
   }, 1000).unref();
 }
 

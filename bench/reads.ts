@@ -92,11 +92,12 @@ async function measureHot(stack: BenchStack, apiUrl: string): Promise<Finding[]>
       }
     });
     const { perSecond, p99 } = middle(ours);
+    const name = path.replace("/api/v1/", "");
     const of = perSecond / middle(bare).perSecond;
     findings.push(
-      { what: `${path.replace("/api/v1/", "")}, of bare Hono`, value: of, unit: "", atLeast: OF_BARE },
+      { what: `${name}, of bare Hono`, value: of, unit: "", atLeast: OF_BARE },
       { what: "  answers", value: perSecond, unit: "/s" },
-      { what: `  99th percentile, ${CONNECTIONS} connections`, value: p99, unit: "ms", atMost: HOT_P99_MS },
+      { what: `${name}, 99th percentile`, value: p99, unit: "ms", atMost: HOT_P99_MS },
     );
   }
   return findings;
