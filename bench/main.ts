@@ -49,15 +49,16 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 endWithParents();
-try {
-  compile(); // a fresh clone has no bytecode to deploy
-  await buildServices();
-  for (const [name, run] of Object.entries(benchmarks)) {
-    if (names.length === 0 || names.includes(name)) await run();
-  }
-  console.log(missed.length === 0 ? "\nall within their limits" : `\nmissed: ${missed.join("; ")}`);
-} catch (error) {
-  // A benchmark that is being stopped fails, because its processes are gone.
-  console.error(error);
-  await end(1);
+// Also those of a benchmark that is being stopped: its requests fail, because its processes are gone.
+for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+  process.on(event, (error) => {
+    console.error(error);
+    void end(1);
+  });
 }
+compile(); // a fresh clone has no bytecode to deploy
+await buildServices();
+for (const [name, run] of Object.entries(benchmarks)) {
+  if (names.length === 0 || names.includes(name)) await run();
+}
+console.log(missed.length === 0 ? "\nall within their limits" : `\nmissed: ${missed.join("; ")}`);
