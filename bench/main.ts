@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { buildServices } from "../scripts/build.ts";
 import { compile } from "../scripts/compile.ts";
-import { isRunning } from "../scripts/local/pids.ts";
+import { commandLine, isRunning } from "../scripts/local/pids.ts";
 import { benchDev } from "./dev.ts";
 import { benchIndex } from "./indexing.ts";
 import { benchPurchases } from "./purchases.ts";
@@ -27,13 +27,16 @@ async function end(exitCode: number): Promise<never> {
   process.exit(exitCode);
 }
 
-/** Ends the run by signal, and when `run.mjs` or its npm is killed, so that no process of a stack stays behind. */
+/** Ends the run by signal, and when `run.mjs`, npm or npm's shell is killed, so that no process of a stack stays behind. */
 function endWithParents(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end(130));
-  const parent = process.ppid;
-  const grandparent = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(parent)], { encoding: "utf8" }));
+  const parents: number[] = [];
+  for (let pid = process.ppid; commandLine(pid)?.includes("bench"); ) {
+    parents.push(pid);
+    pid = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }));
+  }
   setInterval(() => {
-    if (process.ppid !== parent || !isRunning(grandparent)) void end(1);
+    if (!parents.every(isRunning)) void end(1);
   }, 1000).unref();
 }
 
@@ -46,15 +49,16 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 endWithParents();
-try {
-  compile(); // a fresh clone has no bytecode to deploy
-  await buildServices();
-  for (const [name, run] of Object.entries(benchmarks)) {
-    if (names.length === 0 || names.includes(name)) await run();
-  }
-  console.log(missed.length === 0 ? "\nall within their limits" : `\nmissed: ${missed.join("; ")}`);
-} catch (error) {
-  // A benchmark that is being stopped fails, because its processes are gone.
-  console.error(error);
-  await end(1);
+// Also those of a benchmark that is being stopped: its requests fail, because its processes are gone.
+for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+  process.on(event, (error) => {
+    console.error(error);
+    void end(1);
+  });
 }
+compile(); // a fresh clone has no bytecode to deploy
+await buildServices();
+for (const [name, run] of Object.entries(benchmarks)) {
+  if (names.length === 0 || names.includes(name)) await run();
+}
+console.log(missed.length === 0 ? "\nall within their limits" : `\nmissed: ${missed.join("; ")}`);
